@@ -1,0 +1,98 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The house, from the ground up. Arrows point one way:
+//   CABI, bellwire -> roles -> features -> Wire, Store, Identity -> JSON -> C…
+// No feature imports Transport; Transport imports no feature and no Wire.
+
+// MARK: C libraries: a module map and a shim each
+
+var targets: [Target] = [
+    .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+    .systemLibrary(name: "CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+    .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
+    .systemLibrary(name: "CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
+    // The contract: the public header as a module, so that the compiler compares it with what CABI exports.
+    .systemLibrary(name: "CBellwire", path: "include"),
+]
+
+// MARK: The rooms
+
+targets += [
+    // JSONValue over jansson; UTF-8 in, UTF-8 out.
+    .target(name: "JSON", dependencies: ["CJansson"]),
+    // Frames, envelopes, requests, responses, events, ids, error codes. Pure: bytes in, values out.
+    .target(name: "Wire", dependencies: ["JSON"]),
+    // did:key, key files, signatures.
+    .target(name: "Identity", dependencies: ["CSodium"]),
+    // Database, Statement, Migrator over SQLite, on a thread of their own.
+    .target(name: "Store", dependencies: ["CSQLite"]),
+    // The event loop, TCP, TLS, HTTP upgrade, WebSocket framing. Text and bytes only.
+    .target(name: "Transport", dependencies: ["CUV", "CWslay", "CHTTPParser", "COpenSSL"]),
+    // One relay connection: register, keepalive, reconnect, backoff.
+    .target(name: "Signalling", dependencies: ["Transport", "Wire", "JSON"]),
+    // The pairing flows, both sides, as pure state machines.
+    .target(name: "Pairing", dependencies: ["Wire", "JSON", "Identity", "Store"]),
+    // The pending-call table: ids, deadlines, cancel.
+    .target(name: "Commands", dependencies: ["Wire", "JSON", "Identity"]),
+    // The skill: models, methods (client and handler), dispatcher, de-duplication, inbox.
+    .target(name: "Notifications", dependencies: ["Wire", "JSON", "Store"]),
+    // The three roles: the only places where features meet Transport.
+    .target(
+        name: "Device",
+        dependencies: [
+            "Transport", "Signalling", "Pairing", "Commands", "Notifications", "Wire", "Store", "Identity", "JSON",
+        ]),
+    .target(
+        name: "Desktop",
+        dependencies: [
+            "Transport", "Signalling", "Pairing", "Commands", "Notifications", "Wire", "Store", "Identity", "JSON",
+            "Relay",
+        ]),
+    .target(name: "Relay", dependencies: ["Transport", "Wire", "JSON"]),
+    // The exported functions: handles, callbacks, status mapping. One file for each section of the header.
+    .target(
+        name: "CABI",
+        dependencies: [
+            "CBellwire", "Device", "Desktop", "Relay", "Transport", "Store", "Notifications", "Pairing", "Commands",
+            "Wire", "Identity", "JSON", "CQREncode",
+        ]),
+    // The command-line program: a host of the C interface like any other.
+    .executableTarget(name: "bellwire", dependencies: ["CABI", "CBellwire", "JSON"]),
+]
+
+// MARK: Tests mirror Sources
+
+targets += [
+    .testTarget(name: "JSONTests", dependencies: ["JSON"]),
+    .testTarget(name: "WireTests", dependencies: ["Wire", "JSON"]),
+    .testTarget(name: "IdentityTests", dependencies: ["Identity"]),
+    .testTarget(name: "StoreTests", dependencies: ["Store"]),
+    .testTarget(name: "TransportTests", dependencies: ["Transport", "CUV"]),
+    .testTarget(name: "SignallingTests", dependencies: ["Signalling", "Transport", "Wire", "JSON"]),
+    .testTarget(name: "PairingTests", dependencies: ["Pairing", "Wire", "JSON", "Identity", "Store"]),
+    .testTarget(name: "CommandsTests", dependencies: ["Commands", "Wire", "JSON", "Identity"]),
+    .testTarget(name: "NotificationsTests", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
+    .testTarget(name: "RelayTests", dependencies: ["Relay", "Transport", "Wire", "JSON"]),
+]
+
+for target in targets where target.type != .system {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .treatAllWarnings(as: .error),
+    ]
+}
+
+let package = Package(
+    name: "bellwire",
+    products: [.executable(name: "bellwire", targets: ["bellwire"])],
+    targets: targets
+)

@@ -1,0 +1,83 @@
+import CJansson
+
+extension JSONValue {
+    /// Reads one whole JSON value of any type.
+    ///
+    /// Refused with a named ``JSONError``: text that is cut or not UTF-8, keys that stand twice in one object, nesting
+    /// deeper than jansson's 2,048, numbers out of range, and anything after the value. A NUL inside a string is kept.
+    package init(parsing bytes: UnsafeRawBufferPointer) throws(JSONError) {
+        guard let base = bytes.baseAddress, !bytes.isEmpty else {
+            throw JSONError(.empty, "no JSON: the text is empty")
+        }
+        var error = json_error_t()
+        let flags = Int(JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL)
+        guard
+            let root = json_loadb(base.assumingMemoryBound(to: CChar.self), bytes.count, flags, &error)
+        else { throw JSONError(jansson: &error) }
+        defer { json_decref(root) }
+        self.init(root)
+    }
+
+    package init(parsing bytes: [UInt8]) throws(JSONError) {
+        self = try bytes.withUnsafeBytes(JSONValue.read).get()
+    }
+
+    package init(parsing text: String) throws(JSONError) {
+        var text = text
+        self = try text.withUTF8 { JSONValue.read(UnsafeRawBufferPointer($0)) }.get()
+    }
+
+    /// The standard library's buffer calls do not pass typed errors on; a `Result` does.
+    private static func read(_ bytes: UnsafeRawBufferPointer) -> Result<JSONValue, JSONError> {
+        do throws(JSONError) { return .success(try JSONValue(parsing: bytes)) } catch { return .failure(error) }
+    }
+
+    /// Copies a tree of jansson's. Its depth is bounded by jansson's parser.
+    private init(_ node: UnsafeMutablePointer<json_t>) {
+        switch node.pointee.type {
+        case JSON_OBJECT:
+            var members: [JSONObject.Member] = []
+            members.reserveCapacity(json_object_size(node))
+            var iterator = json_object_iter(node)
+            while let current = iterator {
+                if let key = json_object_iter_key(current), let value = json_object_iter_value(current) {
+                    let bytes = UnsafeRawBufferPointer(start: key, count: json_object_iter_key_len(current))
+                    members.append(.init(key: String(decoding: bytes, as: UTF8.self), value: JSONValue(value)))
+                }
+                iterator = json_object_iter_next(node, current)
+            }
+            self = .object(JSONObject(unique: members))
+        case JSON_ARRAY:
+            let count = json_array_size(node)
+            var elements: [JSONValue] = []
+            elements.reserveCapacity(count)
+            for index in 0..<count {
+                if let element = json_array_get(node, index) { elements.append(JSONValue(element)) }
+            }
+            self = .array(elements)
+        case JSON_STRING:
+            let bytes = UnsafeRawBufferPointer(start: json_string_value(node), count: json_string_length(node))
+            self = .string(String(decoding: bytes, as: UTF8.self))
+        case JSON_INTEGER: self = .integer(json_integer_value(node))
+        case JSON_REAL: self = .double(json_real_value(node))
+        case JSON_TRUE: self = .bool(true)
+        case JSON_FALSE: self = .bool(false)
+        default: self = .null
+        }
+    }
+}
+
+extension JSONError {
+    fileprivate init(jansson error: inout json_error_t) {
+        let place = "line \(error.line), column \(error.column)"
+        switch json_error_code(&error) {
+        case json_error_premature_end_of_input: self.init(.cut, "the JSON ends too early (\(place))")
+        case json_error_invalid_utf8: self.init(.notUTF8, "the JSON is not valid UTF-8 (\(place))")
+        case json_error_duplicate_key: self.init(.duplicateKey, "a key stands twice in one JSON object (\(place))")
+        case json_error_stack_overflow: self.init(.tooDeep, "the JSON is nested more than 2048 deep (\(place))")
+        case json_error_numeric_overflow: self.init(.numberRange, "a number in the JSON is out of range (\(place))")
+        case json_error_end_of_input_expected: self.init(.trailing, "there is text after the JSON value (\(place))")
+        default: self.init(.syntax, "the text is not JSON (\(place))")
+        }
+    }
+}
