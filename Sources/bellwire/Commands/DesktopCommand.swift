@@ -17,9 +17,9 @@ extension Command {
             only programs on this machine reach it; give an address of your network for phones to reach it.
             """,
             """
-            With --stdin each line of standard input is pushed to all paired devices: a title, or a title, a tab \
-            and a body; with --json, an object {"title","body","priority","deviceId","data"}. The end of standard input \
-            does not end the desktop.
+            With --stdin each line of standard input is pushed to all paired devices: a title, which a body and a \
+            priority may follow, with tabs between them; with --json, an object {"title","body","priority","deviceId",\
+            "data"}. The end of standard input does not end the desktop.
             """,
         ],
         operands: [],
@@ -209,8 +209,11 @@ private final class DesktopRun {
     private func params(of line: String) -> JSONValue? {
         if line.trimmed.isEmpty { return nil }
         guard json else {
-            let parts = line.split(separator: "\t", maxSplits: 1, omittingEmptySubsequences: false)
-            return ["title": .string(String(parts[0])), "body": .string(parts.count == 2 ? String(parts[1]) : "")]
+            let parts = line.split(separator: "\t", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
+            return [
+                "title": .string(parts[0]), "body": .string(parts.count > 1 ? parts[1] : ""),
+                "priority": parts.count > 2 ? .string(parts[2]) : nil,
+            ]
         }
         do throws(JSONError) { return try JSONValue(parsing: line) } catch {
             Output.failure(Failure(.failed, "a line of standard input: \(error.message)"), json: true)
