@@ -88,18 +88,19 @@ say "All there."
 
 step "Building (a few minutes the first time)"
 work=$(mktemp -d)
-"$root/bindings/c/build.sh" > "$work/build.log" 2>&1 &
-builder=$!
-pids+=("$builder")
 if [ -t 1 ]; then
-    # What the compiler is at, on one line, until the build has ended.
+    # What the compiler is at, on one line, while the build runs in the foreground, where Ctrl-C ends it.
     mkdir -p "$root/build"
-    tail -q -n 0 -F --pid="$builder" "$root/build/build.log" 2> /dev/null |
-        while IFS= read -r line; do printf '\r\033[K%.78s' "$line"; done || true
+    while IFS= read -r line; do printf '\r\033[K%.78s' "$line"; done \
+        < <(exec tail -q -n 0 -F --pid=$$ "$root/build/build.log" 2> /dev/null) &
+    pids+=("$!")
+fi
+"$root/bindings/c/build.sh" > "$work/build.log" 2>&1 || fail "the build failed" "$work/build.log"
+if [ ${#pids[@]} -gt 0 ]; then
+    end "${pids[0]}" || true
+    pids=()
     printf '\r\033[K'
 fi
-wait "$builder" || fail "the build failed" "$work/build.log"
-pids=()
 sed 's/^/  /' "$work/build.log"
 
 flags=$(PKG_CONFIG_PATH=$stage/lib/pkgconfig pkg-config --cflags --libs bellwire jansson) ||
