@@ -1,0 +1,51 @@
+/// Why a payload is not what its `type` says. It never repeats what came.
+package struct MalformedPayload: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What is wrong, as one of an open list.
+    package struct Reason: Sendable, Hashable {
+        package let name: String
+
+        package init(_ name: String) { self.name = name }
+
+        package static let notJSON = Reason("not_json")
+        package static let notAnObject = Reason("not_an_object")
+        package static let missingType = Reason("missing_type")
+        package static let missingField = Reason("missing_field")
+        package static let wrongType = Reason("wrong_type")
+    }
+
+    /// The payload whose shape was expected.
+    package enum Kind: String, Sendable, Hashable {
+        case payload, request, response, cancel, event, row
+        case iceConfig = "ice_config"
+    }
+
+    package let reason: Reason
+    package let kind: Kind
+    /// Our name of the field that is at fault.
+    package let field: String?
+    /// A request that can still be told so: it had an id.
+    package let request: AnswerableRequest?
+
+    package init(_ reason: Reason, in kind: Kind, field: String? = nil, request: AnswerableRequest? = nil) {
+        self.reason = reason
+        self.kind = kind
+        self.field = field
+        self.request = request
+    }
+
+    package var description: String {
+        let place = field.map { ": \($0)" } ?? ""
+        return "malformed \(kind.rawValue) (\(reason.name)\(place))"
+    }
+}
+
+/// What an answer needs to find its request: the id, and the form that its sender reads.
+package struct AnswerableRequest: Sendable, Equatable {
+    package let id: RequestID
+    package let form: PayloadForm
+
+    package init(id: RequestID, form: PayloadForm) {
+        self.id = id
+        self.form = form
+    }
+}
