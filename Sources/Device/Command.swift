@@ -1,6 +1,6 @@
 package import Hosting
 import JSON
-import Notifications
+package import Notifications
 import Wire
 
 extension Device {

@@ -67,7 +67,7 @@ extension DeviceCore {
         guard let link = bestLink(to: desktop) else {
             return then(.failure(HostError(.offline, "there is no connection to \(desktop.name) now")))
         }
-        let id = RequestID(TextEncoding.hex(Identity.randomBytes(16)))
+        let id = RequestID(TextEncoding.hex.encode(Identity.randomBytes(16)))
         let now = EpochMilliseconds.now
         let waiter = Waiter(command: command, then: then)
         switch calls.add(id, to: desktop.id, method: command.method, deadline: deadline, waiter: waiter) {
@@ -77,8 +77,8 @@ extension DeviceCore {
         let request = CommandRequest(
             id: id, method: command.method, params: command.params,
             auth: CommandAuth.signed(
-                by: did, method: command.method, timestamp: now, nonce: TextEncoding.hex(Identity.randomBytes(16))
-            ) { [key] message in TextEncoding.base64(key.sign(message)) },
+                by: did, method: command.method, timestamp: now, nonce: TextEncoding.hex.encode(Identity.randomBytes(16))
+            ) { [key] message in TextEncoding.base64.encode(key.sign(message)) },
             expiresAt: now &+ Int64(clamping: deadline &- EventLoop.now))
         switch link.send(to: desktop.address, payload: request.payload) {
         case .written: armCallTimer()

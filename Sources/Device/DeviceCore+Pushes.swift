@@ -51,7 +51,7 @@ extension DeviceCore {
         guard dispatcher.admit(event, from: desktop.id, now: EventLoop.now) == .admitted else { return }
         let notification = Notification(event, receivedAt: .now, late: isLate)
         let id = desktop.id
-        store { (connection) throws(StoreError) in
+        store { (connection) throws(StoreError) -> (Inbox.Insertion, Int64) in
             let inbox = Inbox(connection)
             let insertion = try inbox.insert(notification, from: id)
             return (insertion, try inbox.unreadCount())
@@ -72,7 +72,7 @@ extension DeviceCore {
 
     private func update(_ desktop: PairedDesktop, ice object: JSONObject) {
         let config: ICEConfig
-        do throws(PairingFailure) { config = try ICEConfig(decoding: object) } catch {
+        do throws(PairingFailure) { config = try ICEConfig(payload: object) } catch {
             counters.malformedPayloads &+= 1
             return
         }

@@ -1,3 +1,4 @@
+import Commands
 import Hosting
 import JSON
 import Notifications

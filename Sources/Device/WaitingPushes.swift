@@ -2,6 +2,7 @@ import Hosting
 import JSON
 import Notifications
 import Store
+import Wire
 
 /// The pushes in the inbox that the host has not taken. For the host's thread: every call waits for the store.
 final class WaitingPushes: PushSource {
