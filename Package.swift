@@ -42,8 +42,8 @@ targets += [
     .target(name: "Commands", dependencies: ["Wire", "JSON", "Identity"]),
     // The skill: models, methods (client and handler), dispatcher, de-duplication, inbox.
     .target(name: "Notifications", dependencies: ["Wire", "JSON", "Store"]),
-    // What passes between a role and the program that embeds it: options, events, errors, log, the state directory.
-    .target(name: "Hosting", dependencies: ["JSON"]),
+    // What roles share towards the program that embeds them: options, events, errors, log, state directory.
+    .target(name: "Hosting", dependencies: ["Transport", "Store", "Identity", "JSON"]),
     // The three roles: the only places where features meet Transport.
     .target(
         name: "Device",

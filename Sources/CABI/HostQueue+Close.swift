@@ -69,15 +69,19 @@ extension HostQueue {
         pthread_sigmask(SIG_BLOCK, &everything, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         let start = Unmanaged.passRetained(Start(self, source))
-        let code = pthread_create(&thread, nil, { argument in
-            guard let argument else { return nil }
-            let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
-            let queue = start.queue
-            queue.state.wait { $0.thread == nil ? nil : () }
-            // A store that fails is told by a problem event; the loop goes on until the handle is closed.
-            while queue.state.withLock({ $0.phase == .open }) { try? queue.run(milliseconds: nil, from: start.source) }
-            return nil
-        }, start.toOpaque())
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+                let queue = start.queue
+                queue.state.wait { $0.thread == nil ? nil : () }
+                // A store that fails is told by a problem event; the loop goes on until the handle is closed.
+                while queue.state.withLock({ $0.phase == .open }) {
+                    try? queue.run(milliseconds: nil, from: start.source)
+                }
+                return nil
+            }, start.toOpaque())
         guard code == 0 else {
             start.release()
             throw HostError(.limit, "no thread can be started: \(String(cString: strerror(code)))")

@@ -67,7 +67,8 @@ extension HostQueue {
             return state.dropped
         }
         guard dropped > 0 else { return }
-        let message = "\(dropped) events were dropped: the host's queue holds \(HostQueue.capacity); dispatch more often"
+        let message =
+            "\(dropped) events were dropped: the host's queue holds \(HostQueue.capacity); dispatch more often"
         deliver(HostEvent(.problem, data: ["code": "events_dropped", "message": .string(message)]))
     }
 

@@ -79,7 +79,11 @@ final class HostQueue: Sendable {
             guard state.phase == .open else { return }
             if event.name.isState {
                 state.items.removeAll { item in
-                    if case .event(let old) = item { old.name == event.name && old.desktop == event.desktop } else { false }
+                    if case .event(let old) = item {
+                        old.name == event.name && old.desktop == event.desktop
+                    } else {
+                        false
+                    }
                 }
             }
             state.items.append(.event(event))
@@ -109,7 +113,8 @@ final class HostQueue: Sendable {
 
     // MARK: Subscriptions
 
-    func subscribe(_ name: HostEvent.Name?, _ callback: @escaping bw_event_callback, _ userData: UserData) throws(HostError)
+    func subscribe(_ name: HostEvent.Name?, _ callback: @escaping bw_event_callback, _ userData: UserData)
+        throws(HostError)
         -> bw_subscription
     {
         let number = try state.update { (state) throws(HostError) -> bw_subscription in

@@ -1,5 +1,6 @@
 import CBellwire
 import Hosting
+import JSON
 import Synchronization
 
 /// A host's pointer and the function that ends it: run exactly once, whatever happens.
@@ -44,4 +45,10 @@ final class Completion: @unchecked Sendable {
         }
         userData.release()
     }
+}
+
+/// A parameter that is a completion, and must be one.
+func completion(_ callback: bw_completion?, _ userData: UserData) throws(HostError) -> Completion {
+    guard let callback else { throw HostError(.invalid, "completion is NULL", detail: ["field": "completion"]) }
+    return Completion(callback, userData)
 }

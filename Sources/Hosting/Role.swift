@@ -30,3 +30,6 @@ package struct HostChannel: Sendable {
         post(HostEvent(.problem, data: ["code": .string(code), "message": .string(message)]))
     }
 }
+
+/// Takes what a call came to, JSON or an error; called exactly once, on any thread.
+package typealias Then = @Sendable (Result<String, HostError>) -> Void

@@ -9,7 +9,8 @@ import Synchronization
 package final class StateDirectory: Sendable {
     /// `nil` for a directory in memory.
     package let path: String?
-    private let lock: Int32
+    /// The locked descriptor; -1 once let go.
+    private let lock: Mutex<Int32>
 
     private static let held = Mutex<Set<String>>([])
 
@@ -18,7 +19,7 @@ package final class StateDirectory: Sendable {
 
     private init(path: String?, lock: Int32) {
         self.path = path
-        self.lock = lock
+        self.lock = Mutex(lock)
     }
 
     /// Makes the directory (and its parents) if need be, and takes it.
@@ -54,11 +55,18 @@ package final class StateDirectory: Sendable {
     /// The path of a file in it; `nil` in memory.
     package func file(_ name: String) -> String? { path.map { "\($0)/\(name)" } }
 
-    deinit {
-        guard lock >= 0, let path else { return }
-        Glibc.close(lock)
+    /// Lets the directory go. Idempotent.
+    package func close() {
+        let descriptor = lock.withLock { lock in
+            defer { lock = -1 }
+            return lock
+        }
+        guard descriptor >= 0, let path else { return }
+        Glibc.close(descriptor)
         StateDirectory.release(path)
     }
+
+    deinit { close() }
 
     /// Where a role keeps its state when its host names no place: `$XDG_STATE_HOME/bellwire/<role>`, else under the
     /// home directory. `nil` when neither is known.

@@ -20,24 +20,17 @@ package struct ICEConfig: Sendable, Equatable {
         self.timestamp = timestamp
     }
 
-    /// Reads the whole object, `type` and `payload`. The payload may be a text (protocol.md 3); only `iceServers` is required.
-    package init(decoding object: JSONObject) throws(PairingFailure) {
-        try PairingFields(object).require(type: Self.type)
-        let inner: JSONObject?
-        switch object["payload"] {
-        case .object(let payload): inner = payload
-        case .string(let text): inner = (try? JSONValue(parsing: text))?.object
-        case .null, .bool, .integer, .double, .array, nil: inner = nil
-        }
-        guard let inner else { throw PairingFailure(.badField, detail: "payload") }
-        let fields = PairingFields(inner)
+    /// Reads the inner payload, as ``Payload/iceConfig(_:)`` has it. Only `iceServers` is required.
+    package init(payload: JSONObject) throws(PairingFailure) {
+        let fields = PairingFields(payload)
         guard let servers = fields.iceServersJSON() else { throw PairingFailure(.badField, detail: "iceServers") }
         iceServersJSON = servers
         pcPeerID = try? fields.peer("pcPeerId")
         iceExpiry = fields.iceExpiry()
-        timestamp = inner["timestamp"]?.integer
+        timestamp = payload["timestamp"]?.integer
     }
 
+    /// The whole payload of a `message`.
     package var json: JSONValue {
         [
             "type": .string(Self.type),

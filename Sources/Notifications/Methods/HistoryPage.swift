@@ -1,0 +1,37 @@
+package import JSON
+package import Wire
+
+/// A page of a desktop's history, from any of the shapes in which it comes (`protocol.md` 3, tolerance 5).
+package struct HistoryPage: Sendable, Equatable {
+    package var rows: [HistoryRow]
+    package var total: Int64
+    /// `nil` when the desktop did not say: ask it with `getUnreadCount`.
+    package var unreadCount: Int64?
+    /// Rows that could not be read, and were left out.
+    package var skipped: Int
+
+    package init(decoding result: JSONValue) throws(NotificationsError) {
+        guard let object = result.object else { throw .answer(nil, "is no object") }
+        guard let elements = (object["notifications"] ?? object["items"])?.array else {
+            throw .answer("notifications", "has no list of notifications")
+        }
+        rows = []
+        skipped = 0
+        for element in elements {
+            do throws(MalformedPayload) { rows.append(try HistoryRow(decoding: element)) } catch { skipped += 1 }
+        }
+        total = max(0, object["total"]?.integer ?? Int64(elements.count))
+        unreadCount = object["unreadCount"]?.integer.map { max(0, $0) }
+    }
+
+    /// The canonical result of `getHistory`.
+    package func json(unreadCount: Int64?, now: EpochMilliseconds) -> JSONObject {
+        [
+            "success": true,
+            "notifications": .array(
+                rows.map { .object(Notification($0, receivedAt: now).historyItem(isBellwire: true)) }),
+            "total": .integer(total),
+            "unreadCount": unreadCount.map(JSONValue.integer),
+        ]
+    }
+}

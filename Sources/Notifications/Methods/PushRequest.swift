@@ -1,0 +1,87 @@
+package import JSON
+package import Wire
+
+/// The parameters of `send`, `sendToMobile` and `broadcast`: what is to be told, and how.
+package struct PushRequest: Sendable, Equatable {
+    package var title: String
+    package var body: String
+    package var icon: String?
+    package var priority: Priority
+    package var data: JSONObject?
+    package var richer: RicherFields
+
+    /// In bytes of UTF-8.
+    package static let titleLimit = 1_024
+    package static let bodyLimit = 65_536
+    static let iconLimit = 65_536
+    /// As JSON. With a body of the largest size it stays within a frame.
+    static let dataLimit = 524_288
+
+    static let names = ["title", "body", "priority", "data"] + RicherFields.names
+
+    /// The host's own parameters: every type is checked.
+    init(host reader: ParameterReader) throws(NotificationsError) {
+        try self.init(common: reader)
+        if let priority = try reader.text("priority", limit: 64) {
+            guard let known = Priority(name: priority) else {
+                throw .parameter("priority", "must be low, normal, high or urgent")
+            }
+            self.priority = known
+        }
+        data = try reader.object("data", limit: PushRequest.dataLimit)
+        try PushRequest.checkRicher(reader)
+        richer = RicherFields(beside: reader.params, inside: nil)
+    }
+
+    /// A peer's parameters: both spellings, and unknown values where there is a default.
+    init(peer reader: ParameterReader) throws(NotificationsError) {
+        try self.init(common: reader)
+        priority = Priority(priority: reader.params["priority"], urgency: reader.params["urgency"])
+        if let text = reader.present("data")?.string, let parsed = try? JSONValue(parsing: text) {
+            data = parsed.object
+        } else {
+            data = try reader.object("data", limit: PushRequest.dataLimit)
+        }
+        richer = RicherFields(beside: reader.params, inside: data)
+    }
+
+    private init(common reader: ParameterReader) throws(NotificationsError) {
+        title = try reader.required("title", limit: PushRequest.titleLimit)
+        body = try reader.text("body", "message", limit: PushRequest.bodyLimit) ?? ""
+        icon = try reader.text("icon", limit: PushRequest.iconLimit)
+        priority = .normal
+        richer = RicherFields()
+    }
+
+    private static func checkRicher(_ reader: ParameterReader) throws(NotificationsError) {
+        _ = try reader.flag("silenced")
+        for name in ["expiresAt", "badge"] { _ = try reader.integer(name) }
+        for name in ["collapseKey", "imageUrl", "deepLink", "category", "threadId", "subtitle", "sound"] {
+            _ = try reader.text(name, limit: bodyLimit)
+        }
+        _ = try reader.object("encrypted_body", limit: 2 * bodyLimit)
+    }
+
+    /// On the wire, so that every desktop understands: `priority` and `urgency` (`protocol.md` 3).
+    var wire: JSONObject {
+        var params: JSONObject = [
+            "title": .string(title),
+            "body": .string(body),
+            "icon": icon.map(JSONValue.string),
+            "priority": .string(priority.name),
+            "urgency": .string(priority.urgency),
+            "data": data.map(JSONValue.object),
+        ]
+        params.merge(richer.members)
+        return params
+    }
+
+    /// The notification that it asks for.
+    func notification(
+        id: NotificationID, source: NotificationSource, now: EpochMilliseconds
+    ) -> Notification {
+        Notification(
+            id: id, title: title, body: body, priority: priority, source: source, createdAt: now, receivedAt: now,
+            silenced: richer.silenced ?? false, data: data, richer: richer)
+    }
+}

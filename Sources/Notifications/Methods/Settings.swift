@@ -1,0 +1,53 @@
+package import JSON
+
+/// A desktop's notification settings.
+package struct Settings: Sendable, Equatable {
+    package var enabled = true
+    package var quietHoursEnabled = false
+    /// `HH:mm`, local to the desktop.
+    package var quietHoursStart: String?
+    package var quietHoursEnd: String?
+    package var soundEnabled = true
+    package var vibrationEnabled = true
+    package var showPreview = true
+
+    package init() {}
+
+    /// Flat, or with nested `quietHours:{enabled,start,end}`; nested wins (`protocol.md` 3, tolerance 6). A field that is
+    /// absent has its default; an answer without any of them is no settings.
+    package init(decoding object: JSONObject) throws(NotificationsError) {
+        let flat = AnswerMembers(object)
+        let nested = AnswerMembers(object["quietHours"]?.object ?? [:])
+        let names = [
+            "enabled", "quietHours", "quietHoursEnabled", "quietHoursStart", "quietHoursEnd", "soundEnabled",
+            "vibrationEnabled", "showPreview",
+        ]
+        guard names.contains(where: { object[$0] != nil }) else { throw .answer(nil, "has no settings") }
+        enabled = try flat.flag("enabled") ?? true
+        // Read both before choosing: a wrong type is an error in either place.
+        let inner = (enabled: try nested.flag("enabled"), start: try nested.text("start"), end: try nested.text("end"))
+        let outer = (
+            enabled: try flat.flag("quietHoursEnabled"), start: try flat.text("quietHoursStart"),
+            end: try flat.text("quietHoursEnd")
+        )
+        quietHoursEnabled = inner.enabled ?? outer.enabled ?? false
+        quietHoursStart = inner.start ?? outer.start
+        quietHoursEnd = inner.end ?? outer.end
+        soundEnabled = try flat.flag("soundEnabled") ?? true
+        vibrationEnabled = try flat.flag("vibrationEnabled") ?? true
+        showPreview = try flat.flag("showPreview") ?? true
+    }
+
+    /// The canonical result of `getSettings`.
+    package var json: JSONObject {
+        [
+            "enabled": .bool(enabled),
+            "quietHoursEnabled": .bool(quietHoursEnabled),
+            "quietHoursStart": quietHoursStart.map(JSONValue.string),
+            "quietHoursEnd": quietHoursEnd.map(JSONValue.string),
+            "soundEnabled": .bool(soundEnabled),
+            "vibrationEnabled": .bool(vibrationEnabled),
+            "showPreview": .bool(showPreview),
+        ]
+    }
+}

@@ -1,0 +1,36 @@
+/// Why a call of the notification skill was not made, or has no result.
+package struct NotificationsError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What went wrong, as one of an open list.
+    package struct Code: Sendable, Hashable {
+        package let name: String
+
+        package init(_ name: String) { self.name = name }
+
+        /// A parameter is missing, of a wrong type, out of its range, or not one of the method's.
+        package static let invalidParams = Code("invalid_params")
+        /// The desktop's answer is not what the method gives.
+        package static let undecodable = Code("undecodable")
+    }
+
+    package let code: Code
+    /// For people, in English. Never repeats a value.
+    package let message: String
+    /// The parameter, or the member of the answer, that is at fault.
+    package let field: String?
+
+    package init(_ code: Code, _ message: String, field: String? = nil) {
+        self.code = code
+        self.message = message
+        self.field = field
+    }
+
+    package var description: String { message }
+
+    static func parameter(_ field: String, _ message: String) -> NotificationsError {
+        NotificationsError(.invalidParams, "\(field): \(message)", field: field)
+    }
+
+    static func answer(_ field: String?, _ message: String) -> NotificationsError {
+        NotificationsError(.undecodable, "the desktop's answer: \(message)", field: field)
+    }
+}

@@ -1,0 +1,117 @@
+import CSQLite
+
+/// An open database file, for the one who does a piece of work on it.
+///
+/// Belongs to the store's thread; a piece of work gets it for the call, and never keeps it. Values are always bound:
+/// `connection.execute("DELETE FROM row WHERE id = ?", [.text(id)])`. Statements are prepared once for each SQL text, so
+/// the texts are constants.
+package final class Connection {
+    let handle: OpaquePointer
+    private var statements: [String: Statement] = [:]
+
+    /// Texts that differ from use to use would fill the cache; beyond this many it begins anew.
+    private static let statementLimit = 256
+
+    /// Opens or creates the file. Nothing is read yet.
+    init(path: String) throws(StoreError) {
+        var handle: OpaquePointer?
+        // NOMUTEX: one thread at a time is ours to keep.
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let result = sqlite3_open_v2(path, &handle, flags, nil)
+        guard result == SQLITE_OK, let handle else {
+            sqlite3_close(handle)
+            throw StoreError(result: result == SQLITE_OK ? SQLITE_NOMEM : result)
+        }
+        self.handle = handle
+        sqlite3_busy_timeout(handle, 2_000)
+    }
+
+    deinit {
+        statements.removeAll()
+        sqlite3_close_v2(handle)
+    }
+
+    /// Runs one statement to its end. Gives the number of rows that it changed itself, triggers not counted.
+    @discardableResult
+    package func execute(_ sql: String, _ values: [Value] = []) throws(StoreError) -> Int {
+        let before = sqlite3_total_changes64(handle)
+        try withStatement(sql, values) { (statement) throws(StoreError) in
+            while try statement.step() {}
+        }
+        // Without this a statement that changes nothing would tell of the one before it.
+        return sqlite3_total_changes64(handle) == before ? 0 : Int(sqlite3_changes64(handle))
+    }
+
+    /// All rows, each read by `read`.
+    package func query<T>(
+        _ sql: String, _ values: [Value] = [], _ read: (borrowing Row) throws(StoreError) -> T
+    ) throws(StoreError) -> [T] {
+        var rows: [T] = []
+        try withStatement(sql, values) { (statement) throws(StoreError) in
+            while try statement.step() { rows.append(try read(statement.row)) }
+        }
+        return rows
+    }
+
+    /// The first row, or `nil` when there is none.
+    package func first<T>(
+        _ sql: String, _ values: [Value] = [], _ read: (borrowing Row) throws(StoreError) -> T
+    ) throws(StoreError) -> T? {
+        var row: T?
+        try withStatement(sql, values) { (statement) throws(StoreError) in
+            if try statement.step() { row = try read(statement.row) }
+        }
+        return row
+    }
+
+    /// The one number that a query always gives, such as a count.
+    package func integer(_ sql: String, _ values: [Value] = []) throws(StoreError) -> Int64 {
+        let number = try first(sql, values) { (row) throws(StoreError) in try row.integer(0) }
+        guard let number else { throw StoreError(.mismatch, "a query that always gives a row gave none") }
+        return number
+    }
+
+    /// The row id of the last insert that succeeded.
+    package var lastInsertRow: Int64 { sqlite3_last_insert_rowid(handle) }
+
+    /// Runs several statements that take no values, such as a schema.
+    package func executeScript(_ sql: String) throws(StoreError) {
+        let result = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard result == SQLITE_OK else {
+            let detail = String(cString: sqlite3_errmsg(handle))
+            let error = StoreError(result: result)
+            throw StoreError(error.code, "\(error.message): \(detail)", extendedResult: result)
+        }
+    }
+
+    /// False when SQLite has ended the transaction by itself, which it does when a disk is full.
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+
+    private func withStatement(
+        _ sql: String, _ values: [Value], _ use: (Statement) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let statement = try statement(sql)
+        statement.isRunning = true
+        defer {
+            statement.reset()
+            statement.isRunning = false
+        }
+        try statement.bind(values)
+        try use(statement)
+    }
+
+    private func statement(_ sql: String) throws(StoreError) -> Statement {
+        if let cached = statements[sql] {
+            // The same SQL inside its own loop: the inner one is not kept.
+            return cached.isRunning ? try Statement(sql, on: handle) : cached
+        }
+        let statement = try Statement(sql, on: handle)
+        if statements.count >= Connection.statementLimit {
+            statements = statements.filter { $0.value.isRunning }
+        }
+        statements[sql] = statement
+        return statement
+    }
+}

@@ -1,0 +1,81 @@
+import Synchronization
+
+/// One SQLite file, worked on by the store's thread.
+///
+/// ```swift
+/// database.submit { connection throws(StoreError) in
+///     try connection.execute("INSERT INTO desktop(id) VALUES (?)", [.text(id)])
+/// } then: { result in … }
+/// ```
+///
+/// Work is done in the order in which it was submitted. What waits at one time is committed together, and an outcome is
+/// handed over only after that commit. So a piece of work may run twice (see ``Batch``): it changes nothing but the
+/// database, and leaves everything else to its `then`.
+package final class Database: Sendable {
+    /// What an opening gave.
+    package struct Opened: Sendable {
+        package let database: Database
+        /// Where a damaged file was put. A new one was begun; the host is to be told.
+        package let movedAside: String?
+    }
+
+    private let core: DatabaseCore
+
+    private init(_ core: DatabaseCore) { self.core = core }
+
+    deinit { core.close {} }
+
+    /// Opens a file, or a new store in memory with `":memory:"`, and brings it to the newest schema.
+    ///
+    /// A file that is damaged is moved aside, with its log, to `<path>.damaged-<epoch ms>`, and a new one is begun. A file
+    /// of a newer version is an error, and stays as it is. Blocks the caller while the file is checked; not for the loop.
+    ///
+    /// - Parameter queueLimit: how much work may wait; more fails with ``StoreError/Code/queueFull``.
+    package static func open(
+        path: String, migrations: [Migration], queueLimit: Int = 65_536
+    ) throws(StoreError) -> Opened {
+        try StoreThread.shared.start()
+        let (connection, movedAside) = try DatabaseFile(path: path).open(migrations)
+        let core = DatabaseCore(connection, path: path, queueLimit: queueLimit)
+        return Opened(database: Database(core), movedAside: movedAside)
+    }
+
+    /// Does `work` on the store's thread, in a transaction, and then calls `then` there: after the commit, exactly once.
+    ///
+    /// An error that `work` throws rolls back what it did, and nothing else. From any thread; never blocks.
+    package func submit<T: Sendable>(
+        _ work: @escaping @Sendable (Connection) throws(StoreError) -> T,
+        then: @escaping @Sendable (Result<T, StoreError>) -> Void
+    ) {
+        core.submit(WorkJob(work, then: then))
+    }
+
+    /// ``submit(_:then:)`` for a thread that may wait: not the loop. On the store's own thread it fails with
+    /// ``StoreError/Code/wrongThread``, because it would wait for itself.
+    package func run<T: Sendable>(
+        _ work: @escaping @Sendable (Connection) throws(StoreError) -> T
+    ) throws(StoreError) -> T {
+        guard !StoreThread.isCurrent else {
+            throw StoreError(.wrongThread, "the store's thread cannot wait for itself")
+        }
+        let answer = Answer<Result<T, StoreError>>()
+        submit(work) { answer.give($0) }
+        return try answer.wait().get()
+    }
+
+    /// Closes the file after everything that was submitted before; `then` runs on the store's thread once it is closed.
+    ///
+    /// What is submitted from now on fails with ``StoreError/Code/closed``. May be called again: each `then` is called.
+    package func close(then: @escaping @Sendable () -> Void) { core.close(then) }
+
+    /// ``close(then:)``, and waits for it; on the store's own thread it does not wait.
+    package func close() {
+        guard !StoreThread.isCurrent else { return core.close {} }
+        let answer = Answer<Void>()
+        core.close { answer.give(()) }
+        answer.wait()
+    }
+
+    /// How much work waits now.
+    package var waiting: Int { core.waiting }
+}

@@ -1,0 +1,99 @@
+import Glibc
+
+/// The file below a database, with the two that SQLite keeps beside it: opened, checked, and moved aside when damaged.
+struct DatabaseFile {
+    let path: String
+
+    private var isInMemory: Bool { path == ":memory:" }
+    /// Stands beside a file in which damage was met while it was open: the next opening checks all of it.
+    private var suspectPath: String { path + ".suspect" }
+
+    /// Up to this size every opening checks the whole file (a few dozen milliseconds at most). A larger one is checked
+    /// when it was not closed cleanly, or when damage was met in it.
+    private static let checkedSize: Int64 = 64 << 20
+
+    /// Gives the connection, at the newest schema, and where a damaged file was put.
+    func open(_ migrations: [Migration]) throws(StoreError) -> (connection: Connection, movedAside: String?) {
+        do throws(StoreError) {
+            return (try connect(migrations), nil)
+        } catch {
+            guard error.isDamage, !isInMemory else { throw error }
+            let aside = try moveAside()
+            return (try connect(migrations), aside)
+        }
+    }
+
+    private func connect(_ migrations: [Migration]) throws(StoreError) -> Connection {
+        let needsCheck = try isInMemory ? false : prepare()
+        let connection = try Connection(path: path)
+        try configure(connection)
+        if needsCheck {
+            try check(connection)
+            unlink(suspectPath)
+        }
+        try Migrator(migrations: migrations).migrate(connection)
+        return connection
+    }
+
+    /// Creates the file for its owner alone, where there is none. Gives whether it needs to be checked.
+    private func prepare() throws(StoreError) -> Bool {
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
+        guard descriptor >= 0 else {
+            throw StoreError(.cannotOpen, "the database cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        var status = stat()
+        let result = fstat(descriptor, &status)
+        Glibc.close(descriptor)
+        guard result == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw StoreError(.cannotOpen, "the database is no regular file")
+        }
+        let size = Int64(status.st_size)
+        return size > 0
+            && (size <= DatabaseFile.checkedSize || access(path + "-wal", F_OK) == 0 || access(suspectPath, F_OK) == 0)
+    }
+
+    private func configure(_ connection: Connection) throws(StoreError) {
+        // The first statement that reads the file; it also says whether this is a database at all.
+        _ = try connection.integer("PRAGMA schema_version")
+        try connection.executeScript(
+            "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY")
+        guard !isInMemory else { return }
+        guard !connection.isReadOnly else {
+            throw StoreError(.readOnly, "the database can be read but not written")
+        }
+        try connection.executeScript(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216")
+    }
+
+    private func check(_ connection: Connection) throws(StoreError) {
+        let verdict = try connection.first("PRAGMA quick_check(1)") { (row) throws(StoreError) in try row.text(0) }
+        guard verdict == "ok" else { throw StoreError(.corrupt, "the database is damaged") }
+    }
+
+    /// Best effort: the file system may be what is broken.
+    func markSuspect() {
+        guard !isInMemory else { return }
+        let descriptor = Glibc.open(suspectPath, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        if descriptor >= 0 { Glibc.close(descriptor) }
+    }
+
+    /// The log goes first: without its log the file stays damaged, but a log without its file would be thrown away.
+    private func moveAside() throws(StoreError) -> String {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        var moment = Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000
+        var aside = "\(path).damaged-\(moment)"
+        while access(aside, F_OK) == 0 || access(aside + "-wal", F_OK) == 0 {
+            moment &+= 1
+            aside = "\(path).damaged-\(moment)"
+        }
+        for suffix in ["-wal", "-shm", ""] {
+            guard rename(path + suffix, aside + suffix) == 0 || (errno == ENOENT && !suffix.isEmpty) else {
+                let reason = String(cString: strerror(errno))
+                throw StoreError(.moveAside, "the damaged database could not be moved aside: \(reason)")
+            }
+        }
+        unlink(suspectPath)
+        return aside
+    }
+}

@@ -1,0 +1,36 @@
+/// Brings a file to the schema that this version knows: all missing steps in one transaction.
+struct Migrator {
+    let migrations: [Migration]
+
+    /// Fails with ``StoreError/Code/newerSchema`` for a file that knows a step which we do not: its meaning is unknown.
+    func migrate(_ connection: Connection) throws(StoreError) {
+        try connection.executeScript("BEGIN IMMEDIATE")
+        do throws(StoreError) {
+            try run(connection)
+            try connection.executeScript("COMMIT")
+        } catch {
+            if connection.isInTransaction { _ = try? connection.execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    private func run(_ connection: Connection) throws(StoreError) {
+        try connection.executeScript(
+            """
+            CREATE TABLE IF NOT EXISTS migration (
+                ordinal INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE
+            ) STRICT
+            """)
+        let recorded = Set(
+            try connection.query("SELECT name FROM migration") { (row) throws(StoreError) in try row.text(0) })
+        guard recorded.isSubset(of: migrations.lazy.map(\.name)) else {
+            throw StoreError(
+                .newerSchema, "the database was written by a newer version of this library; use that version to open it"
+            )
+        }
+        for migration in migrations where !recorded.contains(migration.name) {
+            try migration.body(connection)
+            try connection.execute("INSERT INTO migration(name) VALUES (?)", [.text(migration.name)])
+        }
+    }
+}
