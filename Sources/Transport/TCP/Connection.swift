@@ -1,0 +1,5 @@
+/// One TCP connection, with or without TLS.
+@EventLoop
+final class Connection {
+    func flush() {}
+}
