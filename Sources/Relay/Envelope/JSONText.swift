@@ -27,7 +27,8 @@ enum JSONText {
                     scalar = 0x10000 &+ (scalar & 0x3FF) << 10 &+ (unit(inner, at: index + 2) & 0x3FF)
                     index += 6
                 }
-                text.append(contentsOf: UTF8.encode(Unicode.Scalar(scalar) ?? "\u{FFFD}") ?? UTF8.encodedReplacementCharacter)
+                text.append(
+                    contentsOf: UTF8.encode(Unicode.Scalar(scalar) ?? "\u{FFFD}") ?? UTF8.encodedReplacementCharacter)
             default: text.append(kind)
             }
         }
