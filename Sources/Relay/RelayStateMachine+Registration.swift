@@ -53,12 +53,11 @@ extension RelayStateMachine {
             return actions
         }
         // The old connection owns nothing from here on: whatever it still sends is refused, its end removes nobody.
+        let vacancy = vacate(peer, heldBy: owner.connection, at: moment)
         disown(owner.connection, at: moment)
         actions.append(.close(owner.connection, .replaced))
         counters.replaced += 1
-        absent.deliveryEnded(for: peer)
-        connections[pending.newcomer.slot].claims = nil
-        grant(peer, to: pending.newcomer, pending.device, isReconnect: true, at: moment, &actions)
+        settle(vacancy, at: moment, &actions)
         return actions
     }
 
@@ -70,12 +69,52 @@ extension RelayStateMachine {
         counters.delivered += UInt64(before - absent.frameCount)
     }
 
-    /// Gives a free id, or one whose owner was just disowned, to a connection.
+    /// Ends a registration, if the connection still holds it, and passes the id on to one who waits for it.
+    mutating func release(_ peer: Int, heldBy id: ConnectionID, at moment: Moment, _ actions: inout [Action]) {
+        settle(vacate(peer, heldBy: id, at: moment), at: moment, &actions)
+    }
+
+    /// Gives a free id to a connection. A socket owns one id: it releases the one that it had.
     private mutating func grant(
         _ peer: Int, to id: ConnectionID, _ device: Device, isReconnect: Bool, at moment: Moment,
         _ actions: inout [Action]
     ) {
-        let state = connections[id.slot].state
+        settle(assign(peer, to: id, device, isReconnect: isReconnect, at: moment, &actions), at: moment, &actions)
+    }
+
+    /// An id that nobody holds any more, and who waits for it.
+    private struct Vacancy {
+        let peer: Int
+        let claim: Claim?
+    }
+
+    /// Passes an id on, and the one that its new owner had, and so on: peers choose how long this goes, so it is a loop.
+    private mutating func settle(_ first: Vacancy?, at moment: Moment, _ actions: inout [Action]) {
+        var next = first
+        while let vacancy = next {
+            if let claim = vacancy.claim {
+                connections[claim.newcomer.slot].claims = nil
+                next = assign(
+                    vacancy.peer, to: claim.newcomer, claim.device, isReconnect: true, at: moment, &actions)
+            } else {
+                announce(vacancy.peer, nil, at: moment, &actions)
+                forgetIfIdle(vacancy.peer)
+                next = nil
+            }
+        }
+    }
+
+    /// Returns the id that the connection had before.
+    private mutating func assign(
+        _ peer: Int, to id: ConnectionID, _ device: Device, isReconnect: Bool, at moment: Moment,
+        _ actions: inout [Action]
+    ) -> Vacancy? {
+        var vacancy: Vacancy?
+        switch connections[id.slot].state {
+        case .closed: preconditionFailure("an id for a connection that is closed")
+        case .unregistered(let address): doorkeeper.left(address)
+        case .registered(let first): vacancy = vacate(first, heldBy: id, at: moment)
+        }
         let registration = Registration(
             connection: id, name: peers[peer].name, device: device, registeredAt: moment.epoch)
         connections[id.slot].state = .registered(peer: peer)
@@ -83,39 +122,28 @@ extension RelayStateMachine {
         peers.setPresence(.online(registration), of: peer)
         registeredCount += 1
         counters.registrations += 1
-        switch state {
-        case .closed: preconditionFailure("an id for a connection that is closed")
-        case .unregistered(let address): doorkeeper.left(address)
-        // A socket owns one id: another one releases the first.
-        case .registered(let first): release(first, heldBy: id, at: moment, &actions)
-        }
         actions.append(.send(to: id, RelayFrame.registered(registration, isReconnect: isReconnect, at: moment)))
         deliver(peer, to: id, at: moment, &actions)
         announce(peer, registration, at: moment, &actions)
+        return vacancy
     }
 
-    /// Ends a registration, if the connection still holds it, and passes the id on to one who waits for it.
-    mutating func release(_ peer: Int, heldBy id: ConnectionID, at moment: Moment, _ actions: inout [Action]) {
-        let waiting: Claim?
+    /// Makes an id free, if the connection still holds it.
+    private mutating func vacate(_ peer: Int, heldBy id: ConnectionID, at moment: Moment) -> Vacancy? {
+        let vacancy: Vacancy
         switch peers[peer].presence {
-        case .absent: return
+        case .absent: return nil
         case .online(let owner):
-            guard owner.connection == id else { return }
-            waiting = nil
+            guard owner.connection == id else { return nil }
+            vacancy = Vacancy(peer: peer, claim: nil)
         case .contested(let owner, let claim):
-            guard owner.connection == id else { return }
-            waiting = claim
+            guard owner.connection == id else { return nil }
+            vacancy = Vacancy(peer: peer, claim: claim)
         }
         registeredCount -= 1
         absent.deliveryEnded(for: peer)
         peers.setPresence(.absent(since: moment.monotonic), of: peer)
-        if let waiting {
-            connections[waiting.newcomer.slot].claims = nil
-            grant(peer, to: waiting.newcomer, waiting.device, isReconnect: true, at: moment, &actions)
-            return
-        }
-        announce(peer, nil, at: moment, &actions)
-        forgetIfIdle(peer)
+        return vacancy
     }
 
     /// Sends what was kept, oldest first.
@@ -131,7 +159,6 @@ extension RelayStateMachine {
         withdrawClaim(of: id)
         connections[id.slot].state = .unregistered(address: "")
         doorkeeper.came(from: "")
-        registeredCount -= 1
         unregistered.append((id, moment.monotonic &+ limits.registerWithin))
     }
 

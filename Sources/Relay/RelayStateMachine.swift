@@ -157,9 +157,9 @@ struct RelayStateMachine {
 
     /// A peer of whom nothing is known any more leaves the table.
     mutating func forgetIfIdle(_ peer: Int) {
-        guard case .absent = peers[peer].presence, absent.isEmpty(for: peer), acquaintances.isEmpty(for: peer) else {
-            return
-        }
+        guard peers.contains(peer), case .absent = peers[peer].presence, absent.isEmpty(for: peer),
+            acquaintances.isEmpty(for: peer)
+        else { return }
         peers.remove(peer)
     }
 }
