@@ -10,13 +10,14 @@ set -euo pipefail
 
 build=(
     # the compilers that Swift links with, and what the release is made with
-    binutils gcc g++ libc6-dev libstdc++-12-dev pkg-config git ca-certificates
+    binutils gcc g++ libc6-dev pkg-config git ca-certificates
     # what Swift's own programs load
     libncurses6 libxml2 libcurl4 zlib1g tzdata
     # the libraries that Bellwire stands on
     libhttp-parser-dev libjansson-dev libqrencode-dev libsodium-dev libsqlite3-dev libssl-dev libuv1-dev libwslay-dev
 )
-tests=(clang cmake make openssl python3 python3-venv shellcheck valgrind)
+# clang-14, not clang: the latter would put itself over the clang of a Swift that was unpacked into /usr.
+tests=(clang-14 cmake make openssl python3 python3-venv shellcheck valgrind)
 
 packages=("${build[@]}")
 print=false
