@@ -65,8 +65,8 @@ targets += [
             "CBellwire", "CLinux", "Device", "Desktop", "Relay", "Hosting", "Transport", "Store", "Notifications", "JSON",
             "CQREncode",
         ]),
-    // The command-line program: a host of the C interface like any other.
-    .executableTarget(name: "bellwire", dependencies: ["CABI", "CBellwire", "JSON"]),
+    // The command-line program: a host of the C interface like any other; of the relay it reads the limits' defaults.
+    .executableTarget(name: "bellwire", dependencies: ["CABI", "CBellwire", "Relay", "JSON"]),
 ]
 
 // MARK: Tests mirror Sources
