@@ -14,6 +14,8 @@ package struct RelayError: Error, Sendable, CustomStringConvertible {
         package static let invalidOption = Code("invalid_option")
         /// Another program listens on the address already.
         package static let addressInUse = Code("address_in_use")
+        /// No file descriptor is left.
+        package static let outOfFiles = Code("out_of_files")
         /// The certificate or the key file.
         package static let tlsFailed = Code("tls_failed")
     }

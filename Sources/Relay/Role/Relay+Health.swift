@@ -54,7 +54,7 @@ extension Relay {
         ]
     }
 
-    private var statistics: JSONValue {
+    var statistics: JSONValue {
         let stats = stats
         let numbers: [(String, Int64)] = [
             ("uptime", stats.uptimeSeconds),
