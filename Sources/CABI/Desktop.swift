@@ -1,4 +1,4 @@
-import CBellwire
+public import CBellwire
 import Desktop
 import Glibc
 import Hosting

@@ -1,6 +1,7 @@
 import CBellwire
 import Glibc
 import Hosting
+import JSON
 
 /// What a handle stands for: a role, and the queue to its host.
 protocol Endpoint: AnyObject, Sendable {

@@ -15,10 +15,7 @@ extension HostQueue {
         wake()
         // First those who wait: one of them may be the callback that the next step waits for.
         for call in calls { call.failWaiting() }
-        let isInside = state.wait { state -> Bool? in
-            if state.dispatcher == me { return true }
-            return state.dispatcher == nil ? false : nil
-        }
+        state.wait { $0.dispatcher == nil || $0.dispatcher == me ? () : nil }
 
         if let batch = state.withLock({ state -> Batch? in
             defer { state.batch = nil }

@@ -1,11 +1,12 @@
-import CBellwire
+public import CBellwire
 import Glibc
 import Hosting
+import JSON
 
 // bellwire.h, "Library". What the header says is not said again here.
 
 @_cdecl("bw_version") @implementation
-public func bw_version() -> UnsafePointer<CChar>? { staticText("0.1.0") }
+public func bw_version() -> UnsafePointer<CChar>? { staticText(libraryVersion) }
 
 @_cdecl("bw_abi_version") @implementation
 public func bw_abi_version() -> Int32 { BW_ABI_VERSION }

@@ -1,4 +1,4 @@
-import CBellwire
+public import CBellwire
 import Device
 import Glibc
 import Hosting

@@ -1,7 +1,8 @@
-import CBellwire
+public import CBellwire
 import CQREncode
 import Glibc
 import Hosting
+import JSON
 
 // bellwire.h, "QR".
 

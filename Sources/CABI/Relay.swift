@@ -1,4 +1,4 @@
-import CBellwire
+public import CBellwire
 import Relay
 import Glibc
 import Hosting
@@ -6,10 +6,10 @@ import Hosting
 // bellwire.h, "Relay".
 
 final class RelayEndpoint: Endpoint {
-    let role: Relay
+    let role: RelayRole
     let queue: HostQueue
 
-    init(_ role: Relay, _ queue: HostQueue) { (self.role, self.queue) = (role, queue) }
+    init(_ role: RelayRole, _ queue: HostQueue) { (self.role, self.queue) = (role, queue) }
 }
 
 @_cdecl("bw_relay_open") @implementation
@@ -19,7 +19,7 @@ public func bw_relay_open(
     entry { () throws(HostError) in
         let options = try optionalText(options_json, "options_json")
         try RelayEndpoint.open(
-            to: relay, { (channel) throws(HostError) in try Relay.open(options, channel) }, RelayEndpoint.init)
+            to: relay, { (channel) throws(HostError) in try RelayRole.open(options, channel) }, RelayEndpoint.init)
     }
 }
 

@@ -65,8 +65,6 @@ extension HostError.Code {
 }
 
 extension HostError {
-    static let closed = HostError(.closed, "the handle was closed while the call waited")
-
     var status: bw_status { Status.of(code).rawValue }
 
     /// `{"status","message","detail"}`, as `bw_last_error()` and completions give it.

@@ -25,7 +25,7 @@ extension Device {
 
         /// One of the eleven methods, with its parameters as JSON; `nil` = none.
         package init(_ method: NotificationMethod, params: String?) throws(HostError) {
-            let object = try Command.read(params)
+            let object = try JSONObject(parameter: "params_json", params)
             do throws(NotificationsError) { self.params = try MethodParameters.wire(method, from: object) } catch {
                 throw HostError(.invalid, error.message, detail: ["field": error.field.map(JSONValue.string)])
             }
@@ -37,19 +37,8 @@ extension Device {
             guard !method.isEmpty, method.utf8.count <= 256 else {
                 throw HostError(.invalid, "method must have 1 to 256 bytes", detail: ["field": "method"])
             }
-            self.params = try Command.read(params)
+            self.params = try JSONObject(parameter: "params_json", params)
             kind = NotificationMethod(name: method).map(Kind.notification) ?? .other(method)
-        }
-
-        private static func read(_ params: String?) throws(HostError) -> JSONObject {
-            guard let params else { return [:] }
-            do throws(JSONError) {
-                if case .object(let object) = try JSONValue(parsing: params) { return object }
-            } catch {
-                throw HostError(
-                    .invalid, "params_json is not JSON: \(error.message)", detail: ["field": "params_json"])
-            }
-            throw HostError(.invalid, "params_json is not a JSON object", detail: ["field": "params_json"])
         }
     }
 }

@@ -34,11 +34,11 @@ package final class Device: Role {
                 return (try PairedDesktops(connection).all(), try inbox.waitingForHost() > 0)
             }
         } catch {
-            state.database.close()
+            state.close()
             throw HostError(error)
         }
         do throws(TransportError) { try EventLoop.start() } catch {
-            state.database.close()
+            state.close()
             throw HostError(error)
         }
         if let path = state.movedAside { channel.problem(movedAside: path) }

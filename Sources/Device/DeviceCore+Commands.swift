@@ -77,7 +77,8 @@ extension DeviceCore {
         let request = CommandRequest(
             id: id, method: command.method, params: command.params,
             auth: CommandAuth.signed(
-                by: did, method: command.method, timestamp: now, nonce: TextEncoding.hex.encode(Identity.randomBytes(16))
+                by: did, method: command.method, timestamp: now,
+                nonce: TextEncoding.hex.encode(Identity.randomBytes(16))
             ) { [key] message in TextEncoding.base64.encode(key.sign(message)) },
             expiresAt: now &+ Int64(clamping: deadline &- EventLoop.now))
         switch link.send(to: desktop.address, payload: request.payload) {
@@ -162,8 +163,6 @@ extension Device.Command {
 }
 
 extension HostError {
-    static let closed = HostError(.closed, "the handle was closed while the call waited")
-
     init(_ error: CommandError) {
         var detail: JSONObject = [:]
         if let remote = error.remote {

@@ -65,7 +65,7 @@ extension DeviceCore {
         guard links[url] === link else { return }
         switch event {
         case .stateChanged(let state):
-            log(state, url)
+            channel.log(.info, state.summary(of: url))
             if !state.isOnline { failCalls(over: url) }
             scanRoute(url, changed: state)
             tellConnections()
@@ -93,14 +93,6 @@ extension DeviceCore {
         }
     }
 
-    private func log(_ state: RelayConnectionState, _ url: String) {
-        switch state {
-        case .online: channel.log(.info, "registered at \(url)")
-        case .offline(let reason): channel.log(.info, "no connection to \(url): \(reason.message)")
-        case .connecting, .registering: channel.log(.debug, "connecting to \(url)")
-        }
-    }
-
     // MARK: Presence
 
     func markAbsent(_ peer: PeerID, _ isAbsent: Bool) {
@@ -115,10 +107,7 @@ extension DeviceCore {
         let isOnline = states.contains { $0.1.isOnline } && !absent.contains(desktop.id)
         return [
             "online": .bool(isOnline),
-            "routes": .array(
-                states.map { url, state in
-                    .object(["url": .string(url), "state": .string(state.name), "problem": state.problem])
-                }),
+            "routes": .array(states.map { url, state in state.json(of: url) }),
         ]
     }
 
@@ -128,26 +117,6 @@ extension DeviceCore {
             guard toldConnections[desktop.id] != connection else { continue }
             toldConnections[desktop.id] = connection
             channel.post(HostEvent(.connectionChanged, desktop: desktop.id.text, data: connection))
-        }
-    }
-}
-
-extension RelayConnectionState {
-    /// For hosts.
-    var name: String {
-        switch self {
-        case .offline: "offline"
-        case .connecting: "connecting"
-        case .registering: "registering"
-        case .online: "online"
-        }
-    }
-
-    /// What is wrong, for people; `nil` while nothing is.
-    var problem: JSONValue? {
-        switch self {
-        case .offline(let reason) where reason.code != .stopped: .string(reason.message)
-        case .offline, .connecting, .registering, .online: nil
         }
     }
 }

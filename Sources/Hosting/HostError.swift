@@ -37,5 +37,7 @@ package struct HostError: Error, Sendable, CustomStringConvertible {
         self.detail = detail
     }
 
+    package static let closed = HostError(.closed, "the handle was closed while the call waited")
+
     package var description: String { message }
 }

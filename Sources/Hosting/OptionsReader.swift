@@ -15,20 +15,7 @@ package struct OptionsReader {
     }
 
     /// The options of a JSON text; `nil` means none.
-    package init(parsing text: String?) throws(HostError) {
-        guard let text else {
-            self.init([:])
-            return
-        }
-        let value: JSONValue
-        do throws(JSONError) { value = try JSONValue(parsing: text) } catch {
-            throw HostError(.invalid, "the options are not JSON: \(error.message)")
-        }
-        guard case .object(let object) = value else {
-            throw HostError(.invalid, "the options are not a JSON object but \(value.typeName); pass {…} or NULL")
-        }
-        self.init(object)
-    }
+    package init(parsing text: String?) throws(HostError) { self.init(try JSONObject(parameter: "options_json", text)) }
 
     package mutating func text(_ key: String, maximumBytes: Int = 4096) throws(HostError) -> String? {
         guard let value = take(key) else { return nil }

@@ -11,6 +11,12 @@ package struct RoleState: Sendable {
     /// Where a damaged database was put; a new one was begun.
     package let movedAside: String?
 
+    /// For an opening that failed later on.
+    package func close() {
+        database.close()
+        directory.close()
+    }
+
     package static func open(
         _ options: CommonOptions, database name: String, migrations: [Migration]
     ) throws(HostError) -> RoleState {

@@ -8,6 +8,9 @@ import CSQLite
 package final class Connection {
     let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
+    /// Set while a piece of work runs. When SQLite has ended its transaction, nothing more may be written: it would be
+    /// there by itself.
+    var isWorking = false
 
     /// Texts that differ from use to use would fill the cache; beyond this many it begins anew.
     private static let statementLimit = 256
@@ -87,11 +90,20 @@ package final class Connection {
     /// False when SQLite has ended the transaction by itself, which it does when a disk is full.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
+    /// Whether closing leaves the log where it is. Else SQLite deletes it, also beside a file that it could not read.
+    func keepLog(_ keep: Bool) {
+        var flag: Int32 = keep ? 1 : 0
+        sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &flag)
+    }
+
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
     private func withStatement(
         _ sql: String, _ values: [Value], _ use: (Statement) throws(StoreError) -> Void
     ) throws(StoreError) {
+        guard !isWorking || isInTransaction else {
+            throw StoreError(result: SQLITE_ABORT, sql: sql)
+        }
         let statement = try statement(sql)
         statement.isRunning = true
         defer {

@@ -63,6 +63,8 @@ struct Batch {
     private func inSavepoint(_ job: any Job) throws(StoreError) -> StoreError? {
         try connection.execute("SAVEPOINT job")
         do throws(StoreError) {
+            connection.isWorking = true
+            defer { connection.isWorking = false }
             try job.run(connection)
         } catch {
             guard connection.isInTransaction else { throw error }

@@ -26,11 +26,15 @@ struct DatabaseFile {
     private func connect(_ migrations: [Migration]) throws(StoreError) -> Connection {
         let needsCheck = try isInMemory ? false : prepare()
         let connection = try Connection(path: path)
+        connection.keepLog(true)
         try configure(connection)
         if needsCheck {
             try check(connection)
             unlink(suspectPath)
         }
+        connection.keepLog(false)
+        // Only now: a log that has a limit is cut when it is folded in, also that of a damaged file.
+        if !isInMemory { try connection.executeScript("PRAGMA journal_size_limit = 16777216") }
         try Migrator(migrations: migrations).migrate(connection)
         return connection
     }
@@ -41,15 +45,27 @@ struct DatabaseFile {
         guard descriptor >= 0 else {
             throw StoreError(.cannotOpen, "the database cannot be opened: \(String(cString: strerror(errno)))")
         }
+        defer { Glibc.close(descriptor) }
         var status = stat()
-        let result = fstat(descriptor, &status)
-        Glibc.close(descriptor)
-        guard result == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw StoreError(.cannotOpen, "the database is no regular file")
         }
         let size = Int64(status.st_size)
+        try checkHeader(descriptor, size: size)
         return size > 0
             && (size <= DatabaseFile.checkedSize || access(path + "-wal", F_OK) == 0 || access(suspectPath, F_OK) == 0)
+    }
+
+    /// SQLite would take a file of one byte for an empty one, and throw the log of a file away whose header it cannot read.
+    private func checkHeader(_ descriptor: Int32, size: Int64) throws(StoreError) {
+        guard size > 0 else { return }
+        let magic = Array("SQLite format 3\0".utf8)
+        var header = [UInt8](repeating: 0, count: magic.count)
+        let count = pread(descriptor, &header, header.count, 0)
+        guard count >= 0 else {
+            throw StoreError(.ioError, "the database cannot be read: \(String(cString: strerror(errno)))")
+        }
+        guard header == magic else { throw StoreError(.notADatabase, "the file is no database") }
     }
 
     private func configure(_ connection: Connection) throws(StoreError) {
@@ -61,8 +77,7 @@ struct DatabaseFile {
         guard !connection.isReadOnly else {
             throw StoreError(.readOnly, "the database can be read but not written")
         }
-        try connection.executeScript(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216")
+        try connection.executeScript("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
     }
 
     private func check(_ connection: Connection) throws(StoreError) {

@@ -10,6 +10,14 @@ final class LoopTurn {
     private nonisolated(unsafe) let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
     private nonisolated(unsafe) let check = UnsafeMutablePointer<uv_check_t>.allocate(capacity: 1)
 
+    /// What a socket's bytes are read into; the consumer works on them in place.
+    private(set) lazy var readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 64)
+    /// What TLS decrypts into.
+    private(set) lazy var plainBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 64)
+
+    let frameEncoder = FrameEncoder()
+    let frameReaders = FrameReaderPool()
+
     nonisolated init() {}
 
     /// Finishes each wake-up twice: in the check phase what the poll brought (sockets, posted work), in the prepare

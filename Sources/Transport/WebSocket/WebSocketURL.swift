@@ -71,3 +71,11 @@ package struct WebSocketURL: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { origin + path }
 }
+
+extension WebSocketURL {
+    /// The `Host` header: the port only where it is not the scheme's own.
+    var hostHeader: String {
+        guard port == (isSecure ? 443 : 80) else { return authority }
+        return host.contains(":") ? "[\(host)]" : host
+    }
+}
