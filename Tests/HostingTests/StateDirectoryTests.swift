@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+import JSON
+
 @testable import Hosting
 
 @Suite struct StateDirectoryTests {

@@ -15,11 +15,18 @@ final class FrameEncoder {
     }
 
     private let sink: UnsafeMutablePointer<Sink>
-    private let context: wslay_frame_context_ptr
+    /// One for each role: a context of wslay's that has masked one frame masks every later one.
+    private let client: wslay_frame_context_ptr
+    private let server: wslay_frame_context_ptr
 
     init() {
         sink = .allocate(capacity: 1)
         sink.initialize(to: Sink())
+        client = Self.makeContext(sink)
+        server = Self.makeContext(sink)
+    }
+
+    private static func makeContext(_ sink: UnsafeMutablePointer<Sink>) -> wslay_frame_context_ptr {
         var callbacks = wslay_frame_callbacks(
             send_callback: { bytes, count, _, sink in
                 guard let queue = sink?.assumingMemoryBound(to: Sink.self).pointee.queue else { return -1 }
@@ -34,11 +41,12 @@ final class FrameEncoder {
             })
         var made: wslay_frame_context_ptr?
         guard wslay_frame_context_init(&made, &callbacks, sink) == 0, let made else { fatalError("out of memory") }
-        context = made
+        return made
     }
 
     deinit {
-        wslay_frame_context_free(context)
+        wslay_frame_context_free(client)
+        wslay_frame_context_free(server)
         sink.deallocate()
     }
 
@@ -62,6 +70,7 @@ final class FrameEncoder {
         _ opcode: UInt8, _ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ role: WebSocketRole,
         into queue: inout ByteQueue
     ) {
+        let context = role == .client ? client : server
         var length = 0
         for piece in pieces { length &+= piece.count }
         var frame = wslay_frame_iocb()
@@ -76,14 +85,16 @@ final class FrameEncoder {
             var isHeaderWritten = false
             for piece in pieces where !piece.isEmpty {
                 isHeaderWritten = true
-                send(piece, &frame)
+                send(piece, &frame, context)
             }
-            if !isHeaderWritten { send(UnsafeRawBufferPointer(start: nil, count: 0), &frame) }
+            if !isHeaderWritten { send(UnsafeRawBufferPointer(start: nil, count: 0), &frame, context) }
             sink.pointee.queue = nil
         }
     }
 
-    private func send(_ piece: UnsafeRawBufferPointer, _ frame: inout wslay_frame_iocb) {
+    private func send(
+        _ piece: UnsafeRawBufferPointer, _ frame: inout wslay_frame_iocb, _ context: wslay_frame_context_ptr
+    ) {
         frame.data = piece.baseAddress?.assumingMemoryBound(to: UInt8.self)
         frame.data_length = piece.count
         // The queue takes everything, so wslay never stops half way.
