@@ -118,6 +118,26 @@ import Wire
         }
     }
 
+    @Test(
+        "what is asked at each push is answered by an index",
+        arguments: [
+            (
+                "SELECT row FROM inbox WHERE handed < 2 AND handed = 0 AND row > 5 ORDER BY row LIMIT 9",
+                "inbox_unhanded"
+            ),
+            ("SELECT count(*) FROM inbox WHERE read = 0", "inbox_unread"),
+            ("SELECT count(*) FROM inbox WHERE read = 0 AND desktop = 'd'", "inbox_unread"),
+            ("SELECT row FROM inbox WHERE pushed = 1 ORDER BY row DESC LIMIT 1", "inbox_pushed"),
+            ("UPDATE inbox SET read = 1 WHERE desktop = 'd' AND id = 'n' AND read = 0", "autoindex"),
+        ])
+    func indices(sql: String, index: String) throws {
+        let plan = try open().run { connection throws(StoreError) in
+            try connection.query("EXPLAIN QUERY PLAN \(sql)") { (row) throws(StoreError) in try row.text(3) }
+        }
+        #expect(plan.joined().contains(index), "\(plan)")
+        #expect(!plan.joined().contains("TEMP B-TREE"), "\(plan)")
+    }
+
     @Test("an event and a history row with one key are one row; the desktop's word wins")
     func merge() throws {
         let database = try open()

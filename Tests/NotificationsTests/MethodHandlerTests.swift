@@ -148,6 +148,16 @@ import Wire
         #expect(try json(handle("notification.getUnreadCount")) == #"{"success":true,"count":4}"#)
     }
 
+    @Test("a page is read along an index, whichever rows it is of", arguments: ["", "WHERE read = 0"])
+    func indices(condition: String) throws {
+        let plan = try database.run { connection throws(StoreError) in
+            try connection.query(
+                "EXPLAIN QUERY PLAN SELECT * FROM history \(condition) ORDER BY created_at DESC, row DESC LIMIT 50"
+            ) { (row) throws(StoreError) in try row.text(3) }
+        }
+        #expect(plan == ["SCAN history USING INDEX history_\(condition.isEmpty ? "newest" : "unread")"])
+    }
+
     @Test("an empty history is an empty page")
     func emptyHistory() throws {
         #expect(
@@ -187,6 +197,7 @@ import Wire
             ("notification.send", [:], "title"), ("notification.send", ["title": ""], "title"),
             ("notification.send", ["title": "T", "body": 7], "body"),
             ("notification.send", ["title": "T", "data": [1]], "data"),
+            ("notification.send", ["title": "T", "data": "no json"], "data"),
             ("notification.broadcast", ["title": .string(String(repeating: "t", count: 1_025))], "title"),
             ("notification.sendToMobile", ["title": "T", "deviceId": 7], "deviceId"),
             ("notification.getHistory", ["limit": 0], "limit"), ("notification.getHistory", ["offset": -1], "offset"),

@@ -44,6 +44,10 @@ import Wire
                 .sendToMobile, #"{"success":true,"delivered":false,"deviceId":"d","extra":1}"#,
                 #"{"success":true,"delivered":false,"deviceId":"d"}"#
             ),
+            (
+                .sendToMobile, #"{"success":true,"delivered":false,"error":"the device is not connected"}"#,
+                #"{"success":true,"delivered":false,"error":"the device is not connected"}"#
+            ),
             (.sendToMobile, #"{"success":1}"#, #"{"success":true,"delivered":true}"#),
             (
                 .sendToMobile, #"{"success":false,"error":{"message":"gone"}}"#,
