@@ -123,7 +123,7 @@ import Wire
 
     @Test("5: a history without a total has as many as it shows; an empty one is fine")
     func noTotal() throws {
-        #expect(try result(.getHistory, #"{"items":[{"id":"n"},{"id":"m"}]}"#).page?.total == 2)
+        #expect(try result(.getHistory, #"{"notifications":null,"items":[{"id":"n"},{"id":"m"}]}"#).page?.total == 2)
         #expect(
             try json(.getHistory, #"{"notifications":[],"total":0,"unreadCount":0}"#)
                 == #"{"success":true,"notifications":[],"total":0,"unreadCount":0}"#)
