@@ -16,6 +16,7 @@ var targets: [Target] = [
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
+    .systemLibrary(name: "CLinux"),
     // The contract: the public header as a module, so that the compiler compares it with what CABI exports.
     .systemLibrary(name: "CBellwire", path: "include"),
 ]
@@ -41,28 +42,31 @@ targets += [
     .target(name: "Commands", dependencies: ["Wire", "JSON", "Identity"]),
     // The skill: models, methods (client and handler), dispatcher, de-duplication, inbox.
     .target(name: "Notifications", dependencies: ["Wire", "JSON", "Store"]),
+    // What roles share towards the program that embeds them: options, events, errors, log, state directory.
+    .target(name: "Hosting", dependencies: ["Transport", "Store", "Identity", "JSON"]),
     // The three roles: the only places where features meet Transport.
     .target(
         name: "Device",
         dependencies: [
-            "Transport", "Signalling", "Pairing", "Commands", "Notifications", "Wire", "Store", "Identity", "JSON",
+            "Transport", "Signalling", "Pairing", "Commands", "Notifications", "Hosting", "Wire", "Store",
+            "Identity", "JSON",
         ]),
     .target(
         name: "Desktop",
         dependencies: [
-            "Transport", "Signalling", "Pairing", "Commands", "Notifications", "Wire", "Store", "Identity", "JSON",
-            "Relay",
+            "Transport", "Signalling", "Pairing", "Commands", "Notifications", "Hosting", "Wire", "Store",
+            "Identity", "JSON", "Relay",
         ]),
-    .target(name: "Relay", dependencies: ["Transport", "Wire", "JSON"]),
+    .target(name: "Relay", dependencies: ["Transport", "Hosting", "Wire", "JSON"]),
     // The exported functions: handles, callbacks, status mapping. One file for each section of the header.
     .target(
         name: "CABI",
         dependencies: [
-            "CBellwire", "Device", "Desktop", "Relay", "Transport", "Store", "Notifications", "Pairing", "Commands",
-            "Wire", "Identity", "JSON", "CQREncode",
+            "CBellwire", "CLinux", "Device", "Desktop", "Relay", "Hosting", "Transport", "Store", "Notifications", "JSON",
+            "CQREncode",
         ]),
-    // The command-line program: a host of the C interface like any other.
-    .executableTarget(name: "bellwire", dependencies: ["CABI", "CBellwire", "JSON"]),
+    // The command-line program: a host of the C interface like any other; of the relay it reads the limits' defaults.
+    .executableTarget(name: "bellwire", dependencies: ["CABI", "CBellwire", "Relay", "JSON"]),
 ]
 
 // MARK: Tests mirror Sources
@@ -77,6 +81,7 @@ targets += [
     .testTarget(name: "PairingTests", dependencies: ["Pairing", "Wire", "JSON", "Identity", "Store"]),
     .testTarget(name: "CommandsTests", dependencies: ["Commands", "Wire", "JSON", "Identity"]),
     .testTarget(name: "NotificationsTests", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
+    .testTarget(name: "HostingTests", dependencies: ["Hosting", "JSON"]),
     .testTarget(name: "RelayTests", dependencies: ["Relay", "Transport", "Wire", "JSON"]),
 ]
 

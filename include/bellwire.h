@@ -1,1 +1,401 @@
-#pragma once
+/*
+ * bellwire.h - pair with a desktop, receive its notifications, answer them.
+ *
+ * C99, C++-clean. This header is the library's documentation and its contract.
+ *
+ * Roles     A device (bw_device) pairs with desktops, receives their pushes and calls their methods. A desktop
+ *           (bw_desktop) shows the pairing code, keeps the history, answers the methods and pushes to its devices.
+ *           A relay (bw_relay) carries frames between them.
+ * Strings   UTF-8, NUL-terminated; JSON (RFC 8259) where a name ends in _json. Parameters are borrowed for the call.
+ *           Results belong to the caller, who frees them with bw_free(). Strings given to a callback are borrowed
+ *           until it returns. Outputs are written only when the call succeeds (a status >= 0).
+ * Units     Stand in the names: _ms is milliseconds. Times in JSON are milliseconds since 1970-01-01T00:00Z.
+ * Threads   Every function may be called from any thread, unless it says otherwise. Callbacks run only inside
+ *           bw_*_dispatch() and bw_*_run(), on the thread that calls them, one at a time for each handle.
+ *           A callback may call every function, bw_*_close() included.
+ * Handles   A handle is a number in a table, never dereferenced: one that is NULL, closed or of another kind gives
+ *           BW_E_HANDLE.
+ * Errors    Functions that can fail return a bw_status. bw_last_error() has the calling thread's details.
+ *           Every function with a status may return BW_E_INVALID (a parameter that cannot be), BW_E_HANDLE,
+ *           BW_E_FORKED, BW_E_CLOSED (the handle was closed meanwhile) and BW_E_NO_MEMORY; each names its others.
+ * Fork      After fork() the child's calls give BW_E_FORKED, when the parent had opened a handle before. exec is fine.
+ * Process   Loading starts no thread and changes no signal, locale or environment. Two threads are started by the
+ *           first open and live as long as the process; a host name that must be looked up takes a third one for as
+ *           long as that lasts. dlclose() keeps the library loaded.
+ *
+ * Copyright (c) 2026 The Bellwire authors. MIT License.
+ */
+#ifndef BELLWIRE_H
+#define BELLWIRE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define BW_API __attribute__((visibility("default")))
+#else
+#define BW_API
+#endif
+
+/* ================================================================================================================
+ * Library
+ * ============================================================================================================= */
+
+/* The version that this header belongs to; bw_version() tells that of the library at run time. */
+#define BW_VERSION "0.1.0"
+/* Grows when a function or a status is added; the soname changes when one is taken away or changed. */
+#define BW_ABI_VERSION 1
+
+/* What a call came to. 0 = done, > 0 = accepted with a note, < 0 = failed. Never renumbered. */
+typedef int32_t bw_status;
+
+enum bw_status_code {
+    BW_OK = 0,
+    BW_QUEUED = 1,          /* accepted; it is kept and will be carried out later                                    */
+    BW_E_INVALID = -1,      /* a parameter cannot be: NULL, not JSON, an unknown key, out of range                   */
+    BW_E_HANDLE = -2,       /* the handle is NULL, closed, or of another kind                                        */
+    BW_E_BUSY = -3,         /* in use: the state_dir by another process, dispatch by another thread or a callback    */
+    BW_E_OFFLINE = -4,      /* no connection to the desktop now                                                      */
+    BW_E_TIMEOUT = -5,      /* no answer in time; the command may still be carried out                               */
+    BW_E_REMOTE = -6,       /* the peer refused; its code and message are in the detail                              */
+    BW_E_PROTOCOL = -7,     /* the peer's answer cannot be decoded                                                   */
+    BW_E_DENIED = -8,       /* the peer does not allow it, or a file's permissions do not                            */
+    BW_E_UNSUPPORTED = -9,  /* the peer, or this build, does not know it                                             */
+    BW_E_STORE = -10,       /* the database failed: disk full, an I/O error                                          */
+    BW_E_CLOSED = -11,      /* the handle was closed while the call waited                                           */
+    BW_E_FORKED = -12,      /* this process is a fork of the one that opened the library                             */
+    BW_E_NO_MEMORY = -13,   /* memory ran out                                                                        */
+    BW_E_IO = -14,          /* a file or directory cannot be used; the detail names it                               */
+    BW_E_NETWORK = -15,     /* an address cannot be used: in use, not ours, a certificate that cannot be read        */
+    BW_E_PAIRING = -16,     /* pairing failed; "reason" in the detail is one of a fixed list                         */
+    BW_E_NOT_FOUND = -17,   /* no such desktop, device or subscription                                               */
+    BW_E_LIMIT = -18        /* a limit of the library is reached; the detail names it                                */
+};
+
+/* The library's version, such as "0.1.0". Static; works after fork. Since 0.1. */
+BW_API const char *bw_version(void);
+
+/* The library's ABI version: a program works with a library whose number is at least its own BW_ABI_VERSION.
+ * Since 0.1. */
+BW_API int32_t bw_abi_version(void);
+
+/* The name of a status, such as "BW_E_TIMEOUT"; "unknown" for a number that is none. Static. Since 0.1. */
+BW_API const char *bw_status_name(bw_status status);
+
+/* Frees a string that the library gave to the caller. NULL is allowed. Since 0.1. */
+BW_API void bw_free(void *pointer);
+
+/* The details of the last call of this thread that failed, as JSON {"status","message","detail"}: the status by
+ * name, what is wrong and what to do in English, and further facts. Owned by the caller (bw_free); NULL when no call
+ * of this thread has failed, or memory ran out. Calls that succeed leave it as it is. Since 0.1. */
+BW_API char *bw_last_error(void);
+
+/* Called exactly once for each user_data that was given to the library, when it needs it no more; also when the
+ * call that took it fails. May be NULL. */
+typedef void (*bw_destroy)(void *user_data);
+
+enum bw_log_level { BW_LOG_DEBUG = 0, BW_LOG_INFO = 1, BW_LOG_WARNING = 2, BW_LOG_ERROR = 3 };
+
+/* A line of the log: never a payload, a key or a code. */
+typedef void (*bw_log_callback)(void *user_data, int32_t level, const char *message);
+
+/* Sets the process's log callback and the lowest level that it wants (enum bw_log_level); replaces the one before.
+ * callback NULL = none (the default). Lines are kept in a ring of 256 and handed over by the next dispatch of any
+ * handle. Errors: BW_E_INVALID (level). Since 0.1. */
+BW_API bw_status bw_set_log(int32_t level, bw_log_callback callback, void *user_data, bw_destroy destroy);
+
+/* ================================================================================================================
+ * Device
+ * ============================================================================================================= */
+
+typedef struct bw_device bw_device;
+
+/* Opens a device; it stays offline until bw_device_start(). On success *device is the caller's to close.
+ *
+ * options_json is an object, or NULL for the defaults. An unknown key is an error that names it.
+ *   "state_dir"  text   directory of keys and database, created with mode 0700; default
+ *                       $XDG_STATE_HOME/bellwire/device (else ~/.local/state/bellwire/device). ":memory:" keeps
+ *                       nothing. One open handle for each, in all processes.
+ *   "name"       text   shown to the desktop's user; default the host name; at most 256 bytes
+ *   "platform"   text   told to the desktop; default "linux"; letters, digits and _ : . # @ -
+ *   "relay_url"  text   ws:// or wss:// url that is used beside those that a desktop names in its code
+ *   "tls"        object {"ca_file": path of PEM certificates to trust instead of the system's}
+ *   "legacy"     text   "qr" (default): pairs with desktops whose code carries no proof of identity; "none" refuses
+ *   "threaded"   bool   true = the library runs the dispatch loop on a thread of its own, which calls the callbacks;
+ *                       bw_device_dispatch() and bw_device_run() then give BW_E_BUSY. Default false
+ *
+ * A database that is damaged is moved aside (never deleted), a new one begun, and a "problem" event says so.
+ * Errors: BW_E_BUSY (the state_dir is in use), BW_E_IO (it cannot be created or read), BW_E_DENIED (the key file is
+ * readable by others), BW_E_STORE, BW_E_LIMIT (file descriptors). Since 0.1. */
+BW_API bw_status bw_device_open(const char *options_json, bw_device **device);
+
+/* Connects to the paired desktops and stays connected, until stop or close. Does not wait. Idempotent. Since 0.1. */
+BW_API bw_status bw_device_start(bw_device *device);
+
+/* Disconnects. Calls under way fail with BW_E_OFFLINE; subscriptions stay. Idempotent. Since 0.1. */
+BW_API bw_status bw_device_stop(bw_device *device);
+
+/* Closes the device: fails waiting calls and open completions with BW_E_CLOSED (completions run on this thread), runs
+ * each destroy, then returns; after that no callback runs. From another thread it waits for the callback that is
+ * running; inside a callback, that callback's own destroy runs after it returned. Since 0.1. */
+BW_API bw_status bw_device_close(bw_device *device);
+
+/* A file descriptor that is readable when there is something to dispatch: for poll, epoll, GLib, Qt, asyncio. Constant
+ * for the handle's life; only for polling: do not read, write or close it. Returns it, or a negative status.
+ * Since 0.1. */
+BW_API int32_t bw_device_fd(bw_device *device);
+
+/* Calls the callbacks for what has come, and returns; never waits for more. Errors: BW_E_BUSY (called inside a
+ * callback of this handle, by two threads at once, or "threaded"), BW_E_STORE (pushes could not be marked as handed
+ * over: they come again). Since 0.1. */
+BW_API bw_status bw_device_dispatch(bw_device *device);
+
+/* Waits and dispatches, for programs that have no loop: until timeout_ms have passed (-1 = no limit), which gives
+ * BW_OK, or bw_device_quit() is called, which gives BW_OK, or the handle is closed, which gives BW_E_CLOSED. Errors:
+ * BW_E_BUSY as for dispatch. Since 0.1. */
+BW_API bw_status bw_device_run(bw_device *device, int32_t timeout_ms);
+
+/* Makes the bw_device_run() that is under way return, or the next one if there is none. Not for signal handlers.
+ * Since 0.1. */
+BW_API bw_status bw_device_quit(bw_device *device);
+
+/* The state, as JSON: {"id","deviceId","name","started","unread","latestPush","connection":[{"desktop","name","online",
+ * "routes":[{"url","state","problem"?}]}],"counters":{}}. Errors: BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_device_state(bw_device *device, char **state_json);
+
+/* ================================================================================================================
+ * Pairing
+ * ============================================================================================================= */
+
+/* Takes the result of a call made with _async: status, and JSON: the result, or what bw_last_error() would give.
+ * Called exactly once, in dispatch; on close with BW_E_CLOSED by the closing thread. */
+typedef void (*bw_completion)(void *user_data, bw_status status, const char *json);
+
+/* Pairs with the desktop whose QR code says qr_text, starting the device if it is not started. Waits at most
+ * timeout_ms (1 to 600000); *desktop_json (may be NULL) becomes {"id","name","platform","secure","pairedAt",…}. A code
+ * that was paired already gives that desktop again. One scan at a time: a newer one replaces it.
+ * Errors: BW_E_PAIRING with "reason" in the detail (not_json, wrong_type, bad_code, missing_peer_id, bad_field, expired,
+ * no_identity, no_relay, relay_unreachable, desktop_offline, rejected, not_secure, timeout, cancelled), BW_E_STORE.
+ * Since 0.1. */
+BW_API bw_status bw_pairing_scan(bw_device *device, const char *qr_text, int32_t timeout_ms, char **desktop_json);
+
+/* The same, without waiting. BW_OK = the completion will come. Since 0.1. */
+BW_API bw_status bw_pairing_scan_async(bw_device *device, const char *qr_text, int32_t timeout_ms,
+                                       bw_completion completion, void *user_data, bw_destroy destroy);
+
+/* Ends a scan that is under way: its call fails with reason "cancelled". None under way = BW_OK. Since 0.1. */
+BW_API bw_status bw_pairing_cancel(bw_device *device);
+
+/* The paired desktops, as JSON [{"id","name","platform","secure","online","pairedAt","lastSeenAt","signalingUrl",
+ * "relayUrl"}], the oldest pairing first. Errors: BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_pairing_list(bw_device *device, char **desktops_json);
+
+/* ================================================================================================================
+ * Methods
+ *
+ * Each sends one command to a paired desktop and gives its result as JSON. desktop is the "id" of a paired desktop, or
+ * NULL when exactly one is paired. params_json is an object, checked before anything is sent; NULL = no parameters.
+ * timeout_ms is 1 to 600000. result_json may be NULL.
+ * Errors of all: BW_E_INVALID (the detail names the "field"), BW_E_NOT_FOUND (desktop), BW_E_OFFLINE, BW_E_TIMEOUT,
+ * BW_E_REMOTE (detail: "code", "message"), BW_E_PROTOCOL, BW_E_DENIED, BW_E_UNSUPPORTED, BW_E_LIMIT (1,024 calls are
+ * under way). The _async form reports the same through its completion, but for BW_E_INVALID, which it returns at once.
+ * ============================================================================================================= */
+
+/* notification.send: shows a notification on the desktop, which keeps it and pushes it to its devices.
+ * {"title" (1 to 1024 bytes), "body" (at most 65536 bytes), "icon"?, "priority"?: "low"|"normal"|"high"|"urgent",
+ * "respectQuietHours"?: bool} -> {"success","notificationId"?,"silenced","error"?,"timestamp"}. Since 0.1. */
+BW_API bw_status bw_notification_send(bw_device *device, const char *desktop, const char *params_json,
+                                      int32_t timeout_ms, char **result_json);
+BW_API bw_status bw_notification_send_async(bw_device *device, const char *desktop, const char *params_json,
+                                            int32_t timeout_ms, bw_completion completion, void *user_data,
+                                            bw_destroy destroy);
+
+/* notification.sendToMobile: the desktop pushes to one of its devices; without "deviceId", to the caller.
+ * {"title","body","deviceId"?,"data"?: object} -> {"success","delivered","deviceId"?,"error"?}. Since 0.1. */
+BW_API bw_status bw_notification_send_to_mobile(bw_device *device, const char *desktop, const char *params_json,
+                                                int32_t timeout_ms, char **result_json);
+BW_API bw_status bw_notification_send_to_mobile_async(bw_device *device, const char *desktop, const char *params_json,
+                                                      int32_t timeout_ms, bw_completion completion, void *user_data,
+                                                      bw_destroy destroy);
+
+/* notification.broadcast: the desktop pushes to all its devices.
+ * {"title","body"} -> {"success","deliveredCount","failedCount","error"?}. Since 0.1. */
+BW_API bw_status bw_notification_broadcast(bw_device *device, const char *desktop, const char *params_json,
+                                           int32_t timeout_ms, char **result_json);
+BW_API bw_status bw_notification_broadcast_async(bw_device *device, const char *desktop, const char *params_json,
+                                                 int32_t timeout_ms, bw_completion completion, void *user_data,
+                                                 bw_destroy destroy);
+
+/* notification.getHistory: the desktop's history, newest first.
+ * {"limit"?: 1 to 500, default 50, "offset"?, "unreadOnly"?: bool} -> {"success","notifications":[{"id","title","body",
+ * "priority","read","source","createdAt","readAt"?,"data"?}],"total","unreadCount","skipped"}; "skipped" counts rows of
+ * the desktop's that could not be read. Since 0.1. */
+BW_API bw_status bw_notification_get_history(bw_device *device, const char *desktop, const char *params_json,
+                                             int32_t timeout_ms, char **result_json);
+BW_API bw_status bw_notification_get_history_async(bw_device *device, const char *desktop, const char *params_json,
+                                                   int32_t timeout_ms, bw_completion completion, void *user_data,
+                                                   bw_destroy destroy);
+
+/* notification.markAsRead: {"notificationId"} -> {"success","markedCount","error"?}. Since 0.1. */
+BW_API bw_status bw_notification_mark_as_read(bw_device *device, const char *desktop, const char *params_json,
+                                              int32_t timeout_ms, char **result_json);
+BW_API bw_status bw_notification_mark_as_read_async(bw_device *device, const char *desktop, const char *params_json,
+                                                    int32_t timeout_ms, bw_completion completion, void *user_data,
+                                                    bw_destroy destroy);
+
+/* notification.getUnreadCount: no parameters -> {"success","count"}. Since 0.1. */
+BW_API bw_status bw_notification_get_unread_count(bw_device *device, const char *desktop, const char *params_json,
+                                                  int32_t timeout_ms, char **result_json);
+BW_API bw_status bw_notification_get_unread_count_async(bw_device *device, const char *desktop, const char *params_json,
+                                                        int32_t timeout_ms, bw_completion completion, void *user_data,
+                                                        bw_destroy destroy);
+
+/* Any other method of the desktop's ("namespace.method"): parameters and result are passed as they are. Since 0.1. */
+BW_API bw_status bw_device_invoke(bw_device *device, const char *desktop, const char *method, const char *params_json,
+                                  int32_t timeout_ms, char **result_json);
+BW_API bw_status bw_device_invoke_async(bw_device *device, const char *desktop, const char *method,
+                                        const char *params_json, int32_t timeout_ms, bw_completion completion,
+                                        void *user_data, bw_destroy destroy);
+
+/* ================================================================================================================
+ * Events
+ *
+ * event_json is {"event","desktop"?,"data"}. A device's events:
+ *   notification.received  {"id","title","body","priority","source","createdAt","receivedAt","silenced","late","data",…}
+ *                          It is in the store before the callback runs, and is handed over exactly once; only when the
+ *                          process ended inside dispatch does it come again, with "redelivered":true. It waits until
+ *                          there is a subscription for it.
+ *   unread.changed         {"unread"}
+ *   connection.changed     {"online","routes":[…]} of the "desktop"
+ *   pairing.changed        {"flow":"scan","state":"scanning"|"sending"|"success"|"failed","desktop"?,"reason"?,"message"?}
+ *   command                {"type","payload"}: anything else that a paired desktop sent
+ *   problem                {"code","message"}: something went wrong that no call reports
+ * State events (unread, connection, pairing) that wait in the queue are replaced by newer ones. The queue holds 1,024
+ * events; beyond that the oldest command or problem gives way, and a problem tells how many.
+ * ============================================================================================================= */
+
+typedef uint64_t bw_subscription;
+typedef void (*bw_event_callback)(void *user_data, const char *event, const char *event_json);
+
+/* Calls callback for each event of that name, or for all with "*", in their order, until unsubscribed. *subscription
+ * (may be NULL) becomes its number, never 0. Errors: BW_E_INVALID (no such event). Since 0.1. */
+BW_API bw_status bw_device_subscribe(bw_device *device, const char *event, bw_event_callback callback, void *user_data,
+                                     bw_destroy destroy, bw_subscription *subscription);
+
+/* Ends a subscription and runs its destroy: after it returned, the callback does not run. From another thread it waits
+ * for the callback if that is running; inside the callback its destroy runs after it returned.
+ * Errors: BW_E_NOT_FOUND. Since 0.1. */
+BW_API bw_status bw_device_unsubscribe(bw_device *device, bw_subscription subscription);
+
+/* ================================================================================================================
+ * Desktop
+ * ============================================================================================================= */
+
+typedef struct bw_desktop bw_desktop;
+
+/* Opens a desktop; offline until bw_desktop_start(). options_json as for a device ("state_dir" defaults to
+ * $XDG_STATE_HOME/bellwire/desktop), and:
+ *   "relay_url"  text    the relay that it registers at and names in its pairing codes
+ *   "relay"      object  options of bw_relay_open(): carries its own LAN relay, registers at it, and names it in its
+ *                        codes as "signalingUrl"
+ *   "signaling_url" text what the codes name instead, when devices reach that relay under another url
+ *   "confirm"    bool    true = a device that acks waits for bw_desktop_confirm(); default false
+ * One of "relay_url" and "relay" is needed to go online. Errors: as bw_device_open(). Since 0.1. */
+BW_API bw_status bw_desktop_open(const char *options_json, bw_desktop **desktop);
+
+/* Starts its relay, if it carries one, and goes online. Does not wait. Idempotent. Errors: BW_E_NETWORK (the relay's
+ * address is in use, …), BW_E_INVALID (neither relay nor relay_url). Since 0.1. */
+BW_API bw_status bw_desktop_start(bw_desktop *desktop);
+/* These are as for a device. Since 0.1. */
+BW_API bw_status bw_desktop_stop(bw_desktop *desktop);
+BW_API bw_status bw_desktop_close(bw_desktop *desktop);
+BW_API int32_t bw_desktop_fd(bw_desktop *desktop);
+BW_API bw_status bw_desktop_dispatch(bw_desktop *desktop);
+BW_API bw_status bw_desktop_run(bw_desktop *desktop, int32_t timeout_ms);
+BW_API bw_status bw_desktop_quit(bw_desktop *desktop);
+
+/* {"id","name","started","unread","connection":[{"url","state","problem"?}],"relay"?:{"port","healthPort"},
+ * "offer"?:{"state","expiresAt"},"counters":{}}. Errors: BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_desktop_state(bw_desktop *desktop, char **state_json);
+
+/* A desktop's events: notification.received (what a device asked it to show), unread.changed, connection.changed,
+ * pairing.changed {"flow":"offer","state":"displaying"|"acked"|"paired"|"expired"|"cancelled"|"failed","device"?,
+ * "reason"?,"message"?}, command, problem. As for a device. Since 0.1. */
+BW_API bw_status bw_desktop_subscribe(bw_desktop *desktop, const char *event, bw_event_callback callback,
+                                      void *user_data, bw_destroy destroy, bw_subscription *subscription);
+BW_API bw_status bw_desktop_unsubscribe(bw_desktop *desktop, bw_subscription subscription);
+
+/* Starts the desktop if need be, waits (at most timeout_ms) until a relay has it registered, and begins to offer
+ * pairing for 5 minutes; a newer offer replaces it. *offer_json becomes {"payload","code","expiresAt"}: payload is the
+ * text for the QR code (bw_qr_terminal). Errors: BW_E_OFFLINE or BW_E_TIMEOUT (no relay), BW_E_NETWORK. Since 0.1. */
+BW_API bw_status bw_desktop_offer(bw_desktop *desktop, int32_t timeout_ms, char **offer_json);
+
+/* Ends the offer. None open = BW_OK. Since 0.1. */
+BW_API bw_status bw_desktop_offer_cancel(bw_desktop *desktop);
+
+/* The user's answer to the device that pairing.changed "acked" named; accept 0 = no. Only with "confirm": true.
+ * Errors: BW_E_NOT_FOUND (nothing waits). Since 0.1. */
+BW_API bw_status bw_desktop_confirm(bw_desktop *desktop, int32_t accept);
+
+/* The paired devices: [{"id","deviceId","name","platform","secure","pairedAt","lastSeenAt"}]. Errors: BW_E_STORE.
+ * Since 0.1. */
+BW_API bw_status bw_desktop_devices(bw_desktop *desktop, char **devices_json);
+
+/* A notification of the desktop's own: kept in its history and pushed to its devices. *result_json (may be NULL) is
+ * {"success","notificationId","deliveredCount","failedCount","timestamp"}: delivered = the device's relay took it and
+ * did not report it absent within 2 s.
+ * {"title","body","priority"?,"deviceId"? (only that device),"data"?: object} Errors: BW_E_NOT_FOUND (deviceId),
+ * BW_E_STORE, BW_E_TIMEOUT (kept; the push may still go out). Since 0.1. */
+BW_API bw_status bw_desktop_notify(bw_desktop *desktop, const char *params_json, int32_t timeout_ms,
+                                   char **result_json);
+
+/* The desktop's history: parameters and result of notification.getHistory. Errors: BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_desktop_history(bw_desktop *desktop, const char *params_json, char **result_json);
+
+/* ================================================================================================================
+ * Relay
+ * ============================================================================================================= */
+
+typedef struct bw_relay bw_relay;
+
+/* Opens a relay; nothing is bound until bw_relay_start(). options_json: "listen" ("127.0.0.1:9001"; port 0 = any),
+ * "health" (no page when absent), "tls" {"certificate_file","key_file"}, "threaded", and the limits that
+ * `bellwire relay --help` lists with their defaults. Since 0.1. */
+BW_API bw_status bw_relay_open(const char *options_json, bw_relay **relay);
+
+/* Binds and serves. Idempotent. Errors: BW_E_NETWORK (address in use, not ours; certificate), BW_E_DENIED (port below
+ * 1024). Since 0.1. */
+BW_API bw_status bw_relay_start(bw_relay *relay);
+/* Tells the peers (server-shutdown), then closes their connections. What it stored for absent peers is kept until
+ * close. Idempotent. Since 0.1. */
+BW_API bw_status bw_relay_stop(bw_relay *relay);
+/* These are as for a device. A relay's events: problem. Since 0.1. */
+BW_API bw_status bw_relay_close(bw_relay *relay);
+BW_API int32_t bw_relay_fd(bw_relay *relay);
+BW_API bw_status bw_relay_dispatch(bw_relay *relay);
+BW_API bw_status bw_relay_run(bw_relay *relay, int32_t timeout_ms);
+BW_API bw_status bw_relay_quit(bw_relay *relay);
+BW_API bw_status bw_relay_subscribe(bw_relay *relay, const char *event, bw_event_callback callback, void *user_data,
+                                    bw_destroy destroy, bw_subscription *subscription);
+BW_API bw_status bw_relay_unsubscribe(bw_relay *relay, bw_subscription subscription);
+
+/* {"started","port","healthPort","stats":{…}}: what /stats says. Since 0.1. */
+BW_API bw_status bw_relay_state(bw_relay *relay, char **state_json);
+
+/* ================================================================================================================
+ * QR
+ * ============================================================================================================= */
+
+/* Draws text as a QR code for a terminal: lines of half blocks, in colours of its own, so that it can be scanned on
+ * dark and light backgrounds. plain != 0: without colour sequences, for a light background. Text of 1 to 2,048 bytes.
+ * Errors: BW_E_INVALID. Since 0.1. */
+BW_API bw_status bw_qr_terminal(const char *text, int32_t plain, char **drawing);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BELLWIRE_H */

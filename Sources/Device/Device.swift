@@ -1,1 +1,82 @@
-// Device
+package import Hosting
+import Identity
+import JSON
+import Notifications
+import Pairing
+import Store
+import Transport
+import Wire
+
+/// The phone's part, in any program: pairs with desktops, receives their pushes, calls their methods.
+///
+/// This is the side that a host's threads see. Everything goes to the event loop as a message, and comes back through
+/// `then` or the host's channel.
+package final class Device: Role {
+    private let core: DeviceCore
+    private let waiting: WaitingPushes
+    private let directory: StateDirectory
+
+    package var pushes: (any PushSource)? { waiting }
+
+    /// Opens the state directory, the key and the database. Blocks the caller.
+    package static func open(
+        _ options: String?, _ channel: HostChannel
+    ) throws(HostError) -> (Device, threaded: Bool) {
+        let options = try DeviceOptions(parsing: options)
+        let common = options.common
+        let state = try RoleState.open(common, database: "device.db", migrations: DeviceCore.migrations)
+        let desktops: [PairedDesktop]
+        let hasWaiting: Bool
+        do throws(StoreError) {
+            (desktops, hasWaiting) = try state.database.run { (connection) throws(StoreError) in
+                let inbox = Inbox(connection)
+                _ = try inbox.recoverDispatching()
+                return (try PairedDesktops(connection).all(), try inbox.waitingForHost() > 0)
+            }
+        } catch {
+            state.close()
+            throw HostError(error)
+        }
+        do throws(TransportError) { try EventLoop.start() } catch {
+            state.close()
+            throw HostError(error)
+        }
+        if let path = state.movedAside { channel.problem(movedAside: path) }
+        let core = DeviceCore(options: options, state: state, desktops: desktops, channel: channel)
+        if hasWaiting { channel.pushesWait() }
+        let waiting = WaitingPushes(state.database)
+        return (Device(core, waiting, state.directory), common.isThreaded)
+    }
+
+    private init(_ core: DeviceCore, _ waiting: WaitingPushes, _ directory: StateDirectory) {
+        (self.core, self.waiting, self.directory) = (core, waiting, directory)
+    }
+
+    package func start() { EventLoop.post { [core] in core.start() } }
+
+    package func stop() { EventLoop.post { [core] in core.stop() } }
+
+    package func state(then: @escaping Then) { EventLoop.post { [core] in core.describe(then) } }
+
+    package func scan(_ text: String, timeout: Int64, then: @escaping Then) {
+        EventLoop.post { [core] in core.scan(text, timeout: timeout, then) }
+    }
+
+    package func cancelScan() { EventLoop.post { [core] in core.cancelScan() } }
+
+    package func desktops(then: @escaping Then) { EventLoop.post { [core] in core.describeDesktops(then) } }
+
+    /// Sends `command` to the desktop of that id, or to the only one.
+    package func invoke(_ command: Command, desktop: String?, timeout: Int64, then: @escaping Then) {
+        EventLoop.post { [core] in core.invoke(command, desktop: desktop, timeout: timeout, then) }
+    }
+
+    package func shutDown(then: @escaping @Sendable () -> Void) {
+        EventLoop.post { [core, directory] in
+            core.shutDown {
+                directory.close()
+                then()
+            }
+        }
+    }
+}

@@ -1,1 +1,52 @@
-// Identity
+import CSodium
+
+/// The library's cryptography, all of it libsodium's.
+package enum Identity {
+    private static let isReady: Bool = sodium_init() >= 0
+
+    /// Gets libsodium ready; may be called any number of times, from any thread.
+    ///
+    /// Throws `unavailable` where the machine has no randomness to give.
+    package static func start() throws(IdentityError) {
+        guard isReady else {
+            throw IdentityError(.unavailable, "libsodium cannot start: this machine gives no randomness")
+        }
+    }
+
+    /// Bytes that nobody can foretell. Ends the process if the machine has none to give, as libsodium does.
+    package static func randomBytes(_ count: Int) -> [UInt8] {
+        guard count > 0, isReady else { return [] }
+        return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            guard let base = buffer.baseAddress else { return }
+            randombytes_buf(base, count)
+            initialized = count
+        }
+    }
+
+    /// Compares secrets in a time that depends on their length alone.
+    package static func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        guard left.count == right.count else { return false }
+        return left.isEmpty || sodium_memcmp(left, right, left.count) == 0
+    }
+
+    /// Overwrites a secret with zeros, for good, and empties the array.
+    ///
+    /// The array must be the only one that holds these bytes: a copy made before keeps them.
+    package static func wipe(_ secret: inout [UInt8]) {
+        secret.withUnsafeMutableBytes { buffer in
+            if let base = buffer.baseAddress { sodium_memzero(base, buffer.count) }
+        }
+        secret.removeAll()
+    }
+}
+
+/// libsodium's randomness as a generator of the standard library.
+package struct SecureRandomNumberGenerator: RandomNumberGenerator, Sendable {
+    package init() {}
+
+    package mutating func next() -> UInt64 {
+        var value: UInt64 = 0
+        randombytes_buf(&value, MemoryLayout<UInt64>.size)
+        return value
+    }
+}

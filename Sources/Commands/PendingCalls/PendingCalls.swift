@@ -90,6 +90,9 @@ package struct PendingCalls<Waiter> {
         return expired.sorted { ($0.deadline, $0.number) < ($1.deadline, $1.number) }
     }
 
+    /// Takes out all calls; later ones are taken again.
+    package mutating func cancelAll() -> [Call] { remove { _ in true } }
+
     /// Takes out all calls; later ones are refused.
     package mutating func close() -> [Call] {
         isClosed = true

@@ -33,6 +33,9 @@ extension Inbox {
     /// After the host's callback has returned.
     package func markHanded(_ rows: [Int64]) throws(StoreError) { try mark(rows, .handed) }
 
+    /// The host took others of its batch, and not these: they wait again as if never taken.
+    package func markWaiting(_ rows: [Int64]) throws(StoreError) { try mark(rows, .waiting) }
+
     /// Once after opening: what was being handed over when the process died comes again, and says so
     /// (`protocol.md` 4.4, the promise). Gives how many.
     package func recoverDispatching() throws(StoreError) -> Int {

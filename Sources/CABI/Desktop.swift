@@ -1,0 +1,153 @@
+public import CBellwire
+import Desktop
+import Glibc
+import Hosting
+
+// bellwire.h, "Desktop".
+
+final class DesktopEndpoint: Endpoint {
+    let role: Desktop
+    let queue: HostQueue
+
+    init(_ role: Desktop, _ queue: HostQueue) { (self.role, self.queue) = (role, queue) }
+}
+
+@_cdecl("bw_desktop_open") @implementation
+public func bw_desktop_open(
+    _ options_json: UnsafePointer<CChar>?, _ desktop: UnsafeMutablePointer<OpaquePointer?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let options = try optionalText(options_json, "options_json")
+        try DesktopEndpoint.open(
+            to: desktop, { (channel) throws(HostError) in try Desktop.open(options, channel) }, DesktopEndpoint.init)
+    }
+}
+
+@_cdecl("bw_desktop_start") @implementation
+public func bw_desktop_start(_ desktop: OpaquePointer?) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        _ = try endpoint.queue.call { endpoint.role.start(then: $0) }
+    }
+}
+
+@_cdecl("bw_desktop_stop") @implementation
+public func bw_desktop_stop(_ desktop: OpaquePointer?) -> bw_status {
+    entry { () throws(HostError) in try DesktopEndpoint.find(desktop).role.stop() }
+}
+
+@_cdecl("bw_desktop_close") @implementation
+public func bw_desktop_close(_ desktop: OpaquePointer?) -> bw_status {
+    entry { () throws(HostError) in try DesktopEndpoint.close(desktop) }
+}
+
+@_cdecl("bw_desktop_fd") @implementation
+public func bw_desktop_fd(_ desktop: OpaquePointer?) -> Int32 { DesktopEndpoint.descriptor(desktop) }
+
+@_cdecl("bw_desktop_dispatch") @implementation
+public func bw_desktop_dispatch(_ desktop: OpaquePointer?) -> bw_status {
+    entry { () throws(HostError) in try DesktopEndpoint.dispatch(desktop) }
+}
+
+@_cdecl("bw_desktop_run") @implementation
+public func bw_desktop_run(_ desktop: OpaquePointer?, _ timeout_ms: Int32) -> bw_status {
+    entry { () throws(HostError) in try DesktopEndpoint.run(desktop, timeout_ms) }
+}
+
+@_cdecl("bw_desktop_quit") @implementation
+public func bw_desktop_quit(_ desktop: OpaquePointer?) -> bw_status {
+    entry { () throws(HostError) in try DesktopEndpoint.find(desktop).queue.quit() }
+}
+
+@_cdecl("bw_desktop_state") @implementation
+public func bw_desktop_state(
+    _ desktop: OpaquePointer?, _ state_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        let state = try output(state_json, "state_json")
+        try give(try endpoint.queue.call { endpoint.role.state(then: $0) }, to: state)
+    }
+}
+
+@_cdecl("bw_desktop_subscribe") @implementation
+public func bw_desktop_subscribe(
+    _ desktop: OpaquePointer?, _ event: UnsafePointer<CChar>?, _ callback: bw_event_callback?,
+    _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?,
+    _ subscription: UnsafeMutablePointer<bw_subscription>?
+) -> bw_status {
+    let userData = UserData(user_data, destroy)
+    return entry { () throws(HostError) in
+        try DesktopEndpoint.subscribe(desktop, event, callback, userData, subscription)
+    }
+}
+
+@_cdecl("bw_desktop_unsubscribe") @implementation
+public func bw_desktop_unsubscribe(_ desktop: OpaquePointer?, _ subscription: bw_subscription) -> bw_status {
+    entry { () throws(HostError) in try DesktopEndpoint.unsubscribe(desktop, subscription) }
+}
+
+@_cdecl("bw_desktop_offer") @implementation
+public func bw_desktop_offer(
+    _ desktop: OpaquePointer?, _ timeout_ms: Int32,
+    _ offer_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        let offer = try output(offer_json, "offer_json")
+        let timeout = try timeout(timeout_ms)
+        try give(try endpoint.queue.call { endpoint.role.offer(timeout: timeout, then: $0) }, to: offer)
+    }
+}
+
+@_cdecl("bw_desktop_offer_cancel") @implementation
+public func bw_desktop_offer_cancel(_ desktop: OpaquePointer?) -> bw_status {
+    entry { () throws(HostError) in try DesktopEndpoint.find(desktop).role.cancelOffer() }
+}
+
+@_cdecl("bw_desktop_confirm") @implementation
+public func bw_desktop_confirm(_ desktop: OpaquePointer?, _ accept: Int32) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        _ = try endpoint.queue.call { endpoint.role.confirm(accept != 0, then: $0) }
+    }
+}
+
+@_cdecl("bw_desktop_devices") @implementation
+public func bw_desktop_devices(
+    _ desktop: OpaquePointer?, _ devices_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        let devices = try output(devices_json, "devices_json")
+        try give(try endpoint.queue.call { endpoint.role.devices(then: $0) }, to: devices)
+    }
+}
+
+@_cdecl("bw_desktop_notify") @implementation
+public func bw_desktop_notify(
+    _ desktop: OpaquePointer?, _ params_json: UnsafePointer<CChar>?, _ timeout_ms: Int32,
+    _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        let notice = try Desktop.Notice(parsing: try optionalText(params_json, "params_json"))
+        let timeout = try timeout(timeout_ms)
+        let result = try endpoint.queue.call { endpoint.role.notify(notice, timeout: timeout, then: $0) }
+        if let result_json { try give(result, to: result_json) }
+    }
+}
+
+@_cdecl("bw_desktop_history") @implementation
+public func bw_desktop_history(
+    _ desktop: OpaquePointer?, _ params_json: UnsafePointer<CChar>?,
+    _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        let result = try output(result_json, "result_json")
+        let params = try optionalText(params_json, "params_json")
+        let query = try Desktop.HistoryQuery(parsing: params)
+        try give(try endpoint.queue.call { endpoint.role.history(query, then: $0) }, to: result)
+    }
+}

@@ -1,0 +1,91 @@
+import CBellwire
+import Glibc
+import Hosting
+import JSON
+
+/// What a handle stands for: a role, and the queue to its host.
+protocol Endpoint: AnyObject, Sendable {
+    associatedtype Kind: Role
+    var role: Kind { get }
+    var queue: HostQueue { get }
+}
+
+/// What the three kinds of handle have in common.
+extension Endpoint {
+    /// Opens a role and gives its handle to the host. `open` gets the channel to the host's queue, and says whether the
+    /// library shall dispatch by itself.
+    static func open(
+        to handle: UnsafeMutablePointer<OpaquePointer?>?,
+        _ open: (HostChannel) throws(HostError) -> (Kind, threaded: Bool), _ make: (Kind, HostQueue) -> Self
+    ) throws(HostError) {
+        let handle = try output(handle, "the handle's address")
+        claimProcess()
+        try requireHostThread()
+        let queue = try HostQueue()
+        let channel = HostChannel(
+            post: { [weak queue] in queue?.post($0) }, pushesWait: { [weak queue] in queue?.pushesWait() },
+            log: { [weak queue] level, line in if LogRing.add(level, line) { queue?.wake() } })
+        let (role, isThreaded) = try open(channel)
+        let endpoint = make(role, queue)
+        if isThreaded {
+            do throws(HostError) { try queue.startThread(from: role.pushes) } catch {
+                queue.close(role)
+                throw error
+            }
+        }
+        handle.pointee = HandleTable.insert(endpoint)
+    }
+
+    static func close(_ handle: OpaquePointer?) throws(HostError) {
+        try requireHostThread()
+        let endpoint = try HandleTable.remove(handle, as: Self.self)
+        endpoint.queue.close(endpoint.role)
+    }
+
+    static func find(_ handle: OpaquePointer?) throws(HostError) -> Self {
+        try HandleTable.find(handle, as: Self.self)
+    }
+
+    static func descriptor(_ handle: OpaquePointer?) -> Int32 {
+        var descriptor: Int32 = -1
+        let status = entry { () throws(HostError) in descriptor = try find(handle).queue.descriptor }
+        return status < 0 ? status : descriptor
+    }
+
+    static func dispatch(_ handle: OpaquePointer?) throws(HostError) {
+        try requireHostThread()
+        let endpoint = try find(handle)
+        try endpoint.queue.dispatch(from: endpoint.role.pushes)
+    }
+
+    static func run(_ handle: OpaquePointer?, _ timeout_ms: Int32) throws(HostError) {
+        try requireHostThread()
+        let endpoint = try find(handle)
+        guard timeout_ms >= -1 else {
+            throw HostError(.invalid, "timeout_ms must be -1 (no limit) or at least 0", detail: ["field": "timeout_ms"])
+        }
+        try endpoint.queue.run(
+            milliseconds: timeout_ms == -1 ? nil : Int64(timeout_ms), from: endpoint.role.pushes)
+    }
+
+    static func subscribe(
+        _ handle: OpaquePointer?, _ event: UnsafePointer<CChar>?, _ callback: bw_event_callback?,
+        _ userData: UserData, _ subscription: UnsafeMutablePointer<bw_subscription>?
+    ) throws(HostError) {
+        let endpoint = try find(handle)
+        let text = try text(event, "event")
+        let name = HostEvent.Name(rawValue: text)
+        guard name != nil || text == "*" else {
+            let known = HostEvent.Name.allCases.map(\.rawValue).joined(separator: ", ")
+            throw HostError(
+                .invalid, "there is no such event; there are \(known), and * for all", detail: ["field": "event"])
+        }
+        guard let callback else { throw HostError(.invalid, "callback is NULL", detail: ["field": "callback"]) }
+        let number = try endpoint.queue.subscribe(name, callback, userData)
+        subscription?.pointee = number
+    }
+
+    static func unsubscribe(_ handle: OpaquePointer?, _ subscription: bw_subscription) throws(HostError) {
+        try find(handle).queue.unsubscribe(subscription)
+    }
+}

@@ -1,0 +1,74 @@
+import CBellwire
+import Glibc
+import Hosting
+import JSON
+import Synchronization
+import Transport
+
+/// The process that opened the library first; 0 = nobody has.
+private let owner = Atomic<pid_t>(0)
+
+/// Every function with a status goes through here.
+///
+/// The process is compared before any lock: after a `fork` a lock may be held by a thread that is not there.
+func entry(_ body: () throws(HostError) -> Void) -> bw_status {
+    let opener = owner.load(ordering: .acquiring)
+    if opener != 0, opener != getpid() { return BW_E_FORKED.rawValue }
+    do throws(HostError) {
+        try body()
+        return BW_OK.rawValue
+    } catch {
+        LastError.set(error)
+        return error.status
+    }
+}
+
+/// Marks the calling process as the one that the library works in. Called by each open.
+func claimProcess() { _ = owner.compareExchange(expected: 0, desired: getpid(), ordering: .acquiringAndReleasing) }
+
+/// Refuses the library's own two threads, on which a call that waits would wait for itself.
+func requireHostThread() throws(HostError) {
+    guard EventLoop.isCurrent else { return }
+    throw HostError(.invalid, "this call waits, and cannot be made on a thread of the library")
+}
+
+/// A parameter that is a text, and must be one.
+func text(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(HostError) -> String {
+    guard let text = try optionalText(pointer, name) else {
+        throw HostError(.invalid, "\(name) is NULL; pass a text", detail: ["field": .string(name)])
+    }
+    return text
+}
+
+/// A parameter that is a text or NULL.
+func optionalText(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(HostError) -> String? {
+    guard let pointer else { return nil }
+    guard let text = String(validatingCString: pointer) else {
+        throw HostError(.invalid, "\(name) is not UTF-8", detail: ["field": .string(name)])
+    }
+    return text
+}
+
+/// A parameter that says where the result goes.
+func output<Pointee>(
+    _ pointer: UnsafeMutablePointer<Pointee>?, _ name: String
+) throws(HostError) -> UnsafeMutablePointer<Pointee> {
+    guard let pointer else {
+        throw HostError(.invalid, "\(name) is NULL; pass the address of the result", detail: ["field": .string(name)])
+    }
+    return pointer
+}
+
+func timeout(_ milliseconds: Int32, lowest: Int32 = 1) throws(HostError) -> Int64 {
+    guard (lowest...600_000).contains(milliseconds) else {
+        throw HostError(
+            .invalid, "timeout_ms must be from \(lowest) to 600000 milliseconds", detail: ["field": "timeout_ms"])
+    }
+    return Int64(milliseconds)
+}
+
+/// Gives a text to the caller.
+func give(_ text: String, to pointer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) throws(HostError) {
+    guard let copy = copyOut(text) else { throw HostError(.noMemory, "memory has run out") }
+    pointer.pointee = copy
+}

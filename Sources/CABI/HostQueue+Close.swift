@@ -1,0 +1,88 @@
+import Glibc
+import Hosting
+
+extension HostQueue {
+    /// Ends the queue with its role: nothing of the host's is called after this, and each user data is released once.
+    ///
+    /// Inside a callback of the handle it returns before that callback's own user data is released; elsewhere it waits
+    /// for the callback that is running.
+    func close(_ role: any Role) {
+        let me = pthread_self()
+        let calls = state.update { state -> [PendingCall] in
+            state.phase = .closing
+            return Array(state.calls.values)
+        }
+        wake()
+        // First those who wait: one of them may be the callback that the next step waits for.
+        for call in calls { call.failWaiting() }
+        state.wait { $0.dispatcher == nil || $0.dispatcher == me ? () : nil }
+
+        if let batch = state.withLock({ state -> Batch? in
+            defer { state.batch = nil }
+            return state.batch
+        }) {
+            // A store that fails here leaves the rows marked as being handed over: they come again, and say so.
+            try? role.pushes?.finishPushes(handed: batch.handed, untouched: batch.untouched)
+        }
+        let isDown = Monitor(false)
+        role.shutDown { isDown.update { $0 = true } }
+        isDown.wait { $0 ? () : nil }
+
+        let (items, open, subscriptions) = state.update { state -> ([Item], [PendingCall], [Subscription]) in
+            defer {
+                state.items = []
+                state.calls = [:]
+                state.subscriptions = []
+            }
+            if let running = state.running, let own = state.subscriptions.first(where: { $0.number == running }) {
+                state.ended.append(own.userData)
+            }
+            return (state.items, Array(state.calls.values), state.subscriptions.filter { $0.number != state.running })
+        }
+        for case .completion(let completion, let outcome) in items { completion.call(outcome) }
+        for call in open { call.failOnClose() }
+        for subscription in subscriptions { subscription.userData.release() }
+        let thread = state.update { state -> pthread_t? in
+            state.phase = .closed
+            return state.thread
+        }
+        guard let thread else { return }
+        if thread == me { pthread_detach(thread) } else { pthread_join(thread, nil) }
+    }
+
+    // MARK: "threaded"
+
+    /// Starts the thread that dispatches for a host that asked for one.
+    func startThread(from source: (any PushSource)?) throws(HostError) {
+        final class Start {
+            let queue: HostQueue
+            let source: (any PushSource)?
+            init(_ queue: HostQueue, _ source: (any PushSource)?) { (self.queue, self.source) = (queue, source) }
+        }
+        var thread = pthread_t()
+        var everything = sigset_t()
+        var before = sigset_t()
+        sigfillset(&everything)
+        pthread_sigmask(SIG_BLOCK, &everything, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let start = Unmanaged.passRetained(Start(self, source))
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+                let queue = start.queue
+                queue.state.wait { $0.thread == nil ? nil : () }
+                // A store that fails is told by a problem event; the loop goes on until the handle is closed.
+                while queue.state.withLock({ $0.phase == .open }) {
+                    try? queue.run(milliseconds: nil, from: start.source)
+                }
+                return nil
+            }, start.toOpaque())
+        guard code == 0 else {
+            start.release()
+            throw HostError(.limit, "no thread can be started: \(String(cString: strerror(code)))")
+        }
+        state.update { $0.thread = thread }
+    }
+}

@@ -1,0 +1,169 @@
+import CBellwire
+import CLinux
+import Glibc
+import Hosting
+
+/// What waits for the host of one handle, and the dispatch that hands it over.
+///
+/// Everything that the library wants to say comes in through ``post(_:)`` and its siblings, from any thread; callbacks
+/// run only inside ``dispatch()``, on the thread that calls it, one at a time.
+final class HostQueue: Sendable {
+    /// Events that may wait, completions not counted: those are bounded by the calls under way.
+    static let capacity = 1_024
+    /// Pushes that are taken from the store at a time.
+    static let pushBatch = 64
+
+    enum Item {
+        case event(HostEvent)
+        case completion(Completion, Outcome)
+        /// There are pushes in the store. At most one of these waits.
+        case pushes
+    }
+
+    struct Subscription {
+        let number: bw_subscription
+        /// `nil` = all.
+        let name: HostEvent.Name?
+        let callback: bw_event_callback
+        let userData: UserData
+    }
+
+    enum Phase { case open, closing, closed }
+
+    /// The pushes of the batch that is being handed over.
+    struct Batch {
+        var handed: [Int64] = []
+        var untouched: [Int64] = []
+    }
+
+    struct State {
+        var phase = Phase.open
+        var subscriptions: [Subscription] = []
+        var nextNumber: UInt64 = 1
+        var items: [Item] = []
+        /// Events that gave way to newer ones since the host was last told.
+        var dropped = 0
+        /// Pushes wait in the store, with or without a subscription for them.
+        var pushesWait = false
+        /// The thread inside `dispatch`.
+        var dispatcher: pthread_t?
+        /// The subscription whose callback runs now.
+        var running: bw_subscription?
+        /// Ended inside its own callback: released when that has returned.
+        var ended: [UserData] = []
+        var batch: Batch?
+        /// Calls that somebody waits for, and completions that are still to come.
+        var calls: [UInt64: PendingCall] = [:]
+        var quits = false
+        /// The library's own dispatching thread.
+        var thread: pthread_t?
+    }
+
+    let state = Monitor(State())
+    /// Readable when there is something to dispatch. Open as long as this object lives.
+    let descriptor: Int32
+
+    init() throws(HostError) {
+        descriptor = linux_eventfd()
+        guard descriptor >= 0 else {
+            throw HostError(.limit, "no file descriptor is left; raise the limit (ulimit -n) or close some")
+        }
+    }
+
+    deinit { Glibc.close(descriptor) }
+
+    // MARK: In
+
+    func post(_ event: HostEvent) {
+        state.update { state in
+            guard state.phase == .open else { return }
+            if event.name.isState {
+                state.items.removeAll { item in
+                    if case .event(let old) = item {
+                        old.name == event.name && old.desktop == event.desktop
+                    } else {
+                        false
+                    }
+                }
+            }
+            state.items.append(.event(event))
+            state.shed()
+        }
+        wake()
+    }
+
+    func pushesWait() {
+        state.update { state in
+            state.pushesWait = true
+            state.enqueuePushes()
+        }
+        wake()
+    }
+
+    func complete(_ completion: Completion, _ outcome: Outcome) {
+        state.update { $0.items.append(.completion(completion, outcome)) }
+        wake()
+    }
+
+    func wake() {
+        var one: UInt64 = 1
+        // The counter cannot overflow in a lifetime; EAGAIN would mean that it is readable already.
+        _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
+    }
+
+    // MARK: Subscriptions
+
+    func subscribe(_ name: HostEvent.Name?, _ callback: @escaping bw_event_callback, _ userData: UserData)
+        throws(HostError)
+        -> bw_subscription
+    {
+        let number = try state.update { (state) throws(HostError) -> bw_subscription in
+            guard state.phase == .open else { throw .closed }
+            let number = state.nextNumber
+            state.nextNumber &+= 1
+            state.subscriptions.append(.init(number: number, name: name, callback: callback, userData: userData))
+            state.enqueuePushes()
+            return number
+        }
+        wake()
+        return number
+    }
+
+    func unsubscribe(_ number: bw_subscription) throws(HostError) {
+        let me = pthread_self()
+        let taken = try state.update { (state) throws(HostError) -> UserData? in
+            guard let index = state.subscriptions.firstIndex(where: { $0.number == number }) else {
+                throw HostError(.notFound, "there is no subscription \(number) of this handle")
+            }
+            let userData = state.subscriptions.remove(at: index).userData
+            guard state.running == number, state.dispatcher == me else { return userData }
+            state.ended.append(userData)
+            return nil
+        }
+        guard let taken else { return }
+        state.wait { $0.running == number ? nil : () }
+        taken.release()
+    }
+}
+
+extension HostQueue.State {
+    /// Whether somebody takes events of that name.
+    func wants(_ name: HostEvent.Name) -> Bool { subscriptions.contains { $0.name == nil || $0.name == name } }
+
+    /// Puts the pushes in their place in the queue, when they wait and somebody takes them.
+    mutating func enqueuePushes() {
+        guard phase == .open, pushesWait, wants(.notificationReceived) else { return }
+        let isThere = items.contains { if case .pushes = $0 { true } else { false } }
+        if !isThere { items.append(.pushes) }
+    }
+
+    /// Makes room: the oldest event that is no state gives way.
+    mutating func shed() {
+        var events = 0
+        for case .event in items { events += 1 }
+        guard events > HostQueue.capacity else { return }
+        let oldest = items.firstIndex { if case .event(let event) = $0 { !event.name.isState } else { false } }
+        items.remove(at: oldest ?? items.startIndex)
+        dropped += 1
+    }
+}

@@ -1,0 +1,84 @@
+import CBellwire
+import Glibc
+import Hosting
+
+/// The process's log: the last 256 lines, until the next dispatch of any handle hands them over.
+enum LogRing {
+    static let capacity = 256
+
+    private struct Registration: @unchecked Sendable {
+        let level: LogLevel
+        let callback: bw_log_callback
+        let userData: UserData
+    }
+
+    private struct State {
+        /// Before a host says otherwise, lines from `info` on are kept.
+        var level = LogLevel.info
+        var registration: Registration?
+        var lines: [(LogLevel, String)] = []
+        var lost = 0
+        /// The thread that is handing lines over.
+        var runner: pthread_t?
+        /// Registrations that were replaced inside their own callback: released when it has returned.
+        var retired: [Registration] = []
+    }
+
+    private static let state = Monitor(State())
+
+    /// Keeps a line. `true` = someone is waiting for it.
+    static func add(_ level: LogLevel, _ line: String) -> Bool {
+        state.withLock { state in
+            guard level >= state.level else { return false }
+            if state.lines.count == capacity {
+                state.lines.removeFirst()
+                state.lost += 1
+            }
+            state.lines.append((level, line))
+            return state.registration != nil
+        }
+    }
+
+    static func set(_ level: LogLevel, _ callback: bw_log_callback?, _ userData: UserData) {
+        let me = pthread_self()
+        let old = state.wait { state -> UserData?? in
+            // The old callback may be running elsewhere; inside itself it lives until it returns.
+            if let runner = state.runner, runner != me { return nil }
+            let old = state.registration
+            state.level = level
+            state.registration = callback.map { Registration(level: level, callback: $0, userData: userData) }
+            guard state.runner == nil else {
+                if let old { state.retired.append(old) }
+                return .some(nil)
+            }
+            return .some(old?.userData)
+        }
+        old?.release()
+        if callback == nil { userData.release() }
+    }
+
+    /// Hands the waiting lines over, on the calling thread.
+    static func drain() {
+        let me = pthread_self()
+        let work = state.withLock { state -> (Registration, [(LogLevel, String)])? in
+            guard let registration = state.registration, state.runner == nil, !state.lines.isEmpty else { return nil }
+            state.runner = me
+            var lines = state.lines
+            if state.lost > 0 { lines.insert((.warning, "\(state.lost) log lines were lost: nobody took them"), at: 0) }
+            state.lost = 0
+            state.lines = []
+            return (registration, lines)
+        }
+        guard let (registration, lines) = work else { return }
+        for (level, line) in lines {
+            guard state.withLock({ $0.registration?.userData === registration.userData }) else { break }
+            registration.callback(registration.userData.pointer, level.rawValue, line)
+        }
+        let retired = state.update { state in
+            state.runner = nil
+            defer { state.retired = [] }
+            return state.retired
+        }
+        for registration in retired { registration.userData.release() }
+    }
+}

@@ -1,0 +1,187 @@
+public import CBellwire
+import Device
+import Glibc
+import Hosting
+import Notifications
+
+// bellwire.h, "Methods".
+
+/// Sends a command and waits for its result.
+private func invoke(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32,
+    _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
+    _ command: () throws(HostError) -> Device.Command
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let desktop = try optionalText(desktop, "desktop")
+        let timeout = try timeout(timeout_ms)
+        let command = try command()
+        let result = try endpoint.queue.call {
+            endpoint.role.invoke(command, desktop: desktop, timeout: timeout, then: $0)
+        }
+        if let result_json { try give(result, to: result_json) }
+    }
+}
+
+/// Sends a command whose result goes to a completion.
+private func invoke(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ completion: bw_completion?,
+    _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?,
+    _ command: () throws(HostError) -> Device.Command
+) -> bw_status {
+    let userData = UserData(user_data, destroy)
+    return entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let desktop = try optionalText(desktop, "desktop")
+        let timeout = try timeout(timeout_ms)
+        let command = try command()
+        let completion = try CABI.completion(completion, userData)
+        try endpoint.queue.call(completion) {
+            endpoint.role.invoke(command, desktop: desktop, timeout: timeout, then: $0)
+        }
+    }
+}
+
+/// One of the notification methods, its parameters checked.
+private func command(
+    _ method: NotificationMethod, _ params_json: UnsafePointer<CChar>?
+) throws(HostError) -> Device.Command {
+    try Device.Command(method, params: try optionalText(params_json, "params_json"))
+}
+
+/// Any other method.
+private func command(
+    _ method: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?
+) throws(HostError) -> Device.Command {
+    try Device.Command(try text(method, "method"), params: try optionalText(params_json, "params_json"))
+}
+
+@_cdecl("bw_notification_send") @implementation
+public func bw_notification_send(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.send, params_json) }
+}
+
+@_cdecl("bw_notification_send_async") @implementation
+public func bw_notification_send_async(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+        try command(.send, params_json)
+    }
+}
+
+@_cdecl("bw_notification_send_to_mobile") @implementation
+public func bw_notification_send_to_mobile(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.sendToMobile, params_json) }
+}
+
+@_cdecl("bw_notification_send_to_mobile_async") @implementation
+public func bw_notification_send_to_mobile_async(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+        try command(.sendToMobile, params_json)
+    }
+}
+
+@_cdecl("bw_notification_broadcast") @implementation
+public func bw_notification_broadcast(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.broadcast, params_json) }
+}
+
+@_cdecl("bw_notification_broadcast_async") @implementation
+public func bw_notification_broadcast_async(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+        try command(.broadcast, params_json)
+    }
+}
+
+@_cdecl("bw_notification_get_history") @implementation
+public func bw_notification_get_history(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.getHistory, params_json) }
+}
+
+@_cdecl("bw_notification_get_history_async") @implementation
+public func bw_notification_get_history_async(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+        try command(.getHistory, params_json)
+    }
+}
+
+@_cdecl("bw_notification_mark_as_read") @implementation
+public func bw_notification_mark_as_read(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.markAsRead, params_json) }
+}
+
+@_cdecl("bw_notification_mark_as_read_async") @implementation
+public func bw_notification_mark_as_read_async(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+        try command(.markAsRead, params_json)
+    }
+}
+
+@_cdecl("bw_notification_get_unread_count") @implementation
+public func bw_notification_get_unread_count(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.getUnreadCount, params_json)
+    }
+}
+
+@_cdecl("bw_notification_get_unread_count_async") @implementation
+public func bw_notification_get_unread_count_async(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+        try command(.getUnreadCount, params_json)
+    }
+}
+
+@_cdecl("bw_device_invoke") @implementation
+public func bw_device_invoke(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ method: UnsafePointer<CChar>?,
+    _ params_json: UnsafePointer<CChar>?, _ timeout_ms: Int32,
+    _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(method, params_json) }
+}
+
+@_cdecl("bw_device_invoke_async") @implementation
+public func bw_device_invoke_async(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ method: UnsafePointer<CChar>?,
+    _ params_json: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ completion: bw_completion?,
+    _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+        try command(method, params_json)
+    }
+}

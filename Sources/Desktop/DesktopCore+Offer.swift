@@ -1,0 +1,153 @@
+import Hosting
+import Identity
+import JSON
+import Pairing
+import Relay
+import Signalling
+import Store
+import Transport
+import Wire
+
+/// An offer that waits until a relay has the desktop registered.
+struct WaitingOffer {
+    let deadline: UInt64
+    let then: Then
+}
+
+// Flow B: the machine decides, this carries out (protocol.md 2).
+extension DesktopCore {
+    func offer(timeout: Int64, _ then: @escaping Then) {
+        do throws(HostError) { try start() } catch { return then(.failure(error)) }
+        guard !isOnline else { return then(show()) }
+        waitingOffers.append(WaitingOffer(deadline: EventLoop.now &+ UInt64(clamping: timeout), then: then))
+        armWaitingTimer()
+    }
+
+    func cancelOffer() {
+        failWaitingOffers(HostError(.pairing, PairingReason.cancelled.message, detail: ["reason": "cancelled"]))
+        perform(offering.cancel())
+    }
+
+    func confirm(_ accept: Bool, _ then: Then) {
+        switch offering.answer(accept: accept) {
+        case .nothingWaits:
+            then(.failure(HostError(.notFound, "no device waits to be confirmed")))
+        case .taken(let actions):
+            then(.success("{}"))
+            perform(actions)
+        }
+    }
+
+    func offerTimedOut() { perform(offering.timedOut()) }
+
+    private var isOnline: Bool { links.values.contains { $0.state.isOnline } }
+
+    private func show() -> Result<String, HostError> {
+        var generator = SecureRandomNumberGenerator()
+        let address = relay.flatMap { relay in options.relay.map { LocalRelayAddress($0, port: relay.port) } }
+        let offer = DesktopPairingOffer(
+            code: PairingCode(using: &generator), pcPeerID: peerID,
+            deviceInfo: PairingDeviceInfo(
+                name: options.common.name, platform: options.common.platform, version: libraryVersion.description),
+            timestamp: .now, signalingURL: options.signalingURL ?? address?.lan, relayURL: options.common.relayURL)
+        perform(offering.show(offer, confirm: options.confirms))
+        return .success(
+            JSONValue.object([
+                "payload": .string(offer.serialized()), "code": .string(offer.code.digits),
+                "expiresAt": .integer(offer.timestamp &+ DesktopPairingOffer.lifetime),
+            ]).serialized())
+    }
+
+    // MARK: Waiting for a relay
+
+    func serveWaitingOffers() {
+        guard isOnline, !waitingOffers.isEmpty else { return }
+        let served = waitingOffers
+        waitingOffers = []
+        armWaitingTimer()
+        // They asked for the same: one offer answers all.
+        let outcome = show()
+        for offer in served { offer.then(outcome) }
+    }
+
+    func expireWaitingOffers() {
+        let now = EventLoop.now
+        let expired = waitingOffers.filter { $0.deadline <= now }
+        waitingOffers.removeAll { $0.deadline <= now }
+        armWaitingTimer()
+        let problem = connection["routes"]?.array?.lazy.compactMap { $0["problem"]?.string }.first
+        let message = "no relay has registered the desktop in time" + (problem.map { ": \($0)" } ?? "")
+        for offer in expired { offer.then(.failure(HostError(.offline, message))) }
+    }
+
+    func failWaitingOffers(_ error: HostError) {
+        let failed = waitingOffers
+        waitingOffers = []
+        armWaitingTimer()
+        for offer in failed { offer.then(.failure(error)) }
+    }
+
+    private func armWaitingTimer() {
+        guard let deadline = waitingOffers.map(\.deadline).min() else { return waitingTimer.stop() }
+        let now = EventLoop.now
+        waitingTimer.start(after: deadline > now ? deadline - now : 0)
+    }
+
+    // MARK: Carrying out
+
+    func perform(_ actions: [DesktopOfferAction]) {
+        for action in actions {
+            switch action {
+            case .startTimer(let delay): offerTimer.start(after: delay)
+            case .stopTimer: offerTimer.stop()
+            case .store(let device): store(device)
+            case .sendReject(let reject, let peer): _ = link(to: peer)?.send(to: peer, payload: reject.json)
+            case .report(let state): channel.post(HostEvent(.pairingChanged, data: state.data))
+            }
+        }
+    }
+
+    private func link(to peer: PeerID) -> RelayConnection? {
+        heardOver[peer].flatMap { links[$0] } ?? links.values.first { $0.state.isOnline }
+    }
+
+    private func store(_ device: PairedDevice) {
+        store { (connection) throws(StoreError) in
+            try PairedDevices(connection).upsert(device)
+        } then: { core, result in
+            switch result {
+            case .success(let stored):
+                core.replace(stored)
+                // Devices take any frame as success; deployed ones know this one (protocol.md 2).
+                let greeting = ICEConfig(pcPeerID: core.peerID, iceServersJSON: "[]", timestamp: .now)
+                _ = core.link(to: stored.did)?.send(to: stored.did, payload: greeting.json)
+                core.perform(core.offering.stored(stored))
+            case .failure(let error):
+                core.perform(core.offering.storeFailed(device.did, detail: error.message))
+            }
+        }
+    }
+}
+
+extension DesktopOfferState {
+    /// `{"flow":"offer","state",…}`, for hosts.
+    fileprivate var data: JSONObject {
+        switch self {
+        case .idle: ["flow": "offer", "state": "idle"]
+        case .displaying(let offer, let expiresAt):
+            [
+                "flow": "offer", "state": "displaying", "payload": .string(offer.serialized()),
+                "code": .string(offer.code.digits), "expiresAt": .integer(expiresAt),
+            ]
+        case .acked(let device): ["flow": "offer", "state": "acked", "device": .object(device.json)]
+        case .paired(let device): ["flow": "offer", "state": "paired", "device": .object(device.json)]
+        case .expired: ["flow": "offer", "state": "expired", "reason": "expired"]
+        case .cancelled: ["flow": "offer", "state": "cancelled", "reason": "cancelled"]
+        case .failed(let failure):
+            [
+                "flow": "offer", "state": "failed", "reason": .string(failure.reason.rawValue),
+                "message": .string(failure.message),
+            ]
+        }
+    }
+}

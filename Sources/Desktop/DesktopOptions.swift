@@ -1,0 +1,32 @@
+import Hosting
+import JSON
+import Relay
+import Wire
+
+/// What a host sets when it opens a desktop; `bellwire.h`, `bw_desktop_open`, has the list.
+struct DesktopOptions: Sendable {
+    var common: CommonOptions
+    /// The relay that it carries itself.
+    var relay: RelayOptions?
+    /// What its codes name instead of that relay's own address.
+    var signalingURL: String?
+    /// Whether a person accepts each device.
+    var confirms: Bool
+
+    init(parsing text: String?) throws(HostError) {
+        var reader = try OptionsReader(parsing: text)
+        common = try CommonOptions(&reader, role: "desktop")
+        if let object = try reader.rawObject("relay") {
+            do throws(RelayError) { relay = try RelayOptions(json: object) } catch {
+                throw HostError(.invalid, "option \"relay\": \(error.message)", detail: ["field": "relay"])
+            }
+        }
+        signalingURL = try reader.text("signaling_url")
+        confirms = try reader.flag("confirm") ?? false
+        // The wire knows three platforms of desktops; a name that is none of them makes phones refuse the code.
+        guard ["linux", "darwin", "win32"].contains(common.platform) else {
+            throw reader.invalid("platform", "must be \"linux\", \"darwin\" or \"win32\" for a desktop")
+        }
+        try reader.finish()
+    }
+}

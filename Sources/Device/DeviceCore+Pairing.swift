@@ -1,0 +1,194 @@
+import Hosting
+import JSON
+import Pairing
+import Signalling
+import Store
+import Transport
+import Wire
+
+/// A scan under way: the machine, who waits for it, and what it holds open.
+struct Scanning {
+    var machine = DeviceScanStateMachine()
+    var waiters: [Then] = []
+    /// The relay connection that it needs.
+    var openRoute: PairingRoute?
+    /// What its desktop sent while the pairing was on its way to the disk; at most 64.
+    private var held: [(RelayMessage, String)] = []
+    private var storing: PeerID?
+
+    /// Whether this peer is the one whose pairing is being stored.
+    func awaits(_ peer: PeerID) -> Bool { storing == peer }
+
+    mutating func hold(_ message: RelayMessage, _ url: String) {
+        if held.count < 64 { held.append((message, url)) }
+    }
+
+    mutating func store(_ peer: PeerID) {
+        storing = peer
+        held = []
+    }
+
+    mutating func release() -> [(RelayMessage, String)] {
+        defer {
+            storing = nil
+            held = []
+        }
+        return held
+    }
+}
+
+// Flow B: the machine decides, this carries out (protocol.md 2).
+extension DeviceCore {
+    func scan(_ text: String, timeout: Int64, _ then: @escaping Then) {
+        guard !isShutDown else { return then(.failure(.closed)) }
+        start()
+        let before = scanning.waiters
+        scanning.waiters = []
+        let wasActive = scanning.machine.isActive
+        let identity = PairingIdentity(
+            did: did,
+            deviceInfo: PairingDeviceInfo(
+                deviceID: deviceID, name: options.common.name, platform: options.common.platform))
+        let actions = scanning.machine.scan(
+            text, identity: identity, relayURL: options.common.relayURL, acceptsPlain: options.common.legacy != .none,
+            now: .now)
+        // The same code again joins the scan that is under way; another one takes its place.
+        if actions.isEmpty {
+            scanning.waiters = before
+        } else if wasActive {
+            let error = HostError(PairingFailure(.cancelled, detail: "another code was scanned"))
+            for waiter in before { waiter(.failure(error)) }
+        }
+        scanning.waiters.append(then)
+        scanDeadline.start(after: UInt64(clamping: timeout))
+        perform(actions)
+    }
+
+    func cancelScan() { perform(scanning.machine.cancel()) }
+
+    func scanTimedOut() { perform(scanning.machine.cancel(.timeout)) }
+
+    func scanStepTimedOut() { perform(scanning.machine.stepTimedOut(now: .now)) }
+
+    // MARK: What the connections tell
+
+    private func scanRoute(_ url: String) -> PairingRoute? {
+        guard let route = scanning.openRoute, route.url == url else { return nil }
+        return route
+    }
+
+    func scanRoute(_ url: String, changed state: RelayConnectionState) {
+        guard let route = scanRoute(url) else { return }
+        switch state {
+        case .online: perform(scanning.machine.routeOnline(route, now: .now))
+        case .offline(let reason): perform(scanning.machine.routeFailed(route, detail: reason.message))
+        case .connecting, .registering: break
+        }
+    }
+
+    func scanPeerOffline(_ peer: PeerID, over url: String) {
+        guard let route = scanRoute(url) else { return }
+        perform(scanning.machine.peerOffline(peer, over: route))
+    }
+
+    func scanRelayRefused(_ text: String, over url: String) {
+        guard let route = scanRoute(url) else { return }
+        perform(scanning.machine.relayRefused(over: route, detail: text))
+    }
+
+    func scanReceived(from peer: PeerID, type: String?) {
+        perform(scanning.machine.received(from: peer, type: type, now: .now))
+    }
+
+    // MARK: Carrying out
+
+    func perform(_ actions: [DeviceScanAction]) {
+        for action in actions {
+            switch action {
+            case .open(let route): open(route)
+            case .sendAck(let ack, let peer, let route):
+                let result = links[route.url]?.send(to: peer, payload: ack.json) ?? .offline
+                perform(scanning.machine.ackSent(result.isWritten, over: route))
+            case .close(let route):
+                if scanning.openRoute == route { scanning.openRoute = nil }
+                reconcileLinks()
+            case .startTimer(let delay): scanTimer.start(after: delay)
+            case .stopTimer: scanTimer.stop()
+            case .store(let desktop): store(desktop)
+            case .report(let state): report(state)
+            }
+        }
+    }
+
+    private func open(_ route: PairingRoute) {
+        scanning.openRoute = route
+        guard let link = links[route.url] else {
+            if !open(route.url) {
+                perform(scanning.machine.routeFailed(route, detail: "the code names an address that is none"))
+            }
+            return
+        }
+        if link.state.isOnline {
+            perform(scanning.machine.routeOnline(route, now: .now))
+        } else {
+            link.reconnectNow()
+        }
+    }
+
+    private func store(_ desktop: PairedDesktop) {
+        scanning.store(desktop.id)
+        store { (connection) throws(StoreError) in
+            try PairedDesktops(connection).upsert(desktop)
+        } then: { core, result in
+            let held = core.scanning.release()
+            switch result {
+            case .success(let stored):
+                core.replace(stored)
+                core.scanning.openRoute = nil
+                core.reconcileLinks()
+                core.perform(core.scanning.machine.stored(stored))
+                for (message, url) in held { core.received(message, over: url) }
+            case .failure(let error):
+                core.perform(core.scanning.machine.storeFailed(desktop.id, detail: error.message))
+            }
+        }
+    }
+
+    private func report(_ state: DeviceScanState) {
+        channel.post(HostEvent(.pairingChanged, data: state.data))
+        let outcome: Result<String, HostError>
+        switch state {
+        case .scanning, .sending: return
+        case .success(let desktop): outcome = .success(JSONValue.object(desktop.json).serialized())
+        case .failed(let failure): outcome = .failure(HostError(failure))
+        }
+        scanDeadline.stop()
+        let waiters = scanning.waiters
+        scanning.waiters = []
+        for waiter in waiters { waiter(outcome) }
+    }
+}
+
+extension DeviceScanState {
+    /// `{"flow":"scan","state",…}`, for hosts.
+    fileprivate var data: JSONObject {
+        switch self {
+        case .scanning: ["flow": "scan", "state": "scanning"]
+        case .sending(let offer):
+            ["flow": "scan", "state": "sending", "desktop": ["name": .string(offer.deviceInfo.name)]]
+        case .success(let desktop): ["flow": "scan", "state": "success", "desktop": .object(desktop.json)]
+        case .failed(let failure):
+            [
+                "flow": "scan", "state": "failed", "reason": .string(failure.reason.rawValue),
+                "message": .string(failure.message),
+            ]
+        }
+    }
+}
+
+extension HostError {
+    init(_ failure: PairingFailure) {
+        let code: Code = failure.reason == .storeFailed ? .store : .pairing
+        self.init(code, failure.message, detail: ["reason": .string(failure.reason.rawValue)])
+    }
+}

@@ -1,0 +1,62 @@
+import Commands
+import Hosting
+import JSON
+import Notifications
+import Pairing
+import Store
+import Transport
+import Wire
+
+// What hosts can read.
+extension DeviceCore {
+    func describe(_ then: @escaping Then) {
+        store { (connection) throws(StoreError) in
+            let inbox = Inbox(connection)
+            return (try inbox.unreadCount(), try inbox.latestPush())
+        } then: { core, result in
+            switch result {
+            case .failure(let error): then(.failure(HostError(error)))
+            case .success((let unread, let latest)):
+                then(.success(JSONValue.object(core.state(unread: unread, latest: latest)).serialized()))
+            }
+        }
+    }
+
+    private func state(unread: Int64, latest: Inbox.Entry?) -> JSONObject {
+        var latestPush: JSONObject?
+        if let latest {
+            latestPush = latest.notification.receivedData()
+            latestPush?["desktop"] = .string(latest.desktop.text)
+        }
+        return [
+            "id": .string(did.text), "deviceId": .string(deviceID), "name": .string(options.common.name),
+            "started": .bool(isStarted), "unread": .integer(unread),
+            "latestPush": latestPush.map(JSONValue.object) ?? .null,
+            "connection": .array(
+                desktops.map { desktop in
+                    var connection: JSONObject = ["desktop": .string(desktop.id.text), "name": .string(desktop.name)]
+                    connection.merge(self.connection(of: desktop))
+                    return .object(connection)
+                }),
+            "counters": [
+                "admitted": .integer(Int64(clamping: dispatcher.counters.admitted)),
+                "duplicates": .integer(Int64(clamping: dispatcher.counters.duplicates)),
+                "malformedEvents": .integer(Int64(clamping: dispatcher.counters.malformed)),
+                "malformedPayloads": .integer(counters.malformedPayloads),
+                "malformedFrames": .integer(counters.malformedFrames),
+                "unknownSenders": .integer(counters.unknownSenders),
+                "refusedByRelay": .integer(counters.refusedByRelay),
+                "strayResponses": .integer(Int64(clamping: calls.strayResponses)),
+            ],
+        ]
+    }
+
+    func describeDesktops(_ then: @escaping Then) {
+        let list = desktops.map { desktop -> JSONValue in
+            var object = desktop.json
+            object["online"] = connection(of: desktop)["online"]
+            return .object(object)
+        }
+        then(.success(JSONValue.array(list).serialized()))
+    }
+}

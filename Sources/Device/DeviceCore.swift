@@ -1,0 +1,110 @@
+import Commands
+import Hosting
+import Identity
+import JSON
+import Notifications
+import Pairing
+import Signalling
+import Store
+import Transport
+import Wire
+
+/// The device on the event loop: its desktops, its relay connections, the calls under way.
+///
+/// Every method and every callback runs on the loop and never suspends; what the store says comes back as a message.
+@EventLoop
+final class DeviceCore {
+    nonisolated static let migrations = PairedDesktops.migrations + Inbox.migrations
+
+    /// What a call waits for: where its outcome goes, and how its result is read.
+    struct Waiter {
+        let command: Device.Command
+        let then: @Sendable (Result<JSONObject, HostError>) -> Void
+    }
+
+    let options: DeviceOptions
+    let key: SigningKey
+    let database: Database
+    let channel: HostChannel
+    let did: PeerID
+    /// Said in pairing: stays the same as long as the key does.
+    let deviceID: String
+
+    var isStarted = false
+    var isShutDown = false
+    var desktops: [PairedDesktop]
+    /// One for each relay, by its url.
+    var links: [String: RelayConnection] = [:]
+    /// Urls that are no urls, told once.
+    var badURLs: Set<String> = []
+    /// What relays said of the presence of desktops since we came.
+    var absent: Set<PeerID> = []
+    var calls = PendingCalls<Waiter>()
+    lazy var callTimer = LoopTimer { [weak self] in self?.expireCalls() }
+    var dispatcher = Dispatcher()
+    var counters = Counters()
+    var scanning = Scanning()
+    lazy var scanTimer = LoopTimer { [weak self] in self?.scanStepTimedOut() }
+    lazy var scanDeadline = LoopTimer { [weak self] in self?.scanTimedOut() }
+    /// What the host was told last of each desktop's connection.
+    var toldConnections: [PeerID: JSONObject] = [:]
+
+    nonisolated init(options: DeviceOptions, state: RoleState, desktops: [PairedDesktop], channel: HostChannel) {
+        self.options = options
+        key = state.key
+        database = state.database
+        self.channel = channel
+        did = PeerID(state.key.did)
+        deviceID = "bw-" + state.key.did.suffix(16)
+        self.desktops = desktops
+    }
+
+    /// What came and was not for us, for the host to read.
+    struct Counters {
+        var unknownSenders: Int64 = 0
+        var malformedFrames: Int64 = 0
+        var malformedPayloads: Int64 = 0
+        var refusedByRelay: Int64 = 0
+    }
+
+    // MARK: Start and stop
+
+    func start() {
+        guard !isShutDown, !isStarted else { return }
+        isStarted = true
+        reconcileLinks()
+    }
+
+    func stop() {
+        guard isStarted else { return }
+        isStarted = false
+        perform(scanning.machine.cancel())
+        closeLinks()
+        fail(calls.cancelAll(), HostError(.offline, "the device was stopped"))
+    }
+
+    func shutDown(then: @escaping @Sendable () -> Void) {
+        isStarted = false
+        isShutDown = true
+        perform(scanning.machine.cancel())
+        closeLinks()
+        fail(calls.close(), .closed)
+        for timer in [callTimer, scanTimer, scanDeadline] { timer.stop() }
+        database.close(then: then)
+    }
+
+    /// The desktop that a frame came from, or that a host names.
+    func desktop(_ id: PeerID) -> PairedDesktop? {
+        desktops.first { $0.address == id } ?? desktops.first { $0.pcPeerID == id }
+    }
+
+    /// Works on the store and comes back to the loop.
+    func store<T: Sendable>(
+        _ work: @escaping @Sendable (Connection) throws(StoreError) -> T,
+        then: @escaping @Sendable @EventLoop (DeviceCore, Result<T, StoreError>) -> Void
+    ) {
+        database.submit(work) { result in
+            EventLoop.post { then(self, result) }
+        }
+    }
+}

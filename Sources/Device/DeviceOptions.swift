@@ -1,0 +1,16 @@
+import Hosting
+import Wire
+
+/// What a host sets when it opens a device; `bellwire.h`, `bw_device_open`, has the list.
+struct DeviceOptions: Sendable {
+    var common: CommonOptions
+
+    init(parsing text: String?) throws(HostError) {
+        var reader = try OptionsReader(parsing: text)
+        common = try CommonOptions(&reader, role: "device")
+        guard PairAck.isPlain(common.platform) else {
+            throw reader.invalid("platform", "may have letters, digits and _ : . # @ - only, at most 256")
+        }
+        try reader.finish()
+    }
+}

@@ -1,0 +1,43 @@
+package import JSON
+
+/// Why a role cannot do what its host asked for.
+package struct HostError: Error, Sendable, CustomStringConvertible {
+    /// The kind, which the C interface turns into a status of the same name.
+    package struct Code: Sendable, Hashable {
+        package let name: String
+
+        package init(_ name: String) { self.name = name }
+
+        package static let invalid = Code("invalid")
+        package static let busy = Code("busy")
+        package static let offline = Code("offline")
+        package static let timeout = Code("timeout")
+        package static let remote = Code("remote")
+        package static let undecodable = Code("protocol")
+        package static let denied = Code("denied")
+        package static let unsupported = Code("unsupported")
+        package static let store = Code("store")
+        package static let closed = Code("closed")
+        package static let io = Code("io")
+        package static let network = Code("network")
+        package static let pairing = Code("pairing")
+        package static let notFound = Code("not_found")
+        package static let limit = Code("limit")
+    }
+
+    package let code: Code
+    /// What is wrong and what to do, in English, for people.
+    package let message: String
+    /// Further facts: `field`, `reason`, `path`, the peer's `code`.
+    package let detail: JSONObject
+
+    package init(_ code: Code, _ message: String, detail: JSONObject = [:]) {
+        self.code = code
+        self.message = message
+        self.detail = detail
+    }
+
+    package static let closed = HostError(.closed, "the handle was closed while the call waited")
+
+    package var description: String { message }
+}

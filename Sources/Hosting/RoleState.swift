@@ -1,0 +1,54 @@
+package import Identity
+package import Store
+
+/// What a device or a desktop keeps: its directory, its key, its database.
+///
+/// The key lies beside the database, not in it: a damaged or removed database never makes a second peer out of one.
+package struct RoleState: Sendable {
+    package let directory: StateDirectory
+    package let key: SigningKey
+    package let database: Database
+    /// Where a damaged database was put; a new one was begun.
+    package let movedAside: String?
+
+    /// For an opening that failed later on.
+    package func close() {
+        database.close()
+        directory.close()
+    }
+
+    package static func open(
+        _ options: CommonOptions, database name: String, migrations: [Migration]
+    ) throws(HostError) -> RoleState {
+        do throws(IdentityError) { try Identity.start() } catch { throw HostError(error) }
+        guard let path = options.stateDirectory else {
+            return try open(.inMemory(), keyFile: nil, databaseFile: ":memory:", migrations)
+        }
+        let directory = try StateDirectory.open(path)
+        do throws(HostError) {
+            return try open(
+                directory, keyFile: directory.file("identity.key"), databaseFile: directory.file(name) ?? name,
+                migrations)
+        } catch {
+            directory.close()
+            throw error
+        }
+    }
+
+    private static func open(
+        _ directory: StateDirectory, keyFile: String?, databaseFile: String, _ migrations: [Migration]
+    ) throws(HostError) -> RoleState {
+        let key: SigningKey
+        do throws(IdentityError) {
+            if let keyFile { key = try SigningKey.loadOrCreate(path: keyFile) } else { key = try SigningKey.generate() }
+        } catch {
+            throw HostError(error)
+        }
+        do throws(StoreError) {
+            let opened = try Database.open(path: databaseFile, migrations: migrations)
+            return RoleState(directory: directory, key: key, database: opened.database, movedAside: opened.movedAside)
+        } catch {
+            throw HostError(error)
+        }
+    }
+}

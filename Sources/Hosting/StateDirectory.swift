@@ -1,0 +1,115 @@
+import Glibc
+import JSON
+import Synchronization
+
+/// A role's own directory: made with mode 0700, held by one handle of one process at a time.
+///
+/// The hold is an `fcntl` lock on a file of its own, which nothing else opens: closing any descriptor of a locked file
+/// would drop the lock. Locks of that kind do not exclude the process that has them, hence the table beside it.
+package final class StateDirectory: Sendable {
+    /// `nil` for a directory in memory.
+    package let path: String?
+    /// The locked descriptor; -1 once let go.
+    private let lock: Mutex<Int32>
+
+    private static let held = Mutex<Set<String>>([])
+
+    /// Nothing is kept: no directory, no lock.
+    package static func inMemory() -> StateDirectory { StateDirectory(path: nil, lock: -1) }
+
+    private init(path: String?, lock: Int32) {
+        self.path = path
+        self.lock = Mutex(lock)
+    }
+
+    /// Makes the directory (and its parents) if need be, and takes it.
+    ///
+    /// Errors: `busy` when another handle or process has it, `io` when it cannot be made, read or written.
+    package static func open(_ path: String) throws(HostError) -> StateDirectory {
+        try make(path)
+        guard let resolved = realpath(path, nil) else { throw failure("find", path) }
+        defer { free(resolved) }
+        let canonical = String(cString: resolved)
+
+        guard held.withLock({ $0.insert(canonical).inserted }) else { throw busy(path, "by this program") }
+        let file = canonical + "/lock"
+        let descriptor = Glibc.open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            let error = failure("write", file)
+            release(canonical)
+            throw error
+        }
+        var region = flock()
+        region.l_type = Int16(F_WRLCK)
+        region.l_whence = Int16(SEEK_SET)
+        guard fcntl(descriptor, F_SETLK, &region) == 0 else {
+            let code = errno
+            let error = code == EACCES || code == EAGAIN ? busy(path, "by another program") : failure("lock", file)
+            Glibc.close(descriptor)
+            release(canonical)
+            throw error
+        }
+        return StateDirectory(path: canonical, lock: descriptor)
+    }
+
+    /// The path of a file in it; `nil` in memory.
+    package func file(_ name: String) -> String? { path.map { "\($0)/\(name)" } }
+
+    /// Lets the directory go. Idempotent.
+    package func close() {
+        let descriptor = lock.withLock { lock in
+            defer { lock = -1 }
+            return lock
+        }
+        guard descriptor >= 0, let path else { return }
+        Glibc.close(descriptor)
+        StateDirectory.release(path)
+    }
+
+    deinit { close() }
+
+    /// Where a role keeps its state when its host names no place: `$XDG_STATE_HOME/bellwire/<role>`, else under the
+    /// home directory. `nil` when neither is known.
+    package static func standard(role: String) -> String? {
+        func variable(_ name: String) -> String? {
+            guard let value = getenv(name) else { return nil }
+            let text = String(cString: value)
+            // The XDG Base Directory specification: a relative path is invalid and ignored.
+            return text.hasPrefix("/") ? text : nil
+        }
+        if let state = variable("XDG_STATE_HOME") { return "\(state)/bellwire/\(role)" }
+        if let home = variable("HOME") { return "\(home)/.local/state/bellwire/\(role)" }
+        return nil
+    }
+
+    private static func release(_ path: String) { held.withLock { _ = $0.remove(path) } }
+
+    private static func make(_ path: String) throws(HostError) {
+        guard !path.isEmpty else { throw HostError(.invalid, "\"state_dir\" is empty; name a directory") }
+        var current = path.hasPrefix("/") ? "/" : ""
+        for part in path.split(separator: "/") {
+            current += current.isEmpty || current.hasSuffix("/") ? String(part) : "/\(part)"
+            if mkdir(current, 0o700) != 0, errno != EEXIST { throw failure("create", current) }
+        }
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw failure("read", path) }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw HostError(
+                .io, "\(path) is not a directory; name another \"state_dir\"", detail: ["path": .string(path)])
+        }
+        guard access(path, R_OK | W_OK | X_OK) == 0 else { throw failure("read and write", path) }
+    }
+
+    private static func busy(_ path: String, _ holder: String) -> HostError {
+        HostError(
+            .busy, "\(path) is in use \(holder); close that, or name another \"state_dir\"",
+            detail: ["path": .string(path)])
+    }
+
+    private static func failure(_ verb: String, _ path: String) -> HostError {
+        let reason = String(cString: strerror(errno))
+        return HostError(
+            .io, "cannot \(verb) \(path): \(reason); check its permissions, or name another \"state_dir\"",
+            detail: ["path": .string(path)])
+    }
+}

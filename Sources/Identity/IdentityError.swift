@@ -1,0 +1,29 @@
+/// Why an identity cannot be had.
+package struct IdentityError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What is wrong, as one of an open list.
+    package struct Code: Sendable, Hashable {
+        package let name: String
+
+        package init(_ name: String) { self.name = name }
+
+        /// No randomness, or no memory for a key.
+        package static let unavailable = Code("unavailable")
+        /// The key file, or its folder, cannot be read or written.
+        package static let keyFileUnreadable = Code("key_file_unreadable")
+        /// Somebody else can read the key file, or owns it.
+        package static let keyFileExposed = Code("key_file_exposed")
+        /// The key file is no key file.
+        package static let keyFileDamaged = Code("key_file_damaged")
+    }
+
+    package let code: Code
+    /// For people, in English: what is wrong and what to do. Names the file, never what is in it.
+    package let message: String
+
+    package init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    package var description: String { message }
+}

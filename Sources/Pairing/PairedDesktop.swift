@@ -1,0 +1,52 @@
+package import JSON
+package import Wire
+
+/// A desktop that this device is paired with (protocol.md 2).
+package struct PairedDesktop: Sendable, Equatable {
+    /// Where it is addressed: the `from` that its relay writes. In Flow B the same as ``pcPeerID``.
+    package var address: PeerID
+    /// What it calls itself: a second key, often no address.
+    package var pcPeerID: PeerID
+    package var name: String
+    package var platform: String
+    package var lanSignalingURL: String?
+    package var relayURL: String?
+    /// A JSON list, as text.
+    package var iceServersJSON: String?
+    /// Epoch *seconds*; `nil` = none.
+    package var iceExpiry: Int64?
+    package var pairedAt: EpochMilliseconds
+    package var lastSeenAt: EpochMilliseconds
+    /// Whether it was paired sealed (protocol.md 4).
+    package var isSecure: Bool
+
+    /// Which desktop, for hosts and for the store.
+    package var id: PeerID { address }
+
+    package init(
+        address: PeerID, pcPeerID: PeerID, name: String, platform: String, lanSignalingURL: String? = nil,
+        relayURL: String? = nil, iceServersJSON: String? = nil, iceExpiry: Int64? = nil,
+        pairedAt: EpochMilliseconds, lastSeenAt: EpochMilliseconds, isSecure: Bool = false
+    ) {
+        self.address = address
+        self.pcPeerID = pcPeerID
+        self.name = name
+        self.platform = platform
+        self.lanSignalingURL = lanSignalingURL
+        self.relayURL = relayURL
+        self.iceServersJSON = iceServersJSON
+        self.iceExpiry = iceExpiry
+        self.pairedAt = pairedAt
+        self.lastSeenAt = lastSeenAt
+        self.isSecure = isSecure
+    }
+
+    /// As hosts see it; the ICE servers hold credentials and stay here.
+    package var json: JSONObject {
+        [
+            "id": .string(address.text), "name": .string(name), "platform": .string(platform),
+            "secure": .bool(isSecure), "pairedAt": .integer(pairedAt), "lastSeenAt": .integer(lastSeenAt),
+            "signalingUrl": lanSignalingURL.map(JSONValue.string), "relayUrl": relayURL.map(JSONValue.string),
+        ]
+    }
+}

@@ -1,0 +1,116 @@
+package import Store
+package import Wire
+
+/// The table of the desktops that this device is paired with, inside one piece of work of the store.
+///
+/// ```swift
+/// database.submit { connection throws(StoreError) in try PairedDesktops(connection).all() } then: { … }
+/// ```
+package struct PairedDesktops {
+    package static let migrations = [
+        Migration(
+            "pairing.desktops.1",
+            sql: """
+                CREATE TABLE paired_desktop (
+                    address TEXT PRIMARY KEY NOT NULL,
+                    pc_peer_id TEXT NOT NULL,
+                    name TEXT NOT NULL,
+                    platform TEXT NOT NULL,
+                    lan_signaling_url TEXT,
+                    relay_url TEXT,
+                    ice_servers_json TEXT,
+                    ice_expiry INTEGER, -- epoch seconds
+                    paired_at INTEGER NOT NULL,
+                    last_seen_at INTEGER NOT NULL,
+                    secure INTEGER NOT NULL CHECK (secure IN (0, 1))
+                ) STRICT;
+                CREATE INDEX paired_desktop_pc_peer_id ON paired_desktop (pc_peer_id);
+                """)
+    ]
+
+    private static let columns = """
+        address, pc_peer_id, name, platform, lan_signaling_url, relay_url, ice_servers_json, ice_expiry, paired_at, \
+        last_seen_at, secure
+        """
+
+    private let connection: Connection
+
+    package init(_ connection: Connection) { self.connection = connection }
+
+    /// Adds the desktop, or brings its row up to date. Gives what is stored now.
+    ///
+    /// A desktop that is there keeps its `pairedAt`, and what is `nil` in the new one. A row that was paired sealed is
+    /// never changed by a pairing that was not: then the old row is given back as it is (protocol.md 4.2).
+    package func upsert(_ desktop: PairedDesktop) throws(StoreError) -> PairedDesktop {
+        try connection.execute(
+            """
+            INSERT INTO paired_desktop (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (address) DO UPDATE SET
+                pc_peer_id = excluded.pc_peer_id,
+                name = excluded.name,
+                platform = excluded.platform,
+                lan_signaling_url = coalesce(excluded.lan_signaling_url, lan_signaling_url),
+                relay_url = coalesce(excluded.relay_url, relay_url),
+                ice_expiry = iif(excluded.ice_servers_json IS NULL, ice_expiry, excluded.ice_expiry),
+                ice_servers_json = coalesce(excluded.ice_servers_json, ice_servers_json),
+                last_seen_at = max(last_seen_at, excluded.last_seen_at),
+                secure = excluded.secure
+            WHERE excluded.secure >= secure
+            """,
+            [
+                .text(desktop.address.text), .text(desktop.pcPeerID.text), .text(desktop.name),
+                .text(desktop.platform), .optional(desktop.lanSignalingURL), .optional(desktop.relayURL),
+                .optional(desktop.iceServersJSON), .optional(desktop.iceExpiry), .integer(desktop.pairedAt),
+                .integer(desktop.lastSeenAt), .flag(desktop.isSecure),
+            ])
+        return try find(desktop.address) ?? desktop
+    }
+
+    /// The oldest pairing first.
+    package func all() throws(StoreError) -> [PairedDesktop] {
+        try connection.query("SELECT \(Self.columns) FROM paired_desktop ORDER BY paired_at, address", [], Self.read)
+    }
+
+    /// By its address, else by what it calls itself.
+    package func find(_ id: PeerID) throws(StoreError) -> PairedDesktop? {
+        try connection.first(
+            """
+            SELECT \(Self.columns) FROM paired_desktop WHERE address = ?1 OR pc_peer_id = ?1
+            ORDER BY address = ?1 DESC, paired_at LIMIT 1
+            """, [.text(id.text)], Self.read)
+    }
+
+    /// `false` if there is no such desktop. The name is cleaned for display.
+    package func rename(_ id: PeerID, to name: String) throws(StoreError) -> Bool {
+        try connection.execute(
+            "UPDATE paired_desktop SET name = ? WHERE address = ?",
+            [.text(DisplayText.clean(name)), .text(id.text)]) > 0
+    }
+
+    /// `false` if there was no such desktop.
+    package func remove(_ id: PeerID) throws(StoreError) -> Bool {
+        try connection.execute("DELETE FROM paired_desktop WHERE address = ?", [.text(id.text)]) > 0
+    }
+
+    /// The desktop was heard of. The time never goes back.
+    package func touch(_ id: PeerID, at time: EpochMilliseconds) throws(StoreError) {
+        try connection.execute(
+            "UPDATE paired_desktop SET last_seen_at = max(last_seen_at, ?) WHERE address = ?",
+            [.integer(time), .text(id.text)])
+    }
+
+    /// The desktop has sent its ICE servers. `false` if there is no such desktop.
+    package func update(_ id: PeerID, with ice: ICEConfig) throws(StoreError) -> Bool {
+        try connection.execute(
+            "UPDATE paired_desktop SET ice_servers_json = ?, ice_expiry = ? WHERE address = ?",
+            [.text(ice.iceServersJSON), .optional(ice.iceExpiry), .text(id.text)]) > 0
+    }
+
+    private static func read(_ row: borrowing Row) throws(StoreError) -> PairedDesktop {
+        PairedDesktop(
+            address: PeerID(try row.text(0)), pcPeerID: PeerID(try row.text(1)), name: try row.text(2),
+            platform: try row.text(3), lanSignalingURL: try row.optionalText(4), relayURL: try row.optionalText(5),
+            iceServersJSON: try row.optionalText(6), iceExpiry: try row.optionalInteger(7),
+            pairedAt: try row.integer(8), lastSeenAt: try row.integer(9), isSecure: try row.flag(10))
+    }
+}

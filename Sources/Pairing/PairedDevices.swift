@@ -1,0 +1,97 @@
+package import Store
+package import Wire
+
+/// The table of the devices that this desktop is paired with, inside one piece of work of the store.
+package struct PairedDevices {
+    package static let migrations = [
+        Migration(
+            "pairing.devices.1",
+            sql: """
+                CREATE TABLE paired_device (
+                    did TEXT PRIMARY KEY NOT NULL,
+                    device_id TEXT NOT NULL,
+                    name TEXT NOT NULL,
+                    platform TEXT NOT NULL,
+                    paired_at INTEGER NOT NULL,
+                    last_seen_at INTEGER NOT NULL,
+                    secure INTEGER NOT NULL CHECK (secure IN (0, 1)),
+                    text_payload INTEGER NOT NULL CHECK (text_payload IN (0, 1))
+                ) STRICT;
+                CREATE INDEX paired_device_device_id ON paired_device (device_id);
+                """)
+    ]
+
+    private static let columns = "did, device_id, name, platform, paired_at, last_seen_at, secure, text_payload"
+
+    private let connection: Connection
+
+    package init(_ connection: Connection) { self.connection = connection }
+
+    /// Adds the device, or brings its row up to date. Gives what is stored now.
+    ///
+    /// A device that is there keeps its `pairedAt`. A row that was paired sealed is never changed by a pairing that was
+    /// not: then the old row is given back as it is (protocol.md 4.2).
+    package func upsert(_ device: PairedDevice) throws(StoreError) -> PairedDevice {
+        try connection.execute(
+            """
+            INSERT INTO paired_device (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (did) DO UPDATE SET
+                device_id = excluded.device_id,
+                name = excluded.name,
+                platform = excluded.platform,
+                last_seen_at = max(last_seen_at, excluded.last_seen_at),
+                secure = excluded.secure,
+                text_payload = excluded.text_payload
+            WHERE excluded.secure >= secure
+            """,
+            [
+                .text(device.did.text), .text(device.deviceID), .text(device.name), .text(device.platform),
+                .integer(device.pairedAt), .integer(device.lastSeenAt), .flag(device.isSecure),
+                .flag(device.payloadForm == .text),
+            ])
+        return try find(device.did) ?? device
+    }
+
+    /// The oldest pairing first.
+    package func all() throws(StoreError) -> [PairedDevice] {
+        try connection.query("SELECT \(Self.columns) FROM paired_device ORDER BY paired_at, did", [], Self.read)
+    }
+
+    /// By its DID.
+    package func find(_ did: PeerID) throws(StoreError) -> PairedDevice? {
+        try connection.first(
+            "SELECT \(Self.columns) FROM paired_device WHERE did = ?", [.text(did.text)], Self.read)
+    }
+
+    /// By its own id for itself, as `notification.sendToMobile` names it. The newest pairing, should two share the id.
+    package func find(deviceID: String) throws(StoreError) -> PairedDevice? {
+        try connection.first(
+            "SELECT \(Self.columns) FROM paired_device WHERE device_id = ? ORDER BY paired_at DESC LIMIT 1",
+            [.text(deviceID)], Self.read)
+    }
+
+    /// `false` if there is no such device. The name is cleaned for display.
+    package func rename(_ did: PeerID, to name: String) throws(StoreError) -> Bool {
+        try connection.execute(
+            "UPDATE paired_device SET name = ? WHERE did = ?", [.text(DisplayText.clean(name)), .text(did.text)]) > 0
+    }
+
+    /// `false` if there was no such device.
+    package func remove(_ did: PeerID) throws(StoreError) -> Bool {
+        try connection.execute("DELETE FROM paired_device WHERE did = ?", [.text(did.text)]) > 0
+    }
+
+    /// The device was heard of, and wrote so. The time never goes back.
+    package func touch(_ did: PeerID, at time: EpochMilliseconds, form: PayloadForm) throws(StoreError) {
+        try connection.execute(
+            "UPDATE paired_device SET last_seen_at = max(last_seen_at, ?), text_payload = ? WHERE did = ?",
+            [.integer(time), .flag(form == .text), .text(did.text)])
+    }
+
+    private static func read(_ row: borrowing Row) throws(StoreError) -> PairedDevice {
+        PairedDevice(
+            did: PeerID(try row.text(0)), deviceID: try row.text(1), name: try row.text(2),
+            platform: try row.text(3), pairedAt: try row.integer(4), lastSeenAt: try row.integer(5),
+            isSecure: try row.flag(6), payloadForm: try row.flag(7) ? .text : .object)
+    }
+}

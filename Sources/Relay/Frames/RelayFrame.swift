@@ -1,0 +1,168 @@
+/// The frames that the relay itself writes (protocol.md 1).
+enum RelayFrame {
+    static func registered(_ registration: Registration, isReconnect: Bool, at moment: Moment) -> [UInt8] {
+        var frame = FrameWriter(type: "registered")
+        frame.add("peerId", json: registration.quoted)
+        frame.add("serverTime", number: moment.epoch)
+        if isReconnect { frame.add("isReconnect", flag: true) }
+        return frame.finished
+    }
+
+    /// `messageID` is the JSON text that the frame had.
+    static func peerOffline(
+        _ name: [UInt8], messageID: UnsafeRawBufferPointer?, messageType: UnsafeRawBufferPointer, at moment: Moment
+    ) -> [UInt8] {
+        var frame = FrameWriter(type: "peer-offline")
+        frame.add("peerId", text: name)
+        if let messageID { frame.add("messageId", json: messageID) }
+        frame.add("messageType", json: messageType)
+        frame.add("timestamp", number: moment.epoch)
+        return frame.finished
+    }
+
+    static func offlineMessage(_ stored: AbsentStore.StoredFrame, at moment: Moment) -> [UInt8] {
+        var frame = FrameWriter(type: "offline-message")
+        frame.add("originalMessage", json: stored.bytes)
+        frame.add("storedAt", number: stored.storedAt.epoch)
+        frame.add("deliveredAt", number: moment.epoch)
+        return frame.finished
+    }
+
+    /// At least what ``offlineMessage(_:at:)`` puts around a frame: its keys, and two times.
+    static let maximumOfflineWrapping = 128
+
+    /// `registration` = the peer is online with it.
+    static func peerStatus(
+        _ name: [UInt8], _ registration: Registration?, isAnswer: Bool = false, at moment: Moment
+    ) -> [UInt8] {
+        var frame = FrameWriter(type: isAnswer ? "peer-status-response" : "peer-status")
+        frame.add("peerId", text: name)
+        if let registration {
+            frame.add("status", "online")
+            registration.device.add(to: &frame)
+        } else {
+            frame.add("status", "offline")
+        }
+        frame.add("timestamp", number: moment.epoch)
+        return frame.finished
+    }
+
+    static func peersList(_ registrations: [Registration], at moment: Moment) -> [UInt8] {
+        var frame = FrameWriter(type: "peers-list")
+        frame.add(
+            "peers",
+            objects: registrations.map { registration in
+                var entry = FrameWriter(first: "peerId", json: registration.quoted)
+                registration.device.add(to: &entry)
+                entry.add("connectedAt", number: registration.registeredAt)
+                return entry
+            })
+        frame.add("count", number: registrations.count)
+        frame.add("timestamp", number: moment.epoch)
+        return frame.finished
+    }
+
+    static func pong(at moment: Moment) -> [UInt8] {
+        var frame = FrameWriter(type: "pong")
+        frame.add("timestamp", number: moment.epoch)
+        return frame.finished
+    }
+
+    static func shutdown(at moment: Moment) -> [UInt8] {
+        var frame = FrameWriter(type: "server-shutdown")
+        frame.add("timestamp", number: moment.epoch)
+        return frame.finished
+    }
+
+    static func error(_ refusal: Refusal, peer name: [UInt8]? = nil, at moment: Moment) -> [UInt8] {
+        var frame = FrameWriter(type: "error")
+        frame.add("error", refusal.message)
+        frame.add("code", refusal.name)
+        if let name { frame.add("peerId", text: name) }
+        frame.add("timestamp", number: moment.epoch)
+        return frame.finished
+    }
+}
+
+extension Device {
+    fileprivate func add(to frame: inout FrameWriter) {
+        switch kind {
+        case .mobile: frame.add("deviceType", "mobile")
+        case .desktop: frame.add("deviceType", "desktop")
+        case .unknown: frame.add("deviceType", "unknown")
+        }
+        if !info.isEmpty { frame.add("deviceInfo", json: info) }
+    }
+}
+
+/// Why a frame was refused: the `code` and the `error` of the answer.
+enum Refusal: CaseIterable {
+    case badFrame, duplicateKey, tooDeep, unknownType, notRegistered, missingPeerID, badPeerID, missingTo, badTo,
+        missingPayload, tooLarge, idTaken, rateLimited
+
+    var name: StaticString {
+        switch self {
+        case .badFrame: "bad_frame"
+        case .duplicateKey: "duplicate_key"
+        case .tooDeep: "too_deep"
+        case .unknownType: "unknown_type"
+        case .notRegistered: "not_registered"
+        case .missingPeerID: "missing_peer_id"
+        case .badPeerID: "bad_peer_id"
+        case .missingTo: "missing_to"
+        case .badTo: "bad_to"
+        case .missingPayload: "missing_payload"
+        case .tooLarge: "frame_too_large"
+        case .idTaken: "id_taken"
+        case .rateLimited: "rate_limited"
+        }
+    }
+
+    /// Goes into a JSON string as it stands: no quotes, no backslashes.
+    var message: StaticString {
+        switch self {
+        case .badFrame: "the frame is not one whole JSON object"
+        case .duplicateKey: "a top-level key stands twice in the frame"
+        case .tooDeep: "the frame is nested too deep"
+        case .unknownType: "unknown message type"
+        case .notRegistered: "register first"
+        case .missingPeerID: "peerId is required"
+        case .badPeerID: "peerId must be a text of 1 to 256 bytes"
+        case .missingTo: "the field to is missing"
+        case .badTo: "to must be a text of 1 to 256 bytes"
+        case .missingPayload: "the field payload is missing"
+        case .tooLarge: "the routed frame would be larger than a frame may be"
+        case .idTaken: "another connection holds this peerId and answers"
+        case .rateLimited: "too many frames in one second; the rest of them are dropped"
+        }
+    }
+}
+
+/// Why the relay closes a connection: the code and the text of its close frame.
+enum CloseCause: Equatable {
+    /// The id has gone to a newer connection.
+    case replaced
+    /// It did not register in time.
+    case notRegistered
+    /// Too many connections have not registered.
+    case full
+    case shutdown
+
+    var code: UInt16 {
+        switch self {
+        case .replaced: 4_001
+        case .notRegistered: 1_008
+        case .full: 1_013
+        case .shutdown: 1_001
+        }
+    }
+
+    var reason: String {
+        switch self {
+        case .replaced: "replaced"
+        case .notRegistered: "register_timeout"
+        case .full: "too_many_unregistered"
+        case .shutdown: "server_shutdown"
+        }
+    }
+}

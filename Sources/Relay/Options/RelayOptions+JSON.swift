@@ -1,0 +1,130 @@
+package import JSON
+internal import Transport
+
+extension RelayOptions {
+    /// Options as a host gives them: an object with any of the keys named at each option.
+    ///
+    /// - Throws: ``RelayError/Code/unknownOption``, ``RelayError/Code/invalidOption``; the message names the key.
+    package init(json: JSONObject) throws(RelayError) {
+        self.init()
+        for member in json.members { try set(Option(member.key, member.value)) }
+    }
+
+    private mutating func set(_ option: Option) throws(RelayError) {
+        switch option.key {
+        case "listen":
+            let address = try option.address()
+            host = address.host
+            port = address.port
+        case "health": health = option.value.isNull ? nil : try option.address()
+        case "tls": tls = option.value.isNull ? nil : try option.tls()
+        case "allowed_origins": allowedOrigins = try option.texts()
+        case "max_frame_bytes": maximumFrame = try option.number(4 << 10...16 << 20)
+        case "max_frames_per_second": maximumFramesPerSecond = try option.number(0...1_000_000)
+        case "limit_loopback": limitsLoopback = try option.flag()
+        case "max_connections": maximumConnections = try option.number(0...10_000_000)
+        case "max_unregistered": maximumUnregistered = try option.number(1...10_000_000)
+        case "max_unregistered_per_address": maximumUnregisteredPerAddress = try option.number(1...10_000_000)
+        case "register_within_ms": registerWithin = UInt64(try option.number(100...600_000))
+        case "takeover_within_ms": takeoverWithin = UInt64(try option.number(10...60_000))
+        case "max_absent_peers": maximumAbsentPeers = try option.number(0...10_000_000)
+        case "max_stored_per_peer": maximumStoredPerPeer = try option.number(0...100_000)
+        case "max_stored_bytes_per_peer": maximumStoredBytesPerPeer = try option.number(0...1 << 30)
+        case "max_stored_bytes": maximumStoredBytes = try option.number(0...1 << 40)
+        case "stored_for_ms": storedFor = UInt64(try option.number(1_000...30 * 24 * 60 * 60 * 1_000))
+        case "max_queued_bytes": maximumQueuedBytes = try option.number(64 << 10...1 << 30)
+        case "max_acquaintances_per_peer": maximumAcquaintancesPerPeer = try option.number(0...65_536)
+        case "max_acquaintances": maximumAcquaintances = try option.number(0...10_000_000)
+        default: throw RelayError(.unknownOption, "relay options: there is no option \"\(option.key)\"")
+        }
+    }
+}
+
+extension RelayOptions.Address {
+    /// `host:port`, IPv6 in brackets: `127.0.0.1:9001`, `[::]:9001`. `nil` = the text is none.
+    package init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            return nil
+        }
+        guard !host.isEmpty else { return nil }
+        self.init(host: String(host), port: port)
+    }
+}
+
+/// One key and its value, read with errors that name the key.
+private struct Option {
+    let key: String
+    let value: JSONValue
+
+    init(_ key: String, _ value: JSONValue) {
+        self.key = key
+        self.value = value
+    }
+
+    func number(_ range: ClosedRange<Int>) throws(RelayError) -> Int {
+        guard case .integer(let number) = value else { throw wrong("a whole number") }
+        guard let fitting = Int(exactly: number), range.contains(fitting) else {
+            throw RelayError(
+                .invalidOption,
+                "relay options: \"\(key)\" must be from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return fitting
+    }
+
+    func flag() throws(RelayError) -> Bool {
+        guard let flag = value.bool else { throw wrong("true or false") }
+        return flag
+    }
+
+    func text() throws(RelayError) -> String {
+        guard let text = value.string else { throw wrong("a text") }
+        return text
+    }
+
+    func texts() throws(RelayError) -> [String] {
+        guard let array = value.array else { throw wrong("an array of texts") }
+        var texts: [String] = []
+        for element in array {
+            guard let text = element.string else { throw wrong("an array of texts") }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    func address() throws(RelayError) -> RelayOptions.Address {
+        let text = try text()
+        guard let address = RelayOptions.Address(text) else {
+            throw RelayError(
+                .invalidOption, "relay options: \"\(key)\" must be host:port, such as 127.0.0.1:9001 or [::]:9001")
+        }
+        return address
+    }
+
+    func tls() throws(RelayError) -> TLSServerOptions {
+        guard let object = value.object else { throw wrong("an object") }
+        var certificateFile: String?
+        var keyFile: String?
+        for member in object.members {
+            let option = Option("\(key).\(member.key)", member.value)
+            switch member.key {
+            case "certificate_file": certificateFile = try option.text()
+            case "key_file": keyFile = try option.text()
+            default: throw RelayError(.unknownOption, "relay options: there is no option \"\(option.key)\"")
+            }
+        }
+        guard let certificateFile, let keyFile else {
+            throw RelayError(.invalidOption, "relay options: \"tls\" needs certificate_file and key_file")
+        }
+        return TLSServerOptions(certificateFile: certificateFile, keyFile: keyFile)
+    }
+
+    private func wrong(_ expected: String) -> RelayError {
+        RelayError(.invalidOption, "relay options: \"\(key)\" must be \(expected), not \(value.typeName)")
+    }
+}

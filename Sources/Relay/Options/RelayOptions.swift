@@ -1,0 +1,88 @@
+package import Transport
+
+/// How a relay is set up. Every limit says what happens at it.
+///
+/// In JSON the keys are those of ``init(json:)``, in snake_case.
+package struct RelayOptions: Sendable {
+    /// Where it listens: a numeric address or `localhost`. `listen`, default `127.0.0.1:9001`.
+    package var host = "127.0.0.1"
+    /// 0 = any that is free; see ``Relay/port``.
+    package var port: UInt16 = 9_001
+    /// Where `/health` and `/stats` are answered. `health`, default `null` = nowhere.
+    package var health: Address?
+    /// Certificate and key for `wss`. `tls` `{certificate_file, key_file}`, default `null` = `ws`.
+    package var tls: TLSServerOptions?
+    /// Web pages that may connect, as `https://example.org`. `allowed_origins`, default none.
+    package var allowedOrigins: [String] = []
+
+    /// Bytes of one frame. A longer one closes its sender's connection with 1009; one that would grow over it on its
+    /// way is answered with `frame_too_large`. `max_frame_bytes`, default 1 MiB (4 KiB to 16 MiB).
+    package var maximumFrame = 1 << 20
+    /// Frames a second of one connection; the rest of that second is answered with `rate_limited` once and dropped.
+    /// `max_frames_per_second`, default 200; 0 = no limit.
+    package var maximumFramesPerSecond = 200
+    /// Whether the limits for one peer and for one address hold for loopback as well. `limit_loopback`, default false.
+    package var limitsLoopback = false
+    /// Connections; at the limit newcomers wait in the kernel's backlog, and the log says so once.
+    /// `max_connections`, default 0 = what the process's file limit allows, less 64.
+    package var maximumConnections = 0
+    /// Connections that have not registered; the next is answered with 503. `max_unregistered`, default 4,096.
+    package var maximumUnregistered = 4_096
+    /// The same for one address; the next is answered with 429. `max_unregistered_per_address`, default 64.
+    package var maximumUnregisteredPerAddress = 64
+    /// Milliseconds that a connection has to register, else it is closed with 1008 `register_timeout`.
+    /// `register_within_ms`, default 10,000.
+    package var registerWithin: UInt64 = 10_000
+    /// Milliseconds that the owner of an id has to answer a ping when another one wants the id.
+    /// `takeover_within_ms`, default 2,000.
+    package var takeoverWithin: UInt64 = 2_000
+
+    /// Absent peers for which something is kept; for more, nothing is. `max_absent_peers`, default 10,000.
+    package var maximumAbsentPeers = 10_000
+    /// Frames kept for one of them; the oldest goes. `max_stored_per_peer`, default 100; 0 = keep nothing.
+    package var maximumStoredPerPeer = 100
+    /// Bytes kept for one of them, never more than half of `max_queued_bytes`, so that all of them can be sent at once;
+    /// the oldest go. `max_stored_bytes_per_peer`, default 4 MiB.
+    package var maximumStoredBytesPerPeer = 4 << 20
+    /// Bytes kept for all of them; at the limit a peer's own oldest go, and where that is not enough the new frame is
+    /// not kept. `max_stored_bytes`, default 64 MiB.
+    package var maximumStoredBytes = 64 << 20
+    /// Milliseconds that a frame is kept. `stored_for_ms`, default 24 h.
+    package var storedFor: UInt64 = 24 * 60 * 60 * 1_000
+
+    /// Bytes waiting for one slow reader; with more it is disconnected, and nobody else waits for it.
+    /// `max_queued_bytes`, default 8 MiB.
+    package var maximumQueuedBytes = 8 << 20
+    /// Peers that one peer has talked with, who hear of its presence; the oldest is forgotten.
+    /// `max_acquaintances_per_peer`, default 256.
+    package var maximumAcquaintancesPerPeer = 256
+    /// Such pairs in all; at the limit a peer can only replace its own. `max_acquaintances`, default 65,536.
+    package var maximumAcquaintances = 65_536
+
+    /// A numeric address or `localhost`, and a port.
+    package struct Address: Sendable, Hashable {
+        package var host: String
+        package var port: UInt16
+
+        package init(host: String, port: UInt16) {
+            self.host = host
+            self.port = port
+        }
+    }
+
+    package init() {}
+
+    var limits: RelayStateMachine.Limits {
+        RelayStateMachine.Limits(
+            registerWithin: registerWithin, frameBytes: maximumFrame, framesPerSecond: maximumFramesPerSecond,
+            limitsLoopback: limitsLoopback,
+            doorkeeper: .init(
+                unregistered: maximumUnregistered, unregisteredPerAddress: maximumUnregisteredPerAddress,
+                limitsLoopback: limitsLoopback),
+            absent: .init(
+                peers: maximumAbsentPeers, framesPerPeer: maximumStoredPerPeer,
+                bytesPerPeer: min(maximumStoredBytesPerPeer, maximumQueuedBytes / 2), bytes: maximumStoredBytes,
+                age: storedFor),
+            acquaintances: .init(perPeer: maximumAcquaintancesPerPeer, total: maximumAcquaintances))
+    }
+}

@@ -1,0 +1,40 @@
+/// Counts the connections that have not registered, in all and for each address.
+struct Doorkeeper {
+    struct Limits {
+        var unregistered: Int
+        var unregisteredPerAddress: Int
+        var limitsLoopback: Bool
+    }
+
+    enum Admission: Equatable {
+        case welcome
+        /// Too many have not said who they are.
+        case full
+        /// Too many of them from this address.
+        case addressFull
+    }
+
+    private let limits: Limits
+    private var perAddress: [String: Int] = [:]
+    private(set) var unregistered = 0
+
+    init(limits: Limits) { self.limits = limits }
+
+    func admission(of address: String, isLoopback: Bool) -> Admission {
+        if unregistered >= limits.unregistered { return .full }
+        if isLoopback, !limits.limitsLoopback { return .welcome }
+        return perAddress[address, default: 0] >= limits.unregisteredPerAddress ? .addressFull : .welcome
+    }
+
+    mutating func came(from address: String) {
+        unregistered += 1
+        perAddress[address, default: 0] += 1
+    }
+
+    /// It has registered, or it has gone.
+    mutating func left(_ address: String) {
+        unregistered -= 1
+        guard let count = perAddress[address] else { return }
+        perAddress[address] = count > 1 ? count - 1 : nil
+    }
+}

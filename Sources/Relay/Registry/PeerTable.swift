@@ -1,0 +1,192 @@
+/// All peers that the relay knows of, by id.
+///
+/// A look-up takes the id's bytes as they stand in a frame, and allocates nothing: open addressing with linear probing
+/// over hashes keyed anew in each process, so that nobody can choose ids that collide. An index stays the peer's own
+/// until it is removed, and is then used again.
+struct PeerTable {
+    /// Hash in the upper half, index + 1 in the lower; 0 = free.
+    private var slots: [UInt64] = Array(repeating: 0, count: 64)
+    private var peers: [Peer?] = []
+    private var free: [Int] = []
+    private(set) var count = 0
+
+    /// A peer that is in the table.
+    subscript(index: Int) -> Peer {
+        get {
+            guard let peer = peers[index] else { preconditionFailure("a peer that was removed") }
+            return peer
+        }
+    }
+
+    func contains(_ index: Int) -> Bool { index < peers.count && peers[index] != nil }
+
+    mutating func setPresence(_ presence: Presence, of index: Int) {
+        peers[index]?.presence = presence
+    }
+
+    /// The registration of a peer, without a copy of the rest.
+    @inline(__always)
+    func registration(of index: Int) -> Registration? {
+        peers[index]?.presence.registration
+    }
+
+    func find(_ name: UnsafeRawBufferPointer) -> Int? {
+        let hash = Self.hash(name)
+        let mask = slots.count - 1
+        var slot = Int(hash) & mask
+        while slots[slot] != 0 {
+            if slots[slot] >> 32 == UInt64(hash) {
+                let index = Int(slots[slot] & 0xFFFF_FFFF) - 1
+                if peers[index]?.isNamed(name) == true { return index }
+            }
+            slot = (slot + 1) & mask
+        }
+        return nil
+    }
+
+    /// The peer of that name, made when there is none.
+    mutating func findOrInsert(_ name: UnsafeRawBufferPointer, at moment: Moment) -> Int {
+        if let index = find(name) { return index }
+        if (count + 1) * 2 > slots.count { grow() }
+        let peer = Peer(name: Array(name), presence: .absent(since: moment.monotonic))
+        let index: Int
+        if let reused = free.popLast() {
+            index = reused
+            peers[index] = peer
+        } else {
+            index = peers.count
+            peers.append(peer)
+        }
+        place(hash: Self.hash(name), index: index)
+        count += 1
+        return index
+    }
+
+    mutating func remove(_ index: Int) {
+        guard let peer = peers[index] else { return }
+        let mask = slots.count - 1
+        var hole = Int(peer.name.withUnsafeBytes { Self.hash($0) }) & mask
+        while slots[hole] & 0xFFFF_FFFF != UInt64(index + 1) { hole = (hole + 1) & mask }
+        // What follows moves up, unless that would take it before its own place.
+        var next = (hole + 1) & mask
+        while slots[next] != 0 {
+            let home = Int(slots[next] >> 32) & mask
+            if (next - home) & mask >= (next - hole) & mask {
+                slots[hole] = slots[next]
+                hole = next
+            }
+            next = (next + 1) & mask
+        }
+        slots[hole] = 0
+        peers[index] = nil
+        free.append(index)
+        count -= 1
+    }
+
+    /// The indices of all peers.
+    var indices: [Int] { peers.indices.filter { peers[$0] != nil } }
+
+    private mutating func grow() {
+        let old = slots
+        slots = Array(repeating: 0, count: old.count * 2)
+        for entry in old where entry != 0 {
+            place(hash: UInt32(truncatingIfNeeded: entry >> 32), index: Int(entry & 0xFFFF_FFFF) - 1)
+        }
+    }
+
+    private mutating func place(hash: UInt32, index: Int) {
+        let mask = slots.count - 1
+        var slot = Int(hash) & mask
+        while slots[slot] != 0 { slot = (slot + 1) & mask }
+        slots[slot] = UInt64(hash) << 32 | UInt64(index + 1)
+    }
+
+    private static func hash(_ name: UnsafeRawBufferPointer) -> UInt32 {
+        var hasher = Hasher()
+        hasher.combine(bytes: name)
+        return UInt32(truncatingIfNeeded: hasher.finalize())
+    }
+}
+
+/// One peer: it is there, or it was talked to, or something is kept for it.
+struct Peer {
+    /// The id's bytes, escapes undone.
+    let name: [UInt8]
+    var presence: Presence
+
+    @inline(__always)
+    func isNamed(_ other: UnsafeRawBufferPointer) -> Bool {
+        name.count == other.count && name.withUnsafeBytes { $0.elementsEqual(other) }
+    }
+
+    /// The alias of a typed code (protocol.md 2): nothing is kept for it, and nobody is told of it.
+    var isAlias: Bool { name.withUnsafeBytes { $0.starts(with: "pairing-code:") } }
+}
+
+/// Who holds an id.
+enum Presence {
+    /// Nobody, since that monotonic time.
+    case absent(since: UInt64)
+    case online(Registration)
+    /// Somebody holds it and is asked for a sign of life, because another one wants it.
+    case contested(Registration, Claim)
+
+    @inline(__always)
+    var registration: Registration? {
+        switch self {
+        case .absent: nil
+        case .online(let registration), .contested(let registration, _): registration
+        }
+    }
+}
+
+/// A newcomer that waits for an id.
+struct Claim {
+    /// Names the probe of the owner.
+    let id: UInt64
+    var newcomer: ConnectionID
+    var device: Device
+}
+
+/// One id, held by one connection.
+///
+/// protocol.md 4.1 will add here whether the id was proved.
+final class Registration: Sendable {
+    let connection: ConnectionID
+    let device: Device
+    /// Epoch milliseconds.
+    let registeredAt: Int64
+    /// What every message of this peer begins with, its id written once: `{"type":"message","from":"…","payload":`.
+    let messageHead: [UInt8]
+    /// Where in ``messageHead`` the id stands as a JSON string.
+    private let quotedName: Range<Int>
+
+    init(connection: ConnectionID, name: [UInt8], device: Device, registeredAt: Int64) {
+        self.connection = connection
+        self.device = device
+        self.registeredAt = registeredAt
+        var head: [UInt8] = []
+        head.reserveCapacity(name.count + 40)
+        head.append(contentsOf: #"{"type":"message","from":"#.utf8)
+        let start = head.count
+        JSONText.appendQuoted(name, to: &head)
+        quotedName = start..<head.count
+        head.append(contentsOf: #","payload":"#.utf8)
+        messageHead = head
+    }
+
+    /// The id as a JSON string, quotes included.
+    var quoted: ArraySlice<UInt8> { messageHead[quotedName] }
+}
+
+/// What a peer says of its device when it registers.
+struct Device: Sendable {
+    enum Kind: Sendable { case mobile, desktop, unknown }
+
+    /// More `deviceInfo` than this is not kept.
+    static let maximumInfo = 1_024
+
+    var kind = Kind.unknown
+    /// The object as it came; empty = none.
+    var info: [UInt8] = []
+}

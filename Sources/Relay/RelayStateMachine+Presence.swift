@@ -1,0 +1,35 @@
+extension RelayStateMachine {
+    /// Tells those who have talked with the peer that it has come (`registration`) or gone.
+    func announce(_ peer: Int, _ registration: Registration?, at moment: Moment, _ actions: inout [Action]) {
+        let watchers = acquaintances.of(peer).compactMap { peers.registration(of: $0) }
+        guard !watchers.isEmpty else { return }
+        let frame = RelayFrame.peerStatus(peers[peer].name, registration, at: moment)
+        for watcher in watchers { actions.append(.send(to: watcher.connection, frame)) }
+    }
+
+    /// `get-peers`: those online who have talked with the asker. A stranger gets an empty list.
+    mutating func listPeers(for id: ConnectionID, at moment: Moment) -> FrameAction {
+        guard case .registered(let asker) = connections[id.slot].state else {
+            return refuse(id, .notRegistered, at: moment)
+        }
+        let known = acquaintances.of(asker).compactMap { peers.registration(of: $0) }
+        return .perform([.send(to: id, RelayFrame.peersList(known, at: moment))])
+    }
+
+    /// `peer-status` as a question: with a `peerId` about that peer, else as `get-peers`. To a stranger every peer is
+    /// offline.
+    mutating func tellStatus(
+        _ bytes: UnsafeRawBufferPointer, _ envelope: Envelope, to id: ConnectionID, at moment: Moment
+    ) -> FrameAction {
+        guard !envelope.peerID.isAbsent else { return listPeers(for: id, at: moment) }
+        guard case .registered(let asker) = connections[id.slot].state else {
+            return refuse(id, .notRegistered, at: moment)
+        }
+        guard let name = name(in: bytes, envelope.peerID) else { return refuse(id, .badPeerID, at: moment) }
+        let peer = name.withUnsafeBytes { peers.find($0) }
+        let isKnown = peer.map { $0 == asker || acquaintances.know(asker, $0) } ?? false
+        let registration = isKnown ? peer.flatMap { peers.registration(of: $0) } : nil
+        let answer = RelayFrame.peerStatus(name, registration, isAnswer: true, at: moment)
+        return .perform([.send(to: id, answer)])
+    }
+}

@@ -1,0 +1,195 @@
+extension RelayStateMachine {
+    /// A `register` frame.
+    ///
+    /// The id goes to the connection at once when it is free. An owner of a plain id is first asked for a sign of life:
+    /// if it gives one, it stays the owner (protocol.md 1).
+    ///
+    /// protocol.md 4.1 has its place here: a register with `bellwire` is first answered with a `challenge`, and a proved
+    /// one evicts an unproved or older one without asking it.
+    mutating func register(
+        _ bytes: UnsafeRawBufferPointer, _ envelope: Envelope, from id: ConnectionID, at moment: Moment
+    ) -> FrameAction {
+        guard !envelope.peerID.isAbsent else { return refuse(id, .missingPeerID, at: moment) }
+        guard let name = name(in: bytes, envelope.peerID) else { return refuse(id, .badPeerID, at: moment) }
+        var actions: [Action] = []
+        let device = Device(bytes, envelope)
+        let peer = name.withUnsafeBytes { peers.findOrInsert($0, at: moment) }
+        // Asking again does not make the owner's time start again.
+        if connections[id.slot].claims == peer { return .none }
+        withdrawClaim(of: id)
+        switch peers[peer].presence {
+        case .absent:
+            grant(peer, to: id, device, isReconnect: false, at: moment, &actions)
+        case .online(let owner) where owner.connection == id, .contested(let owner, _) where owner.connection == id:
+            // Again from the owner itself: still the one registration, nobody needs to hear of it.
+            actions.append(.send(to: id, RelayFrame.registered(owner, isReconnect: true, at: moment)))
+            deliver(peer, to: id, at: moment, &actions)
+        case .online(let owner):
+            let claim = Claim(id: nextClaim, newcomer: id, device: device)
+            nextClaim += 1
+            peers.setPresence(.contested(owner, claim), of: peer)
+            connections[id.slot].claims = peer
+            actions.append(.probe(owner.connection, peer: peer, claim: claim.id))
+        case .contested(let owner, var claim):
+            // The owner is being asked already. The newest newcomer waits for the answer.
+            refuseClaim(of: claim.newcomer, peer, at: moment, &actions)
+            claim.newcomer = id
+            claim.device = device
+            peers.setPresence(.contested(owner, claim), of: peer)
+            connections[id.slot].claims = peer
+        }
+        return .perform(actions)
+    }
+
+    /// The owner of a contested id has answered, or has not.
+    mutating func probeEnded(_ claim: UInt64, of peer: Int, answered: Bool, at moment: Moment) -> [Action] {
+        guard peers.contains(peer), case .contested(let owner, let pending) = peers[peer].presence,
+            pending.id == claim
+        else { return [] }
+        var actions: [Action] = []
+        if answered {
+            refuseClaim(of: pending.newcomer, peer, at: moment, &actions)
+            peers.setPresence(.online(owner), of: peer)
+            return actions
+        }
+        // The old connection owns nothing from here on: whatever it still sends is refused, its end removes nobody.
+        let vacancy = vacate(peer, heldBy: owner.connection, at: moment)
+        disown(owner.connection, at: moment)
+        actions.append(.close(owner.connection, .replaced))
+        counters.replaced += 1
+        settle(vacancy, at: moment, &actions)
+        return actions
+    }
+
+    /// Frames up to that one were written to a peer's connection.
+    mutating func written(to id: ConnectionID, through sequence: UInt64) {
+        guard isOpen(id), case .registered(let peer) = connections[id.slot].state else { return }
+        let before = absent.frameCount
+        absent.written(to: peer, through: sequence)
+        counters.delivered += UInt64(before - absent.frameCount)
+    }
+
+    /// Ends a registration, if the connection still holds it, and passes the id on to one who waits for it.
+    mutating func release(_ peer: Int, heldBy id: ConnectionID, at moment: Moment, _ actions: inout [Action]) {
+        settle(vacate(peer, heldBy: id, at: moment), at: moment, &actions)
+    }
+
+    /// Gives a free id to a connection. A socket owns one id: it releases the one that it had.
+    private mutating func grant(
+        _ peer: Int, to id: ConnectionID, _ device: Device, isReconnect: Bool, at moment: Moment,
+        _ actions: inout [Action]
+    ) {
+        settle(assign(peer, to: id, device, isReconnect: isReconnect, at: moment, &actions), at: moment, &actions)
+    }
+
+    /// An id that nobody holds any more, and who waits for it.
+    private struct Vacancy {
+        let peer: Int
+        let claim: Claim?
+    }
+
+    /// Passes an id on, and the one that its new owner had, and so on: peers choose how long this goes, so it is a loop.
+    private mutating func settle(_ first: Vacancy?, at moment: Moment, _ actions: inout [Action]) {
+        var next = first
+        while let vacancy = next {
+            if let claim = vacancy.claim {
+                connections[claim.newcomer.slot].claims = nil
+                next = assign(
+                    vacancy.peer, to: claim.newcomer, claim.device, isReconnect: true, at: moment, &actions)
+            } else {
+                announce(vacancy.peer, nil, at: moment, &actions)
+                forgetIfIdle(vacancy.peer)
+                next = nil
+            }
+        }
+    }
+
+    /// Returns the id that the connection had before.
+    private mutating func assign(
+        _ peer: Int, to id: ConnectionID, _ device: Device, isReconnect: Bool, at moment: Moment,
+        _ actions: inout [Action]
+    ) -> Vacancy? {
+        var vacancy: Vacancy?
+        switch connections[id.slot].state {
+        case .closed: preconditionFailure("an id for a connection that is closed")
+        case .unregistered(let address): doorkeeper.left(address)
+        case .registered(let first): vacancy = vacate(first, heldBy: id, at: moment)
+        }
+        let registration = Registration(
+            connection: id, name: peers[peer].name, device: device, registeredAt: moment.epoch)
+        connections[id.slot].state = .registered(peer: peer)
+        connections[id.slot].lastTarget = -1
+        peers.setPresence(.online(registration), of: peer)
+        registeredCount += 1
+        counters.registrations += 1
+        actions.append(.send(to: id, RelayFrame.registered(registration, isReconnect: isReconnect, at: moment)))
+        deliver(peer, to: id, at: moment, &actions)
+        announce(peer, registration, at: moment, &actions)
+        return vacancy
+    }
+
+    /// Makes an id free, if the connection still holds it.
+    private mutating func vacate(_ peer: Int, heldBy id: ConnectionID, at moment: Moment) -> Vacancy? {
+        let vacancy: Vacancy
+        switch peers[peer].presence {
+        case .absent: return nil
+        case .online(let owner):
+            guard owner.connection == id else { return nil }
+            vacancy = Vacancy(peer: peer, claim: nil)
+        case .contested(let owner, let claim):
+            guard owner.connection == id else { return nil }
+            vacancy = Vacancy(peer: peer, claim: claim)
+        }
+        registeredCount -= 1
+        absent.deliveryEnded(for: peer)
+        peers.setPresence(.absent(since: moment.monotonic), of: peer)
+        return vacancy
+    }
+
+    /// Sends what was kept, oldest first.
+    private mutating func deliver(_ peer: Int, to id: ConnectionID, at moment: Moment, _ actions: inout [Action]) {
+        let stored = absent.takeForDelivery(to: peer, at: moment)
+        guard let last = stored.last else { return }
+        for frame in stored { actions.append(.send(to: id, RelayFrame.offlineMessage(frame, at: moment))) }
+        actions.append(.awaitWritten(id, through: last.sequence))
+    }
+
+    /// Takes a connection's id away: it is as one that has not registered, until it is closed.
+    private mutating func disown(_ id: ConnectionID, at moment: Moment) {
+        withdrawClaim(of: id)
+        connections[id.slot].state = .unregistered(address: "")
+        doorkeeper.came(from: "")
+        unregistered.append((id, moment.monotonic &+ limits.registerWithin))
+    }
+
+    /// The connection no longer waits for an id.
+    mutating func withdrawClaim(of id: ConnectionID) {
+        guard let peer = connections[id.slot].claims else { return }
+        connections[id.slot].claims = nil
+        guard case .contested(let owner, let claim) = peers[peer].presence, claim.newcomer == id else { return }
+        peers.setPresence(.online(owner), of: peer)
+    }
+
+    private mutating func refuseClaim(
+        of newcomer: ConnectionID, _ peer: Int, at moment: Moment, _ actions: inout [Action]
+    ) {
+        connections[newcomer.slot].claims = nil
+        counters.refusedFrames += 1
+        let frame = RelayFrame.error(.idTaken, peer: peers[peer].name, at: moment)
+        actions.append(.send(to: newcomer, frame))
+    }
+}
+
+extension Device {
+    fileprivate init(_ bytes: UnsafeRawBufferPointer, _ envelope: Envelope) {
+        let type = UnsafeRawBufferPointer(rebasing: bytes[envelope.deviceType.inner])
+        if type.matches("mobile") {
+            kind = .mobile
+        } else if type.matches("desktop") {
+            kind = .desktop
+        }
+        if envelope.deviceInfo.kind == .object, envelope.deviceInfo.range.count <= Self.maximumInfo {
+            info = Array(bytes[envelope.deviceInfo.range])
+        }
+    }
+}

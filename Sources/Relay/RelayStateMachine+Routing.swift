@@ -1,0 +1,148 @@
+extension RelayStateMachine {
+    /// One whole frame of a connection.
+    ///
+    /// `isTargetClosing`: the connection that ``FrameAction/forward(to:_:)`` named did not take it; its peer counts as
+    /// absent.
+    mutating func received(
+        _ bytes: UnsafeRawBufferPointer, from id: ConnectionID, at moment: Moment, isTargetClosing: Bool = false
+    ) -> FrameAction {
+        guard isOpen(id) else { return .none }
+        if connections[id.slot].isLimited, !isTargetClosing {
+            switch connections[id.slot].rate.count(at: moment.monotonic, limit: limits.framesPerSecond) {
+            case .pass: break
+            case .refuse:
+                counters.limitedFrames += 1
+                return refuse(id, .rateLimited, at: moment)
+            case .drop:
+                counters.limitedFrames += 1
+                return .none
+            }
+        }
+        let envelope: Envelope
+        do throws(EnvelopeScanner.Failure) {
+            envelope = try EnvelopeScanner.scan(bytes)
+        } catch {
+            return refuse(id, Refusal(error), at: moment)
+        }
+        switch FrameType(UnsafeRawBufferPointer(rebasing: bytes[envelope.type.inner])) {
+        case .message, .signalling:
+            return route(bytes, envelope, from: id, isTargetClosing: isTargetClosing, at: moment)
+        case .register: return register(bytes, envelope, from: id, at: moment)
+        case .ping: return .perform([.send(to: id, RelayFrame.pong(at: moment))])
+        case .pong: return .none
+        case .getPeers: return listPeers(for: id, at: moment)
+        case .peerStatus: return tellStatus(bytes, envelope, to: id, at: moment)
+        case .other: return refuse(id, .unknownType, at: moment)
+        }
+    }
+
+    private mutating func route(
+        _ bytes: UnsafeRawBufferPointer, _ envelope: Envelope, from id: ConnectionID, isTargetClosing: Bool,
+        at moment: Moment
+    ) -> FrameAction {
+        guard case .registered(let sender) = connections[id.slot].state, let from = peers.registration(of: sender)
+        else { return refuse(id, .notRegistered, at: moment) }
+        guard !envelope.to.isAbsent else { return refuse(id, .missingTo, at: moment) }
+        let isMessage = UnsafeRawBufferPointer(rebasing: bytes[envelope.type.inner]).matches("message")
+        if isMessage, envelope.payload.isAbsent || envelope.payload.kind == .null {
+            return refuse(id, .missingPayload, at: moment)
+        }
+
+        let target: Int
+        if let known = find(bytes, envelope.to) {
+            target = known
+        } else {
+            guard let name = name(in: bytes, envelope.to) else { return refuse(id, .badTo, at: moment) }
+            target = name.withUnsafeBytes { peers.findOrInsert($0, at: moment) }
+        }
+        let frame =
+            isMessage
+            ? RoutedFrame.message(
+                from: from, payload: envelope.payload.range, isSealed: envelope.sealed.kind == .yes,
+                timestamp: &timestamp, at: moment)
+            : RoutedFrame.whole(bytes, envelope, from: from)
+        guard frame.count <= limits.frameBytes else {
+            forgetIfIdle(target)
+            return refuse(id, .tooLarge, at: moment)
+        }
+        noteTalk(of: sender, id, to: target)
+
+        // protocol.md 4.1 has its place here: a sealed message goes only to a proved registration, else it is stored.
+        if !isTargetClosing, let registration = peers.registration(of: target) {
+            counters.forwarded += 1
+            return .forward(to: registration.connection, frame)
+        }
+        if isTargetClosing { counters.forwarded -= 1 }
+        return storeAndTell(frame, bytes, envelope, target, id, at: moment)
+    }
+
+    /// The target is absent: keeps the frame and tells the sender.
+    private mutating func storeAndTell(
+        _ frame: RoutedFrame, _ bytes: UnsafeRawBufferPointer, _ envelope: Envelope, _ target: Int,
+        _ sender: ConnectionID, at moment: Moment
+    ) -> FrameAction {
+        let peer = peers[target]
+        // Nobody who comes later may find what was sent to a code (protocol.md 1).
+        if !peer.isAlias, frame.count + RelayFrame.maximumOfflineWrapping <= limits.frameBytes,
+            absent.keep(frame.bytes(of: bytes), for: target, at: moment)
+        {
+            counters.stored += 1
+        }
+        counters.peerOffline += 1
+        let messageID = envelope.messageID.isAbsent ? envelope.id : envelope.messageID
+        let canEcho = messageID.kind == .number || messageID.isString && messageID.range.count <= 1_024
+        let answer = RelayFrame.peerOffline(
+            peer.name, messageID: canEcho ? UnsafeRawBufferPointer(rebasing: bytes[messageID.range]) : nil,
+            messageType: UnsafeRawBufferPointer(rebasing: bytes[envelope.type.range]), at: moment)
+        forgetIfIdle(target)
+        return .perform([.send(to: sender, answer)])
+    }
+
+    /// Whoever sends to an id has talked with it. Aliases of typed codes are nobody's acquaintances.
+    @inline(__always)
+    private mutating func noteTalk(of sender: Int, _ id: ConnectionID, to target: Int) {
+        let connection = connections[id.slot]
+        guard connection.lastTarget != target || connection.lastVersion != acquaintances.version else { return }
+        guard !peers[sender].isAlias, !peers[target].isAlias else { return }
+        for forgotten in acquaintances.meet(sender, target) where forgotten != target { forgetIfIdle(forgotten) }
+        // Only a pair that is in the table: an index may come to mean another peer, but not before a pair of the first
+        // was forgotten.
+        guard acquaintances.know(sender, target) else { return }
+        connections[id.slot].lastTarget = target
+        connections[id.slot].lastVersion = acquaintances.version
+    }
+
+    // MARK: Ids in frames
+
+    /// The peer that a field names, if there is one.
+    @inline(__always)
+    private func find(_ bytes: UnsafeRawBufferPointer, _ field: Envelope.Field) -> Int? {
+        guard field.kind == .string else { return nil }
+        return peers.find(UnsafeRawBufferPointer(rebasing: bytes[field.inner]))
+    }
+
+    /// The id that a field spells; `nil` for anything but a text of 1 to 256 bytes.
+    func name(in bytes: UnsafeRawBufferPointer, _ field: Envelope.Field) -> [UInt8]? {
+        guard field.isString else { return nil }
+        let inner = UnsafeRawBufferPointer(rebasing: bytes[field.inner])
+        // An escape takes at most six times the place of what it spells.
+        guard inner.count <= Self.maximumName * 6 else { return nil }
+        let name = field.kind == .string ? Array(inner) : JSONText.unescaped(inner)
+        return (1...Self.maximumName).contains(name.count) ? name : nil
+    }
+
+    mutating func refuse(_ id: ConnectionID, _ refusal: Refusal, at moment: Moment) -> FrameAction {
+        counters.refusedFrames += 1
+        return .perform([.send(to: id, RelayFrame.error(refusal, at: moment))])
+    }
+}
+
+extension Refusal {
+    fileprivate init(_ failure: EnvelopeScanner.Failure) {
+        switch failure {
+        case .notAnObject, .syntax, .cut, .trailing: self = .badFrame
+        case .tooDeep: self = .tooDeep
+        case .duplicateKey: self = .duplicateKey
+        }
+    }
+}

@@ -1,0 +1,185 @@
+/// All that a relay decides: who holds which id, who gets which frame, what is kept for whom.
+///
+/// It knows no sockets: connections are names, time comes in with each event, and what is to be done comes out. The
+/// rules are protocol.md 1; a socket owns at most one id, and an id belongs to at most one socket.
+struct RelayStateMachine {
+    /// What to do about one frame.
+    enum FrameAction {
+        case none
+        /// Send it to that connection, which holds the id it is for.
+        case forward(to: ConnectionID, RoutedFrame)
+        case perform([Action])
+    }
+
+    /// One step, to be carried out in the order given.
+    enum Action {
+        case send(to: ConnectionID, [UInt8])
+        case close(ConnectionID, CloseCause)
+        /// Ask the connection for a sign of life, then call ``probeEnded(_:of:answered:at:)``.
+        case probe(ConnectionID, peer: Int, claim: UInt64)
+        /// When all that was sent to the connection so far is written, call ``written(to:through:)``.
+        case awaitWritten(ConnectionID, through: UInt64)
+    }
+
+    struct Limits {
+        /// Milliseconds that a connection has to register.
+        var registerWithin: UInt64
+        /// Longer frames are sent to nobody, also when they have grown on the way.
+        var frameBytes: Int
+        /// For one connection; 0 = no limit.
+        var framesPerSecond: Int
+        /// Whether the limits for one peer and one address hold for loopback, too.
+        var limitsLoopback: Bool
+        var doorkeeper: Doorkeeper.Limits
+        var absent: AbsentStore.Limits
+        var acquaintances: Acquaintances.Limits
+    }
+
+    struct Counters {
+        var connections: UInt64 = 0
+        var registrations: UInt64 = 0
+        var forwarded: UInt64 = 0
+        var stored: UInt64 = 0
+        var delivered: UInt64 = 0
+        var peerOffline: UInt64 = 0
+        var refusedFrames: UInt64 = 0
+        var limitedFrames: UInt64 = 0
+        var replaced: UInt64 = 0
+    }
+
+    /// Ids are at most this long, in bytes.
+    static let maximumName = 256
+    /// How long acquaintances of a peer that is gone are remembered, in milliseconds.
+    static let acquaintanceAge: UInt64 = 24 * 60 * 60 * 1_000
+
+    let limits: Limits
+    var peers = PeerTable()
+    var absent: AbsentStore
+    var acquaintances: Acquaintances
+    var doorkeeper: Doorkeeper
+    var connections: [Connection] = []
+    var freeSlots: [Int] = []
+    var connectionCount = 0
+    var registeredCount = 0
+    /// Connections in the order in which they came, each with the time by which it must have registered.
+    var unregistered: [(connection: ConnectionID, deadline: UInt64)] = []
+    var nextClaim: UInt64 = 1
+    var timestamp = TimestampTail()
+    var counters = Counters()
+
+    init(limits: Limits) {
+        self.limits = limits
+        absent = AbsentStore(limits: limits.absent)
+        acquaintances = Acquaintances(limits: limits.acquaintances)
+        doorkeeper = Doorkeeper(limits: limits.doorkeeper)
+    }
+
+    // MARK: Connections come and go
+
+    mutating func opened(from address: String, isLoopback: Bool, at moment: Moment) -> ConnectionID {
+        var connection = Connection()
+        connection.state = .unregistered(address: address)
+        connection.isLimited = !isLoopback || limits.limitsLoopback
+        let slot: Int
+        if let reused = freeSlots.popLast() {
+            slot = reused
+            connection.generation = connections[slot].generation
+            connections[slot] = connection
+        } else {
+            slot = connections.count
+            connections.append(connection)
+        }
+        let id = ConnectionID(slot: slot, generation: connection.generation)
+        unregistered.append((id, moment.monotonic &+ limits.registerWithin))
+        doorkeeper.came(from: address)
+        connectionCount += 1
+        counters.connections += 1
+        return id
+    }
+
+    mutating func closed(_ id: ConnectionID, at moment: Moment) -> [Action] {
+        guard isOpen(id) else { return [] }
+        var actions: [Action] = []
+        withdrawClaim(of: id)
+        let state = connections[id.slot].state
+        connections[id.slot] = Connection()
+        connections[id.slot].generation = id.generation &+ 1
+        freeSlots.append(id.slot)
+        connectionCount -= 1
+        switch state {
+        case .closed: break
+        case .unregistered(let address): doorkeeper.left(address)
+        case .registered(let peer): release(peer, heldBy: id, at: moment, &actions)
+        }
+        return actions
+    }
+
+    func isOpen(_ id: ConnectionID) -> Bool {
+        guard id.slot < connections.count, connections[id.slot].generation == id.generation else { return false }
+        switch connections[id.slot].state {
+        case .closed: return false
+        case .unregistered, .registered: return true
+        }
+    }
+
+    // MARK: Time
+
+    /// Call it about once a second. Ends connections that did not register in time.
+    mutating func tick(at moment: Moment) -> [Action] {
+        var actions: [Action] = []
+        var done = 0
+        while done < unregistered.count, unregistered[done].deadline <= moment.monotonic {
+            let id = unregistered[done].connection
+            done += 1
+            guard isOpen(id), case .unregistered = connections[id.slot].state else { continue }
+            if connections[id.slot].claims != nil {
+                // It waits for the owner of its id; that has an end of its own.
+                unregistered.append((id, moment.monotonic &+ limits.registerWithin))
+            } else {
+                actions.append(.close(id, .notRegistered))
+            }
+        }
+        unregistered.removeFirst(done)
+        return actions
+    }
+
+    /// Call it about once a minute. Forgets stored frames that are too old, and whom peers knew that have long been gone.
+    mutating func sweep(at moment: Moment) {
+        for peer in absent.expire(at: moment) { forgetIfIdle(peer) }
+        for peer in peers.indices where !acquaintances.isEmpty(for: peer) {
+            guard case .absent(let since) = peers[peer].presence,
+                moment.monotonic &- since >= Self.acquaintanceAge
+            else { continue }
+            for other in acquaintances.forgetAll(of: peer) { forgetIfIdle(other) }
+            forgetIfIdle(peer)
+        }
+    }
+
+    /// A peer of whom nothing is known any more leaves the table.
+    mutating func forgetIfIdle(_ peer: Int) {
+        guard peers.contains(peer), case .absent = peers[peer].presence, absent.isEmpty(for: peer),
+            acquaintances.isEmpty(for: peer)
+        else { return }
+        peers.remove(peer)
+    }
+}
+
+/// What the machine knows of one connection.
+struct Connection {
+    enum State {
+        case closed
+        case unregistered(address: String)
+        case registered(peer: Int)
+    }
+
+    var generation: UInt32 = 0
+    var state = State.closed
+    /// The peer whose id this connection waits for.
+    var claims: Int?
+    /// Whether the limit on frames holds for it.
+    var isLimited = true
+    var rate = FrameRate()
+    /// The peer to whom it sent last, and the version of ``Acquaintances`` at which they knew each other.
+    var lastTarget = -1
+    var lastVersion: UInt32 = 0
+}

@@ -1,0 +1,100 @@
+package import Transport
+
+extension Relay: WebSocketDelegate {
+    package func webSocketDidOpen(_ webSocket: WebSocket) {}
+
+    package func webSocket(_ webSocket: WebSocket, didReceive text: UnsafeRawBufferPointer) {
+        guard let place = webSocket.context as? Place, !isStopping else { return }
+        switch machine.received(text, from: place.id, at: now()) {
+        case .none: return
+        case .forward(let target, let frame):
+            if let socket = socket(of: target), send(frame, of: text, on: socket) { return }
+            // It is closing, and its end is on the way to us.
+            guard
+                case .perform(let actions) = machine.received(
+                    text, from: place.id, at: now(), isTargetClosing: true)
+            else { return }
+            perform(actions)
+        case .perform(let actions): perform(actions)
+        }
+    }
+
+    package func webSocketDidClose(_ webSocket: WebSocket, _ reason: CloseReason) {
+        guard let place = webSocket.context as? Place else { return }
+        webSocket.context = nil
+        if reason.error?.code == .slowReader {
+            slowReaders += 1
+            log(.warning, "a peer read too slowly and was disconnected: \(options.maximumQueuedBytes) bytes waited")
+        }
+        sockets[place.id.slot] = nil
+        let actions = machine.closed(place.id, at: now())
+        guard !isStopping else { return finishStopping() }
+        perform(actions)
+        balanceAccepting()
+    }
+
+    /// Which connection of the machine a socket is.
+    private final class Place {
+        let id: ConnectionID
+
+        init(_ id: ConnectionID) { self.id = id }
+    }
+
+    /// A socket has opened.
+    func admit(_ webSocket: WebSocket) {
+        let id = machine.opened(
+            from: webSocket.remote.host, isLoopback: webSocket.remote.isLoopback, at: now())
+        while sockets.count <= id.slot { sockets.append(nil) }
+        sockets[id.slot] = webSocket
+        webSocket.context = Place(id)
+        webSocket.delegate = self
+        balanceAccepting()
+    }
+
+    // MARK: Carrying out
+
+    func perform(_ actions: [RelayStateMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .send(let id, let frame):
+                guard let socket = socket(of: id) else { continue }
+                frame.withUnsafeBytes { _ = socket.send($0) }
+            case .close(let id, let cause):
+                socket(of: id)?.close(code: cause.code, reason: cause.reason)
+            case .probe(let id, let peer, let claim):
+                probe(id, peer: peer, claim: claim)
+            case .awaitWritten(let id, let sequence):
+                socket(of: id)?.whenDrained { [weak self] isWritten in
+                    if isWritten { self?.machine.written(to: id, through: sequence) }
+                }
+            }
+        }
+    }
+
+    private func probe(_ id: ConnectionID, peer: Int, claim: UInt64) {
+        guard let socket = socket(of: id) else { return }
+        socket.ping(within: options.takeoverWithin) { [weak self] answered in
+            guard let self, !isStopping else { return }
+            perform(machine.probeEnded(claim, of: peer, answered: answered, at: now()))
+        }
+    }
+
+    private func socket(of id: ConnectionID) -> WebSocket? {
+        machine.isOpen(id) ? sockets[id.slot] : nil
+    }
+
+    /// One text message out of the relay's words and the bytes that came, without putting them together first.
+    @inline(__always)
+    private func send(_ frame: RoutedFrame, of text: UnsafeRawBufferPointer, on socket: WebSocket) -> Bool {
+        frame.head.withUnsafeBytes { head in
+            frame.tail.withUnsafeBytes { tail in
+                withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: 3) { pieces in
+                    pieces.initializeElement(at: 0, to: head)
+                    pieces.initializeElement(at: 1, to: UnsafeRawBufferPointer(rebasing: text[frame.body]))
+                    pieces.initializeElement(at: 2, to: tail)
+                    return socket.send(pieces: UnsafeBufferPointer(pieces))
+                }
+            }
+        }
+    }
+}

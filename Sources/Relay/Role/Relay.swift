@@ -1,0 +1,145 @@
+internal import Glibc
+package import Transport
+
+/// A relay: routes frames between peers and keeps them for absent ones (protocol.md 1).
+///
+/// It runs on the event loop of the process: alone as `bellwire relay`, or inside a desktop on its LAN. What it decides
+/// is ``RelayStateMachine``'s; this carries it out.
+@EventLoop
+package final class Relay {
+    var machine: RelayStateMachine
+    /// By the slots of ``ConnectionID``.
+    var sockets: [WebSocket?] = []
+    var listener: HTTPListener?
+    var healthListener: HTTPListener?
+    let options: RelayOptions
+    let log: RelayLog
+    let maximumConnections: Int
+    let startedAt: Moment
+    var slowReaders: UInt64 = 0
+    var turnedAway: UInt64 = 0
+    var isAccepting = true
+    var hasSaidFull = false
+    private var tickTimer: LoopTimer?
+    private var ticks = 0
+    private var moment: Moment
+    private var stopping: (@EventLoop () -> Void)?
+    private var isStopped = false
+
+    /// Starts to listen.
+    ///
+    /// - Throws: ``RelayError/Code/addressInUse``, ``RelayError/Code/tlsFailed``, and other codes of Transport.
+    package static func start(
+        _ options: RelayOptions, log: @escaping RelayLog = { _, _ in }
+    ) throws(RelayError) -> Relay {
+        let relay = Relay(options, log: log)
+        do throws(RelayError) {
+            try relay.listen()
+        } catch {
+            relay.stop()
+            throw error
+        }
+        return relay
+    }
+
+    private init(_ options: RelayOptions, log: @escaping RelayLog) {
+        self.options = options
+        self.log = log
+        maximumConnections = options.maximumConnections > 0 ? options.maximumConnections : Self.fileLimit
+        machine = RelayStateMachine(limits: options.limits)
+        moment = Moment(monotonic: EventLoop.now, epoch: Self.epoch)
+        startedAt = moment
+    }
+
+    /// The port it listens on, also when it was asked for any.
+    package var port: UInt16 { listener?.port ?? 0 }
+
+    /// The port of the health pages; `nil` = there are none.
+    package var healthPort: UInt16? { healthListener?.port }
+
+    private func listen() throws(RelayError) {
+        var listening = HTTPListenerOptions()
+        listening.allowedOrigins = options.allowedOrigins
+        listening.webSocket.maximumMessage = options.maximumFrame
+        listening.webSocket.maximumUnsent = options.maximumQueuedBytes
+        do throws(TransportError) {
+            listener = try HTTPListener(
+                host: options.host, port: options.port, tls: options.tls, options: listening, handler: self)
+            if let health = options.health {
+                healthListener = try HTTPListener(host: health.host, port: health.port, handler: self)
+            }
+        } catch {
+            throw RelayError(RelayError.Code(error.code.name), error.message, cause: error)
+        }
+        let timer = LoopTimer { [weak self] in self?.tick() }
+        timer.start(after: 1_000, every: 1_000)
+        tickTimer = timer
+    }
+
+    // MARK: Stopping
+
+    /// Tells every connection `server-shutdown` and closes it. `then` is called when the last one has ended; the close
+    /// handshakes have a limit of their own. Stopping again is harmless: it waits for the same end.
+    package func stop(then: @escaping @EventLoop () -> Void = {}) {
+        guard !isStopped else { return then() }
+        if let earlier = stopping {
+            stopping = {
+                earlier()
+                then()
+            }
+            return
+        }
+        stopping = { withExtendedLifetime(self) { then() } }
+        listener?.close()
+        healthListener?.close()
+        tickTimer?.stop()
+        let farewell = RelayFrame.shutdown(at: now())
+        for socket in sockets {
+            guard let socket else { continue }
+            farewell.withUnsafeBytes { _ = socket.send($0) }
+            socket.close(code: CloseCause.shutdown.code, reason: CloseCause.shutdown.reason)
+        }
+        finishStopping()
+    }
+
+    /// The last one turns off the light.
+    func finishStopping() {
+        guard let then = stopping, !isStopped, sockets.allSatisfy({ $0 == nil }) else { return }
+        isStopped = true
+        stopping = nil
+        // Whoever waits may let go of the relay, so it is not called in the middle of something.
+        EventLoop.post { then() }
+    }
+
+    var isStopping: Bool { stopping != nil || isStopped }
+
+    // MARK: Time
+
+    /// The time of this wake-up; the wall clock is read once for each millisecond of it.
+    @inline(__always)
+    func now() -> Moment {
+        let monotonic = EventLoop.now
+        if monotonic != moment.monotonic { moment = Moment(monotonic: monotonic, epoch: Self.epoch) }
+        return moment
+    }
+
+    private static var epoch: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) &* 1_000 &+ Int64(time.tv_nsec) / 1_000_000
+    }
+
+    private func tick() {
+        perform(machine.tick(at: now()))
+        ticks &+= 1
+        if ticks % 60 == 0 { machine.sweep(at: now()) }
+        balanceAccepting()
+    }
+
+    /// What the process may open, less 64 for everything else it does (at least 1).
+    private static var fileLimit: Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1_024 - 64 }
+        return max(1, Int(clamping: limit.rlim_cur) - 64)
+    }
+}

@@ -1,0 +1,112 @@
+package import Hosting
+import JSON
+import Transport
+
+/// A relay behind a handle: the side that a host's threads see.
+package final class RelayRole: Role {
+    private let core: RelayCore
+
+    package var pushes: (any PushSource)? { nil }
+
+    /// Reads the options. Nothing is bound until ``start(then:)``.
+    package static func open(
+        _ options: String?, _ channel: HostChannel
+    ) throws(HostError) -> (RelayRole, threaded: Bool) {
+        var object = try JSONObject(parameter: "options_json", options)
+        var reader = OptionsReader(["threaded": object["threaded"]])
+        let isThreaded = try reader.flag("threaded") ?? false
+        object["threaded"] = nil
+        do throws(RelayError) {
+            let options = try RelayOptions(json: object)
+            try startLoop()
+            return (RelayRole(RelayCore(options, channel)), isThreaded)
+        } catch {
+            throw HostError(error)
+        }
+    }
+
+    private static func startLoop() throws(RelayError) {
+        do throws(TransportError) { try EventLoop.start() } catch {
+            throw RelayError(RelayError.Code(error.code.name), error.message, cause: error)
+        }
+    }
+
+    private init(_ core: RelayCore) { self.core = core }
+
+    package func start(then: @escaping Then) { EventLoop.post { [core] in core.start(then) } }
+
+    package func stop() { EventLoop.post { [core] in core.stop {} } }
+
+    package func state(then: @escaping Then) { EventLoop.post { [core] in core.describe(then) } }
+
+    package func shutDown(then: @escaping @Sendable () -> Void) {
+        EventLoop.post { [core] in
+            core.isShutDown = true
+            core.stop(then)
+        }
+    }
+}
+
+/// The relay of a handle, on the event loop: there while it is started.
+@EventLoop
+private final class RelayCore {
+    private let options: RelayOptions
+    private let channel: HostChannel
+    private var relay: Relay?
+    var isShutDown = false
+
+    nonisolated init(_ options: RelayOptions, _ channel: HostChannel) {
+        (self.options, self.channel) = (options, channel)
+    }
+
+    func start(_ then: Then) {
+        guard !isShutDown else { return then(.failure(.closed)) }
+        guard relay == nil else { return then(.success("{}")) }
+        do throws(RelayError) {
+            relay = try Relay.start(options, log: channel.relayLog)
+            then(.success("{}"))
+        } catch {
+            then(.failure(HostError(error)))
+        }
+    }
+
+    func stop(_ then: @escaping @Sendable () -> Void) {
+        guard let relay else { return then() }
+        self.relay = nil
+        relay.stop { then() }
+    }
+
+    func describe(_ then: Then) {
+        let state: JSONValue = [
+            "started": .bool(relay != nil),
+            "port": relay.map { .integer(Int64($0.port)) },
+            "healthPort": (relay?.healthPort).map { .integer(Int64($0)) },
+            "stats": relay?.statistics,
+        ]
+        then(.success(state.serialized()))
+    }
+}
+
+extension HostChannel {
+    /// The relay's words go to the host's log; a warning of its is a `problem` as well.
+    package var relayLog: RelayLog {
+        { [self] level, message in
+            switch level {
+            case .info: log(.info, message)
+            case .warning: problem("relay", message)
+            }
+        }
+    }
+}
+
+extension HostError {
+    package init(_ error: RelayError) {
+        let code: Code =
+            switch error.code {
+            case .unknownOption, .invalidOption: .invalid
+            case .outOfFiles: .limit
+            default: .network
+            }
+        self.init(code, error.message, detail: ["reason": .string(error.code.name)])
+    }
+}

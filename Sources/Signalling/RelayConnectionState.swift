@@ -1,0 +1,48 @@
+/// How one relay connection stands.
+package enum RelayConnectionState: Sendable, Equatable {
+    /// Not connected. Unless the reason is `stopped`, the next attempt is on its way.
+    case offline(OfflineReason)
+    case connecting
+    /// Connected, and waiting for the relay to accept our id.
+    case registering
+    /// Registered: what is sent goes out.
+    case online
+
+    package var isOnline: Bool { self == .online }
+}
+
+/// Why a relay connection is down.
+package struct OfflineReason: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What happened, as one of an open list. Transport's codes (`resolve_failed`, `tls_failed`, …) pass through.
+    package struct Code: Sendable, Hashable {
+        package let name: String
+
+        package init(_ name: String) { self.name = name }
+
+        /// Not started, or stopped by its owner.
+        package static let stopped = Code("stopped")
+        /// The connection ended, without an error that would say why.
+        package static let closed = Code("closed")
+        /// The relay answered our registration with an error, or with another id.
+        package static let registrationRefused = Code("registration_refused")
+        /// The relay did not answer our registration in time.
+        package static let registrationTimedOut = Code("registration_timed_out")
+        /// The relay said that it is going down.
+        package static let serverShutdown = Code("server_shutdown")
+        /// The owner asked for a new connection at once.
+        package static let reconnecting = Code("reconnecting")
+    }
+
+    package let code: Code
+    /// For people, in English.
+    package let message: String
+
+    package init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    package var description: String { message }
+
+    package static let stopped = OfflineReason(.stopped, "the connection to the relay is switched off")
+}

@@ -1,0 +1,48 @@
+package import JSON
+package import Wire
+
+/// What a relay connection tells its owner.
+package enum RelayEvent: Sendable, Equatable {
+    case stateChanged(RelayConnectionState)
+    /// A payload for us. Live, or kept by the relay until we came: then `storedAt` is told.
+    case message(RelayMessage)
+    /// A frame that was routed whole: pairing frames, and the exchanges that set up a data channel.
+    case routed(SignallingFrame.Routed, delivery: SignallingDelivery)
+    /// The target of something that we sent is not there. It never tells which message: match by id.
+    case peerOffline(PeerID)
+    case peerStatus(PeerID, isOnline: Bool)
+    /// The relay refused something after it had registered us. The text is the relay's, cleaned, for people.
+    case refused(String)
+    /// A frame that could not be read; it was dropped.
+    case malformed(SignallingFrameError)
+}
+
+package struct RelayMessage: Sendable, Equatable {
+    /// Written by the relay.
+    package var from: PeerID
+    /// As it came: an object, or a text that holds the JSON of one.
+    package var payload: JSONValue
+    package var timestamp: EpochMilliseconds?
+    package var delivery: SignallingDelivery
+
+    package init(from: PeerID, payload: JSONValue, timestamp: EpochMilliseconds?, delivery: SignallingDelivery) {
+        self.from = from
+        self.payload = payload
+        self.timestamp = timestamp
+        self.delivery = delivery
+    }
+}
+
+/// What became of a frame that was to be sent.
+package enum SendResult: Sendable, Equatable {
+    /// Handed to the connection. Whether it arrives, only an answer can tell.
+    case written
+    /// Not registered: nothing was sent and nothing is kept here. The caller decides.
+    case offline
+    /// Longer than a relay takes (1 MiB). Sending it again cannot help.
+    case tooLarge
+    /// The relay does not read fast enough: more than 4 MiB wait already. Try again later.
+    case congested
+
+    package var isWritten: Bool { self == .written }
+}

@@ -1,0 +1,23 @@
+/// What a listener asks its owner. All calls come on the event loop.
+@EventLoop
+package protocol HTTPHandler: AnyObject {
+    /// A request's head is whole. Answer at once; `.upgrade` to a request that asks for none becomes a 426.
+    func listener(
+        _ listener: HTTPListener, didReceive head: HTTPRequestHead, from remote: PeerAddress
+    ) -> HTTPAnswer
+
+    /// An upgrade succeeded. Set the socket's delegate here: a message may follow at once.
+    func listener(_ listener: HTTPListener, didOpen webSocket: WebSocket)
+
+    /// Accepting failed (``TransportError/Code/outOfFiles``): newcomers wait in the backlog, and it is tried again each
+    /// second. Said once until ``listenerDidRecover(_:)``.
+    func listener(_ listener: HTTPListener, cannotAccept error: TransportError)
+
+    /// Accepting works again.
+    func listenerDidRecover(_ listener: HTTPListener)
+}
+
+extension HTTPHandler {
+    package func listener(_ listener: HTTPListener, cannotAccept error: TransportError) {}
+    package func listenerDidRecover(_ listener: HTTPListener) {}
+}

@@ -1,0 +1,161 @@
+import CHTTPParser
+
+/// Reads the head of one HTTP message out of bytes that come in any pieces. Without a socket.
+final class HTTPHeadParser {
+    enum Kind { case request, response }
+
+    enum Outcome {
+        case needsMore
+        /// The head is whole; it took the first `consumed` of the bytes just given.
+        case head(HTTPHead, consumed: Int)
+        case failed(TransportError)
+    }
+
+    private let parser = UnsafeMutablePointer<http_parser>.allocate(capacity: 1)
+    private let fields = HTTPHeadFields()
+    private let limit: Int
+    private var taken = 0
+
+    init(_ kind: Kind, limit: Int) {
+        self.limit = limit
+        http_parser_init(parser, kind == .request ? HTTP_REQUEST : HTTP_RESPONSE)
+        parser.pointee.data = Unmanaged.passUnretained(fields).toOpaque()
+    }
+
+    deinit { parser.deallocate() }
+
+    /// Whether bytes of the message have come.
+    var hasBegun: Bool { taken > 0 }
+
+    func take(_ bytes: UnsafeRawBufferPointer) -> Outcome {
+        guard !bytes.isEmpty else { return .needsMore }
+        let room = limit - taken
+        let part = UnsafeRawBufferPointer(rebasing: bytes.prefix(room))
+        var settings = Self.settings
+        let consumed = http_parser_execute(
+            parser, &settings, part.baseAddress?.assumingMemoryBound(to: CChar.self), part.count)
+        taken += part.count
+        if fields.isComplete, consumed <= part.count {
+            return .head(HTTPHead(parser.pointee, fields), consumed: consumed)
+        }
+        let reason = http_errno(rawValue: parser.pointee.http_errno)
+        guard reason == HPE_OK else {
+            let text = http_errno_description(reason).map { String(cString: $0) } ?? "bad bytes"
+            return .failed(TransportError(.badHTTP, "this is no HTTP: \(text)"))
+        }
+        guard part.count == bytes.count, taken < limit else {
+            return .failed(TransportError(.headTooLarge, "the HTTP head is larger than \(limit) bytes"))
+        }
+        return .needsMore
+    }
+
+    /// http-parser's callbacks. They write to ``HTTPHeadFields`` only.
+    private static let settings: http_parser_settings = {
+        var settings = http_parser_settings()
+        http_parser_settings_init(&settings)
+        settings.on_url = { HTTPHeadFields.of($0)?.appendTarget($1, $2) ?? 1 }
+        settings.on_header_field = { HTTPHeadFields.of($0)?.appendName($1, $2) ?? 1 }
+        settings.on_header_value = { HTTPHeadFields.of($0)?.appendValue($1, $2) ?? 1 }
+        // 1 = no body follows: whatever comes after the head is not this parser's.
+        settings.on_headers_complete = { parser in
+            guard let parser, let fields = HTTPHeadFields.of(parser) else { return -1 }
+            let length = parser.pointee.content_length
+            fields.hasBody = parser.pointee.flags & 1 != 0 || (length > 0 && length != UInt64.max)
+            fields.keepsAlive = http_should_keep_alive(parser) != 0
+            return 1
+        }
+        settings.on_message_complete = { parser in
+            HTTPHeadFields.of(parser)?.isComplete = true
+            http_parser_pause(parser, 1)
+            return 0
+        }
+        return settings
+    }()
+}
+
+/// What http-parser's callbacks collect.
+final class HTTPHeadFields {
+    var target: [UInt8] = []
+    var headers: [(name: [UInt8], value: [UInt8])] = []
+    var isInValue = true
+    var isComplete = false
+    var hasBody = false
+    var keepsAlive = false
+
+    static func of(_ parser: UnsafeMutablePointer<http_parser>?) -> HTTPHeadFields? {
+        guard let data = parser?.pointee.data else { return nil }
+        return Unmanaged<HTTPHeadFields>.fromOpaque(data).takeUnretainedValue()
+    }
+
+    func appendTarget(_ bytes: UnsafePointer<CChar>?, _ count: Int) -> CInt {
+        target.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: count))
+        return 0
+    }
+
+    func appendName(_ bytes: UnsafePointer<CChar>?, _ count: Int) -> CInt {
+        if isInValue { headers.append(([], [])) }
+        isInValue = false
+        guard !headers.isEmpty else { return 1 }
+        headers[headers.count - 1].name.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: count))
+        return 0
+    }
+
+    func appendValue(_ bytes: UnsafePointer<CChar>?, _ count: Int) -> CInt {
+        isInValue = true
+        guard !headers.isEmpty else { return 1 }
+        headers[headers.count - 1].value.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: count))
+        return 0
+    }
+}
+
+/// The head of a request or a response.
+struct HTTPHead {
+    let method: String
+    let target: String
+    let status: Int
+    let isHTTP11: Bool
+    let headers: [HTTPRequestHead.Header]
+    let hasBody: Bool
+    let keepsAlive: Bool
+
+    fileprivate init(_ parser: http_parser, _ fields: HTTPHeadFields) {
+        method = http_method_str(http_method(rawValue: parser.method)).map { String(cString: $0) } ?? ""
+        target = String(decoding: fields.target, as: UTF8.self)
+        status = Int(parser.status_code)
+        isHTTP11 = (parser.http_major, parser.http_minor) >= (1, 1)
+        headers = fields.headers.map {
+            .init(
+                name: String(decoding: $0.name, as: UTF8.self),
+                value: String(decoding: $0.value.trimmingBlanks, as: UTF8.self))
+        }
+        hasBody = fields.hasBody
+        keepsAlive = fields.keepsAlive
+    }
+
+    subscript(_ name: String) -> String? {
+        headers.first { $0.name.equalsIgnoringCase(name) }?.value
+    }
+
+    func count(of name: String) -> Int {
+        headers.count { $0.name.equalsIgnoringCase(name) }
+    }
+
+    /// Whether a header that lists tokens (`Connection: keep-alive, Upgrade`) has this one.
+    func lists(_ token: String, in name: String) -> Bool {
+        headers.contains { header in
+            header.name.equalsIgnoringCase(name)
+                && header.value.split(separator: ",").contains {
+                    String(decoding: Array($0.utf8).trimmingBlanks, as: UTF8.self).equalsIgnoringCase(token)
+                }
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate var trimmingBlanks: ArraySlice<UInt8> {
+        var slice = self[...]
+        while let first = slice.first, first == 0x20 || first == 0x09 { slice.removeFirst() }
+        while let last = slice.last, last == 0x20 || last == 0x09 { slice.removeLast() }
+        return slice
+    }
+}

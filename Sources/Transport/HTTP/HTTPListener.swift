@@ -1,0 +1,108 @@
+/// An HTTP/1.1 server on one address: upgrades to WebSocket, and answers small plain requests.
+///
+/// Close it when it is no longer needed; until then it lives, whether its owner holds it or not.
+@EventLoop
+package final class HTTPListener {
+    let options: HTTPListenerOptions
+    let originRule: OriginRule
+    private weak var handler: (any HTTPHandler)?
+    private let tls: TLSContext?
+    private var acceptor: Acceptor?
+    private var pending: [ObjectIdentifier: HTTPServerConnection] = [:]
+    private let boundPort: UInt16
+
+    /// Listens at once. `host` is a numeric address or `localhost`; `::` takes IPv4 too. Keeps `handler` weakly.
+    ///
+    /// - Throws: ``TransportError/Code/addressInUse``, ``TransportError/Code/tlsFailed`` (its files),
+    ///   ``TransportError/Code/invalidOption`` (the host), ``TransportError/Code/listenFailed``.
+    package init(
+        host: String, port: UInt16, tls: TLSServerOptions? = nil, options: HTTPListenerOptions = HTTPListenerOptions(),
+        handler: any HTTPHandler
+    ) throws(TransportError) {
+        let numeric = host == "localhost" ? "127.0.0.1" : host
+        guard let address = SocketAddress(numeric: numeric, port: port) else {
+            throw TransportError(
+                .invalidOption, "cannot listen on \(host): give a numeric address of this machine, or 0.0.0.0 for all")
+        }
+        self.options = options
+        self.handler = handler
+        originRule = OriginRule(allowed: options.allowedOrigins, isSecure: tls != nil)
+        if let tls {
+            self.tls = try TLSContext.server(tls)
+        } else {
+            self.tls = nil
+        }
+        // The acceptor's events need the whole listener, and its port is known only afterwards.
+        let inlet = Inlet()
+        let acceptor = try Acceptor(address, backlog: options.backlog) { inlet.listener?.handle($0) }
+        self.acceptor = acceptor
+        boundPort = acceptor.address.port
+        inlet.listener = self
+    }
+
+    /// Keeps the listener alive while its acceptor is.
+    @EventLoop
+    private final class Inlet {
+        var listener: HTTPListener?
+    }
+
+    /// The port it listens on, also when it was asked for any (0).
+    package var port: UInt16 { boundPort }
+
+    /// Connections that were accepted and are still with the listener: not yet upgraded.
+    package var pendingConnections: Int { pending.count }
+
+    /// Leaves newcomers in the kernel's backlog.
+    package func pauseAccepting() {
+        acceptor?.pause()
+    }
+
+    package func resumeAccepting() {
+        acceptor?.resume()
+    }
+
+    /// Stops listening and ends plain connections. Open WebSockets stay.
+    package func close() {
+        acceptor?.close()
+        acceptor = nil
+        let connections = pending
+        pending = [:]
+        for connection in connections.values { connection.close() }
+    }
+
+    // MARK: From the acceptor and the connections
+
+    private func handle(_ event: Acceptor.Event) {
+        switch event {
+        case .accepted(let tcp): adopt(tcp)
+        case .failed(let error): handler?.listener(self, cannotAccept: error)
+        case .recovered: handler?.listenerDidRecover(self)
+        }
+    }
+
+    private func adopt(_ tcp: TCPHandle) {
+        var engine: TLSEngine?
+        if let tls {
+            guard let made = try? TLSEngine.server(tls) else { return tcp.close() }
+            engine = made
+        }
+        let connection = Connection(tcp, tls: engine)
+        let server = HTTPServerConnection(connection, listener: self)
+        pending[ObjectIdentifier(connection)] = server
+        server.begin()
+    }
+
+    func forget(_ connection: Connection) {
+        pending[ObjectIdentifier(connection)] = nil
+    }
+
+    func ask(_ request: HTTPRequestHead, from remote: PeerAddress) -> HTTPAnswer {
+        guard let handler else { return .respond(status: 503, contentType: "text/plain", text: "closing\n") }
+        return handler.listener(self, didReceive: request, from: remote)
+    }
+
+    func tell(of webSocket: WebSocket) {
+        guard let handler else { return webSocket.abort() }
+        handler.listener(self, didOpen: webSocket)
+    }
+}

@@ -1,0 +1,16 @@
+/// Limits and manners of a listener. Times are in milliseconds.
+package struct HTTPListenerOptions: Sendable {
+    /// A longer request head is answered with 431. Default 16 KiB.
+    package var maximumHead = 16 << 10
+    /// From accept (TLS included) to a whole head, and again for each further request. Default 10 s.
+    package var headTimeout: UInt64 = 10_000
+    /// Web pages that may open a WebSocket besides those of the same host: `https://example.org`. A request without
+    /// `Origin` comes from a program and is not refused for it.
+    package var allowedOrigins: [String] = []
+    /// Connections the kernel keeps while we do not accept.
+    package var backlog: CInt = 1_024
+    /// For the WebSockets it opens.
+    package var webSocket = WebSocketOptions()
+
+    package init() {}
+}

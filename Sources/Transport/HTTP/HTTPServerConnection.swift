@@ -1,0 +1,124 @@
+/// An accepted connection until it is upgraded or closed: reads request heads and answers them.
+@EventLoop
+final class HTTPServerConnection: ConnectionConsumer {
+    private let connection: Connection
+    private let listener: HTTPListener
+    private var parser: HTTPHeadParser
+    private var deadline: LoopTimer?
+    private var isHandedOn = false
+
+    /// More answers than this waiting to be read: the peer asks and does not listen.
+    private static let maximumUnsent = 256 << 10
+
+    init(_ connection: Connection, listener: HTTPListener) {
+        self.connection = connection
+        self.listener = listener
+        parser = HTTPHeadParser(.request, limit: listener.options.maximumHead)
+        // Not by a weak reference to the connection: that would slow down its reference count for good.
+        let timer = LoopTimer { [weak self] in self?.didTimeOut() }
+        timer.start(after: listener.options.headTimeout)
+        deadline = timer
+    }
+
+    private func didTimeOut() {
+        listener.forget(connection)
+        connection.close()
+    }
+
+    func begin() {
+        connection.start(self)
+    }
+
+    func close() {
+        connection.close()
+    }
+
+    func connectionDidSecure(_ connection: Connection) {}
+
+    func connectionDidEnd(_ connection: Connection, _ error: TransportError?) {
+        listener.forget(connection)
+        // A client may shut its sending side and still wait for the answer.
+        if error == nil { connection.finish() } else { connection.close() }
+    }
+
+    func connection(_ connection: Connection, didReceive bytes: UnsafeMutableRawBufferPointer) {
+        var rest = bytes
+        while connection.isOpen, !isHandedOn, !rest.isEmpty {
+            switch parser.take(UnsafeRawBufferPointer(rest)) {
+            case .needsMore: return
+            case .failed(let error):
+                refuse(error.code == .headTooLarge ? 431 : 400, error.message)
+            case .head(let head, let consumed):
+                rest = UnsafeMutableRawBufferPointer(rebasing: rest[consumed...])
+                answer(head, rest)
+            }
+        }
+    }
+
+    private func answer(_ head: HTTPHead, _ rest: UnsafeMutableRawBufferPointer) {
+        let verdict = WebSocketUpgrade.verdict(on: head)
+        var key: String?
+        switch verdict {
+        case .accepted(let given):
+            let isPermitted = listener.originRule.permits(
+                origin: head["Origin"], host: head["Host"], isLoopback: connection.remote.isLoopback)
+            guard isPermitted else { return refuse(403, "this origin may not connect here") }
+            key = given
+        case .plain: break
+        case .refused(let status, let why): return refuse(status, why)
+        }
+        let request = HTTPRequestHead(
+            method: head.method, target: head.target, headers: head.headers, asksForWebSocket: key != nil)
+        let answer = listener.ask(request, from: connection.remote)
+        // The owner may have closed the listener meanwhile, and us with it.
+        guard connection.isOpen else { return }
+        switch answer {
+        case .upgrade:
+            guard let key else { return respond(to: head, 426, "text/plain", Array("WebSocket only\n".utf8)) }
+            upgrade(key, rest)
+        case .respond(let status, let contentType, let body):
+            respond(to: head, status, contentType, body)
+        }
+    }
+
+    private func upgrade(_ key: String, _ rest: UnsafeMutableRawBufferPointer) {
+        isHandedOn = true
+        deadline = nil
+        write(WebSocketUpgrade.agreement(key: key))
+        listener.forget(connection)
+        let webSocket = WebSocket(accepted: connection, listener.options.webSocket)
+        listener.tell(of: webSocket)
+        webSocket.takeOver(rest)
+    }
+
+    private func respond(to head: HTTPHead, _ status: Int, _ contentType: String, _ body: [UInt8]) {
+        // A body is not read, so nothing can follow it.
+        let keepsAlive = head.keepsAlive && !head.hasBody && connection.unsentBytes <= Self.maximumUnsent
+        write(
+            HTTPResponse.bytes(
+                status: status, contentType: contentType, body: body, keepsAlive: keepsAlive,
+                withBody: head.method != "HEAD"))
+        guard keepsAlive else { return end() }
+        parser = HTTPHeadParser(.request, limit: listener.options.maximumHead)
+        deadline?.start(after: listener.options.headTimeout)
+    }
+
+    private func refuse(_ status: Int, _ why: String) {
+        write(
+            HTTPResponse.bytes(
+                status: status, contentType: "text/plain", body: Array((why + "\n").utf8), keepsAlive: false,
+                withBody: true))
+        end()
+    }
+
+    private func end() {
+        deadline = nil
+        listener.forget(connection)
+        connection.finish()
+    }
+
+    private func write(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { connection.out.append($0) }
+        connection.didWrite()
+    }
+}

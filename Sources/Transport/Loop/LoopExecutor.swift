@@ -1,0 +1,120 @@
+import CUV
+import Glibc
+import Synchronization
+
+/// The executor behind ``EventLoop``: a queue that any thread may fill and the loop thread empties.
+final class LoopExecutor: SerialExecutor {
+    static let shared = LoopExecutor()
+
+    private enum Entry {
+        case job(UnownedJob)
+        case work(@Sendable @EventLoop () -> Void)
+    }
+
+    private struct Inbox {
+        var entries: [Entry] = []
+        /// Whether the loop has been told of the entries: one wake-up serves all that come before it.
+        var isSignalled = false
+    }
+
+    private let inbox = Mutex(Inbox())
+    private let isRunning = Mutex(false)
+    private let thread = Atomic<UInt>(0)
+    private nonisolated(unsafe) let loop: UnsafeMutablePointer<uv_loop_t>
+    private nonisolated(unsafe) let wakeUp: UnsafeMutablePointer<uv_async_t>
+    /// The loop thread's own lists.
+    let turn = LoopTurn()
+
+    private init() {
+        loop = .allocate(capacity: 1)
+        wakeUp = .allocate(capacity: 1)
+    }
+
+    var isCurrent: Bool { thread.load(ordering: .relaxed) == pthread_self() }
+
+    /// Milliseconds of `uv_now`. On the loop thread only.
+    var now: UInt64 { uv_now(loop) }
+
+    /// The loop for libuv's `init` calls. On the loop thread only.
+    var handle: UnsafeMutablePointer<uv_loop_t> { loop }
+
+    // MARK: The queue
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        enqueue(.job(UnownedJob(job)))
+    }
+
+    func enqueue(_ work: @escaping @Sendable @EventLoop () -> Void) {
+        enqueue(.work(work))
+    }
+
+    private func enqueue(_ entry: sending Entry) {
+        let mustSignal = inbox.withLock { inbox in
+            inbox.entries.append(entry)
+            defer { inbox.isSignalled = true }
+            return !inbox.isSignalled
+        }
+        guard mustSignal else { return }
+        do {
+            try start()
+        } catch {
+            // Work without a loop can neither run nor be refused. `EventLoop.start()` is for callers who want the error.
+            fatalError(error.message)
+        }
+        uv_async_send(wakeUp)
+    }
+
+    fileprivate func drain() {
+        // One take for each wake-up: what comes meanwhile waits for the next, so that sockets get their turn.
+        let entries = inbox.withLock { inbox in
+            inbox.isSignalled = false
+            let entries = inbox.entries
+            inbox.entries = []
+            return entries
+        }
+        for entry in entries {
+            switch entry {
+            case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+            case .work(let work): EventLoop.onLoop { work() }
+            }
+        }
+    }
+
+    // MARK: Isolation
+
+    func checkIsolated() {
+        precondition(isCurrent, "not on the event loop's thread")
+    }
+
+    func isIsolatingCurrentContext() -> Bool? { isCurrent }
+
+    // MARK: The thread
+
+    /// Starts the loop and its thread, once.
+    func start() throws(TransportError) {
+        let failure: TransportError? = isRunning.withLock { isRunning in
+            guard !isRunning else { return nil }
+            do throws(TransportError) {
+                try startLoop()
+                isRunning = true
+                return nil
+            } catch { return error }
+        }
+        if let failure { throw failure }
+    }
+
+    private func startLoop() throws(TransportError) {
+        var result = uv_loop_init(loop)
+        guard result == 0 else { throw TransportError(uv: result, .system, "the event loop cannot start") }
+        result = uv_async_init(loop, wakeUp) { _ in LoopExecutor.shared.drain() }
+        if result == 0 {
+            turn.attach(to: loop)
+            result = -startThread(named: "bellwire-io") {
+                LoopExecutor.shared.thread.store(pthread_self(), ordering: .relaxed)
+                // Its prepare handle never closes, so the loop never runs out of work.
+                uv_run(LoopExecutor.shared.loop, UV_RUN_DEFAULT)
+            }
+        }
+        guard result == 0 else { throw TransportError(uv: result, .system, "the event loop cannot start") }
+    }
+}

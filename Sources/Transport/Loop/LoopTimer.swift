@@ -1,0 +1,87 @@
+import CUV
+
+/// A timer of the loop: once, or again and again.
+///
+/// Letting go of it stops it. Times are in milliseconds, counted from the beginning of the wake-up.
+@EventLoop
+package final class LoopTimer {
+    private let handle: TimerHandle
+
+    package init(_ fire: @escaping @EventLoop () -> Void) {
+        handle = TimerHandle(fire)
+    }
+
+    deinit {
+        let handle = handle
+        if EventLoop.isCurrent {
+            EventLoop.onLoop { handle.close() }
+        } else {
+            EventLoop.post { handle.close() }
+        }
+    }
+
+    /// Fires after `delay`, then each `interval` (0 = once). Starting again moves the time.
+    package func start(after delay: UInt64, every interval: UInt64 = 0) {
+        handle.start(after: delay, every: interval)
+    }
+
+    package func stop() {
+        handle.stop()
+    }
+
+    package var isRunning: Bool { handle.isRunning }
+}
+
+/// Owns libuv's timer, which outlives its owner until libuv has let go of it.
+private final class TimerHandle: @unchecked Sendable {
+    private let fire: @EventLoop () -> Void
+    private var timer: UnsafeMutablePointer<uv_timer_t>?
+
+    init(_ fire: @escaping @EventLoop () -> Void) {
+        self.fire = fire
+    }
+
+    @EventLoop
+    var isRunning: Bool {
+        guard let timer else { return false }
+        return uv_is_active(UnsafeMutableRawPointer(timer).assumingMemoryBound(to: uv_handle_t.self)) != 0
+    }
+
+    @EventLoop
+    func start(after delay: UInt64, every interval: UInt64) {
+        let timer = self.timer ?? makeTimer()
+        uv_timer_start(
+            timer,
+            { timer in
+                guard let data = timer?.pointee.data else { return }
+                let handle = Unmanaged<TimerHandle>.fromOpaque(data).takeUnretainedValue()
+                EventLoop.onLoop { handle.fire() }
+            }, delay, interval)
+    }
+
+    @EventLoop
+    func stop() {
+        guard let timer else { return }
+        uv_timer_stop(timer)
+    }
+
+    @EventLoop
+    private func makeTimer() -> UnsafeMutablePointer<uv_timer_t> {
+        let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
+        uv_timer_init(LoopExecutor.shared.handle, timer)
+        timer.pointee.data = Unmanaged.passRetained(self).toOpaque()
+        self.timer = timer
+        return timer
+    }
+
+    @EventLoop
+    func close() {
+        guard let timer else { return }
+        self.timer = nil
+        uv_close(UnsafeMutableRawPointer(timer).assumingMemoryBound(to: uv_handle_t.self)) { handle in
+            guard let handle else { return }
+            if let data = handle.pointee.data { Unmanaged<TimerHandle>.fromOpaque(data).release() }
+            UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_timer_t.self).deallocate()
+        }
+    }
+}

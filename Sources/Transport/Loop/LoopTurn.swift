@@ -1,0 +1,47 @@
+import CUV
+
+/// What one wake-up of the loop leaves to be done at its end.
+@EventLoop
+final class LoopTurn {
+    /// Calls put off by ``EventLoop/later(_:)``.
+    var deferred: [@EventLoop () -> Void] = []
+    /// Connections with bytes to send; each stands here once.
+    private var dirty: [Connection] = []
+    private nonisolated(unsafe) let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
+    private nonisolated(unsafe) let check = UnsafeMutablePointer<uv_check_t>.allocate(capacity: 1)
+
+    /// What a socket's bytes are read into; the consumer works on them in place.
+    private(set) lazy var readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 64)
+    /// What TLS decrypts into.
+    private(set) lazy var plainBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 64)
+
+    let frameEncoder = FrameEncoder()
+    let frameReaders = FrameReaderPool()
+
+    nonisolated init() {}
+
+    /// Finishes each wake-up twice: in the check phase what the poll brought (sockets, posted work), in the prepare
+    /// phase what timers and closing handles brought, so that nothing waits for the next event to be sent.
+    nonisolated func attach(to loop: UnsafeMutablePointer<uv_loop_t>) {
+        uv_prepare_init(loop, prepare)
+        uv_prepare_start(prepare) { _ in EventLoop.onLoop { LoopExecutor.shared.turn.finish() } }
+        uv_check_init(loop, check)
+        uv_check_start(check) { _ in EventLoop.onLoop { LoopExecutor.shared.turn.finish() } }
+    }
+
+    func markDirty(_ connection: Connection) {
+        dirty.append(connection)
+    }
+
+    private func finish() {
+        // Flushing may put calls off, and these may write again.
+        while !deferred.isEmpty || !dirty.isEmpty {
+            let calls = deferred
+            deferred.removeAll()
+            for call in calls { call() }
+            let connections = dirty
+            dirty.removeAll()
+            for connection in connections { connection.flush() }
+        }
+    }
+}

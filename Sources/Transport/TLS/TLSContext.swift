@@ -1,0 +1,65 @@
+import COpenSSL
+
+/// What all TLS connections of a listener, or one of a client, have in common: trust and certificates.
+final class TLSContext {
+    let pointer: OpaquePointer
+
+    private init(_ method: OpaquePointer?) throws(TransportError) {
+        Self.startLibrary()
+        ERR_clear_error()
+        guard let pointer = SSL_CTX_new(method) else {
+            throw TransportError(.tlsFailed, "OpenSSL cannot start: \(TLSFailure.queued())")
+        }
+        self.pointer = pointer
+        bw_ssl_ctx_set_manners(pointer)
+        guard bw_ssl_ctx_require_tls12(pointer) == 1 else {
+            throw TransportError(.tlsFailed, "OpenSSL refuses TLS 1.2: \(TLSFailure.queued())")
+        }
+    }
+
+    deinit { SSL_CTX_free(pointer) }
+
+    /// Trusts the authorities of `caFile`, or the system's.
+    static func client(_ options: TLSClientOptions) throws(TransportError) -> TLSContext {
+        let context = try TLSContext(TLS_client_method())
+        SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
+        if let file = options.caFile {
+            guard SSL_CTX_load_verify_locations(context.pointer, file, nil) == 1 else {
+                throw TransportError(
+                    .tlsFailed, "the CA file \(file) cannot be used: \(TLSFailure.queued()); give a PEM file")
+            }
+        } else {
+            SSL_CTX_set_default_verify_paths(context.pointer)
+        }
+        return context
+    }
+
+    static func server(_ options: TLSServerOptions) throws(TransportError) -> TLSContext {
+        let context = try TLSContext(TLS_server_method())
+        // Clients of ours do not resume sessions.
+        SSL_CTX_set_num_tickets(context.pointer, 0)
+        guard SSL_CTX_use_certificate_chain_file(context.pointer, options.certificateFile) == 1 else {
+            throw TransportError(
+                .tlsFailed,
+                "the certificate file \(options.certificateFile) cannot be used: \(TLSFailure.queued())")
+        }
+        // An encrypted key would make OpenSSL ask on the terminal.
+        SSL_CTX_set_default_passwd_cb(context.pointer) { _, _, _, _ in 0 }
+        guard SSL_CTX_use_PrivateKey_file(context.pointer, options.keyFile, SSL_FILETYPE_PEM) == 1 else {
+            throw TransportError(
+                .tlsFailed,
+                "the key file \(options.keyFile) cannot be used: \(TLSFailure.queued()); give a PEM key without password"
+            )
+        }
+        guard SSL_CTX_check_private_key(context.pointer) == 1 else {
+            throw TransportError(
+                .tlsFailed, "the key \(options.keyFile) does not belong to \(options.certificateFile)")
+        }
+        return context
+    }
+
+    /// OpenSSL must not leave an exit handler in a host that may end while we run.
+    private static func startLibrary() {
+        OPENSSL_init_ssl(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
+    }
+}

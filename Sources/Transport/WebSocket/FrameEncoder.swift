@@ -1,0 +1,116 @@
+import CWslay
+import Glibc
+import Synchronization
+
+/// Which end of a WebSocket this is.
+enum WebSocketRole { case client, server }
+
+/// Writes frames (RFC 6455) behind each other into a queue of bytes, by wslay.
+///
+/// One serves all connections of a thread: each call writes whole frames, so none is ever inside another.
+final class FrameEncoder {
+    /// What wslay's callbacks write to.
+    private struct Sink {
+        var queue: UnsafeMutablePointer<ByteQueue>?
+    }
+
+    private let sink: UnsafeMutablePointer<Sink>
+    private let context: wslay_frame_context_ptr
+
+    init() {
+        sink = .allocate(capacity: 1)
+        sink.initialize(to: Sink())
+        var callbacks = wslay_frame_callbacks(
+            send_callback: { bytes, count, _, sink in
+                guard let queue = sink?.assumingMemoryBound(to: Sink.self).pointee.queue else { return -1 }
+                queue.pointee.append(UnsafeRawBufferPointer(start: bytes, count: count))
+                return count
+            },
+            recv_callback: nil,
+            genmask_callback: { key, count, _ in
+                guard let key else { return -1 }
+                MaskKeys.fill(UnsafeMutableRawBufferPointer(start: key, count: count))
+                return 0
+            })
+        var made: wslay_frame_context_ptr?
+        guard wslay_frame_context_init(&made, &callbacks, sink) == 0, let made else { fatalError("out of memory") }
+        context = made
+    }
+
+    deinit {
+        wslay_frame_context_free(context)
+        sink.deallocate()
+    }
+
+    /// One text message out of `pieces`.
+    func text(_ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ role: WebSocketRole, into queue: inout ByteQueue)
+    {
+        write(1, pieces, role, into: &queue)
+    }
+
+    /// A ping, pong or close frame; at most 125 bytes are taken.
+    func control(
+        _ opcode: wslay_opcode, _ payload: UnsafeRawBufferPointer, _ role: WebSocketRole, into queue: inout ByteQueue
+    ) {
+        let payload = UnsafeRawBufferPointer(rebasing: payload.prefix(125))
+        withUnsafePointer(to: payload) {
+            write(UInt8(opcode.rawValue), UnsafeBufferPointer(start: $0, count: 1), role, into: &queue)
+        }
+    }
+
+    private func write(
+        _ opcode: UInt8, _ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ role: WebSocketRole,
+        into queue: inout ByteQueue
+    ) {
+        var length = 0
+        for piece in pieces { length &+= piece.count }
+        var frame = wslay_frame_iocb()
+        frame.fin = 1
+        frame.opcode = opcode
+        frame.payload_length = UInt64(length)
+        frame.mask = role == .client ? 1 : 0
+        withUnsafeMutablePointer(to: &queue) { queue in
+            _ = queue.pointee.reserve(length &+ 14)
+            sink.pointee.queue = queue
+            // The first piece brings the header along; an empty message has no other.
+            var isHeaderWritten = false
+            for piece in pieces where !piece.isEmpty {
+                isHeaderWritten = true
+                send(piece, &frame)
+            }
+            if !isHeaderWritten { send(UnsafeRawBufferPointer(start: nil, count: 0), &frame) }
+            sink.pointee.queue = nil
+        }
+    }
+
+    private func send(_ piece: UnsafeRawBufferPointer, _ frame: inout wslay_frame_iocb) {
+        frame.data = piece.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        frame.data_length = piece.count
+        // The queue takes everything, so wslay never stops half way.
+        let sent = wslay_frame_send(context, &frame)
+        assert(sent == piece.count)
+    }
+}
+
+/// Random bytes for masks, fetched a page at a time.
+private enum MaskKeys {
+    private struct Pool: ~Copyable {
+        var bytes = [UInt8](repeating: 0, count: 1_024)
+        var used = 1_024
+    }
+
+    /// Encoders are of one thread each; the loop's and a test's may differ.
+    private static let pool = Mutex(Pool())
+
+    static func fill(_ key: UnsafeMutableRawBufferPointer) {
+        pool.withLock { pool in
+            guard key.count <= pool.bytes.count else { return }
+            if pool.bytes.count - pool.used < key.count {
+                RandomBytes.fill(&pool.bytes)
+                pool.used = 0
+            }
+            key.copyBytes(from: pool.bytes[pool.used..<pool.used + key.count])
+            pool.used += key.count
+        }
+    }
+}

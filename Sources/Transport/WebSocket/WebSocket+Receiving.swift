@@ -1,0 +1,94 @@
+extension WebSocket: ConnectionConsumer {
+    func connectionDidSecure(_ connection: Connection) {}
+
+    func connection(_ connection: Connection, didReceive bytes: UnsafeMutableRawBufferPointer) {
+        receivedBytes &+= UInt64(bytes.count)
+        // Behind what already waits, if anything does.
+        guard held.isEmpty, !isPaused else { return held.append(UnsafeRawBufferPointer(bytes)) }
+        var input = bytes
+        read(&input)
+        held.append(UnsafeRawBufferPointer(input))
+    }
+
+    func connectionDidEnd(_ connection: Connection, _ error: TransportError?) {
+        switch state {
+        case .connecting, .closed: return
+        case .open:
+            let error = error ?? TransportError(.closed, "the connection ended without a close frame")
+            end(CloseReason(code: nil, error: error, byPeer: true))
+        case .closing(_, let code, _):
+            end(CloseReason(code: code, error: nil, byPeer: false))
+        }
+        connection.close()
+    }
+
+    /// Handles events until the bytes are read, reading is paused, or the connection ends. What is left waits.
+    private func read(_ input: inout UnsafeMutableRawBufferPointer) {
+        isReading = true
+        defer { isReading = false }
+        while !isPaused {
+            guard let connection else {
+                input = UnsafeMutableRawBufferPointer(rebasing: input.prefix(0))
+                return
+            }
+            guard let event = decoder.next(&input) else { return }
+            handle(event, on: connection)
+        }
+    }
+
+    @inline(__always)
+    private func handle(_ event: FrameEvent, on connection: Connection) {
+        switch event {
+        case .text(let text):
+            if isOpen { delegate?.webSocket(self, didReceive: text) }
+        case .ping(let payload):
+            if isOpen { writeControl(.pong, payload, on: connection) }
+        case .pong(let payload):
+            keepalive?.didReceivePong(payload)
+        case .close(let code, let reason):
+            didReceiveClose(code, reason, on: connection)
+        case .failed(let code, let error):
+            fail(code, error)
+        }
+    }
+
+    private func didReceiveClose(_ code: UInt16?, _ reason: UnsafeRawBufferPointer, on connection: Connection) {
+        switch state {
+        case .connecting, .closed: return
+        case .open:
+            let text = String(decoding: reason, as: UTF8.self)
+            // The same code goes back; a frame without one is answered by one without.
+            writeClose(code, "", on: connection)
+            connection.finish()
+            end(CloseReason(code: code ?? CloseCode.noneReceived, error: nil, byPeer: true, text: text))
+        case .closing(_, let ours, _):
+            connection.finish()
+            end(CloseReason(code: ours, error: nil, byPeer: false))
+        }
+    }
+
+    // MARK: Pausing
+
+    /// Leaves the peer's bytes with the kernel. No message comes until ``resumeReading()``.
+    package func pauseReading() {
+        guard isOpen, !isPaused else { return }
+        isPaused = true
+        connection?.pauseReading()
+    }
+
+    package func resumeReading() {
+        guard isPaused else { return }
+        isPaused = false
+        EventLoop.later { self.readHeld() }
+    }
+
+    private func readHeld() {
+        guard isOpen, !isPaused, !isReading else { return }
+        var waiting = ByteQueue()
+        swap(&waiting, &held)
+        var input = waiting.bytes
+        read(&input)
+        held.append(UnsafeRawBufferPointer(input))
+        if !isPaused { connection?.resumeReading() }
+    }
+}

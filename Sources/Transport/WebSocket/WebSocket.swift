@@ -1,0 +1,165 @@
+import CWslay
+
+/// One WebSocket connection, of a client or of a listener. Text messages only.
+///
+/// It lives until it is closed, whether its owner holds it or not.
+@EventLoop
+package final class WebSocket {
+    enum State {
+        case connecting(ClientHandshake)
+        case open(Connection)
+        /// Our close frame is sent; the timer limits what the peer has for its own.
+        case closing(Connection, code: UInt16, LoopTimer)
+        case closed
+    }
+
+    package weak var delegate: (any WebSocketDelegate)?
+    /// For the owner: its own record of this connection.
+    package var context: AnyObject?
+
+    let role: WebSocketRole
+    let options: WebSocketOptions
+    var state: State
+    var decoder: FrameDecoder
+    var keepalive: Keepalive?
+    /// Came in, and waits for ``resumeReading()``.
+    var held = ByteQueue()
+    var isPaused = false
+    var isReading = false
+    var receivedBytes: UInt64 = 0
+
+    /// A listener's socket, open from the beginning.
+    init(accepted connection: Connection, _ options: WebSocketOptions) {
+        role = .server
+        self.options = options
+        decoder = FrameDecoder(
+            role: .server, limit: options.maximumMessage, readers: LoopExecutor.shared.turn.frameReaders)
+        state = .open(connection)
+        connection.consumer = self
+        keepalive = Keepalive(self)
+    }
+
+    private init(_ options: WebSocketOptions) {
+        role = .client
+        self.options = options
+        decoder = FrameDecoder(
+            role: .client, limit: options.maximumMessage, readers: LoopExecutor.shared.turn.frameReaders)
+        state = .closed
+    }
+
+    /// Dials. The delegate hears of it by `webSocketDidOpen` or `webSocketDidClose`, never inside this call.
+    package static func connect(
+        to url: WebSocketURL, options: WebSocketClientOptions = WebSocketClientOptions(),
+        delegate: any WebSocketDelegate
+    ) -> WebSocket {
+        let webSocket = WebSocket(options.webSocket)
+        webSocket.delegate = delegate
+        let handshake = ClientHandshake(url, options, webSocket)
+        webSocket.state = .connecting(handshake)
+        handshake.begin()
+        return webSocket
+    }
+
+    /// Whether messages can be sent: after the upgrade, before any closing.
+    package var isOpen: Bool {
+        if case .open = state { true } else { false }
+    }
+
+    /// The socket, if there is one still.
+    var connection: Connection? {
+        switch state {
+        case .open(let connection), .closing(let connection, _, _): connection
+        case .connecting, .closed: nil
+        }
+    }
+
+    /// The other end; empty before a client is connected and after the end.
+    package var remote: PeerAddress {
+        connection?.remote ?? PeerAddress(host: "", port: 0, isLoopback: false)
+    }
+
+    /// The `tls-exporter` channel binding of RFC 9266, 32 bytes; `nil` without TLS.
+    package var channelBinding: [UInt8]? { connection?.tls?.channelBinding }
+
+    /// Bytes written and not yet given to the kernel: what a slow reader costs.
+    package var unsentBytes: Int { connection?.unsentBytes ?? 0 }
+
+    // MARK: The upgrade
+
+    /// A client's upgrade succeeded; `rest` came behind it.
+    func didUpgrade(_ connection: Connection, _ rest: UnsafeMutableRawBufferPointer) {
+        state = .open(connection)
+        connection.consumer = self
+        keepalive = Keepalive(self)
+        delegate?.webSocketDidOpen(self)
+        takeOver(rest)
+    }
+
+    /// Reads what came behind the upgrade.
+    func takeOver(_ rest: UnsafeMutableRawBufferPointer) {
+        guard !rest.isEmpty, let connection else { return }
+        self.connection(connection, didReceive: rest)
+    }
+
+    func didFailToOpen(_ error: TransportError) {
+        end(CloseReason(code: nil, error: error, byPeer: false))
+    }
+
+    // MARK: The end
+
+    /// Tells the delegate of the end, once and later.
+    func end(_ reason: CloseReason) {
+        if case .closed = state { return }
+        state = .closed
+        keepalive?.stop()
+        keepalive = nil
+        held.reset()
+        EventLoop.later { self.delegate?.webSocketDidClose(self, reason) }
+    }
+
+    /// Begins the close handshake. `reason` is cut to 123 bytes. Messages that still come are dropped.
+    ///
+    /// A code that may not stand in a close frame is sent as 1000.
+    package func close(code: UInt16 = 1000, reason: String = "") {
+        switch state {
+        case .connecting(let handshake):
+            handshake.cancel()
+            end(CloseReason(code: nil, error: nil, byPeer: false))
+        case .open(let connection):
+            let code = CloseCode.mayBeSent(code) ? code : CloseCode.normal
+            writeClose(code, reason, on: connection)
+            keepalive?.stop()
+            held.reset()
+            let limit = options.closeTimeout
+            let timer = LoopTimer { [weak self] in
+                connection.close()
+                let error = TransportError(.timeout, "the peer did not answer the close frame within \(limit) ms")
+                self?.end(CloseReason(code: code, error: error, byPeer: false))
+            }
+            timer.start(after: limit)
+            state = .closing(connection, code: code, timer)
+            // The peer's close frame may stand behind what a pause left with the kernel.
+            isPaused = false
+            connection.resumeReading()
+        case .closing, .closed: return
+        }
+    }
+
+    /// Ends the connection at once, without a close frame.
+    package func abort() {
+        switch state {
+        case .connecting(let handshake): handshake.cancel()
+        case .open(let connection), .closing(let connection, _, _): connection.close()
+        case .closed: return
+        }
+        end(CloseReason(code: nil, error: nil, byPeer: false))
+    }
+
+    /// Ends it for a fault of the peer's, which is told by `code`.
+    func fail(_ code: UInt16?, _ error: TransportError) {
+        guard let connection else { return }
+        if isOpen, let code { writeClose(code, "", on: connection) }
+        connection.finish()
+        end(CloseReason(code: code, error: error, byPeer: false))
+    }
+}

@@ -1,0 +1,48 @@
+/// How a WebSocket behaves once it is open. Times are in milliseconds.
+package struct WebSocketOptions: Sendable {
+    /// A longer message closes the connection with 1009. Default 1 MiB, the wire's own limit.
+    package var maximumMessage = 1 << 20
+    /// A ping goes out this often. 0 = never.
+    package var pingInterval: UInt64 = 25_000
+    /// A ping that is not answered in this time ends the connection.
+    package var pongTimeout: UInt64 = 10_000
+    /// What the peer has for its part of the close handshake.
+    package var closeTimeout: UInt64 = 5_000
+    /// More bytes than these waiting for a slow reader end the connection.
+    package var maximumUnsent = 16 << 20
+
+    package init() {}
+}
+
+/// How a client connects.
+package struct WebSocketClientOptions: Sendable {
+    package var tls = TLSClientOptions()
+    /// For all of name, connection, TLS and upgrade together, in milliseconds.
+    package var connectTimeout: UInt64 = 10_000
+    /// More request headers. Names and values with line breaks or other control characters are left out.
+    package var headers: [(name: String, value: String)] = []
+    package var webSocket = WebSocketOptions()
+
+    package init() {}
+}
+
+/// How a client checks the server. There is no way to switch the checks off.
+package struct TLSClientOptions: Sendable {
+    /// A PEM file of authorities to trust instead of the system's.
+    package var caFile: String?
+
+    package init(caFile: String? = nil) { self.caFile = caFile }
+}
+
+/// Who a server is.
+package struct TLSServerOptions: Sendable {
+    /// PEM: the certificate, then its chain.
+    package var certificateFile: String
+    /// PEM: the private key, not encrypted.
+    package var keyFile: String
+
+    package init(certificateFile: String, keyFile: String) {
+        self.certificateFile = certificateFile
+        self.keyFile = keyFile
+    }
+}

@@ -1,0 +1,58 @@
+package import JSON
+
+/// A desktop's answer to a device's offer: Flow A (protocol.md 2).
+package struct PairingConfirmation: Sendable, Equatable {
+    package static let type = "pairing:confirmation"
+
+    package var code: PairingCode
+    /// Often no address: a second key beside the relay-written `from`. `nil` where it is missing or unusable.
+    package var pcPeerID: PeerID?
+    package var deviceInfo: PairingDeviceInfo
+    package var timestamp: EpochMilliseconds?
+
+    package init(
+        code: PairingCode, pcPeerID: PeerID?, deviceInfo: PairingDeviceInfo, timestamp: EpochMilliseconds?
+    ) {
+        self.code = code
+        self.pcPeerID = pcPeerID
+        self.deviceInfo = deviceInfo
+        self.timestamp = timestamp
+    }
+
+    /// Reads a payload, or a frame of this type at top level. Only `type` and `pairingCode` are required.
+    package init(decoding object: JSONObject) throws(PairingFailure) {
+        let fields = PairingFields(object)
+        try fields.require(type: Self.type)
+        code = try fields.code("pairingCode")
+        pcPeerID = try? fields.peer("pcPeerId")
+        deviceInfo = (try? fields.deviceInfo()) ?? PairingDeviceInfo(name: "", platform: "")
+        timestamp = object["timestamp"]?.integer
+    }
+
+    package var json: JSONValue {
+        [
+            "type": .string(Self.type), "pairingCode": .string(code.digits),
+            "pcPeerId": (pcPeerID?.text).map(JSONValue.string), "deviceInfo": deviceInfo.json,
+            "timestamp": timestamp.map(JSONValue.integer),
+        ]
+    }
+}
+
+/// The other side declined (protocol.md 2).
+package struct PairingReject: Sendable, Equatable {
+    package static let type = "pairing:reject"
+
+    package var code: PairingCode?
+
+    package init(code: PairingCode?) { self.code = code }
+
+    package init(decoding object: JSONObject) throws(PairingFailure) {
+        let fields = PairingFields(object)
+        try fields.require(type: Self.type)
+        code = try? fields.code("pairingCode")
+    }
+
+    package var json: JSONValue {
+        ["type": .string(Self.type), "pairingCode": (code?.digits).map(JSONValue.string)]
+    }
+}

@@ -1,0 +1,46 @@
+import JSON
+
+/// What a device shows as a QR for a desktop to scan: Flow A (protocol.md 2).
+package struct DevicePairingOffer: Sendable, Equatable {
+    package static let type = "device-pairing"
+    /// How long an offer can be taken, in milliseconds.
+    package static let lifetime = DesktopPairingOffer.lifetime
+
+    package var code: PairingCode
+    package var did: PeerID
+    package var deviceInfo: PairingDeviceInfo
+    package var timestamp: EpochMilliseconds
+
+    package init(code: PairingCode, did: PeerID, deviceInfo: PairingDeviceInfo, timestamp: EpochMilliseconds) {
+        self.code = code
+        self.did = did
+        self.deviceInfo = deviceInfo
+        self.timestamp = timestamp
+    }
+
+    /// Reads a scanned text; all but `deviceId` is required. Throws the first check that fails.
+    package init(parsing text: String, now: EpochMilliseconds) throws(PairingFailure) {
+        let fields = try PairingFields(parsing: text)
+        try fields.require(type: Self.type)
+        code = try fields.code("code")
+        did = try fields.peer("did")
+        timestamp = try fields.timestamp()
+        deviceInfo = try fields.deviceInfo()
+        guard !isExpired(at: now) else { throw PairingFailure(.expired) }
+    }
+
+    /// Is the offer older than five minutes? One from a clock that runs ahead is not.
+    package func isExpired(at now: EpochMilliseconds) -> Bool {
+        let (age, overflow) = now.subtractingReportingOverflow(timestamp)
+        return overflow ? now > timestamp : age > Self.lifetime
+    }
+
+    /// The text to show as a QR.
+    package func serialized() -> String {
+        let json: JSONValue = [
+            "type": .string(Self.type), "code": .string(code.digits), "did": .string(did.text),
+            "deviceInfo": deviceInfo.json, "timestamp": .integer(timestamp),
+        ]
+        return json.serialized()
+    }
+}

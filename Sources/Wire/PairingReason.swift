@@ -1,0 +1,61 @@
+/// Why pairing failed: the fixed list of protocol.md 2, and `store_failed`.
+package enum PairingReason: String, Sendable, CaseIterable {
+    case notJSON = "not_json"
+    case wrongType = "wrong_type"
+    case badCode = "bad_code"
+    case missingPeerID = "missing_peer_id"
+    case badField = "bad_field"
+    case expired
+    case noIdentity = "no_identity"
+    case noRelay = "no_relay"
+    case relayUnreachable = "relay_unreachable"
+    case desktopOffline = "desktop_offline"
+    case typedCodeUnavailable = "typed_code_unavailable"
+    case rejected
+    case notSecure = "not_secure"
+    case timeout
+    case cancelled
+    /// Not of the wire: the peer was paired, but could not be written down here.
+    case storeFailed = "store_failed"
+}
+
+extension PairingReason {
+    /// What failed and what to do about it, in English, for people.
+    package var message: String {
+        switch self {
+        case .notJSON: "The text is not a pairing code. Scan the QR code that the other side shows, whole."
+        case .wrongType:
+            "This QR code is not for pairing here. Open \"pair a device\" on the desktop and scan that one."
+        case .badCode: "The pairing code is not six digits. Show a new code on the other side and scan it."
+        case .missingPeerID: "The pairing code does not say whose it is. Show a new code on the other side and scan it."
+        case .badField: "A field of the pairing code is missing or malformed. Show a new code and scan it."
+        case .expired: "The pairing code is older than five minutes. Show a new one; check both clocks if it is new."
+        case .noIdentity:
+            "There is no identity on this side yet. Check the key file in the state directory, then retry."
+        case .noRelay: "No relay is known. Set relay_url, or scan a code of a desktop that names one."
+        case .relayUnreachable: "No relay of the desktop could be reached. Check the network on both sides, then retry."
+        case .desktopOffline: "The desktop is not connected to its relay. Wake it, show a new code and scan it."
+        case .typedCodeUnavailable: "This desktop takes no typed codes, or the code is wrong. Scan its QR code instead."
+        case .rejected: "The other side declined. Pair again and accept it there."
+        case .notSecure: "The other side cannot prove who it is. Update it, or allow such peers with \"legacy\":\"qr\"."
+        case .timeout: "The other side did not answer in time. Check that it is still open, then pair again."
+        case .cancelled: "Pairing was cancelled. Start it again when ready."
+        case .storeFailed: "The pairing could not be saved. Check the disk of the state directory, then pair again."
+        }
+    }
+}
+
+/// A pairing that did not come about: the reason, and where it is known, what exactly.
+package struct PairingFailure: Error, Sendable, Equatable, CustomStringConvertible {
+    package let reason: PairingReason
+    /// The name of the field or the relay's own words; never a code, a key or a payload.
+    package let detail: String?
+
+    package init(_ reason: PairingReason, detail: String? = nil) {
+        self.reason = reason
+        self.detail = detail
+    }
+
+    package var message: String { detail.map { "\(reason.message) (\($0))" } ?? reason.message }
+    package var description: String { message }
+}

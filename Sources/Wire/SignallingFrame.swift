@@ -1,0 +1,147 @@
+package import JSON
+
+/// One frame between a peer and its relay (protocol.md 1).
+///
+/// Decoding is tolerant: unknown fields are ignored and a field of the wrong type counts as absent, unless the frame
+/// means nothing without it. Encoding is strict.
+package enum SignallingFrame: Sendable, Equatable {
+    case register(Register)
+    case registered(Registered)
+    case message(Message)
+    case peerOffline(PeerOffline)
+    /// A frame that the relay had kept for us.
+    case offlineMessage(Stored)
+    case peerStatus(PeerStatus)
+    /// A frame that a relay routes whole, top-level fields and all.
+    case routed(Routed)
+    case ping
+    case pong(timestamp: EpochMilliseconds?)
+    /// The relay refused something. The text is the relay's own, cleaned and bounded, for people.
+    case error(String)
+    case serverShutdown
+    /// A frame that is of no concern here: `offer-pending`, `peers-list`, `challenge`, or a type of tomorrow.
+    case other(type: String)
+}
+
+extension SignallingFrame {
+    /// Claims an id on this connection.
+    package struct Register: Sendable, Equatable {
+        package var peerID: PeerID
+        package var deviceType: DeviceType?
+        package var deviceInfo: JSONObject?
+
+        package init(peerID: PeerID, deviceType: DeviceType? = nil, deviceInfo: JSONObject? = nil) {
+            self.peerID = peerID
+            self.deviceType = deviceType
+            self.deviceInfo = deviceInfo
+        }
+    }
+
+    package enum DeviceType: String, Sendable {
+        case mobile
+        case desktop
+    }
+
+    /// The relay has accepted a ``Register``.
+    package struct Registered: Sendable, Equatable {
+        /// The id as the relay repeats it; a relay that leaves it out means the one that was asked for.
+        package var peerID: PeerID?
+        package var serverTime: EpochMilliseconds?
+        package var isReconnect: Bool
+
+        package init(peerID: PeerID?, serverTime: EpochMilliseconds? = nil, isReconnect: Bool = false) {
+            self.peerID = peerID
+            self.serverTime = serverTime
+            self.isReconnect = isReconnect
+        }
+    }
+
+    /// A payload on its way: with `to` from a peer to its relay, with `from` from a relay to a peer.
+    package struct Message: Sendable, Equatable {
+        package var to: PeerID?
+        /// Written by the relay, which never believes the sender's.
+        package var from: PeerID?
+        /// As it came: an object, or a text that holds the JSON of one (``payloadForm``).
+        package var payload: JSONValue
+        package var timestamp: EpochMilliseconds?
+
+        package init(
+            to: PeerID? = nil, from: PeerID? = nil, payload: JSONValue, timestamp: EpochMilliseconds? = nil
+        ) {
+            self.to = to
+            self.from = from
+            self.payload = payload
+            self.timestamp = timestamp
+        }
+    }
+
+    /// The target of something that we sent is not there. It never tells which message: match by id.
+    package struct PeerOffline: Sendable, Equatable {
+        package var peerID: PeerID
+        package var messageType: String?
+
+        package init(peerID: PeerID, messageType: String? = nil) {
+            self.peerID = peerID
+            self.messageType = messageType
+        }
+    }
+
+    package struct PeerStatus: Sendable, Equatable {
+        package var peerID: PeerID
+        package var isOnline: Bool
+
+        package init(peerID: PeerID, isOnline: Bool) {
+            self.peerID = peerID
+            self.isOnline = isOnline
+        }
+    }
+
+    /// What an `offline-message` holds: one frame that was routed while we were away, and when.
+    package struct Stored: Sendable, Equatable {
+        package enum Original: Sendable, Equatable {
+            case message(Message)
+            case routed(Routed)
+        }
+
+        package var original: Original
+        package var storedAt: EpochMilliseconds?
+        package var deliveredAt: EpochMilliseconds?
+
+        package init(
+            original: Original, storedAt: EpochMilliseconds? = nil, deliveredAt: EpochMilliseconds? = nil
+        ) {
+            self.original = original
+            self.storedAt = storedAt
+            self.deliveredAt = deliveredAt
+        }
+    }
+
+    /// A frame that is routed whole: pairing frames and the exchanges that set up a data channel.
+    package struct Routed: Sendable, Equatable {
+        package enum Kind: String, Sendable, CaseIterable {
+            case offer
+            case answer
+            case iceCandidate = "ice-candidate"
+            case iceCandidates = "ice-candidates"
+            case pairingRequest = "pairing:request"
+            case pairingConfirmation = "pairing:confirmation"
+            case pairingReject = "pairing:reject"
+        }
+
+        package var kind: Kind
+        package var to: PeerID?
+        package var from: PeerID?
+        /// Every member of the frame as it came, `type`, `to` and `from` included.
+        package var members: JSONObject
+
+        package init(kind: Kind, to: PeerID? = nil, from: PeerID? = nil, members: JSONObject = [:]) {
+            self.kind = kind
+            self.to = to
+            self.from = from
+            self.members = members
+            self.members["type"] = .string(kind.rawValue)
+            self.members["to"] = (to?.text).map(JSONValue.string)
+            self.members["from"] = (from?.text).map(JSONValue.string)
+        }
+    }
+}

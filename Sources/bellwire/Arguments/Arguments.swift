@@ -1,0 +1,85 @@
+/// What the user wrote after a command's name, checked against what the command takes.
+struct Arguments {
+    /// Values by option name; a switch, or an optional value left out, is `nil`.
+    private var values: [String: String?] = [:]
+    private(set) var operands: [String] = []
+
+    /// Options and operands may come in any order; `--` ends the options; the last of two equal options counts.
+    init(_ words: ArraySlice<String>, of command: Command) throws(Failure) {
+        var rest = words
+        while let word = rest.popFirst() {
+            if word == "--" {
+                operands += rest
+                break
+            }
+            guard word.hasPrefix("-"), word != "-" else {
+                operands.append(word)
+                continue
+            }
+            try take(word, from: &rest, of: command)
+        }
+        if has(.help) { return }
+        let required = command.operands.filter(\.isRequired)
+        if operands.count < required.count {
+            throw Arguments.misuse("\(required[operands.count].name) is missing", command)
+        }
+        if operands.count > command.operands.count {
+            throw Arguments.misuse("\"\(operands[command.operands.count])\" is one word too many", command)
+        }
+    }
+
+    private mutating func take(
+        _ word: String, from rest: inout ArraySlice<String>, of command: Command
+    ) throws(Failure) {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let spelled = String(parts.first ?? "")
+        let attached = parts.count == 2 ? String(parts[1]) : nil
+        let found = command.options.first { option in
+            spelled == "--\(option.name)" || option.short.map { spelled == "-\($0)" } ?? false
+        }
+        guard let option = found else {
+            let nearest = Suggestion.nearest(to: spelled, in: command.options.map { "--\($0.name)" })
+            throw Arguments.misuse("unknown option \(spelled)\(nearest.map { ", did you mean \($0)?" } ?? "")", command)
+        }
+        switch option.value {
+        case .none:
+            if attached != nil { throw Arguments.misuse("--\(option.name) takes no value", command) }
+            values.updateValue(nil, forKey: option.name)
+        case .optional:
+            values.updateValue(attached, forKey: option.name)
+        case .required(let placeholder):
+            guard let value = attached ?? rest.popFirst() else {
+                throw Arguments.misuse("--\(option.name) needs a value: \(placeholder)", command)
+            }
+            values.updateValue(value, forKey: option.name)
+        }
+    }
+
+    func has(_ option: Option) -> Bool { values.keys.contains(option.name) }
+
+    func text(_ option: Option) -> String? { values[option.name] ?? nil }
+
+    /// The option's value as a whole number, or its default.
+    func integer(_ option: Option, in range: ClosedRange<Int>) throws(Failure) -> Int? {
+        guard let text = text(option) ?? option.initial else { return nil }
+        guard let value = Int(text), range.contains(value) else {
+            throw Failure(
+                .usage,
+                "--\(option.name): \"\(text)\" is not a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return value
+    }
+
+    /// A number of seconds, fractions allowed, as milliseconds within what the library takes (1 to 600000).
+    func milliseconds(_ option: Option) throws(Failure) -> Int32 {
+        let text = text(option) ?? option.initial ?? ""
+        guard let seconds = Double(text), seconds >= 0.001, seconds <= 600 else {
+            throw Failure(.usage, "--\(option.name): \"\(text)\" is not a number of seconds from 0.001 to 600")
+        }
+        return Int32(seconds * 1000)
+    }
+
+    private static func misuse(_ problem: String, _ command: Command) -> Failure {
+        Failure(.usage, "\(problem) (see bellwire \(command.name) --help)")
+    }
+}

@@ -1,0 +1,77 @@
+import CBellwire
+
+/// The help pages: made from the commands themselves, so that they cannot lag behind.
+enum Help {
+    private static let width = 80
+
+    static func overview(of commands: [Command]) -> String {
+        let rows = commands.map { ($0.name, $0.summary) }
+        return """
+            bellwire \(String(cString: bw_version())): pair with a desktop, receive its notifications, send some
+
+            Usage: bellwire COMMAND [options]
+
+            Commands:
+            \(table(rows))
+
+            Options:
+            \(table([("--help, -h", "Shows this page; bellwire COMMAND --help that of a command."), ("--version, -V", "Shows the version.")]))
+
+            Exit codes:
+            \(table(Exit.table))
+
+            Try it:
+              $ bellwire desktop                  in one terminal: shows a QR code and its text
+              $ bellwire pair                     in another: paste the text
+              $ bellwire listen                   prints what the desktop pushes
+
+            """
+    }
+
+    static func page(of command: Command) -> String {
+        let operands = command.operands.map { $0.isRequired ? $0.name : "[\($0.name)]" }
+        let usage = (["bellwire", command.name, "[options]"] + operands).joined(separator: " ")
+        var page = "Usage: \(usage)\n\n"
+        for paragraph in command.about { page += lines(of: paragraph, width: width).joined(separator: "\n") + "\n\n" }
+        if !command.operands.isEmpty { page += "Operands:\n\(table(command.operands.map { ($0.name, $0.help) }))\n\n" }
+        let options = command.options.map { option in
+            (option.spelling, option.initial.map { "\(option.help) Default: \($0)." } ?? option.help)
+        }
+        page += "Options:\n\(table(options))\n\nExit codes:\n\(table(Exit.table))\n\nExamples:\n"
+        for example in command.examples { page += "  $ \(example.line)\n      \(example.says)\n" }
+        return page
+    }
+
+    /// Two columns; a first column that is too long has a line of its own.
+    private static func table(_ rows: [(String, String)]) -> String {
+        let column = min(rows.map(\.0.count).max() ?? 0, 26) + 4
+        return rows.map { name, text in
+            let texts = lines(of: text, width: width - column)
+            let indent = String(repeating: " ", count: column)
+            let head = "  \(name)"
+            var result: [String] = []
+            if head.count + 2 > column {
+                result.append(head)
+                result += texts.map { indent + $0 }
+            } else {
+                let padding = String(repeating: " ", count: column - head.count)
+                result.append(head + padding + (texts.first ?? ""))
+                result += texts.dropFirst().map { indent + $0 }
+            }
+            return result.joined(separator: "\n")
+        }.joined(separator: "\n")
+    }
+
+    private static func lines(of text: String, width: Int) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            if !line.isEmpty, line.count + 1 + word.count > width {
+                lines.append(line)
+                line = ""
+            }
+            line += (line.isEmpty ? "" : " ") + word
+        }
+        return line.isEmpty ? lines : lines + [line]
+    }
+}

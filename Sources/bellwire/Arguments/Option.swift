@@ -1,0 +1,69 @@
+/// One option of a command: how it is written and what its help says.
+struct Option: Sendable {
+    enum Value: Sendable {
+        /// A switch.
+        case none
+        /// `--name VALUE` or `--name=VALUE`.
+        case required(String)
+        /// `--name` or `--name=VALUE`.
+        case optional(String)
+    }
+
+    let name: String
+    let short: Character?
+    let value: Value
+    /// What it does, for the help page; its default is said by ``initial``.
+    let help: String
+    /// The default as text; `nil` where there is none, or the help says it.
+    let initial: String?
+
+    /// A switch.
+    init(_ name: String, short: Character? = nil, _ help: String) { self.init(name, short: short, .none, help) }
+
+    init(_ name: String, short: Character? = nil, _ value: Value, _ help: String, initial: String? = nil) {
+        self.name = name
+        self.short = short
+        self.value = value
+        self.help = help
+        self.initial = initial
+    }
+
+    /// How the option is written, as the help page shows it.
+    var spelling: String {
+        let long =
+            switch value {
+            case .none: "--\(name)"
+            case .required(let placeholder): "--\(name) \(placeholder)"
+            case .optional(let placeholder): "--\(name)[=\(placeholder)]"
+            }
+        return (short.map { "-\($0), " } ?? "    ") + long
+    }
+}
+
+// MARK: Options that several commands have
+
+extension Option {
+    static let help = Option("help", short: "h", "Shows this page.")
+    static let json = Option("json", "One JSON object a line, for machines; errors too.")
+    static let verbose = Option("verbose", short: "v", "The library's log on standard error.")
+    static let caFile = Option(
+        "ca-file", .required("FILE"), "Certificates (PEM) to trust for wss:// instead of the system's.")
+    static let name = Option("name", .required("NAME"), "What the other side calls this one (default: the host name).")
+
+    static let deviceStateDirectory = stateDirectory("device")
+    static let desktopStateDirectory = stateDirectory("desktop")
+
+    private static func stateDirectory(_ role: String) -> Option {
+        Option(
+            "state-dir", .required("DIR"), "Where keys and database are kept; :memory: keeps nothing.",
+            initial: "$XDG_STATE_HOME/bellwire/\(role)")
+    }
+
+    static let desktop = Option(
+        "to", .required("DESKTOP"),
+        "The paired desktop: its name, its id or the beginning of it; needed when several are paired.")
+
+    static func timeout(_ initial: Int, _ help: String) -> Option {
+        Option("timeout", .required("SECONDS"), help, initial: "\(initial)")
+    }
+}

@@ -1,0 +1,60 @@
+import CBellwire
+import Glibc
+
+/// The command-line program: a host of the public C interface like any other.
+@main
+enum Bellwire {
+    /// Every command, in the order of the overview.
+    static let commands: [Command] = [.relay, .desktop, .pair, .listen, .send, .history]
+
+    static func main() {
+        let words = Array(CommandLine.arguments.dropFirst())
+        do throws(Failure) {
+            try Interrupt.install()
+            exit(try run(words).code)
+        } catch {
+            Output.failure(error, json: words.contains("--json"))
+            exit(error.exit.code)
+        }
+    }
+
+    private static func run(_ words: [String]) throws(Failure) -> Exit {
+        guard let first = words.first else {
+            throw Failure(
+                .usage, "name a command: \(commands.map(\.name).joined(separator: ", ")) (see bellwire --help)")
+        }
+        switch first {
+        case "--help", "-h":
+            Output.text(Help.overview(of: commands))
+            return .done
+        case "help":
+            guard let name = words.dropFirst().first else {
+                Output.text(Help.overview(of: commands))
+                return .done
+            }
+            Output.text(Help.page(of: try command(named: name)))
+            return .done
+        case "--version", "-V":
+            Output.line("bellwire \(String(cString: bw_version()))")
+            return .done
+        default:
+            if first.hasPrefix("-") {
+                throw Failure(.usage, "unknown option \(first) before a command (see bellwire --help)")
+            }
+            let command = try command(named: first)
+            let arguments = try Arguments(words.dropFirst(), of: command)
+            if arguments.has(.help) {
+                Output.text(Help.page(of: command))
+                return .done
+            }
+            return try command.run(arguments)
+        }
+    }
+
+    private static func command(named name: String) throws(Failure) -> Command {
+        if let command = commands.first(where: { $0.name == name }) { return command }
+        let nearest = Suggestion.nearest(to: name, in: commands.map(\.name))
+        let hint = nearest.map { "did you mean \"\($0)\"?" } ?? "see bellwire --help"
+        throw Failure(.usage, "unknown command \"\(name)\": \(hint)")
+    }
+}

@@ -1,0 +1,79 @@
+import CBellwire
+import JSON
+
+extension Command {
+    static let relay = Command(
+        name: "relay",
+        summary: "Runs a relay: routes frames between desktops and devices.",
+        about: [
+            """
+            Carries frames between peers that cannot reach each other directly, and keeps those for absent peers for a \
+            while, in memory. The health page answers /health and /stats. Ctrl-C ends it.
+            """,
+            """
+            Whoever reaches the address can register: listen on addresses of a network that you trust, or with a \
+            certificate behind names that you own.
+            """,
+        ],
+        operands: [],
+        ownOptions: [listenAddress, health, noHealth, certificate, key] + RelayLimits.options,
+        examples: [
+            Example(line: "bellwire relay", says: "On loopback: for programs on this machine."),
+            Example(line: "bellwire relay --listen 192.168.1.5:9001 --no-health", says: "For the local network."),
+        ],
+        run: { arguments throws(Failure) in try runRelay(arguments) })
+
+    private static let listenAddress = Option(
+        "listen", .required("HOST:PORT"), "Where peers connect; port 0 takes a free one.", initial: "127.0.0.1:9001")
+    private static let health = Option(
+        "health", .required("HOST:PORT"), "Where the health page is.", initial: "127.0.0.1:9002")
+    private static let noHealth = Option("no-health", "No health page.")
+    private static let certificate = Option(
+        "tls-certificate", .required("FILE"), "Certificate chain (PEM): peers connect with wss://.")
+    private static let key = Option("tls-key", .required("FILE"), "The certificate's private key (PEM).")
+
+    private static func runRelay(_ arguments: Arguments) throws(Failure) -> Exit {
+        if arguments.has(certificate) != arguments.has(key) {
+            throw Failure(.usage, "--tls-certificate and --tls-key belong together")
+        }
+        var options: JSONObject = ["listen": .string(arguments.text(listenAddress) ?? listenAddress.initial ?? "")]
+        if !arguments.has(noHealth) { options["health"] = .string(arguments.text(health) ?? health.initial ?? "") }
+        if let certificate = arguments.text(certificate), let key = arguments.text(key) {
+            options["tls"] = ["certificate_file": .string(certificate), "key_file": .string(key)]
+        }
+        options.merge(try RelayLimits.values(arguments))
+        let handle = try Handle(.relay, options: .object(options), verbose: arguments.has(.verbose))
+        let json = arguments.has(.json)
+        try handle.subscribe("problem") { _, event in
+            json
+                ? Output.json(event) : Output.notice(event["data"]?["message"]?.string ?? "a problem without a message")
+        }
+        try handle.start()
+        let state = try result { bw_relay_state(handle.pointer, $0) }
+        let address = Address(options["listen"]?.string ?? "", port: state["port"]?.integer)
+        let page = Address(options["health"]?.string ?? "", port: state["healthPort"]?.integer)
+        let scheme = options["tls"] == nil ? "ws" : "wss"
+        if json {
+            Output.json(["event": "started", "data": state])
+        } else {
+            let health = options["health"] == nil ? "" : ", health page http://\(page)/health"
+            Output.line("Relay at \(scheme)://\(address)\(health)")
+        }
+        _ = try handle.wait()
+        try check(bw_relay_stop(handle.pointer))
+        return .done
+    }
+}
+
+/// `host:port`, with the port that was really taken.
+struct Address: CustomStringConvertible {
+    let description: String
+
+    init(_ text: String, port: Int64?) {
+        guard let port, let colon = text.lastIndex(of: ":") else {
+            description = text
+            return
+        }
+        description = "\(text[..<colon]):\(port)"
+    }
+}

@@ -1,0 +1,76 @@
+import CBellwire
+import JSON
+
+/// Why a command ends without being done: one line for the user, and an exit code for scripts.
+struct Failure: Error {
+    let exit: Exit
+    let message: String
+    /// What `bw_last_error` said; `nil` where the program itself refuses.
+    let error: JSONValue?
+
+    init(_ exit: Exit, _ message: String, error: JSONValue? = nil) {
+        self.exit = exit
+        self.message = message
+        self.error = error
+    }
+
+    /// A call of the library's that failed.
+    ///
+    /// - Parameter json: what a completion got; for other calls, `bw_last_error` of this thread.
+    init(_ status: bw_status, json: String?) {
+        let error = json.flatMap { text in try? JSONValue(parsing: text) }
+        let name = String(cString: bw_status_name(status))
+        self.init(
+            Exit(status, reason: error?["detail"]?["reason"]?.string), error?["message"]?.string ?? name, error: error)
+    }
+
+    static func interrupted(_ signal: Int32) -> Failure { Failure(.interrupted(signal), "interrupted") }
+}
+
+extension Exit {
+    init(_ status: bw_status, reason: String?) {
+        switch bw_status_code(rawValue: status) {
+        case BW_E_INVALID: self = .usage
+        case BW_E_OFFLINE, BW_E_TIMEOUT: self = .offline
+        case BW_E_NOT_FOUND: self = .notPaired
+        case BW_E_BUSY: self = .inUse
+        // protocol.md 2, Reasons: these say that nobody was there.
+        case BW_E_PAIRING where ["relay_unreachable", "desktop_offline", "no_relay", "timeout"].contains(reason):
+            self = .offline
+        default: self = .failed
+        }
+    }
+}
+
+/// Passes a status on, or throws what the library says about it.
+@discardableResult
+func check(_ status: bw_status) throws(Failure) -> bw_status {
+    guard status < 0 else { return status }
+    throw Failure(status, json: taken(bw_last_error()))
+}
+
+/// A text of the library's that is ours to free.
+func taken(_ text: UnsafeMutablePointer<CChar>?) -> String? {
+    guard let text else { return nil }
+    defer { bw_free(text) }
+    return String(cString: text)
+}
+
+/// The JSON that a call writes to its last parameter.
+func result(
+    _ call: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> bw_status
+) throws(Failure) -> JSONValue {
+    let text = try resultText(call)
+    do throws(JSONError) { return try JSONValue(parsing: text) } catch {
+        throw Failure(.failed, "the library's answer cannot be read: \(error.message)")
+    }
+}
+
+/// The text that a call writes to its last parameter.
+func resultText(
+    _ call: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> bw_status
+) throws(Failure) -> String {
+    var text: UnsafeMutablePointer<CChar>?
+    try check(call(&text))
+    return taken(text) ?? ""
+}

@@ -1,0 +1,161 @@
+import CBellwire
+import Glibc
+import JSON
+
+/// One open handle of the library's, whatever its role: its events, and the loop that waits for them.
+final class Handle {
+    /// The functions that every role has.
+    struct Role: Sendable {
+        let open: @Sendable (UnsafePointer<CChar>?, UnsafeMutablePointer<OpaquePointer?>?) -> bw_status
+        let start: @Sendable (OpaquePointer?) -> bw_status
+        let close: @Sendable (OpaquePointer?) -> bw_status
+        let descriptor: @Sendable (OpaquePointer?) -> Int32
+        let dispatch: @Sendable (OpaquePointer?) -> bw_status
+        let subscribe:
+            @Sendable (
+                OpaquePointer?, UnsafePointer<CChar>?, bw_event_callback?, UnsafeMutableRawPointer?, bw_destroy?,
+                UnsafeMutablePointer<bw_subscription>?
+            ) -> bw_status
+        let unsubscribe: @Sendable (OpaquePointer?, bw_subscription) -> bw_status
+
+        static let device = Role(
+            open: { bw_device_open($0, $1) }, start: { bw_device_start($0) }, close: { bw_device_close($0) },
+            descriptor: { bw_device_fd($0) }, dispatch: { bw_device_dispatch($0) },
+            subscribe: { bw_device_subscribe($0, $1, $2, $3, $4, $5) }, unsubscribe: { bw_device_unsubscribe($0, $1) })
+        static let desktop = Role(
+            open: { bw_desktop_open($0, $1) }, start: { bw_desktop_start($0) }, close: { bw_desktop_close($0) },
+            descriptor: { bw_desktop_fd($0) }, dispatch: { bw_desktop_dispatch($0) },
+            subscribe: { bw_desktop_subscribe($0, $1, $2, $3, $4, $5) },
+            unsubscribe: { bw_desktop_unsubscribe($0, $1) })
+        static let relay = Role(
+            open: { bw_relay_open($0, $1) }, start: { bw_relay_start($0) }, close: { bw_relay_close($0) },
+            descriptor: { bw_relay_fd($0) }, dispatch: { bw_relay_dispatch($0) },
+            subscribe: { bw_relay_subscribe($0, $1, $2, $3, $4, $5) },
+            unsubscribe: { bw_relay_unsubscribe($0, $1) })
+    }
+
+    /// Why a wait ended.
+    enum Wake: Equatable {
+        case done
+        case deadline
+        case signal(Int32)
+    }
+
+    let pointer: OpaquePointer?
+    private let role: Role
+
+    init(_ role: Role, options: JSONValue, verbose: Bool) throws(Failure) {
+        if verbose { try LogLines.show() }
+        var pointer: OpaquePointer?
+        try check(role.open(options.serialized(), &pointer))
+        self.role = role
+        self.pointer = pointer
+    }
+
+    deinit { _ = role.close(pointer) }
+
+    func start() throws(Failure) { try check(role.start(pointer)) }
+
+    /// Ends the handle before its owner goes; what is called on it later fails.
+    func close() throws(Failure) { try check(role.close(pointer)) }
+
+    @discardableResult
+    func subscribe(
+        _ event: String, _ body: @escaping (_ event: String, _ json: JSONValue) -> Void
+    ) throws(Failure) -> bw_subscription {
+        let subscriber = Unmanaged.passRetained(Subscriber(body)).toOpaque()
+        var subscription: bw_subscription = 0
+        try check(
+            role.subscribe(pointer, event, Subscriber.callback, subscriber, Subscriber.destroy, &subscription))
+        return subscription
+    }
+
+    /// Also inside that subscription's own callback: what has not been handed over yet then stays in the store.
+    func unsubscribe(_ subscription: bw_subscription) throws(Failure) {
+        try check(role.unsubscribe(pointer, subscription))
+    }
+
+    /// Dispatches events, and reads lines where there is an input, until `isDone`, the deadline (see ``Clock``; `nil` =
+    /// none) or a signal.
+    func wait(
+        until deadline: Int64? = nil, input: LineInput? = nil, isDone: () throws(Failure) -> Bool = { false }
+    ) throws(Failure) -> Wake {
+        let descriptor = try check(role.descriptor(pointer))
+        while true {
+            try check(role.dispatch(pointer))
+            if try isDone() { return .done }
+            if let signal = Interrupt.take() { return .signal(signal) }
+            let left = deadline.map { max(0, $0 &- Clock.now) }
+            if left == 0 { return .deadline }
+            var entries = [descriptor, Interrupt.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            if let input, input.isOpen {
+                entries.append(pollfd(fd: input.descriptor, events: Int16(POLLIN), revents: 0))
+            }
+            let count = poll(&entries, nfds_t(entries.count), left.map { Int32(clamping: $0) } ?? -1)
+            if count < 0, errno != EINTR {
+                throw Failure(.failed, "poll failed: \(String(cString: strerror(errno)))")
+            }
+            if count > 0, entries.count > 2, entries[2].revents != 0 { try input?.read() }
+        }
+    }
+
+    /// Starts an `_async` call and waits for its completion. The call's own timeout bounds the wait.
+    func completion(
+        of call: (bw_completion, UnsafeMutableRawPointer, bw_destroy) -> bw_status
+    ) throws(Failure) -> JSONValue {
+        let waiter = Completion()
+        try check(call(Completion.callback, Unmanaged.passRetained(waiter).toOpaque(), Completion.destroy))
+        if case .signal(let signal) = try wait(isDone: { () throws(Failure) in waiter.result != nil }) {
+            throw .interrupted(signal)
+        }
+        guard let (status, json) = waiter.result else { return .null }
+        guard status >= 0 else { throw Failure(status, json: json) }
+        return (try? JSONValue(parsing: json)) ?? .null
+    }
+}
+
+/// What a subscription's `user_data` points at.
+private final class Subscriber {
+    let body: (String, JSONValue) -> Void
+
+    init(_ body: @escaping (String, JSONValue) -> Void) { self.body = body }
+
+    static let callback: bw_event_callback = { userData, event, json in
+        guard let userData, let event, let json, let value = try? JSONValue(parsing: String(cString: json)) else {
+            return
+        }
+        Unmanaged<Subscriber>.fromOpaque(userData).takeUnretainedValue().body(String(cString: event), value)
+    }
+
+    static let destroy: bw_destroy = { userData in
+        if let userData { Unmanaged<Subscriber>.fromOpaque(userData).release() }
+    }
+}
+
+/// What a completion's `user_data` points at.
+private final class Completion {
+    var result: (status: bw_status, json: String)?
+
+    static let callback: bw_completion = { userData, status, json in
+        guard let userData else { return }
+        let text = json.map { String(cString: $0) } ?? ""
+        Unmanaged<Completion>.fromOpaque(userData).takeUnretainedValue().result = (status, text)
+    }
+
+    static let destroy: bw_destroy = { userData in
+        if let userData { Unmanaged<Completion>.fromOpaque(userData).release() }
+    }
+}
+
+/// The library's log on standard error.
+private enum LogLines {
+    static func show() throws(Failure) {
+        let callback: bw_log_callback = { _, level, message in
+            guard let message else { return }
+            let names = ["debug", "info", "warning", "error"]
+            let name = names.indices.contains(Int(level)) ? names[Int(level)] : "log"
+            Output.notice("\(name): \(String(cString: message))")
+        }
+        try check(bw_set_log(Int32(BW_LOG_DEBUG.rawValue), callback, nil, nil))
+    }
+}

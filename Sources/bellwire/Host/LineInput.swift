@@ -1,0 +1,84 @@
+import Glibc
+
+/// Standard input, one line at a time, without ever waiting in a read.
+final class LineInput {
+    let descriptor: Int32 = 0
+    private(set) var isOpen = true
+    private var pending: [UInt8] = []
+    private var isSkipping = false
+    private let body: (String) -> Void
+
+    /// A longer line is dropped, and said.
+    static let limit = 256 * 1024
+
+    init(_ body: @escaping (String) -> Void) { self.body = body }
+
+    /// To be called when the descriptor is readable.
+    func read() throws(Failure) {
+        var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+        let count = Glibc.read(descriptor, &buffer, buffer.count)
+        if count < 0 {
+            if errno == EINTR || errno == EAGAIN { return }
+            throw Failure(.failed, "standard input cannot be read: \(String(cString: strerror(errno)))")
+        }
+        if count == 0 {
+            isOpen = false
+            if !pending.isEmpty { end() }
+            return
+        }
+        for byte in buffer[..<count] {
+            if byte == UInt8(ascii: "\n") {
+                end()
+            } else if pending.count < LineInput.limit {
+                pending.append(byte)
+            } else {
+                isSkipping = true
+            }
+        }
+    }
+
+    private func end() {
+        defer {
+            pending.removeAll(keepingCapacity: true)
+            isSkipping = false
+        }
+        if isSkipping {
+            Output.notice("a line of more than \(LineInput.limit) bytes was dropped")
+            return
+        }
+        if pending.last == UInt8(ascii: "\r") { pending.removeLast() }
+        body(String(decoding: pending, as: UTF8.self))
+    }
+
+    /// All of standard input as text; at most ``limit`` bytes.
+    static func all() throws(Failure) -> String { try contents(of: 0, named: "standard input") }
+
+    /// All of a file as text; at most ``limit`` bytes.
+    static func contents(ofFile path: String) throws(Failure) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw Failure(.usage, "\(path) cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        defer { Glibc.close(descriptor) }
+        return try contents(of: descriptor, named: path)
+    }
+
+    private static func contents(of descriptor: Int32, named name: String) throws(Failure) -> String {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+        while true {
+            var entries = [descriptor, Interrupt.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            _ = poll(&entries, 2, -1)
+            if let signal = Interrupt.take() { throw .interrupted(signal) }
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count >= 0 else {
+                throw Failure(.failed, "\(name) cannot be read: \(String(cString: strerror(errno)))")
+            }
+            if count == 0 { break }
+            bytes += buffer[..<count]
+            if bytes.count > limit { throw Failure(.usage, "\(name) holds more than \(limit) bytes") }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

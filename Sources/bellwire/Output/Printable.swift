@@ -1,0 +1,20 @@
+/// Text of a peer's, made fit for a terminal.
+enum Printable {
+    /// One line: line breaks and tabs become a space; other control characters, which could steer the terminal, and
+    /// marks that turn the direction of text become `?`.
+    static func line(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 0x09, 0x0A, 0x0D, 0x2028, 0x2029: result.append(" ")
+            case 0x00..<0x20, 0x7F..<0xA0, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069: result.append("?")
+            default: result.append(scalar)
+            }
+        }
+        return String(result)
+    }
+
+    static func padded(_ text: String, to width: Int) -> String {
+        text.count >= width ? text : text + String(repeating: " ", count: width - text.count)
+    }
+}

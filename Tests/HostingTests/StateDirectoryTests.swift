@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+@testable import Hosting
+
+@Suite struct StateDirectoryTests {
+    private let root = FileManager.default.temporaryDirectory.appendingPathComponent("bw-\(UUID().uuidString)")
+
+    private func path(_ name: String) -> String { root.appendingPathComponent(name).path }
+
+    @Test("a directory is made with its parents, for its owner alone")
+    func make() throws {
+        defer { try? FileManager.default.removeItem(at: root) }
+        let directory = try StateDirectory.open(path("a/b"))
+        let mode = try FileManager.default.attributesOfItem(atPath: path("a/b"))[.posixPermissions] as? Int
+        #expect(mode == 0o700)
+        #expect(directory.file("key")?.hasSuffix("/a/b/key") == true)
+    }
+
+    @Test("one handle at a time, also by another name; the next one when the first is gone")
+    func exclusive() throws {
+        defer { try? FileManager.default.removeItem(at: root) }
+        var first: StateDirectory? = try StateDirectory.open(path("s"))
+        #expect(first != nil)
+        let error = try #require(throws: HostError.self) { _ = try StateDirectory.open(path("s/../s/.")) }
+        #expect(error.code == .busy)
+        first = nil
+        _ = try StateDirectory.open(path("s"))
+    }
+
+    @Test("another process that has it is told apart")
+    func otherProcess() throws {
+        defer { try? FileManager.default.removeItem(at: root) }
+        _ = try StateDirectory.open(path("s"))  // makes the lock file, and lets it go
+        let holder = Process()
+        holder.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        holder.arguments = [
+            "python3", "-c",
+            "import fcntl,sys; f=open(sys.argv[1],'r+'); fcntl.lockf(f,fcntl.LOCK_EX); print('held',flush=True); sys.stdin.read()",
+            path("s/lock"),
+        ]
+        let (input, output) = (Pipe(), Pipe())
+        holder.standardInput = input
+        holder.standardOutput = output
+        try holder.run()
+        _ = output.fileHandleForReading.availableData
+        let error = try #require(throws: HostError.self) { _ = try StateDirectory.open(path("s")) }
+        #expect(error.code == .busy)
+        try input.fileHandleForWriting.close()
+        holder.waitUntilExit()
+        _ = try StateDirectory.open(path("s"))
+    }
+
+    @Test("a place that cannot be is named: a file, an empty text, a parent that is a file")
+    func impossible() throws {
+        defer { try? FileManager.default.removeItem(at: root) }
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        try Data().write(to: URL(fileURLWithPath: path("file")))
+        let file = try #require(throws: HostError.self) { _ = try StateDirectory.open(path("file")) }
+        #expect(file.code == .io)
+        #expect(file.detail["path"] != nil)
+        let below = try #require(throws: HostError.self) { _ = try StateDirectory.open(path("file/below")) }
+        #expect(below.code == .io)
+        let empty = try #require(throws: HostError.self) { _ = try StateDirectory.open("") }
+        #expect(empty.code == .invalid)
+    }
+}

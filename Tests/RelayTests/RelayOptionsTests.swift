@@ -1,0 +1,70 @@
+import JSON
+import Testing
+import Transport
+
+@testable import Relay
+
+@Suite("Relay options come as JSON")
+struct RelayOptionsTests {
+    private func refusal(_ json: JSONObject) -> RelayError? {
+        do throws(RelayError) {
+            _ = try RelayOptions(json: json)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("no keys are the defaults, and every key is taken")
+    func all() throws {
+        let defaults = try RelayOptions(json: [:])
+        #expect(defaults.host == "127.0.0.1" && defaults.port == 9_001 && defaults.health == nil)
+        let options = try RelayOptions(json: [
+            "listen": "[::1]:0", "health": "127.0.0.1:9002",
+            "tls": ["certificate_file": "c.pem", "key_file": "k.pem"], "allowed_origins": ["https://example.org"],
+            "max_frame_bytes": 4_096, "max_frames_per_second": 1, "limit_loopback": true, "max_connections": 2,
+            "max_unregistered": 3, "max_unregistered_per_address": 4, "register_within_ms": 500,
+            "takeover_within_ms": 60, "max_absent_peers": 7, "max_stored_per_peer": 8,
+            "max_stored_bytes_per_peer": 9, "max_stored_bytes": 10, "stored_for_ms": 11_000,
+            "max_queued_bytes": 65_536, "max_acquaintances_per_peer": 13, "max_acquaintances": 14,
+        ])
+        #expect(options.host == "::1" && options.port == 0)
+        #expect(options.health == RelayOptions.Address(host: "127.0.0.1", port: 9_002))
+        #expect(options.tls?.certificateFile == "c.pem" && options.tls?.keyFile == "k.pem")
+        #expect(options.allowedOrigins == ["https://example.org"])
+        #expect(options.maximumFrame == 4_096 && options.maximumFramesPerSecond == 1 && options.limitsLoopback)
+        #expect(options.maximumConnections == 2 && options.maximumUnregistered == 3)
+        #expect(options.maximumUnregisteredPerAddress == 4 && options.registerWithin == 500)
+        #expect(options.takeoverWithin == 60 && options.maximumAbsentPeers == 7 && options.maximumStoredPerPeer == 8)
+        #expect(options.maximumStoredBytesPerPeer == 9 && options.maximumStoredBytes == 10)
+        #expect(options.storedFor == 11_000 && options.maximumQueuedBytes == 65_536)
+        #expect(options.maximumAcquaintancesPerPeer == 13 && options.maximumAcquaintances == 14)
+        let none = try RelayOptions(json: ["health": .null, "tls": .null])
+        #expect(none.health == nil && none.tls == nil)
+    }
+
+    @Test("an unknown key, a wrong type and a number out of range are named")
+    func refusals() {
+        for (json, code, names) in [
+            (["prot": 1], RelayError.Code.unknownOption, ["prot"]),
+            (["tls": ["certificate_file": "a", "key_file": "b", "x": 1]], .unknownOption, ["tls.x"]),
+            (["listen": 9_001], .invalidOption, ["listen", "a text", "a number"]),
+            (["listen": "127.0.0.1"], .invalidOption, ["listen", "host:port"]),
+            (["listen": "::1:9001"], .invalidOption, ["listen"]),
+            (["listen": ":9001"], .invalidOption, ["listen"]),
+            (["listen": "127.0.0.1:70000"], .invalidOption, ["listen"]),
+            (["health": true], .invalidOption, ["health", "a boolean"]),
+            (["limit_loopback": "yes"], .invalidOption, ["limit_loopback", "true or false"]),
+            (["max_frame_bytes": 1.5], .invalidOption, ["max_frame_bytes", "a whole number"]),
+            (["max_frame_bytes": 1], .invalidOption, ["max_frame_bytes", "4096"]),
+            (["stored_for_ms": -1], .invalidOption, ["stored_for_ms"]),
+            (["allowed_origins": [1]], .invalidOption, ["allowed_origins", "an array of texts"]),
+            (["tls": ["key_file": "k"]], .invalidOption, ["tls", "certificate_file"]),
+            (["tls": ["key_file": 1]], .invalidOption, ["tls.key_file"]),
+        ] as [(JSONObject, RelayError.Code, [String])] {
+            let error = refusal(json)
+            #expect(error?.code == code)
+            for name in names { #expect(error?.message.contains(name) == true, "\(error?.message ?? "none")") }
+        }
+    }
+}

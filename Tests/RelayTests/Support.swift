@@ -1,0 +1,128 @@
+import JSON
+
+@testable import Relay
+
+/// A generator with a seed, so that a run that failed can be run again.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+
+    mutating func next() -> UInt64 {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return state
+    }
+}
+
+extension Array where Element == UInt8 {
+    init(text: String) { self = Array(text.utf8) }
+
+    var text: String { String(decoding: self, as: UTF8.self) }
+
+    var json: JSONValue? { try? JSONValue(parsing: self) }
+}
+
+func scan(_ text: String) throws(EnvelopeScanner.Failure) -> Envelope { try scan(Array(text.utf8)) }
+
+func scan(_ bytes: [UInt8]) throws(EnvelopeScanner.Failure) -> Envelope {
+    let result: Result<Envelope, EnvelopeScanner.Failure> = bytes.withUnsafeBytes { buffer in
+        do throws(EnvelopeScanner.Failure) {
+            return .success(try EnvelopeScanner.scan(buffer))
+        } catch {
+            return .failure(error)
+        }
+    }
+    return try result.get()
+}
+
+/// A machine with its connections, its clock, and what it has sent.
+struct Bench {
+    var machine: RelayStateMachine
+    var moment = Moment(monotonic: 1_000, epoch: 1_700_000_000_000)
+    /// Everything sent, in order.
+    private(set) var sent: [(to: ConnectionID, frame: [UInt8])] = []
+    private(set) var closed: [(ConnectionID, CloseCause)] = []
+    private(set) var probes: [(owner: ConnectionID, peer: Int, claim: UInt64)] = []
+    private(set) var awaited: [(ConnectionID, through: UInt64)] = []
+
+    init(_ change: (inout RelayOptions) -> Void = { _ in }) {
+        var options = RelayOptions()
+        change(&options)
+        machine = RelayStateMachine(limits: options.limits)
+    }
+
+    mutating func advance(_ milliseconds: UInt64) {
+        moment.monotonic += milliseconds
+        moment.epoch += Int64(milliseconds)
+    }
+
+    mutating func open(from address: String = "127.0.0.1", isLoopback: Bool = true) -> ConnectionID {
+        machine.opened(from: address, isLoopback: isLoopback, at: moment)
+    }
+
+    /// Opens a connection and registers it.
+    mutating func peer(_ name: String) -> ConnectionID {
+        let id = open()
+        receive(#"{"type":"register","peerId":"\#(name)"}"#, from: id)
+        return id
+    }
+
+    mutating func receive(_ frame: String, from id: ConnectionID) { receive(Array(frame.utf8), from: id) }
+
+    mutating func receive(_ frame: [UInt8], from id: ConnectionID, isTargetClosing: Bool = false) {
+        let moment = moment
+        let action = frame.withUnsafeBytes {
+            machine.received($0, from: id, at: moment, isTargetClosing: isTargetClosing)
+        }
+        switch action {
+        case .none: break
+        case .forward(let target, let routed):
+            sent.append((target, frame.withUnsafeBytes { routed.bytes(of: $0) }))
+        case .perform(let actions): perform(actions)
+        }
+    }
+
+    mutating func close(_ id: ConnectionID) { perform(machine.closed(id, at: moment)) }
+
+    mutating func tick() { perform(machine.tick(at: moment)) }
+
+    mutating func endProbe(answered: Bool) {
+        let probe = probes.removeFirst()
+        perform(machine.probeEnded(probe.claim, of: probe.peer, answered: answered, at: moment))
+    }
+
+    mutating func endWrite() {
+        let (id, sequence) = awaited.removeFirst()
+        machine.written(to: id, through: sequence)
+    }
+
+    /// What was sent to a connection since the last call, as JSON.
+    mutating func take(_ id: ConnectionID) -> [JSONValue] {
+        let mine = sent.filter { $0.to == id }.compactMap { $0.frame.json }
+        sent.removeAll { $0.to == id }
+        return mine
+    }
+
+    mutating func takeAll() -> [(to: ConnectionID, frame: [UInt8])] {
+        defer { sent = [] }
+        return sent
+    }
+
+    mutating func takeClosed() -> [(ConnectionID, CloseCause)] {
+        defer { closed = [] }
+        return closed
+    }
+
+    private mutating func perform(_ actions: [RelayStateMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .send(let id, let frame): sent.append((id, frame))
+            case .close(let id, let cause): closed.append((id, cause))
+            case .probe(let id, let peer, let claim): probes.append((id, peer, claim))
+            case .awaitWritten(let id, let sequence): awaited.append((id, sequence))
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+#!/usr/bin/env bash
+# Installs what is missing and runs every test. Needs Swift 6.3 on the PATH; asks nothing; can be run again.
+#
+#   Tests/run.sh [--filter REGEX]
+#
+#   --filter REGEX   only the Swift, ABI and integration tests whose names match; no lint, benchmarks or examples
+#
+# Ends with a line "N passed, N failed", and with 0 when nothing failed. The full outputs are in .build/tests.
+set -uo pipefail
+export LC_ALL=C.UTF-8 PYTHONUNBUFFERED=1
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root" || exit 1
+exec < /dev/null
+
+filter=""
+while [ $# -gt 0 ]; do
+    case $1 in
+        --filter)
+            [ -n "${2:-}" ] || { echo "Tests/run.sh: --filter takes a regular expression" >&2; exit 2; }
+            filter=$2
+            shift 2
+            ;;
+        *)
+            echo "Tests/run.sh: unknown option '$1'; usage: Tests/run.sh [--filter REGEX]" >&2
+            exit 2
+            ;;
+    esac
+done
+
+# Swift's and pip's caches go to the home directory; a build account may have none.
+if [ ! -w "${HOME:-/nonexistent}" ]; then
+    export HOME=$root/.build/home XDG_CACHE_HOME=$root/.build/home/.cache
+    mkdir -p "$XDG_CACHE_HOME"
+fi
+
+logs=$root/.build/tests
+rm -rf "$logs"
+mkdir -p "$logs"
+passed=0
+failed=0
+started=$SECONDS
+
+# MARK: Counting
+
+# result NAME PASSED FAILED SECONDS: adds a suite's count to the sum, and says it.
+result() {
+    passed=$((passed + $2))
+    failed=$((failed + $3))
+    printf '%-28s %4d passed, %d failed  (%d s)\n' "$1" "$2" "$3" "$4"
+}
+
+# Runs a command with its output in the suite's log. A suite that hangs is ended, and has failed.
+logged() {
+    local log=$logs/$1.log limit=$2
+    shift 2
+    timeout --kill-after=20 "$limit" "$@" > "$log" 2>&1
+}
+
+indented() {
+    sed 's/^/    /'
+}
+
+# check NAME LIMIT COMMAND…: one test, passed when the command ends with 0.
+check() {
+    local name=$1 limit=$2 begin=$SECONDS status
+    shift 2
+    logged "$name" "$limit" "$@"
+    status=$?
+    if [ "$status" -eq 0 ]; then
+        result "$name" 1 0 $((SECONDS - begin))
+        return 0
+    fi
+    result "$name" 0 1 $((SECONDS - begin))
+    tail -n 40 "$logs/$name.log" | indented
+    echo "    FAILED: $name ended with status $status"
+    return 1
+}
+
+# counted NAME LIMIT COMMAND…: a suite that prints "FAIL…" lines and ends with "N passed, N failed".
+counted() {
+    local name=$1 limit=$2 begin=$SECONDS status good bad
+    shift 2
+    logged "$name" "$limit" "$@"
+    status=$?
+    read -r good bad < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$logs/$name.log" | tail -n 1)
+    settle "$name" "$status" "${good:-}" "${bad:-}" "$begin"
+    if [ "${bad:-1}" -gt 0 ]; then grep -A 12 '^FAIL' "$logs/$name.log" | head -n 200 | indented; fi
+}
+
+# reported NAME LIMIT COMMAND…: a suite that writes the JUnit report $logs/NAME.xml, as Swift Testing and pytest do.
+reported() {
+    local name=$1 limit=$2 begin=$SECONDS status good bad
+    shift 2
+    logged "$name" "$limit" "$@"
+    status=$?
+    read -r good bad < <(python3 - "$logs/$name" <<'PYTHON'
+import glob, sys, xml.etree.ElementTree as tree
+
+good = bad = 0
+with open(sys.argv[1] + ".failures", "w", encoding="utf-8") as out:
+    # Swift puts "-swift-testing" into the name when XCTest reports as well.
+    reports = glob.glob(glob.escape(sys.argv[1]) + "*.xml")
+    for case in (case for report in reports for case in tree.parse(report).iter("testcase")):
+        name = f'{case.get("classname")} {case.get("name")}'
+        faults = case.findall("failure") + case.findall("error")
+        skipped = case.find("skipped")
+        if faults:
+            bad += 1
+            print("FAILED:", name, file=out)
+            for fault in faults:
+                print(fault.text or fault.get("message") or "", file=out)
+        elif skipped is not None:
+            print("skipped:", name, skipped.get("message") or skipped.text or "", file=out)
+        else:
+            good += 1
+if reports:
+    print(good, bad)
+PYTHON
+    )
+    settle "$name" "$status" "${good:-}" "${bad:-}" "$begin"
+    if [ -s "$logs/$name.failures" ]; then head -n 300 "$logs/$name.failures" | indented; fi
+}
+
+# settle NAME STATUS PASSED FAILED BEGIN: without a count, or with a bad end that no failed test explains, the suite
+# itself has failed.
+settle() {
+    local good=${3:-0} bad=${4:-0}
+    if [ -z "$3" ] || { [ "$2" -ne 0 ] && [ "$bad" -eq 0 ]; }; then
+        result "$1" "$good" $((bad + 1)) $((SECONDS - $5))
+        tail -n 60 "$logs/$1.log" | indented
+        echo "    FAILED: $1 ended with status $2 $([ -n "$3" ] || echo "and no count")"
+    else
+        result "$1" "$good" "$bad" $((SECONDS - $5))
+    fi
+}
+
+finish() {
+    echo "All took $((SECONDS - started)) s; outputs in ${logs#"$root/"}."
+    echo "$passed passed, $failed failed"
+    [ "$failed" -eq 0 ]
+    exit
+}
+
+# MARK: What it needs
+
+if ! command -v swift > /dev/null; then
+    echo "Tests/run.sh: swift is not on the PATH; Bellwire takes Swift 6.3 (https://swift.org/install)" >&2
+    result setup 0 1 0
+    finish
+fi
+if ! bindings/c/packages.sh --tests; then
+    result packages 0 1 0
+    finish
+fi
+
+# Python's part, beside the build: nothing is installed into the system's Python.
+python_packages=(websockets==15.0.1 pytest==8.4.2)
+venv=$root/.build/venv
+prepare_python() {
+    local made=$venv/installed
+    [ "$(cat "$made" 2> /dev/null)" = "${python_packages[*]}" ] && "$venv/bin/python" -c "" && return 0
+    echo "Installing into .build/venv: ${python_packages[*]}"
+    rm -rf "$venv"
+    logged venv 300 python3 -m venv "$venv" \
+        && logged venv 600 "$venv/bin/python" -m pip --disable-pip-version-check install --quiet "${python_packages[@]}" \
+        && echo "${python_packages[*]}" > "$made"
+}
+
+# MARK: The suites
+
+swift_flags=(--explicit-target-dependency-import-check error)
+stage=$root/build/stage
+
+if [ -z "$filter" ]; then
+    check format-lint 300 swift format lint --strict -r Sources Tests Package.swift
+    mapfile -t scripts < <(git ls-files '*.sh' .ci/run)
+    check shell-lint 120 shellcheck "${scripts[@]}"
+fi
+
+if check swift-build 2400 swift build --build-tests "${swift_flags[@]}"; then
+    reported swift-tests 900 swift test --skip-build "${swift_flags[@]}" --disable-xctest \
+        --xunit-output "$logs/swift-tests.xml" ${filter:+--filter "$filter"}
+fi
+
+# The release library and program, as a user gets them: everything from here on stands on these.
+if ! check library 2400 bindings/c/build.sh; then
+    echo "The tests of the library cannot run without it."
+    finish
+fi
+
+counted abi-tests 1800 Tests/ABITests/run.sh --stage "$stage" ${filter:+--filter "$filter"}
+
+if compgen -G "Tests/IntegrationTests/*.py" > /dev/null; then
+    if prepare_python; then
+        export BELLWIRE_STAGE=$stage
+        reported integration-tests 900 "$venv/bin/python" -m pytest -q --junitxml "$logs/integration-tests.xml" \
+            -p no:cacheprovider ${filter:+-k "$filter"} Tests/IntegrationTests
+    else
+        result integration-tests 0 1 0
+        tail -n 20 "$logs/venv.log" | indented
+    fi
+fi
+
+if [ -z "$filter" ]; then
+    if [ -x Tests/Benchmarks/relay.sh ]; then check benchmarks 900 Tests/Benchmarks/relay.sh --short; fi
+    if [ -x examples/run.sh ]; then check examples 900 examples/run.sh; fi
+fi
+
+finish

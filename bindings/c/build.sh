@@ -1,0 +1,192 @@
+#!/usr/bin/env bash
+# Builds Bellwire for C: the shared library, the static library, the header, the pkg-config and CMake files, and the
+# bellwire program. None of them needs Swift where it runs or is linked.
+#
+#   build.sh [--prefix DIR] [--build-dir DIR]
+#
+#   --prefix DIR      also installs: DIR/lib, DIR/include, DIR/bin (a staged install: any DIR, the tree can be moved)
+#   --build-dir DIR   where it builds (default: build/ in the checkout); the result stands in DIR/stage
+set -euo pipefail
+shopt -s inherit_errexit
+export LC_ALL=C
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+header=$root/include/bellwire.h
+soname=libbellwire.so.1
+
+fail() {
+    echo "build.sh: $*" >&2
+    exit 1
+}
+
+# MARK: Arguments
+
+usage="usage: build.sh [--prefix DIR] [--build-dir DIR]"
+prefix=""
+build=$root/build
+while [ $# -gt 0 ]; do
+    case $1 in
+        --prefix | --build-dir)
+            [ -n "${2:-}" ] || fail "$1 takes a directory; $usage"
+            mkdir -p "$2" || fail "$2 cannot be made"
+            directory=$(cd "$2" && pwd)
+            if [ "$1" = --prefix ]; then prefix=$directory; else build=$directory; fi
+            shift 2
+            ;;
+        -h | --help)
+            sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
+            exit 0
+            ;;
+        *) fail "unknown option '$1'; $usage" ;;
+    esac
+done
+
+# MARK: What it needs
+
+command -v swift > /dev/null || fail "swift is not on the PATH; Bellwire takes Swift 6.3 (https://swift.org/install)"
+missing=$("$here/packages.sh" --print)
+[ -z "$missing" ] || fail "Debian packages are missing: ${missing//$'\n'/ }; bindings/c/packages.sh installs them"
+
+mkdir -p "$build/stage/lib" "$build/stage/include" "$build/stage/bin"
+stage=$build/stage
+log=$build/build.log
+exec 9> "$build/.lock"
+flock 9 # of two at once, the second waits and then finds everything done
+
+# Swift's caches go to the home directory; a build account may have none.
+if [ ! -w "${HOME:-/nonexistent}" ]; then
+    export HOME=$build/home XDG_CACHE_HOME=$build/home/.cache
+    mkdir -p "$XDG_CACHE_HOME"
+fi
+
+# Runs a step with its output in the log, and shows the log's end when it fails.
+run() {
+    if ! "$@" > "$log" 2>&1 < /dev/null; then
+        tail -n 40 "$log" >&2
+        fail "'$1' failed; the end of $log is above"
+    fi
+}
+
+# MARK: Compile
+
+# One build makes the rooms' objects and the program. -static-stdlib has to reach the compiler that links;
+# --static-swift-stdlib does not reach libraries.
+echo "Building Bellwire (release) in $build"
+run swift build --package-path "$root" --scratch-path "$build/swift" -c release -Xswiftc -static-stdlib \
+    --explicit-target-dependency-import-check error
+release=$build/swift/release
+
+# What SwiftPM links into the program, less the program's own objects, is the library. (A glob would also find objects
+# whose sources are gone.) The list is quoted as response files are, which xargs reads too.
+objects=$build/objects.list
+grep -v '/bellwire\.build/' "$release/bellwire.product/Objects.LinkFileList" > "$objects"
+
+# MARK: Link, unless nothing that goes in has changed
+
+info=$(swiftc -print-target-info -static-stdlib)
+runtime=$(sed -n 's/^ *"runtimeResourcePath": "\(.*\)"$/\1/p' <<< "$info")/linux
+architecture=$(sed -n 's/^ *"arch": "\(.*\)",$/\1/p' <<< "$info")
+[ -f "$runtime/libswiftCore.a" ] || fail "this Swift has no static standard library at $runtime"
+
+inputs=$(
+    {
+        xargs sha256sum < "$objects"
+        sha256sum "$release/bellwire" "$header" "$here/build.sh" "$here/bellwire.pc.in" "$here"/cmake/*.in
+        echo "$info"
+    } | sha256sum
+)
+
+# The functions that the header declares: what both libraries export, and all that they export.
+declared=$(cc -E -P "$header" | grep -oE '\bbw_[a-z0-9_]+\(' | tr -d '(' | sort -u)
+version=$(sed -n 's/^#define BW_VERSION "\(.*\)"$/\1/p' "$header")
+
+# The linker takes every name of the version script from our objects: a function of the header without a body, which
+# the compiler does not notice, ends the build here. Nodelete, because Swift's runtime cannot be unloaded.
+link_shared() {
+    {
+        echo "BELLWIRE_1 {"
+        echo "  global:"
+        awk '{ print "    " $0 ";" }' <<< "$declared"
+        echo "  local: *;"
+        echo "};"
+    } > "$build/exports.map"
+    run swiftc -emit-library -static-stdlib -no-toolchain-stdlib-rpath "@$objects" -o "$build/$soname" \
+        -use-ld=lld -Xlinker -soname -Xlinker "$soname" \
+        -Xlinker "--version-script=$build/exports.map" -Xlinker --no-undefined-version -Xlinker -z -Xlinker defs \
+        -Xlinker --gc-sections -Xlinker --as-needed \
+        -Xlinker -z -Xlinker nodelete -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
+    run strip --strip-all "$build/$soname"
+    mv "$build/$soname" "$stage/lib/$soname"
+    ln -sfn "$soname" "$stage/lib/libbellwire.so"
+}
+
+# The archive is one object in which everything but the header's functions is local, so that it meets neither a C++
+# host's templates (groups are resolved here) nor another Swift runtime.
+link_static() {
+    local libraries=() autolinked library renames=() section
+    xargs swift-autolink-extract -o "$build/autolink.list" < "$objects"
+    # Swift's own, from the list that the compiler left in the objects; the system's are the host's to link.
+    autolinked=$(sort -u "$build/autolink.list" | sed -n 's/^-l//p')
+    for library in $autolinked swiftCore dispatch BlocksRuntime; do
+        if [ -f "$runtime/lib$library.a" ]; then libraries+=("-l$library"); fi
+    done
+    # swiftrt.o registers the metadata; without it dynamic casts fail.
+    run ld -r --force-group-allocation -o "$build/bellwire.o" "@$objects" "$runtime/$architecture/swiftrt.o" \
+        -L "$runtime" --start-group "${libraries[@]}" --end-group
+    # swiftrt.o finds the metadata by the sections' names, in which the linker gathers those of the whole program. Under
+    # a name of our own, our runtime sees ours only, and that of a host in Swift sees only its.
+    for section in $(objdump -h "$build/bellwire.o" | awk '$2 ~ /^swift5_/ { print $2 }' | sort -u); do
+        renames+=(--rename-section "$section=bellwire_$section")
+    done
+    for section in $(nm -u "$build/bellwire.o" | sed -n 's/^ *[Uw] __start_\(swift5_.*\)$/\1/p'); do
+        renames+=(--redefine-sym "__start_$section=__start_bellwire_$section")
+        renames+=(--redefine-sym "__stop_$section=__stop_bellwire_$section")
+    done
+    echo "$declared" > "$build/exports.list"
+    run objcopy --strip-debug --keep-global-symbols="$build/exports.list" "${renames[@]}" "$build/bellwire.o"
+    # What no relocation needs.
+    run strip --strip-unneeded "$build/bellwire.o"
+    rm -f "$build/libbellwire.a"
+    run ar rcsD "$build/libbellwire.a" "$build/bellwire.o"
+    mv "$build/libbellwire.a" "$stage/lib/libbellwire.a"
+    rm "$build/bellwire.o"
+}
+
+describe() {
+    mkdir -p "$stage/lib/pkgconfig" "$stage/lib/cmake/bellwire"
+    sed "s/@VERSION@/$version/g" "$here/bellwire.pc.in" > "$stage/lib/pkgconfig/bellwire.pc"
+    for template in "$here"/cmake/*.in; do
+        sed "s/@VERSION@/$version/g" "$template" > "$stage/lib/cmake/bellwire/$(basename "$template" .in)"
+    done
+    cp "$header" "$stage/include/bellwire.h"
+}
+
+if [ "$(cat "$build/inputs.sum" 2> /dev/null || true)" != "$inputs" ]; then
+    rm -f "$build/inputs.sum"
+    echo "Linking"
+    link_shared
+    link_static
+    run strip -o "$build/bellwire" "$release/bellwire"
+    mv "$build/bellwire" "$stage/bin/bellwire"
+    describe
+    echo "$inputs" > "$build/inputs.sum"
+fi
+(cd "$stage" && stat -c '  %n: %s bytes' "lib/$soname" lib/libbellwire.a bin/bellwire)
+
+# MARK: Install
+
+if [ -n "$prefix" ]; then
+    install -d "$prefix/lib/pkgconfig" "$prefix/lib/cmake/bellwire" "$prefix/include" "$prefix/bin"
+    # install replaces a file, it does not write into it: a program that runs keeps the library that it has loaded.
+    install -m 755 "$stage/lib/$soname" "$prefix/lib/$soname"
+    ln -sfn "$soname" "$prefix/lib/libbellwire.so"
+    install -m 644 "$stage/lib/libbellwire.a" "$prefix/lib/"
+    install -m 644 "$stage/lib/pkgconfig/bellwire.pc" "$prefix/lib/pkgconfig/"
+    install -m 644 "$stage"/lib/cmake/bellwire/*.cmake "$prefix/lib/cmake/bellwire/"
+    install -m 644 "$stage/include/bellwire.h" "$prefix/include/"
+    install -m 755 "$stage/bin/bellwire" "$prefix/bin/"
+    echo "Installed in $prefix"
+else
+    echo "Built in $stage"
+fi

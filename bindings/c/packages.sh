@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# The Debian packages that building and testing need: the one list that every script here reads.
+#
+#   packages.sh [--tests] [--print]
+#
+# Installs what is missing, after saying what that is; as root, or through sudo when that asks no password.
+#   --tests   also what only the tests and examples need
+#   --print   prints the missing packages, one a line, and installs nothing
+set -euo pipefail
+
+build=(
+    # the compilers that Swift links with, and what the release is made with
+    binutils gcc g++ libc6-dev pkg-config git ca-certificates
+    # what Swift's own programs load
+    libncurses6 libxml2 libcurl4 zlib1g tzdata
+    # the libraries that Bellwire stands on
+    libhttp-parser-dev libjansson-dev libqrencode-dev libsodium-dev libsqlite3-dev libssl-dev libuv1-dev libwslay-dev
+)
+# clang-14, not clang: the latter would put itself over the clang of a Swift that was unpacked into /usr.
+tests=(clang-14 cmake make openssl python3 python3-venv shellcheck valgrind)
+
+packages=("${build[@]}")
+print=false
+for argument in "$@"; do
+    case $argument in
+        --tests) packages+=("${tests[@]}") ;;
+        --print) print=true ;;
+        *)
+            echo "packages.sh: unknown option '$argument'; usage: packages.sh [--tests] [--print]" >&2
+            exit 2
+            ;;
+    esac
+done
+
+if ! command -v apt-get > /dev/null; then
+    $print && exit 0
+    echo "packages.sh: no apt-get here; install what corresponds to: ${packages[*]}" >&2
+    exit 1
+fi
+
+# dpkg-query fails when one of the names is unknown to it, and still prints the others.
+installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${packages[@]}" 2> /dev/null | sed -n 's/^installed //p' || true)
+missing=()
+for package in "${packages[@]}"; do
+    grep -qxF "$package" <<< "$installed" || missing+=("$package")
+done
+if $print; then
+    if [ ${#missing[@]} -gt 0 ]; then printf '%s\n' "${missing[@]}"; fi
+    exit 0
+fi
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    if command -v sudo > /dev/null && sudo -n true 2> /dev/null; then
+        as_root=(sudo -n)
+    else
+        echo "Packages are missing, and installing them takes root. Run this, then again what you ran:" >&2
+        echo "  sudo apt-get install --no-install-recommends ${missing[*]}" >&2
+        exit 1
+    fi
+fi
+
+echo "Installing Debian packages: ${missing[*]}"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+install() {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@" < /dev/null > "$log" 2>&1
+}
+# The index may be absent or old on a fresh machine.
+if ! install install --no-install-recommends "${missing[@]}"; then
+    if ! { install update && install install --no-install-recommends "${missing[@]}"; }; then
+        tail -n 20 "$log" >&2
+        echo "packages.sh: apt-get failed; its last lines are above." >&2
+        exit 1
+    fi
+fi

@@ -1,0 +1,133 @@
+/*
+ * print_pushes.c - prints what a desktop pushes, one line for each notification.
+ *
+ *   cc print_pushes.c $(pkg-config --cflags --libs bellwire jansson) -o print_pushes
+ *
+ *   ./print_pushes '{"type":"desktop-pairing",...}'   pairs by the text of a desktop's QR code, then listens
+ *   ./print_pushes code.txt                           the same, with the text in a file; - is standard input
+ *   ./print_pushes                                    listens to the desktops that it has paired with before
+ *
+ * Ctrl-C ends it. Needs jansson (libjansson-dev) to read JSON. C99, and C++ as well.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <bellwire.h>
+#include <errno.h>
+#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Ctrl-C as something to poll for: the handler writes a byte into this pipe, and does nothing else. */
+static int interrupt_pipe[2];
+
+static void on_interrupt(int number) {
+    int saved = errno;
+    char byte = (char)number;
+    if (write(interrupt_pipe[1], &byte, 1) < 0) { /* the pipe is full: it says so already */ }
+    errno = saved;
+}
+
+/* Ends the program when a call failed; bw_last_error() says what is wrong and what to do. */
+static void check(bw_status status) {
+    if (status >= 0) return;
+    char *error = bw_last_error();
+    json_t *root = error ? json_loads(error, 0, NULL) : NULL;
+    const char *message = json_string_value(json_object_get(root, "message"));
+    fprintf(stderr, "print_pushes: %s\n", message ? message : bw_status_name(status));
+    json_decref(root);
+    bw_free(error);
+    exit(EXIT_FAILURE);
+}
+
+/* The text of the QR code: the argument itself, or what stands in the file that it names. */
+static const char *read_code(const char *argument) {
+    static char text[8192];
+    if (argument[0] == '{') return argument;
+    FILE *file = strcmp(argument, "-") == 0 ? stdin : fopen(argument, "r");
+    if (!file) {
+        fprintf(stderr, "print_pushes: %s: %s\n", argument, strerror(errno));
+        exit(EXIT_FAILURE);
+    }
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    if (file != stdin) fclose(file);
+    return text;
+}
+
+/* Others wrote this text: control characters, which could steer the terminal, become spaces. */
+static void print_text(const char *text) {
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        int is_c1 = *c == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0; /* U+0080 to U+009F in UTF-8 */
+        putchar(*c < 0x20 || *c == 0x7F || is_c1 ? ' ' : *c);
+        if (is_c1) c++;
+    }
+}
+
+/* Runs inside bw_device_dispatch(), on this thread. event_json is ours until it returns. */
+static void on_push(void *user_data, const char *event, const char *event_json) {
+    (void)user_data, (void)event;
+    json_int_t created = 0;
+    const char *priority, *source, *title, *body;
+    json_t *root = json_loads(event_json, JSON_ALLOW_NUL, NULL);
+    if (json_unpack(json_object_get(root, "data"), "{s:I, s:s, s:s, s:s, s:s}", "createdAt", &created, "priority",
+                    &priority, "source", &source, "title", &title, "body", &body) == 0) {
+        char when[32];
+        time_t seconds = (time_t)(created / 1000);
+        struct tm *local = localtime(&seconds);
+        if (!local || strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", local) == 0) strcpy(when, "?");
+        printf("%s  %-6s  %-6s  ", when, priority, source);
+        print_text(title);
+        printf("  ");
+        print_text(body);
+        printf("\n");
+        fflush(stdout);
+    }
+    json_decref(root);
+}
+
+int main(int argc, char **argv) {
+    if (argc > 2 || (argc == 2 && strcmp(argv[1], "--help") == 0)) {
+        fprintf(stderr, "usage: print_pushes [text of a desktop's QR code | file that holds it | -]\n");
+        return argc > 2 ? 2 : EXIT_SUCCESS;
+    }
+
+    /* The defaults: the key and the database are in $XDG_STATE_HOME/bellwire/device. */
+    bw_device *device = NULL;
+    check(bw_device_open(NULL, &device));
+
+    char *json = NULL;
+    if (argc == 2) {
+        check(bw_pairing_scan(device, read_code(argv[1]), 30000, &json)); /* so far, Ctrl-C simply ends it */
+        fprintf(stderr, "print_pushes: paired, waiting for pushes\n");
+    } else {
+        check(bw_pairing_list(device, &json));
+        if (strcmp(json, "[]") == 0) {
+            fprintf(stderr, "print_pushes: not paired yet: give it the text of a desktop's QR code\n");
+            return EXIT_FAILURE;
+        }
+    }
+    bw_free(json);
+
+    if (pipe(interrupt_pipe) != 0) return EXIT_FAILURE;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_interrupt;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+
+    /* Pushes that came before this line waited in the store; each is handed over once. */
+    check(bw_device_subscribe(device, "notification.received", on_push, NULL, NULL, NULL));
+    check(bw_device_start(device));
+
+    /* The library has one descriptor to wait for, so it fits any loop; bw_device_run() is one ready-made. */
+    struct pollfd wait_for[2] = {{bw_device_fd(device), POLLIN, 0}, {interrupt_pipe[0], POLLIN, 0}};
+    check(wait_for[0].fd);
+    while (wait_for[1].revents == 0) {
+        if (poll(wait_for, 2, -1) < 0 && errno != EINTR) break;
+        check(bw_device_dispatch(device));
+    }
+    return bw_device_close(device) == BW_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}
