@@ -13,7 +13,8 @@ final class ClientHandshake: ConnectionConsumer {
 
     private let url: WebSocketURL
     private let options: WebSocketClientOptions
-    private weak var webSocket: WebSocket?
+    /// Held until the handshake is over, one way or the other.
+    private var webSocket: WebSocket?
     private var step = Step.idle
     private var deadline: LoopTimer?
 
@@ -51,6 +52,7 @@ final class ClientHandshake: ConnectionConsumer {
         case .securing(let connection), .upgrading(let connection, _, _): connection.close()
         }
         step = .done
+        webSocket = nil
     }
 
     // MARK: Step by step
@@ -89,6 +91,7 @@ final class ClientHandshake: ConnectionConsumer {
             step = .done
             deadline = nil
             guard let webSocket else { return connection.close() }
+            self.webSocket = nil
             webSocket.didUpgrade(connection, UnsafeMutableRawBufferPointer(rebasing: bytes[consumed...]))
         }
     }
@@ -114,6 +117,7 @@ final class ClientHandshake: ConnectionConsumer {
     }
 
     private func fail(_ error: TransportError) {
+        let webSocket = webSocket
         cancel()
         webSocket?.didFailToOpen(error)
     }

@@ -42,24 +42,23 @@ extension FrameDecoder {
     private static func unmask(_ bytes: UnsafeMutableRawBufferPointer, _ key: UInt32) -> Bool {
         guard let base = bytes.baseAddress else { return true }
         let count = bytes.count
-        let wideKey = unsafeBitCast(SIMD8<UInt32>(repeating: key), to: SIMD32<UInt8>.self)
-        var seen = SIMD32<UInt8>(repeating: 0)
+        let wideKey = UInt64(key) << 32 | UInt64(key)
+        var seen: UInt64 = 0
         var offset = 0
-        while count &- offset >= 32 {
-            let plain = base.loadUnaligned(fromByteOffset: offset, as: SIMD32<UInt8>.self) ^ wideKey
+        while count &- offset >= 8 {
+            let plain = base.loadUnaligned(fromByteOffset: offset, as: UInt64.self) ^ wideKey
             seen |= plain
-            base.storeBytes(of: plain, toByteOffset: offset, as: SIMD32<UInt8>.self)
-            offset &+= 32
+            base.storeBytes(of: plain, toByteOffset: offset, as: UInt64.self)
+            offset &+= 8
         }
-        var rest: UInt8 = 0
         while offset < count {
             let plain =
                 base.load(fromByteOffset: offset, as: UInt8.self)
                 ^ UInt8(truncatingIfNeeded: key >> (UInt32(truncatingIfNeeded: offset & 3) &* 8))
-            rest |= plain
+            seen |= UInt64(plain)
             base.storeBytes(of: plain, toByteOffset: offset, as: UInt8.self)
             offset &+= 1
         }
-        return UTF8Check.hasNoHighBit(seen) && rest < 0x80
+        return UTF8Check.hasNoHighBit(seen)
     }
 }
