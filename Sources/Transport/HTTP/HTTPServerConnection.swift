@@ -4,7 +4,7 @@ final class HTTPServerConnection: ConnectionConsumer {
     private let connection: Connection
     private let listener: HTTPListener
     private var parser: HTTPHeadParser
-    private let deadline: LoopTimer
+    private var deadline: LoopTimer?
     private var isHandedOn = false
 
     /// More answers than this waiting to be read: the peer asks and does not listen.
@@ -14,12 +14,15 @@ final class HTTPServerConnection: ConnectionConsumer {
         self.connection = connection
         self.listener = listener
         parser = HTTPHeadParser(.request, limit: listener.options.maximumHead)
-        deadline = LoopTimer { [weak listener, weak connection] in
-            guard let connection else { return }
-            connection.close()
-            listener?.forget(connection)
-        }
-        deadline.start(after: listener.options.headTimeout)
+        // Not by a weak reference to the connection: that would slow down its reference count for good.
+        let timer = LoopTimer { [weak self] in self?.didTimeOut() }
+        timer.start(after: listener.options.headTimeout)
+        deadline = timer
+    }
+
+    private func didTimeOut() {
+        listener.forget(connection)
+        connection.close()
     }
 
     func begin() {
@@ -80,7 +83,7 @@ final class HTTPServerConnection: ConnectionConsumer {
 
     private func upgrade(_ key: String, _ rest: UnsafeMutableRawBufferPointer) {
         isHandedOn = true
-        deadline.stop()
+        deadline = nil
         write(WebSocketUpgrade.agreement(key: key))
         listener.forget(connection)
         let webSocket = WebSocket(accepted: connection, listener.options.webSocket)
@@ -97,7 +100,7 @@ final class HTTPServerConnection: ConnectionConsumer {
                 withBody: head.method != "HEAD"))
         guard keepsAlive else { return end() }
         parser = HTTPHeadParser(.request, limit: listener.options.maximumHead)
-        deadline.start(after: listener.options.headTimeout)
+        deadline?.start(after: listener.options.headTimeout)
     }
 
     private func refuse(_ status: Int, _ why: String) {
@@ -109,7 +112,7 @@ final class HTTPServerConnection: ConnectionConsumer {
     }
 
     private func end() {
-        deadline.stop()
+        deadline = nil
         listener.forget(connection)
         connection.finish()
     }

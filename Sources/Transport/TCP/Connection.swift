@@ -79,8 +79,9 @@ final class Connection {
     func finish(within limit: UInt64 = 2_000) {
         guard case .open = state else { return }
         consumer = nil
-        let timer = LoopTimer { [weak self] in self?.close() }
+        let timer = LoopTimer { self.close() }
         timer.start(after: limit)
+        // The timer and we hold each other until we are closed, which is what it is for.
         state = .finishing(timer, peerEnded: hasEnded)
         isPaused = false
         if !hasEnded { startReading() }
