@@ -351,6 +351,9 @@ BW_API bw_status bw_desktop_devices(bw_desktop *desktop, char **devices_json);
  * BW_E_STORE, BW_E_TIMEOUT (kept; the push may still go out). Since 0.1. */
 BW_API bw_status bw_desktop_notify(bw_desktop *desktop, const char *params_json, int32_t timeout_ms,
                                    char **result_json);
+/* The same without waiting; pushes go out in the order of the calls. Since 0.1. */
+BW_API bw_status bw_desktop_notify_async(bw_desktop *desktop, const char *params_json, int32_t timeout_ms,
+                                         bw_completion completion, void *user_data, bw_destroy destroy);
 
 /* The desktop's history: parameters and result of notification.getHistory. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_history(bw_desktop *desktop, const char *params_json, char **result_json);
@@ -369,8 +372,8 @@ BW_API bw_status bw_relay_open(const char *options_json, bw_relay **relay);
 /* Binds and serves. Idempotent. Errors: BW_E_NETWORK (address in use, not ours; certificate), BW_E_DENIED (port below
  * 1024). Since 0.1. */
 BW_API bw_status bw_relay_start(bw_relay *relay);
-/* Tells the peers (server-shutdown), then closes their connections. What it stored for absent peers is kept until
- * close. Idempotent. Since 0.1. */
+/* Tells the peers (server-shutdown), then closes their connections; what it stored for absent peers is gone.
+ * Idempotent. Since 0.1. */
 BW_API bw_status bw_relay_stop(bw_relay *relay);
 /* These are as for a device. A relay's events: problem. Since 0.1. */
 BW_API bw_status bw_relay_close(bw_relay *relay);

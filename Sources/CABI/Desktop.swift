@@ -138,6 +138,21 @@ public func bw_desktop_notify(
     }
 }
 
+@_cdecl("bw_desktop_notify_async") @implementation
+public func bw_desktop_notify_async(
+    _ desktop: OpaquePointer?, _ params_json: UnsafePointer<CChar>?, _ timeout_ms: Int32,
+    _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    let userData = UserData(user_data, destroy)
+    return entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        let notice = try Desktop.Notice(parsing: try optionalText(params_json, "params_json"))
+        let timeout = try timeout(timeout_ms)
+        let completion = try CABI.completion(completion, userData)
+        try endpoint.queue.call(completion) { endpoint.role.notify(notice, timeout: timeout, then: $0) }
+    }
+}
+
 @_cdecl("bw_desktop_history") @implementation
 public func bw_desktop_history(
     _ desktop: OpaquePointer?, _ params_json: UnsafePointer<CChar>?,

@@ -1,3 +1,4 @@
+import Glibc
 package import Wire
 
 extension CommandError {
@@ -38,18 +39,20 @@ extension CommandError {
         case nil: break
         }
         if saysUnsupported(text) { return .unsupported }
-        if ["permission denied", "not allowed", "unauthorized", "access denied"].contains(where: text.contains) {
+        if ["permission denied", "not allowed", "unauthorized", "access denied"].contains(where: { says(text, $0) }) {
             return .denied
         }
-        if ["timeout", "timed out"].contains(where: text.contains) { return .timeout }
+        if ["timeout", "timed out"].contains(where: { says(text, $0) }) { return .timeout }
         return saysCancelled(text) ? .cancelled : .remote
     }
 
+    private static func says(_ text: String, _ words: String) -> Bool { strstr(text, words) != nil }
+
     private static func saysUnsupported(_ text: String) -> Bool {
-        ["no handler", "method not found", "unknown method", "unknown command"].contains(where: text.contains)
+        ["no handler", "method not found", "unknown method", "unknown command"].contains(where: { says(text, $0) })
     }
 
     private static func saysCancelled(_ text: String) -> Bool {
-        text.contains("cancelled") || text.contains("canceled")
+        ["cancelled", "canceled"].contains(where: { says(text, $0) })
     }
 }

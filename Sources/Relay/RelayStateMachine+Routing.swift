@@ -101,8 +101,8 @@ extension RelayStateMachine {
     /// Whoever sends to an id has talked with it. Aliases of typed codes are nobody's acquaintances.
     @inline(__always)
     private mutating func noteTalk(of sender: Int, _ id: ConnectionID, to target: Int) {
-        let connection = connections[id.slot]
-        guard connection.lastTarget != target || connection.lastVersion != acquaintances.version else { return }
+        guard connections[id.slot].lastTarget != target || connections[id.slot].lastVersion != acquaintances.version
+        else { return }
         guard !peers[sender].isAlias, !peers[target].isAlias else { return }
         for forgotten in acquaintances.meet(sender, target) where forgotten != target { forgetIfIdle(forgotten) }
         // Only a pair that is in the table: an index may come to mean another peer, but not before a pair of the first

@@ -29,14 +29,16 @@ import Testing
         let database = try Database.numbers(scratch.path)
         // Used on the store's thread alone.
         nonisolated(unsafe) let other = try Connection(path: scratch.path)
-        let gate = Gate()
+        let (entered, gate) = (Gate(), Gate())
         let seenInWork = Recorder<Int64>()
         let seenAfter = Recorder<Int64>()
         // Holds the thread until all of the rest waits.
         database.submit { _ throws(StoreError) in
+            entered.open()
             gate.wait()
         } then: { _ in
         }
+        entered.wait()
         for value in 0..<100 {
             database.submit { connection throws(StoreError) in
                 try connection.execute("INSERT INTO number(value) VALUES (?)", [.integer(value)])

@@ -114,6 +114,10 @@ import Testing
             #"{"type":"chainlesschain:command:request","payload":{"id":"r9","method":"m","params":[1]}}"#)
         #expect(badParams?.request == AnswerableRequest(id: "r9", form: .object))
         #expect(badParams?.field == "params")
+        #expect(
+            badParams?.refusal?.outcome
+                == .error(RemoteError(.invalidRequest, "malformed request (wrong_type: params)")))
+        #expect(try malformed("{}")?.refusal == nil)
     }
 
     @Test("a text nested 10,000 deep is named, and nothing overflows")

@@ -13,9 +13,12 @@ package struct PendingCalls<Waiter> {
         package let method: String
         package let deadline: UInt64
         package let waiter: Waiter
+        /// Counts the calls: several that leave at once leave in the order in which they came.
+        fileprivate let number: UInt64
     }
 
     private var calls: [RequestID: Call] = [:]
+    private var added: UInt64 = 0
     private var isClosed = false
     private let limit: Int
     /// No deadline is before this one. It may be that of a call that has left: then one wake-up is for nothing.
@@ -47,7 +50,9 @@ package struct PendingCalls<Waiter> {
         guard calls[id] == nil else {
             return .refuse(CommandError(.duplicateID, "a command with this id waits already"))
         }
-        calls[id] = Call(id: id, desktop: desktop, method: method, deadline: deadline, waiter: waiter)
+        added &+= 1
+        calls[id] = Call(
+            id: id, desktop: desktop, method: method, deadline: deadline, waiter: waiter, number: added)
         earliest = calls.count == 1 ? deadline : min(earliest ?? deadline, deadline)
         return .send
     }
@@ -82,7 +87,7 @@ package struct PendingCalls<Waiter> {
         guard let earliest, earliest <= now else { return [] }
         let expired = remove { $0.deadline <= now }
         self.earliest = calls.values.lazy.map(\.deadline).min()
-        return expired.sorted { $0.deadline < $1.deadline }
+        return expired.sorted { ($0.deadline, $0.number) < ($1.deadline, $1.number) }
     }
 
     /// Takes out all calls; later ones are taken again.
@@ -95,7 +100,7 @@ package struct PendingCalls<Waiter> {
     }
 
     private mutating func remove(where condition: (Call) -> Bool) -> [Call] {
-        let removed = calls.values.filter(condition)
+        let removed = calls.values.filter(condition).sorted { $0.number < $1.number }
         for call in removed { calls[call.id] = nil }
         return removed
     }

@@ -53,6 +53,7 @@ package struct Dispatcher: Sendable {
 
     /// An admitted push was not stored: its sender may try again.
     package mutating func release(_ id: NotificationID, from desktop: PeerID) {
+        counters.admitted &-= 1
         recent.remove(Key(desktop: desktop, id: id))
     }
 

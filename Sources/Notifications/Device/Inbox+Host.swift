@@ -9,6 +9,8 @@ extension Inbox {
         case handed = 2
     }
 
+    // `handed < 2` is there for the planner: it uses a partial index only where the index's own condition stands.
+
     /// Rows that wait for the host, in the order of arrival.
     ///
     /// - Parameters:
@@ -16,13 +18,13 @@ extension Inbox {
     ///   - row: only rows after this one; 0 for all.
     package func takeForHost(limit: Int, after row: Int64) throws(StoreError) -> [Entry] {
         try connection.query(
-            "SELECT \(Inbox.columns) FROM inbox WHERE handed = 0 AND row > ? ORDER BY row LIMIT ?",
+            "SELECT \(Inbox.columns) FROM inbox WHERE handed < 2 AND handed = 0 AND row > ? ORDER BY row LIMIT ?",
             [.integer(row), .integer(limit)], Inbox.entry)
     }
 
     /// How many wait for the host.
     package func waitingForHost() throws(StoreError) -> Int64 {
-        try connection.integer("SELECT count(*) FROM inbox WHERE handed = 0")
+        try connection.integer("SELECT count(*) FROM inbox WHERE handed < 2 AND handed = 0")
     }
 
     /// Before the host's callback runs with them.
@@ -37,7 +39,7 @@ extension Inbox {
     /// Once after opening: what was being handed over when the process died comes again, and says so
     /// (`protocol.md` 4.4, the promise). Gives how many.
     package func recoverDispatching() throws(StoreError) -> Int {
-        try connection.execute("UPDATE inbox SET handed = 0, redelivered = 1 WHERE handed = 1")
+        try connection.execute("UPDATE inbox SET handed = 0, redelivered = 1 WHERE handed < 2 AND handed = 1")
     }
 
     private func mark(_ rows: [Int64], _ state: Handed) throws(StoreError) {

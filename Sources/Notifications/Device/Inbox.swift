@@ -1,3 +1,4 @@
+import JSON
 package import Store
 package import Wire
 
@@ -41,13 +42,14 @@ package struct Inbox {
         try connection.execute(
             """
             UPDATE inbox SET title = ?3, body = ?4, priority = ?5, source = ?6, created_at = ifnull(?7, created_at),
-                read = ?8, read_at = ?9
+                read = ?8, read_at = ?9, data = ifnull(?10, data)
             WHERE desktop = ?1 AND id = ?2
             """,
             [
                 .text(desktop.text), .text(row.id.text), .text(row.title), .text(row.body),
                 .integer(row.priority.rawValue), .text(row.source.rawValue), .optional(row.createdAt),
                 .flag(row.read), .optional(row.readAt),
+                .optional(row.data.map { JSONValue.object($0).serialized() }),
             ])
         return .duplicate
     }

@@ -12,7 +12,7 @@ package struct HistoryPage: Sendable, Equatable {
 
     package init(decoding result: JSONValue) throws(NotificationsError) {
         guard let object = result.object else { throw .answer(nil, "is no object") }
-        guard let elements = (object["notifications"] ?? object["items"])?.array else {
+        guard let elements = object["notifications"]?.array ?? object["items"]?.array else {
             throw .answer("notifications", "has no list of notifications")
         }
         rows = []

@@ -37,6 +37,8 @@ package struct MethodResult: Sendable, Equatable {
                 "success": true,
                 "delivered": .bool(try members.flag("delivered") ?? true),
                 "deviceId": try members.text("deviceId").map(JSONValue.string),
+                // Done, but not delivered: the desktop says why.
+                "error": members.errorText.map(JSONValue.string),
             ]
         case .broadcast:
             json = [

@@ -14,8 +14,9 @@ package struct PushRequest: Sendable, Equatable {
     package static let titleLimit = 1_024
     package static let bodyLimit = 65_536
     static let iconLimit = 65_536
-    /// As JSON. With a body of the largest size it stays within a frame.
-    static let dataLimit = 524_288
+    /// As JSON. With everything at its largest a push stays within a frame.
+    static let dataLimit = 262_144
+    static let richerLimit = 8_192
 
     static let names = ["title", "body", "priority", "data"] + RicherFields.names
 
@@ -37,8 +38,12 @@ package struct PushRequest: Sendable, Equatable {
     init(peer reader: ParameterReader) throws(NotificationsError) {
         try self.init(common: reader)
         priority = Priority(priority: reader.params["priority"], urgency: reader.params["urgency"])
-        if let text = reader.present("data")?.string, let parsed = try? JSONValue(parsing: text) {
-            data = parsed.object
+        if reader.present("data")?.string != nil {
+            let text = try reader.text("data", limit: PushRequest.dataLimit) ?? ""
+            guard text.isEmpty || (try? JSONValue(parsing: text))?.object != nil else {
+                throw .parameter("data", "must be an object, or a text holding the JSON of one")
+            }
+            data = (try? JSONValue(parsing: text))?.object
         } else {
             data = try reader.object("data", limit: PushRequest.dataLimit)
         }
@@ -57,7 +62,7 @@ package struct PushRequest: Sendable, Equatable {
         _ = try reader.flag("silenced")
         for name in ["expiresAt", "badge"] { _ = try reader.integer(name) }
         for name in ["collapseKey", "imageUrl", "deepLink", "category", "threadId", "subtitle", "sound"] {
-            _ = try reader.text(name, limit: bodyLimit)
+            _ = try reader.text(name, limit: richerLimit)
         }
         _ = try reader.object("encrypted_body", limit: 2 * bodyLimit)
     }

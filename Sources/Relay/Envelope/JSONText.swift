@@ -53,6 +53,18 @@ enum JSONText {
         output.append(UInt8(ascii: "\""))
     }
 
+    /// Appends a whole number.
+    static func appendNumber(_ number: Int64, to output: inout [UInt8]) {
+        if number < 0 { output.append(UInt8(ascii: "-")) }
+        let start = output.count
+        var rest = number.magnitude
+        repeat {
+            output.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        output[start...].reverse()
+    }
+
     /// Does the string, quotes included, hold an escaped NUL?
     static func spellsNUL(_ string: UnsafeRawBufferPointer) -> Bool {
         unescaped(string).contains(0)

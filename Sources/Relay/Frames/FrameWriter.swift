@@ -21,9 +21,9 @@ struct FrameWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    mutating func add(_ key: StaticString, number: some BinaryInteger) {
+    mutating func add(_ key: StaticString, number: Int64) {
         addKey(key)
-        bytes.append(contentsOf: String(number).utf8)
+        JSONText.appendNumber(number, to: &bytes)
     }
 
     mutating func add(_ key: StaticString, flag: Bool) {

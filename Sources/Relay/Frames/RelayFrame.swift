@@ -57,7 +57,7 @@ enum RelayFrame {
                 entry.add("connectedAt", number: registration.registeredAt)
                 return entry
             })
-        frame.add("count", number: registrations.count)
+        frame.add("count", number: Int64(registrations.count))
         frame.add("timestamp", number: moment.epoch)
         return frame.finished
     }

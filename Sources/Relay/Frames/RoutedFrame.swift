@@ -2,12 +2,12 @@
 ///
 /// What a peer wrote is never written anew: its bytes are copied as they came (design.md, "Where it must stand").
 struct RoutedFrame {
-    let head: [UInt8]
+    let head: FrameBytes
     /// Offsets into the frame that came.
     let body: Range<Int>
-    let tail: [UInt8]
+    let tail: FrameBytes
 
-    var count: Int { head.count &+ body.count &+ tail.count }
+    var count: Int { head.bytes.count &+ body.count &+ tail.bytes.count }
 
     /// A `message`: `from`, `payload` and `timestamp` are all that stays (protocol.md 1), and `sealed` where it was set.
     static func message(
@@ -28,37 +28,47 @@ struct RoutedFrame {
             head.append(contentsOf: sender.quoted)
             head.append(UInt8(ascii: ","))
             // It has a type, so it is not empty.
-            return RoutedFrame(head: head, body: Int(envelope.open) + 1..<bytes.count, tail: [])
+            return RoutedFrame(head: FrameBytes(head), body: Int(envelope.open) + 1..<bytes.count, tail: .empty)
         }
         let from = envelope.from.range
         head.append(contentsOf: bytes[Int(envelope.open)..<from.lowerBound])
         head.append(contentsOf: sender.quoted)
-        return RoutedFrame(head: head, body: from.upperBound..<bytes.count, tail: [])
+        return RoutedFrame(head: FrameBytes(head), body: from.upperBound..<bytes.count, tail: .empty)
     }
 
     /// All of it in one, to be kept.
     func bytes(of frame: UnsafeRawBufferPointer) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(head.count + body.count + tail.count)
-        bytes.append(contentsOf: head)
+        bytes.reserveCapacity(count)
+        bytes.append(contentsOf: head.bytes)
         bytes.append(contentsOf: frame[body])
-        bytes.append(contentsOf: tail)
+        bytes.append(contentsOf: tail.bytes)
         return bytes
     }
 }
 
 /// What a routed message ends with, made anew only when the millisecond has changed.
 struct TimestampTail {
-    private var epoch: Int64?
-    private var plain: [UInt8] = []
-    private var sealed: [UInt8] = []
+    private var epoch = Int64.min
+    private var plain = FrameBytes.empty
+    private var sealed = FrameBytes.empty
 
-    mutating func text(at epoch: Int64, isSealed: Bool) -> [UInt8] {
-        if epoch != self.epoch {
-            self.epoch = epoch
-            plain = Array(#","timestamp":\#(epoch)}"#.utf8)
-            sealed = Array(#","sealed":true,"timestamp":\#(epoch)}"#.utf8)
-        }
+    @inline(__always)
+    mutating func text(at epoch: Int64, isSealed: Bool) -> FrameBytes {
+        if epoch != self.epoch { renew(epoch) }
         return isSealed ? sealed : plain
+    }
+
+    private mutating func renew(_ epoch: Int64) {
+        self.epoch = epoch
+        var text: [UInt8] = []
+        text.reserveCapacity(64)
+        text.append(contentsOf: #","sealed":true"#.utf8)
+        let start = text.count
+        text.append(contentsOf: #","timestamp":"#.utf8)
+        JSONText.appendNumber(epoch, to: &text)
+        text.append(UInt8(ascii: "}"))
+        sealed = FrameBytes(text)
+        plain = FrameBytes(text[start...])
     }
 }

@@ -157,7 +157,7 @@ final class Registration: Sendable {
     /// Epoch milliseconds.
     let registeredAt: Int64
     /// What every message of this peer begins with, its id written once: `{"type":"message","from":"…","payload":`.
-    let messageHead: [UInt8]
+    let messageHead: FrameBytes
     /// Where in ``messageHead`` the id stands as a JSON string.
     private let quotedName: Range<Int>
 
@@ -172,11 +172,11 @@ final class Registration: Sendable {
         JSONText.appendQuoted(name, to: &head)
         quotedName = start..<head.count
         head.append(contentsOf: #","payload":"#.utf8)
-        messageHead = head
+        messageHead = FrameBytes(head)
     }
 
     /// The id as a JSON string, quotes included.
-    var quoted: ArraySlice<UInt8> { messageHead[quotedName] }
+    var quoted: Slice<UnsafeRawBufferPointer> { messageHead.bytes[quotedName] }
 }
 
 /// What a peer says of its device when it registers.

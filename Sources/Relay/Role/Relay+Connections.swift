@@ -4,7 +4,7 @@ extension Relay: WebSocketDelegate {
     package func webSocketDidOpen(_ webSocket: WebSocket) {}
 
     package func webSocket(_ webSocket: WebSocket, didReceive text: UnsafeRawBufferPointer) {
-        guard let place = webSocket.context as? Place, !isStopping else { return }
+        guard let place = place(of: webSocket), !isStopping else { return }
         switch machine.received(text, from: place.id, at: now()) {
         case .none: return
         case .forward(let target, let frame):
@@ -20,7 +20,7 @@ extension Relay: WebSocketDelegate {
     }
 
     package func webSocketDidClose(_ webSocket: WebSocket, _ reason: CloseReason) {
-        guard let place = webSocket.context as? Place else { return }
+        guard let place = place(of: webSocket) else { return }
         webSocket.context = nil
         if reason.error?.code == .slowReader {
             slowReaders += 1
@@ -38,6 +38,12 @@ extension Relay: WebSocketDelegate {
         let id: ConnectionID
 
         init(_ id: ConnectionID) { self.id = id }
+    }
+
+    @inline(__always)
+    private func place(of webSocket: WebSocket) -> Place? {
+        // Nobody else puts anything there, and a cast would ask the runtime for every message.
+        webSocket.context.map { unsafeDowncast($0, to: Place.self) }
     }
 
     /// A socket has opened.
@@ -86,15 +92,10 @@ extension Relay: WebSocketDelegate {
     /// One text message out of the relay's words and the bytes that came, without putting them together first.
     @inline(__always)
     private func send(_ frame: RoutedFrame, of text: UnsafeRawBufferPointer, on socket: WebSocket) -> Bool {
-        frame.head.withUnsafeBytes { head in
-            frame.tail.withUnsafeBytes { tail in
-                withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: 3) { pieces in
-                    pieces.initializeElement(at: 0, to: head)
-                    pieces.initializeElement(at: 1, to: UnsafeRawBufferPointer(rebasing: text[frame.body]))
-                    pieces.initializeElement(at: 2, to: tail)
-                    return socket.send(pieces: UnsafeBufferPointer(pieces))
-                }
-            }
-        }
+        let isSent = socket.send(
+            pieces: pieces.set(
+                frame.head.bytes, UnsafeRawBufferPointer(rebasing: text[frame.body]), frame.tail.bytes))
+        withExtendedLifetime(frame) {}
+        return isSent
     }
 }

@@ -18,6 +18,8 @@ package final class Relay {
     let startedAt: Moment
     var slowReaders: UInt64 = 0
     var turnedAway: UInt64 = 0
+    /// Where a routed frame is laid out for its socket; nothing stays there.
+    let pieces = FramePieces()
     var isAccepting = true
     var hasSaidFull = false
     private var tickTimer: LoopTimer?

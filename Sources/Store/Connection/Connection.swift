@@ -79,6 +79,7 @@ package final class Connection {
 
     /// Runs several statements that take no values, such as a schema.
     package func executeScript(_ sql: String) throws(StoreError) {
+        try checkTransaction(sql)
         let result = sqlite3_exec(handle, sql, nil, nil, nil)
         guard result == SQLITE_OK else {
             let detail = String(cString: sqlite3_errmsg(handle))
@@ -98,12 +99,14 @@ package final class Connection {
 
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
+    private func checkTransaction(_ sql: String) throws(StoreError) {
+        guard !isWorking || isInTransaction else { throw StoreError(result: SQLITE_ABORT, sql: sql) }
+    }
+
     private func withStatement(
         _ sql: String, _ values: [Value], _ use: (Statement) throws(StoreError) -> Void
     ) throws(StoreError) {
-        guard !isWorking || isInTransaction else {
-            throw StoreError(result: SQLITE_ABORT, sql: sql)
-        }
+        try checkTransaction(sql)
         let statement = try statement(sql)
         statement.isRunning = true
         defer {

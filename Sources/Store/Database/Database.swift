@@ -52,6 +52,7 @@ package final class Database: Sendable {
 
     /// ``submit(_:then:)`` for a thread that may wait: not the loop. On the store's own thread it fails with
     /// ``StoreError/Code/wrongThread``, because it would wait for itself.
+    @discardableResult
     package func run<T: Sendable>(
         _ work: @escaping @Sendable (Connection) throws(StoreError) -> T
     ) throws(StoreError) -> T {

@@ -10,7 +10,7 @@ struct DatabaseFile {
 
     /// Up to this size every opening checks the whole file (a few dozen milliseconds at most). A larger one is checked
     /// when it was not closed cleanly, or when damage was met in it.
-    private static let checkedSize: Int64 = 64 << 20
+    private static let checkedSize: Int64 = 16 << 20
 
     /// Gives the connection, at the newest schema, and where a damaged file was put.
     func open(_ migrations: [Migration]) throws(StoreError) -> (connection: Connection, movedAside: String?) {

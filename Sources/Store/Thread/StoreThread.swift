@@ -2,7 +2,8 @@ import Glibc
 
 /// The one thread of the process that touches SQLite.
 ///
-/// Started when the first database is opened, never ended. All signals are blocked in it: they are the host's.
+/// Started when the first database is opened, never ended; what is enqueued earlier waits for that. All signals are
+/// blocked in it: they are the host's.
 package final class StoreThread: SerialExecutor {
     package static let shared = StoreThread()
 

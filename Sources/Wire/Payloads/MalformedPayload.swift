@@ -39,6 +39,14 @@ package struct MalformedPayload: Error, Sendable, Equatable, CustomStringConvert
     }
 }
 
+extension MalformedPayload {
+    /// The answer to a request that cannot be read, when its id could.
+    package var refusal: CommandResponse? {
+        guard let request else { return nil }
+        return CommandResponse(id: request.id, outcome: .error(RemoteError(.invalidRequest, description)))
+    }
+}
+
 /// What an answer needs to find its request: the id, and the form that its sender reads.
 package struct AnswerableRequest: Sendable, Equatable {
     package let id: RequestID

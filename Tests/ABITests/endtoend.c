@@ -1,0 +1,330 @@
+/* Relay, desktop and device in one process, over loopback: pairing, pushes, history, and again after a restart. */
+#include "roles.h"
+
+static void notify(bw_desktop *desktop, const char *title, const char *priority)
+{
+    char params[256];
+    char *json = NULL;
+    json_t *result;
+    snprintf(params, sizeof params, "{\"title\":\"%s\",\"body\":\"body of %s\",\"priority\":\"%s\",\"data\":{\"n\":\"1\"}}",
+             title, title, priority);
+    CHECK_STATUS(bw_desktop_notify(desktop, params, within(10000), &json), BW_OK);
+    result = parsed(json);
+    CHECK(json_is_true(json_object_get(result, "success")), "the desktop keeps it");
+    CHECK_NUMBER(json_integer_value(json_object_get(result, "deliveredCount")), 1);
+    CHECK_NUMBER(json_integer_value(json_object_get(result, "failedCount")), 0);
+    CHECK(json_is_string(json_object_get(result, "notificationId")), "it has an id");
+    json_decref(result);
+}
+
+/* A member of the data of the event with that number. */
+static const char *text_of(const struct record *record, size_t index, const char *member)
+{
+    const char *text
+        = json_string_value(json_object_get(json_object_get(json_array_get(record->all, index), "data"), member));
+    return text != NULL ? text : "";
+}
+
+static json_t *state_of(bw_device *device)
+{
+    char *json = NULL;
+    CHECK_STATUS(bw_device_state(device, &json), BW_OK);
+    return parsed(json);
+}
+
+static int64_t unread_of(bw_device *device)
+{
+    json_t *state = state_of(device);
+    int64_t unread = json_integer_value(json_object_get(state, "unread"));
+    json_decref(state);
+    return unread;
+}
+
+static void lists(bw_device *device, bw_desktop *desktop)
+{
+    char *json = NULL;
+    json_t *list, *peer;
+    CHECK_STATUS(bw_pairing_list(device, &json), BW_OK);
+    list = parsed(json);
+    CHECK_NUMBER(json_array_size(list), 1);
+    peer = json_array_get(list, 0);
+    CHECK_TEXT(json_string_value(json_object_get(peer, "name")), "test desktop");
+    CHECK_TEXT(json_string_value(json_object_get(peer, "platform")), "linux");
+    CHECK(json_is_boolean(json_object_get(peer, "secure")), "it says whether the pairing is secure");
+    CHECK(json_integer_value(json_object_get(peer, "pairedAt")) > epoch_ms() - 600000, "and since when it is");
+    json_decref(list);
+    json = NULL;
+    CHECK_STATUS(bw_desktop_devices(desktop, &json), BW_OK);
+    list = parsed(json);
+    CHECK_NUMBER(json_array_size(list), 1);
+    CHECK_TEXT(json_string_value(json_object_get(json_array_get(list, 0), "name")), "test device");
+    json_decref(list);
+}
+
+/* The methods of a paired device; the desktop has three notifications, of which it is to read one. */
+static void methods(bw_device *device, bw_desktop *desktop, const char *first_id)
+{
+    char params[256];
+    char *json = NULL;
+    json_t *result;
+    json_t *items;
+    CHECK_STATUS(bw_notification_get_history(device, NULL, "{\"limit\":2}", within(10000), &json), BW_OK);
+    result = parsed(json);
+    items = json_object_get(result, "notifications");
+    CHECK(json_is_true(json_object_get(result, "success")), "history is given");
+    CHECK_NUMBER(json_array_size(items), 2);
+    CHECK_TEXT(json_string_value(json_object_get(json_array_get(items, 0), "title")), "third");
+    CHECK_TEXT(json_string_value(json_object_get(json_array_get(items, 0), "priority")), "urgent");
+    CHECK_TEXT(json_string_value(json_object_get(json_array_get(items, 0), "source")), "pc");
+    CHECK(json_is_false(json_object_get(json_array_get(items, 0), "read")), "it is not read");
+    CHECK_TEXT(json_string_value(json_object_get(json_array_get(items, 1), "title")), "second");
+    CHECK_NUMBER(json_integer_value(json_object_get(result, "total")), 3);
+    CHECK_NUMBER(json_integer_value(json_object_get(result, "unreadCount")), 3);
+    CHECK_NUMBER(json_integer_value(json_object_get(result, "skipped")), 0);
+    json_decref(result);
+
+    json = NULL;
+    snprintf(params, sizeof params, "{\"notificationId\":\"%.100s\"}", first_id);
+    CHECK_STATUS(bw_notification_mark_as_read(device, NULL, params, within(10000), &json), BW_OK);
+    result = parsed(json);
+    CHECK(json_is_true(json_object_get(result, "success")), "it is marked as read");
+    CHECK_NUMBER(json_integer_value(json_object_get(result, "markedCount")), 1);
+    json_decref(result);
+
+    json = NULL;
+    CHECK_STATUS(bw_notification_get_unread_count(device, NULL, NULL, within(10000), &json), BW_OK);
+    result = parsed(json);
+    CHECK_NUMBER(json_integer_value(json_object_get(result, "count")), 2);
+    json_decref(result);
+
+    json = NULL;
+    CHECK_STATUS(bw_notification_get_history(device, NULL, "{\"unreadOnly\":true}", within(10000), &json), BW_OK);
+    result = parsed(json);
+    CHECK_NUMBER(json_array_size(json_object_get(result, "notifications")), 2);
+    json_decref(result);
+
+    json = NULL;
+    CHECK_STATUS(bw_notification_send(device, NULL, "{\"title\":\"from the device\",\"body\":\"hello\"}", within(10000),
+                                      &json),
+                 BW_OK);
+    result = parsed(json);
+    CHECK(json_is_true(json_object_get(result, "success")), "the desktop takes a notification of the device's");
+    json_decref(result);
+
+    json = NULL;
+    CHECK_STATUS(bw_desktop_history(desktop, "{\"limit\":1}", &json), BW_OK);
+    result = parsed(json);
+    items = json_object_get(result, "notifications");
+    CHECK_TEXT(json_string_value(json_object_get(json_array_get(items, 0), "title")), "from the device");
+    CHECK_TEXT(json_string_value(json_object_get(json_array_get(items, 0), "source")), "mobile");
+    json_decref(result);
+
+    json = NULL;
+    CHECK_STATUS(bw_device_invoke(device, NULL, "no.suchMethod", NULL, within(10000), &json), BW_E_UNSUPPORTED);
+    CHECK(json == NULL, "no output was written");
+}
+
+/* What waits for a push with that title. */
+struct awaited {
+    struct record *record;
+    const char *title;
+};
+
+static int has_title(void *context)
+{
+    struct awaited *awaited = (struct awaited *)context;
+    return has_event(awaited->record, "notification.received", "title", awaited->title);
+}
+
+static void pair_push_and_ask(void)
+{
+    char device_dir[256];
+    char desktop_dir[256];
+    struct record record;
+    struct outcome outcome;
+    struct awaited awaited;
+    bw_desktop *desktop = open_desktop(path_in(desktop_dir, sizeof desktop_dir, "desktop"));
+    bw_device *device = open_device(path_in(device_dir, sizeof device_dir, "device"));
+    json_t *state;
+    char *json = NULL;
+    char *code;
+    size_t index;
+    static const char *const titles[] = {"first", "second", "third"};
+    static const char *const priorities[] = {"low", "normal", "urgent"};
+
+    record_begin(&record);
+    memset(&outcome, 0, sizeof outcome);
+    CHECK_STATUS(bw_device_subscribe(device, "notification.received", record_event, &record, record_destroy, NULL),
+                 BW_OK);
+
+    code = offered_code(desktop);
+    CHECK_STATUS(bw_pairing_scan(device, code, within(15000), &json), BW_OK);
+    state = parsed(json);
+    CHECK_TEXT(json_string_value(json_object_get(state, "name")), "test desktop");
+    json_decref(state);
+    json = NULL;
+    lists(device, desktop);
+    /* Scanning what was paired already gives that desktop again. */
+    CHECK_STATUS(bw_pairing_scan(device, code, within(15000), NULL), BW_OK);
+    lists(device, desktop);
+    free(code);
+
+    for (index = 0; index < 3; index++)
+        notify(desktop, titles[index], priorities[index]);
+    record.wanted = 3;
+    CHECK(dispatch_until(only_device(device), recorded, &record, 10000), "three pushes come");
+    CHECK_NUMBER(record.events, 3);
+    for (index = 0; index < 3; index++) {
+        json_t *event = json_array_get(record.all, index);
+        CHECK_TEXT(text_of(&record, index, "title"), titles[index]);
+        CHECK_TEXT(text_of(&record, index, "priority"), priorities[index]);
+        CHECK_TEXT(text_of(&record, index, "source"), "pc");
+        CHECK(json_is_string(json_object_get(event, "desktop")), "a push names its desktop");
+        CHECK(json_integer_value(json_object_get(json_object_get(event, "data"), "createdAt")) > epoch_ms() - 600000
+                  && json_integer_value(json_object_get(json_object_get(event, "data"), "receivedAt"))
+                      > epoch_ms() - 600000,
+              "it has its times, in milliseconds");
+    }
+    CHECK_TEXT(text_of(&record, 2, "body"), "body of third");
+    CHECK_NUMBER(unread_of(device), 3);
+    state = state_of(device);
+    CHECK_TEXT(json_string_value(json_object_get(json_object_get(state, "latestPush"), "title")), "third");
+    CHECK(json_is_true(json_object_get(json_array_get(json_object_get(state, "connection"), 0), "online")),
+          "the state says that the desktop is online");
+    json_decref(state);
+
+    methods(device, desktop, text_of(&record, 0, "id"));
+
+    CHECK_STATUS(bw_notification_get_unread_count_async(device, NULL, NULL, within(10000), complete, &outcome,
+                                                        outcome_destroy),
+                 BW_OK);
+    CHECK_NUMBER(outcome.calls, 0);
+    CHECK(dispatch_until(only_device(device), completed, &outcome, 10000), "a completion comes in dispatch");
+    CHECK_NUMBER(outcome.status, BW_OK);
+    CHECK_NUMBER(outcome.calls, 1);
+    CHECK_NUMBER(outcome.destroyed, 1);
+
+    /* The device goes and comes again: it is still paired, and receives. */
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+    CHECK_NUMBER(record.destroyed, 1);
+    device = open_device(device_dir);
+    CHECK_NUMBER(unread_of(device), 3);
+    CHECK_STATUS(bw_device_subscribe(device, "notification.received", record_event, &record, record_destroy, NULL),
+                 BW_OK);
+    lists(device, desktop);
+    CHECK_STATUS(bw_device_start(device), BW_OK);
+    CHECK_STATUS(bw_desktop_notify(desktop, "{\"title\":\"fourth\",\"body\":\"b\"}", within(10000), NULL), BW_OK);
+    awaited.record = &record;
+    awaited.title = "fourth";
+    CHECK(dispatch_until(only_device(device), has_title, &awaited, 15000), "a push comes after a restart");
+    CHECK_NUMBER(record.events, 4);
+
+    /* Offline, a call says so. */
+    CHECK_STATUS(bw_device_stop(device), BW_OK);
+    CHECK_STATUS(bw_notification_get_unread_count(device, NULL, NULL, 1000, NULL), BW_E_OFFLINE);
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+    CHECK_NUMBER(record.destroyed, 2);
+    record_end(&record);
+}
+
+/* A desktop that asks its user: the scan waits for the answer. */
+static void confirmation(void)
+{
+    struct record record;
+    struct outcome outcome;
+    struct dispatched both;
+    bw_desktop *desktop = NULL;
+    bw_device *device = open_device(":memory:");
+    char *code;
+    record_begin(&record);
+    memset(&outcome, 0, sizeof outcome);
+    CHECK_STATUS(bw_desktop_open("{\"state_dir\":\":memory:\",\"confirm\":true,\"relay\":{\"listen\":\"127.0.0.1:0\"}}",
+                                 &desktop),
+                 BW_OK);
+    CHECK_STATUS(bw_desktop_confirm(desktop, 1), BW_E_NOT_FOUND);
+    CHECK_STATUS(bw_desktop_subscribe(desktop, "pairing.changed", record_event, &record, record_destroy, NULL), BW_OK);
+    code = offered_code(desktop);
+    CHECK_STATUS(bw_desktop_dispatch(desktop), BW_OK);
+    CHECK_STATUS(bw_pairing_scan_async(device, code, within(20000), complete, &outcome, outcome_destroy), BW_OK);
+    {
+        int64_t deadline = monotonic_ms() + within(10000);
+        while (!has_event(&record, "pairing.changed", "state", "acked") && monotonic_ms() < deadline) {
+            record.wanted = record.events + 1;
+            dispatch_until(only_desktop(desktop), recorded, &record, 1000);
+        }
+    }
+    CHECK(has_event(&record, "pairing.changed", "state", "acked"), "the desktop's user is asked");
+    CHECK_STATUS(bw_desktop_confirm(desktop, 1), BW_OK);
+    both = only_device(device);
+    both.desktop = desktop;
+    CHECK(dispatch_until(both, completed, &outcome, 20000), "the scan ends");
+    CHECK_NUMBER(outcome.status, BW_OK);
+    {
+        char *json = NULL;
+        json_t *list;
+        CHECK_STATUS(bw_desktop_devices(desktop, &json), BW_OK);
+        list = parsed(json);
+        CHECK_NUMBER(json_array_size(list), 1);
+        json_decref(list);
+    }
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+    record_end(&record);
+    free(code);
+}
+
+static int all_completed(void *context)
+{
+    struct outcome *outcome = (struct outcome *)context;
+    return outcome->calls == 600;
+}
+
+/* Pushes wait for a subscription, and none is lost however many there are. */
+static void pushes_wait(void)
+{
+    enum { rounds = 2, round_size = 600 };
+    struct record record;
+    bw_desktop *desktop = open_desktop(":memory:");
+    bw_device *device = open_device(":memory:");
+    int round, index;
+    int in_order = 1;
+    record_begin(&record);
+    if (pair(device, desktop)) {
+        for (round = 0; round < rounds; round++) {
+            struct outcome outcome;
+            int sent = 0;
+            memset(&outcome, 0, sizeof outcome);
+            for (index = 0; index < round_size; index++) {
+                char params[64];
+                snprintf(params, sizeof params, "{\"title\":\"%d\",\"body\":\"\"}", round * round_size + index);
+                sent += bw_notification_send_to_mobile_async(device, NULL, params, within(20000), complete, &outcome,
+                                                             outcome_destroy)
+                    == BW_OK;
+            }
+            CHECK_NUMBER(sent, round_size);
+            CHECK(dispatch_until(only_device(device), all_completed, &outcome, 20000), "the desktop pushes them");
+            CHECK_NUMBER(outcome.status, BW_OK);
+            CHECK_NUMBER(outcome.destroyed, round_size);
+        }
+        CHECK_STATUS(bw_device_subscribe(device, "notification.received", record_event, &record, record_destroy, NULL),
+                     BW_OK);
+        record.wanted = rounds * round_size;
+        CHECK(dispatch_until(only_device(device), recorded, &record, 20000), "more pushes than the queue holds come");
+        CHECK_NUMBER(record.events, rounds * round_size);
+        for (index = 0; index < record.events; index++)
+            in_order = in_order && atoi(text_of(&record, (size_t)index, "title")) == index;
+        CHECK(in_order, "in their order");
+    }
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+    record_end(&record);
+}
+
+int main(int argc, char **argv)
+{
+    RUN(pair_push_and_ask);
+    RUN(confirmation);
+    RUN(pushes_wait);
+    return check_end();
+}

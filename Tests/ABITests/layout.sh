@@ -1,0 +1,66 @@
+# shellcheck shell=bash disable=SC2154 # run.sh sets what these share
+# Sourced by run.sh: what the libraries export and need, and how they are made.
+
+test_layout() {
+    local so=$stage/lib/libbellwire.so.1 archive=$stage/lib/libbellwire.a declared dynamic
+
+    # The compiler's own list of what the header declares; build.sh reads the header in another way.
+    echo '#include <bellwire.h>' > "$work/declared.c"
+    "$gcc" -I"$stage/include" -fsyntax-only -aux-info "$work/declared.txt" "$work/declared.c"
+    declared=$(sed -n 's/^.*bellwire\.h:.*[ *]\(bw_[a-z0-9_]*\) (.*$/\1/p' "$work/declared.txt" | sort -u)
+    same "the header declares functions" "$(($(wc -l <<< "$declared") > 50))" 1
+
+    same "the installed header is the project's" "$(sha256sum < "$stage/include/bellwire.h")" "$(sha256sum < "$root/include/bellwire.h")"
+    same "every function of the header is implemented in Swift, and no other" \
+        "$(grep -rhoE '@_cdecl\("bw_[a-z0-9_]+"\)' "$root/Sources/CABI" | sed 's/.*"\(.*\)".*/\1/' | sort)" "$declared"
+    same "each is implemented against the header" \
+        "$(grep -rhE -A 2 '@_cdecl\("bw_' "$root/Sources/CABI" | tr -d '\n' | grep -oE '@_cdecl\("bw_[a-z0-9_]+"\) *@implementation *public func bw_[a-z0-9_]+' \
+            | sed 's/.*func //' | sort)" "$declared"
+    same "the shared library exports the header's functions, under BELLWIRE_1, and nothing else" \
+        "$(nm -D --defined-only --with-symbol-versions "$so" | awk '$2 != "A" { print $3 }' | sort)" \
+        "$(awk '{ print $0 "@@BELLWIRE_1" }' <<< "$declared")"
+    same "the archive's global symbols are the header's functions" \
+        "$(nm --defined-only --extern-only "$archive" | awk 'NF == 3 { print $3 }' | sort)" "$declared"
+    same "the archive leaves no symbol of Swift's to the host" \
+        "$(nm --undefined-only "$archive" | awk '{ print $NF }' | grep -vE '^__(start|stop)_bellwire_swift5_' \
+            | grep -E '^(_?swift|[$]s|_?dispatch_|_Block_|__(start|stop)_)')" ""
+
+    dynamic=$(readelf -dW "$so")
+    same "the soname" "$(sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p' <<< "$dynamic")" libbellwire.so.1
+    same "no path to search libraries in" "$(grep -E '\((RPATH|RUNPATH)\)' <<< "$dynamic")" ""
+    same "it stays loaded, binds at load, has no text relocations" \
+        "$(sed -n 's/.*(FLAGS_1) *Flags: //p' <<< "$dynamic" | tr ' ' '\n' | grep -xE 'NODELETE|NOW' | sort | paste -sd' ')$(grep -F TEXTREL <<< "$dynamic")" \
+        "NODELETE NOW"
+    same "its relocations are read-only after loading, its stack is not executable" \
+        "$(readelf -lW "$so" | awk '$1 == "GNU_RELRO" { print $1 } $1 == "GNU_STACK" { print $1, $7 }' | sort | paste -sd' ')" \
+        "GNU_RELRO GNU_STACK RW"
+    same "it needs only libraries that Debian has" \
+        "$(sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' <<< "$dynamic" | sed 's/^ld-linux.*/ld-linux/' \
+            | grep -vxE 'libjansson\.so\.4|libuv\.so\.1|libwslay\.so\.1|libhttp_parser\.so\.2\.9|libssl\.so\.3|libcrypto\.so\.3|libsodium\.so\.23|libsqlite3\.so\.0|libqrencode\.so\.4|libc\.so\.6|libm\.so\.6|libstdc\+\+\.so\.6|libgcc_s\.so\.1|ld-linux')" ""
+    same "it is stripped" "$(readelf -SW "$so" | grep -oE '\.(symtab|debug_[a-z]+)')" ""
+    same "it is at most 9 MB" "$(($(stat -c %s "$so") <= 9000000))" 1
+    same "libbellwire.so leads to it" "$(readlink "$stage/lib/libbellwire.so")" libbellwire.so.1
+    same "no path of this checkout is in it" "$(strings "$so" | grep -F "$root" | head -n 3)" ""
+    gives "the program runs with no Swift" "$(sed -n 's/^#define BW_VERSION "\(.*\)"/\1/p' "$root/include/bellwire.h")" \
+        sh -c "'$stage/bin/bellwire' --version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+'"
+}
+
+test_header() {
+    local compiler
+    echo '#include <bellwire.h>
+int main(void) { return bw_abi_version() == BW_ABI_VERSION ? 0 : 1; }' > "$work/header.c"
+    cp "$work/header.c" "$work/header.cc"
+    for compiler in "$gcc -std=c99" "$gcc -std=c11" "$clang -std=c99" "$clang -std=c17"; do
+        # shellcheck disable=SC2086 # a compiler and its options
+        works "the header compiles: $compiler" $compiler "${warnings[@]}" -Wstrict-prototypes -I"$stage/include" -fsyntax-only "$work/header.c"
+    done
+    for compiler in "$gxx -std=c++11" "$gxx -std=c++17" "$clangxx -std=c++17" "$clangxx -std=c++20"; do
+        # shellcheck disable=SC2086
+        works "the header compiles: $compiler" $compiler "${warnings[@]}" -Wold-style-cast -I"$stage/include" -fsyntax-only "$work/header.cc"
+    done
+    # Included first, last, and twice, it needs nothing before it.
+    echo '#include <bellwire.h>
+#include <bellwire.h>
+bw_status (*open_function)(const char *, bw_device **) = bw_device_open;' > "$work/twice.c"
+    works "the header can be included twice" "$gcc" -std=c99 "${warnings[@]}" -I"$stage/include" -fsyntax-only "$work/twice.c"
+}

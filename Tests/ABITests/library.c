@@ -1,0 +1,444 @@
+/* The library section, the QR code, and what every handle function does with a handle that is none. */
+#include "roles.h"
+
+static void versions(void)
+{
+    CHECK_TEXT(bw_version(), BW_VERSION);
+    CHECK(bw_abi_version() >= BW_ABI_VERSION, "the library is at least as new as the header");
+    CHECK(bw_version() == bw_version(), "the version is static");
+}
+
+static void status_names(void)
+{
+    static const struct {
+        bw_status status;
+        const char *name;
+    } all[] = {
+        {BW_OK, "BW_OK"},
+        {BW_QUEUED, "BW_QUEUED"},
+        {BW_E_INVALID, "BW_E_INVALID"},
+        {BW_E_HANDLE, "BW_E_HANDLE"},
+        {BW_E_BUSY, "BW_E_BUSY"},
+        {BW_E_OFFLINE, "BW_E_OFFLINE"},
+        {BW_E_TIMEOUT, "BW_E_TIMEOUT"},
+        {BW_E_REMOTE, "BW_E_REMOTE"},
+        {BW_E_PROTOCOL, "BW_E_PROTOCOL"},
+        {BW_E_DENIED, "BW_E_DENIED"},
+        {BW_E_UNSUPPORTED, "BW_E_UNSUPPORTED"},
+        {BW_E_STORE, "BW_E_STORE"},
+        {BW_E_CLOSED, "BW_E_CLOSED"},
+        {BW_E_FORKED, "BW_E_FORKED"},
+        {BW_E_NO_MEMORY, "BW_E_NO_MEMORY"},
+        {BW_E_IO, "BW_E_IO"},
+        {BW_E_NETWORK, "BW_E_NETWORK"},
+        {BW_E_PAIRING, "BW_E_PAIRING"},
+        {BW_E_NOT_FOUND, "BW_E_NOT_FOUND"},
+        {BW_E_LIMIT, "BW_E_LIMIT"},
+    };
+    size_t index;
+    for (index = 0; index < sizeof all / sizeof *all; index++)
+        CHECK_TEXT(bw_status_name(all[index].status), all[index].name);
+    CHECK_TEXT(bw_status_name(2), "unknown");
+    CHECK_TEXT(bw_status_name(-19), "unknown");
+    CHECK_TEXT(bw_status_name(INT32_MIN), "unknown");
+    CHECK_TEXT(bw_status_name(INT32_MAX), "unknown");
+}
+
+static void *last_error_of_another(void *unused)
+{
+    (void)unused;
+    return bw_last_error();
+}
+
+/* Runs first: no call of this thread has failed yet. */
+static void last_error(void)
+{
+    char *first = bw_last_error();
+    char *second;
+    bw_device *device = NULL;
+    pthread_t thread;
+    void *of_another = &thread;
+    CHECK(first == NULL, "there is no last error before a call failed");
+    bw_free(first);
+    bw_free(NULL);
+
+    CHECK_STATUS(bw_device_open("{\"no_such_option\":1}", &device), BW_E_INVALID);
+    CHECK_ERROR(BW_E_INVALID, "no_such_option");
+    CHECK(device == NULL, "a call that fails leaves its output as it was");
+    first = bw_last_error();
+    second = bw_last_error();
+    CHECK(first != NULL && second != NULL && first != second && strcmp(first, second) == 0,
+          "each call gives a copy of the last error");
+    bw_free(first);
+    bw_free(second);
+
+    CHECK_STATUS(bw_device_open("{\"state_dir\":\":memory:\"}", &device), BW_OK);
+    CHECK_ERROR(BW_E_INVALID, "no_such_option");
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+
+    CHECK(pthread_create(&thread, NULL, last_error_of_another, NULL) == 0, "a thread starts");
+    pthread_join(thread, &of_another);
+    CHECK(of_another == NULL, "the last error is the thread's own");
+
+    CHECK_STATUS(bw_device_start(device), BW_E_HANDLE);
+    CHECK_ERROR(BW_E_HANDLE, "");
+}
+
+struct log {
+    int lines;
+    int destroyed;
+    pthread_t thread;
+    int level;
+};
+
+static void log_line(void *user_data, int32_t level, const char *message)
+{
+    struct log *log = (struct log *)user_data;
+    log->lines += message != NULL && *message != 0;
+    log->level = level;
+    log->thread = pthread_self();
+}
+
+static void log_destroy(void *user_data)
+{
+    ((struct log *)user_data)->destroyed++;
+}
+
+static int logged(void *context)
+{
+    return ((struct log *)context)->lines > 0;
+}
+
+static void logs(void)
+{
+    struct log first, second;
+    bw_desktop *desktop;
+    memset(&first, 0, sizeof first);
+    memset(&second, 0, sizeof second);
+    CHECK_STATUS(bw_set_log(BW_LOG_ERROR + 1, log_line, &first, log_destroy), BW_E_INVALID);
+    CHECK_NUMBER(first.destroyed, 1);
+    CHECK_STATUS(bw_set_log(-1, log_line, &first, log_destroy), BW_E_INVALID);
+    CHECK_NUMBER(first.destroyed, 2);
+
+    first.destroyed = 0;
+    CHECK_STATUS(bw_set_log(BW_LOG_DEBUG, log_line, &first, log_destroy), BW_OK);
+    CHECK_STATUS(bw_set_log(BW_LOG_DEBUG, log_line, &second, log_destroy), BW_OK);
+    CHECK_NUMBER(first.destroyed, 1);
+    CHECK_NUMBER(second.destroyed, 0);
+
+    desktop = open_desktop(":memory:");
+    CHECK_STATUS(bw_desktop_start(desktop), BW_OK);
+    CHECK(dispatch_until(only_desktop(desktop), logged, &second, 10000), "dispatch hands over lines of the log");
+    CHECK(pthread_equal(second.thread, pthread_self()), "on the thread that dispatches");
+    CHECK_NUMBER(first.lines, 0);
+    CHECK_STATUS(bw_set_log(BW_LOG_ERROR, NULL, NULL, NULL), BW_OK);
+    CHECK_NUMBER(second.destroyed, 1);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+    CHECK_NUMBER(second.destroyed, 1);
+}
+
+static void qr_terminal(void)
+{
+    char *drawing = NULL;
+    char *plain = NULL;
+    char text[2050];
+    CHECK_STATUS(bw_qr_terminal("{\"type\":\"desktop-pairing\"}", 0, &drawing), BW_OK);
+    CHECK(drawing != NULL && strchr(drawing, '\033') != NULL, "a drawing has colours of its own");
+    CHECK_STATUS(bw_qr_terminal("{\"type\":\"desktop-pairing\"}", 1, &plain), BW_OK);
+    CHECK(plain != NULL && strchr(plain, '\033') == NULL, "a plain one has none");
+    CHECK(plain != NULL && strchr(plain, '\n') != NULL, "it has lines");
+    bw_free(drawing);
+    bw_free(plain);
+
+    memset(text, 'x', sizeof text);
+    text[2049] = 0;
+    drawing = NULL;
+    CHECK_STATUS(bw_qr_terminal(text, 0, &drawing), BW_E_INVALID);
+    CHECK_STATUS(bw_qr_terminal("", 0, &drawing), BW_E_INVALID);
+    CHECK_STATUS(bw_qr_terminal(NULL, 0, &drawing), BW_E_INVALID);
+    CHECK(drawing == NULL, "a call that fails leaves its output as it was");
+    CHECK_STATUS(bw_qr_terminal("x", 0, NULL), BW_E_INVALID);
+    text[2048] = 0;
+    CHECK_STATUS(bw_qr_terminal(text, 0, &drawing), BW_OK);
+    bw_free(drawing);
+}
+
+/* ---- handles ------------------------------------------------------------------------------------------------- */
+
+static void no_event(void *user_data, const char *event, const char *event_json)
+{
+    (void)user_data;
+    (void)event;
+    (void)event_json;
+    CHECK(0, "no callback of a handle that is none");
+}
+
+static int taken;
+static int given_back;
+
+static void *user_data(void)
+{
+    taken++;
+    return &taken;
+}
+
+static void give_back(void *pointer)
+{
+    given_back += pointer == &taken;
+}
+
+static void complete_never(void *pointer, bw_status status, const char *json)
+{
+    (void)pointer;
+    (void)status;
+    (void)json;
+    CHECK(0, "no completion of a call that failed at once");
+}
+
+#define QR "{\"type\":\"desktop-pairing\"}"
+#define PARAMS "{\"title\":\"t\",\"body\":\"b\"}"
+#define NONE BW_E_HANDLE
+
+static void device_functions(bw_device *device)
+{
+    static char untouched;
+    char *out = &untouched;
+    bw_subscription subscription = 77;
+    CHECK_STATUS(bw_device_start(device), NONE);
+    CHECK_STATUS(bw_device_stop(device), NONE);
+    CHECK_STATUS(bw_device_fd(device), NONE);
+    CHECK_STATUS(bw_device_dispatch(device), NONE);
+    CHECK_STATUS(bw_device_run(device, 1), NONE);
+    CHECK_STATUS(bw_device_quit(device), NONE);
+    CHECK_STATUS(bw_device_state(device, &out), NONE);
+    CHECK_STATUS(bw_pairing_scan(device, QR, 1000, &out), NONE);
+    CHECK_STATUS(bw_pairing_scan_async(device, QR, 1000, complete_never, user_data(), give_back), NONE);
+    CHECK_STATUS(bw_pairing_cancel(device), NONE);
+    CHECK_STATUS(bw_pairing_list(device, &out), NONE);
+    CHECK_STATUS(bw_notification_send(device, NULL, PARAMS, 1000, &out), NONE);
+    CHECK_STATUS(bw_notification_send_async(device, NULL, PARAMS, 1000, complete_never, user_data(), give_back), NONE);
+    CHECK_STATUS(bw_notification_send_to_mobile(device, NULL, PARAMS, 1000, &out), NONE);
+    CHECK_STATUS(bw_notification_send_to_mobile_async(device, NULL, PARAMS, 1000, complete_never, user_data(),
+                                                      give_back),
+                 NONE);
+    CHECK_STATUS(bw_notification_broadcast(device, NULL, PARAMS, 1000, &out), NONE);
+    CHECK_STATUS(bw_notification_broadcast_async(device, NULL, PARAMS, 1000, complete_never, user_data(), give_back),
+                 NONE);
+    CHECK_STATUS(bw_notification_get_history(device, NULL, NULL, 1000, &out), NONE);
+    CHECK_STATUS(bw_notification_get_history_async(device, NULL, NULL, 1000, complete_never, user_data(), give_back),
+                 NONE);
+    CHECK_STATUS(bw_notification_mark_as_read(device, NULL, "{\"notificationId\":\"n\"}", 1000, &out), NONE);
+    CHECK_STATUS(bw_notification_mark_as_read_async(device, NULL, "{\"notificationId\":\"n\"}", 1000, complete_never,
+                                                    user_data(), give_back),
+                 NONE);
+    CHECK_STATUS(bw_notification_get_unread_count(device, NULL, NULL, 1000, &out), NONE);
+    CHECK_STATUS(bw_notification_get_unread_count_async(device, NULL, NULL, 1000, complete_never, user_data(),
+                                                        give_back),
+                 NONE);
+    CHECK_STATUS(bw_device_invoke(device, NULL, "a.b", NULL, 1000, &out), NONE);
+    CHECK_STATUS(bw_device_invoke_async(device, NULL, "a.b", NULL, 1000, complete_never, user_data(), give_back), NONE);
+    CHECK_STATUS(bw_device_subscribe(device, "*", no_event, user_data(), give_back, &subscription), NONE);
+    CHECK_STATUS(bw_device_unsubscribe(device, 1), NONE);
+    CHECK_STATUS(bw_device_close(device), NONE);
+    CHECK(out == &untouched && subscription == 77, "no output was written");
+}
+
+static void desktop_functions(bw_desktop *desktop)
+{
+    static char untouched;
+    char *out = &untouched;
+    bw_subscription subscription = 77;
+    CHECK_STATUS(bw_desktop_start(desktop), NONE);
+    CHECK_STATUS(bw_desktop_stop(desktop), NONE);
+    CHECK_STATUS(bw_desktop_fd(desktop), NONE);
+    CHECK_STATUS(bw_desktop_dispatch(desktop), NONE);
+    CHECK_STATUS(bw_desktop_run(desktop, 1), NONE);
+    CHECK_STATUS(bw_desktop_quit(desktop), NONE);
+    CHECK_STATUS(bw_desktop_state(desktop, &out), NONE);
+    CHECK_STATUS(bw_desktop_subscribe(desktop, "*", no_event, user_data(), give_back, &subscription), NONE);
+    CHECK_STATUS(bw_desktop_unsubscribe(desktop, 1), NONE);
+    CHECK_STATUS(bw_desktop_offer(desktop, 1000, &out), NONE);
+    CHECK_STATUS(bw_desktop_offer_cancel(desktop), NONE);
+    CHECK_STATUS(bw_desktop_confirm(desktop, 1), NONE);
+    CHECK_STATUS(bw_desktop_devices(desktop, &out), NONE);
+    CHECK_STATUS(bw_desktop_notify(desktop, PARAMS, 1000, &out), NONE);
+    CHECK_STATUS(bw_desktop_history(desktop, NULL, &out), NONE);
+    CHECK_STATUS(bw_desktop_close(desktop), NONE);
+    CHECK(out == &untouched && subscription == 77, "no output was written");
+}
+
+static void relay_functions(bw_relay *relay)
+{
+    static char untouched;
+    char *out = &untouched;
+    bw_subscription subscription = 77;
+    CHECK_STATUS(bw_relay_start(relay), NONE);
+    CHECK_STATUS(bw_relay_stop(relay), NONE);
+    CHECK_STATUS(bw_relay_fd(relay), NONE);
+    CHECK_STATUS(bw_relay_dispatch(relay), NONE);
+    CHECK_STATUS(bw_relay_run(relay, 1), NONE);
+    CHECK_STATUS(bw_relay_quit(relay), NONE);
+    CHECK_STATUS(bw_relay_subscribe(relay, "*", no_event, user_data(), give_back, &subscription), NONE);
+    CHECK_STATUS(bw_relay_unsubscribe(relay, 1), NONE);
+    CHECK_STATUS(bw_relay_state(relay, &out), NONE);
+    CHECK_STATUS(bw_relay_close(relay), NONE);
+    CHECK(out == &untouched && subscription == 77, "no output was written");
+}
+
+static void null_handles(void)
+{
+    device_functions(NULL);
+    desktop_functions(NULL);
+    relay_functions(NULL);
+    CHECK_NUMBER(given_back, taken);
+}
+
+static void closed_handles(void)
+{
+    bw_device *device = open_device(":memory:");
+    bw_desktop *desktop = open_desktop(":memory:");
+    bw_relay *relay = open_relay();
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+    CHECK_STATUS(bw_relay_close(relay), BW_OK);
+    device_functions(device);
+    desktop_functions(desktop);
+    relay_functions(relay);
+    CHECK_NUMBER(given_back, taken);
+}
+
+static void handles_of_another_kind(void)
+{
+    bw_device *device = open_device(":memory:");
+    bw_desktop *desktop = open_desktop(":memory:");
+    bw_relay *relay = open_relay();
+    device_functions((bw_device *)desktop);
+    device_functions((bw_device *)relay);
+    desktop_functions((bw_desktop *)device);
+    relay_functions((bw_relay *)device);
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+    CHECK_STATUS(bw_relay_close(relay), BW_OK);
+    CHECK_NUMBER(given_back, taken);
+}
+
+static void handles_from_nowhere(void)
+{
+    int here = 0;
+    device_functions((bw_device *)&here);
+    desktop_functions((bw_desktop *)(uintptr_t)UINTPTR_MAX);
+    relay_functions((bw_relay *)(uintptr_t)1);
+    CHECK_NUMBER(given_back, taken);
+}
+
+/* A new handle never has the value of one that was closed. */
+static void closed_handles_stay_closed(void)
+{
+    bw_device *first = open_device(":memory:");
+    bw_device *second;
+    CHECK_STATUS(bw_device_close(first), BW_OK);
+    second = open_device(":memory:");
+    CHECK(first != second, "a new handle is another than the closed one");
+    CHECK_STATUS(bw_device_stop(first), BW_E_HANDLE);
+    CHECK_STATUS(bw_device_close(second), BW_OK);
+}
+
+/* ---- parameters ---------------------------------------------------------------------------------------------- */
+
+static void outputs_that_are_null(void)
+{
+    bw_device *device = open_device(":memory:");
+    bw_desktop *desktop = open_desktop(":memory:");
+    bw_relay *relay = open_relay();
+    CHECK_STATUS(bw_device_open("{\"state_dir\":\":memory:\"}", NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_desktop_open("{\"state_dir\":\":memory:\"}", NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_relay_open("{}", NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_device_state(device, NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_desktop_state(desktop, NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_relay_state(relay, NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_pairing_list(device, NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_desktop_devices(desktop, NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_desktop_history(desktop, NULL, NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+    CHECK_STATUS(bw_relay_close(relay), BW_OK);
+}
+
+/* Each is refused before anything is looked up or sent, and the detail names the field. */
+static void parameters_of_methods(void)
+{
+    bw_device *device = open_device(":memory:");
+    char *result = NULL;
+    int before = given_back;
+    CHECK_STATUS(bw_notification_send(device, NULL, "{\"title\":\"\",\"body\":\"b\"}", 1000, &result), BW_E_INVALID);
+    CHECK_ERROR(BW_E_INVALID, "title");
+    CHECK_STATUS(bw_notification_send(device, NULL, "{\"body\":\"b\"}", 1000, &result), BW_E_INVALID);
+    CHECK_ERROR(BW_E_INVALID, "title");
+    CHECK_STATUS(bw_notification_send(device, NULL, "{\"title\":\"t\",\"body\":5}", 1000, &result), BW_E_INVALID);
+    CHECK_ERROR(BW_E_INVALID, "body");
+    CHECK_STATUS(bw_notification_send(device, NULL, "{\"title\":\"t\",\"body\":\"b\",\"priority\":\"loud\"}", 1000,
+                                      &result),
+                 BW_E_INVALID);
+    CHECK_ERROR(BW_E_INVALID, "priority");
+    CHECK_STATUS(bw_notification_send(device, NULL, "[]", 1000, &result), BW_E_INVALID);
+    CHECK_STATUS(bw_notification_send(device, NULL, "{", 1000, &result), BW_E_INVALID);
+    CHECK_STATUS(bw_notification_send(device, NULL, NULL, 1000, &result), BW_E_INVALID);
+    CHECK_STATUS(bw_notification_send(device, NULL, PARAMS, 0, &result), BW_E_INVALID);
+    CHECK_STATUS(bw_notification_send(device, NULL, PARAMS, -1, &result), BW_E_INVALID);
+    CHECK_STATUS(bw_notification_send(device, NULL, PARAMS, 600001, &result), BW_E_INVALID);
+    CHECK_STATUS(bw_notification_get_history(device, NULL, "{\"limit\":0}", 1000, &result), BW_E_INVALID);
+    CHECK_ERROR(BW_E_INVALID, "limit");
+    CHECK_STATUS(bw_notification_get_history(device, NULL, "{\"limit\":501}", 1000, &result), BW_E_INVALID);
+    CHECK_STATUS(bw_notification_get_history(device, NULL, "{\"offset\":-1}", 1000, &result), BW_E_INVALID);
+    CHECK_ERROR(BW_E_INVALID, "offset");
+    CHECK_STATUS(bw_notification_mark_as_read(device, NULL, "{}", 1000, &result), BW_E_INVALID);
+    CHECK_ERROR(BW_E_INVALID, "notificationId");
+    CHECK_STATUS(bw_device_invoke(device, NULL, NULL, NULL, 1000, &result), BW_E_INVALID);
+    CHECK_STATUS(bw_device_invoke(device, NULL, "", NULL, 1000, &result), BW_E_INVALID);
+    CHECK_STATUS(bw_notification_send_async(device, NULL, "{}", 1000, complete_never, user_data(), give_back),
+                 BW_E_INVALID);
+    CHECK_STATUS(bw_notification_send_async(device, NULL, PARAMS, 1000, NULL, user_data(), give_back), BW_E_INVALID);
+    CHECK_NUMBER(given_back - before, 2);
+
+    CHECK_STATUS(bw_notification_send(device, NULL, PARAMS, 1000, &result), BW_E_NOT_FOUND);
+    CHECK_STATUS(bw_notification_send(device, "did:key:nobody", PARAMS, 1000, &result), BW_E_NOT_FOUND);
+    CHECK_STATUS(bw_notification_send(device, NULL, PARAMS, 1000, NULL), BW_E_NOT_FOUND);
+    CHECK(result == NULL, "no output was written");
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+}
+
+static void subscriptions_that_cannot_be(void)
+{
+    bw_device *device = open_device(":memory:");
+    bw_subscription subscription = 77;
+    int before = given_back;
+    CHECK_STATUS(bw_device_subscribe(device, "no.such.event", no_event, user_data(), give_back, &subscription),
+                 BW_E_INVALID);
+    CHECK_ERROR(BW_E_INVALID, "no.such.event");
+    CHECK_STATUS(bw_device_subscribe(device, NULL, no_event, user_data(), give_back, &subscription), BW_E_INVALID);
+    CHECK_STATUS(bw_device_subscribe(device, "*", NULL, user_data(), give_back, &subscription), BW_E_INVALID);
+    CHECK_NUMBER(given_back - before, 3);
+    CHECK_NUMBER(subscription, 77);
+    CHECK_STATUS(bw_device_unsubscribe(device, 0), BW_E_NOT_FOUND);
+    CHECK_STATUS(bw_device_unsubscribe(device, UINT64_MAX), BW_E_NOT_FOUND);
+    CHECK_STATUS(bw_device_subscribe(device, "problem", no_event, NULL, NULL, NULL), BW_OK);
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+}
+
+int main(int argc, char **argv)
+{
+    RUN(last_error);
+    RUN(versions);
+    RUN(status_names);
+    RUN(logs);
+    RUN(qr_terminal);
+    RUN(null_handles);
+    RUN(closed_handles);
+    RUN(handles_of_another_kind);
+    RUN(handles_from_nowhere);
+    RUN(closed_handles_stay_closed);
+    RUN(outputs_that_are_null);
+    RUN(parameters_of_methods);
+    RUN(subscriptions_that_cannot_be);
+    return check_end();
+}

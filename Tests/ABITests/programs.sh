@@ -1,0 +1,100 @@
+# shellcheck shell=bash disable=SC2154 # run.sh sets what these share
+# Sourced by run.sh: the C programs, each with both libraries, compiled by gcc and clang as C99 and as C++17, run by
+# themselves and under valgrind.
+
+programs=(library options callbacks scan process endtoend)
+
+# The compilers by the names of the variants.
+compile_with() {
+    case $1 in
+        gcc-c99) echo "$gcc -std=c99" ;;
+        clang-c99) echo "$clang -std=c99" ;;
+        gcc-c++17) echo "$gxx -std=c++17 -x c++" ;;
+        clang-c++17) echo "$clangxx -std=c++17 -x c++" ;;
+    esac
+}
+
+# How to run a program: by itself, or under valgrind, where everything takes longer. A program that hangs is ended.
+run_program() {
+    local how=$1 program=$2
+    shift 2
+    if [ "$how" = valgrind ]; then
+        CHECK_SCALE=10 timeout --kill-after=10 900 valgrind --quiet --error-exitcode=99 --leak-check=full \
+            --show-leak-kinds=definite --errors-for-leak-kinds=definite --num-callers=40 \
+            --suppressions="$here/valgrind.supp" "$program" "$@"
+    else
+        timeout --kill-after=10 300 "$program" "$@"
+    fi
+}
+
+# One program in one variant, to a log; the log's last line is the exit status.
+run_logged() {
+    local log=$1
+    shift
+    run_program "$@" > "$log" 2>&1
+    echo "status $?" >> "$log"
+}
+
+# Adds a log's checks to the counts. One that did not get to its end, or with an error of valgrind's, has failed.
+count_log() {
+    local name=$1 log=$2 good bad status
+    good=$(grep -c '^ok ' "$log")
+    bad=$(grep -c '^FAIL ' "$log")
+    status=$(sed -n '$s/^status //p' "$log")
+    passed=$((passed + good))
+    failed=$((failed + bad))
+    if [ "$bad" -gt 0 ]; then grep '^FAIL ' "$log" | sed "s|^FAIL |FAIL  $name:|"; fi
+    if [ "$status" != 0 ] && ! { [ "$status" = 1 ] && [ "$bad" -gt 0 ]; }; then
+        grep -v '^ok ' "$log" | tail -n 60 | bad "$name: ended with status $status"
+    fi
+    printf '%-52s %5d passed, %d failed\n' "$name" "$good" "$bad"
+}
+
+test_programs() {
+    local library variant program how name libraries binary jobs
+    jobs=$(nproc)
+    mkdir -p "$work/bin" "$work/logs"
+
+    for program in "${programs[@]}" load; do
+        [[ $program =~ $filter ]] || continue
+        for variant in gcc-c99 clang-c99 gcc-c++17 clang-c++17; do
+            for library in shared static; do
+                binary=$work/bin/$program.$library.$variant
+                case $library in
+                    shared) libraries="-L$stage/lib -lbellwire -ljansson -Wl,-rpath,$stage/lib" ;;
+                    static) libraries="$stage/lib/libbellwire.a $(flags "$stage" --static --libs | sed 's/-lbellwire//')" ;;
+                esac
+                if [ "$program" = load ]; then
+                    [ "$library" = shared ] || continue
+                    libraries="-ljansson -ldl"
+                fi
+                # shellcheck disable=SC2046,SC2086 # compilers and libraries are words
+                if ! $(compile_with "$variant") -g -O1 "${warnings[@]}" -D_GNU_SOURCE -pthread -I"$stage/include" "$here/$program.c" -x none \
+                    $libraries -o "$binary" > "$work/output" 2>&1; then
+                    bad "$program compiles with the $library library as $variant" < "$work/output"
+                fi
+            done
+        done
+    done
+
+    # Natively first, one after the other, for their times; then under valgrind, as many as there are processors.
+    for how in native valgrind; do
+        for binary in "$work"/bin/*; do
+            [ -x "$binary" ] || continue
+            name=$(basename "$binary")
+            local arguments=()
+            if [[ $name == load.* ]]; then arguments=("$stage/lib/libbellwire.so.1"); fi
+            if [ "$how" = native ]; then
+                run_logged "$work/logs/$how.$name" "$how" "$binary" ${arguments[@]+"${arguments[@]}"}
+            else
+                while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+                run_logged "$work/logs/$how.$name" "$how" "$binary" ${arguments[@]+"${arguments[@]}"} &
+            fi
+        done
+        wait
+        for binary in "$work"/bin/*; do
+            name=$(basename "$binary")
+            [ -f "$work/logs/$how.$name" ] && count_log "$name ($how)" "$work/logs/$how.$name"
+        done
+    done
+}

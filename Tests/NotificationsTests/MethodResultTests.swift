@@ -1,0 +1,148 @@
+import JSON
+import Testing
+import Wire
+
+@testable import Notifications
+
+@Suite struct MethodResultTests {
+    private func result(_ method: NotificationMethod, _ text: String) throws -> MethodResult {
+        try MethodResult(decoding: JSONValue(parsing: text), of: method, now: 99)
+    }
+
+    private func json(_ method: NotificationMethod, _ text: String) throws -> String {
+        JSONValue.object(try result(method, text).json).serialized()
+    }
+
+    @Test(
+        "answers of any desktop become one shape",
+        arguments: [
+            (
+                NotificationMethod.send, #"{"success":true,"notificationId":"n","silenced":false,"timestamp":5}"#,
+                #"{"success":true,"notificationId":"n","silenced":false,"timestamp":5}"#
+            ),
+            // 4: the deployed desktop's {success,id,timestamp}.
+            (
+                .send, #"{"success":true,"id":"n","timestamp":5.9}"#,
+                #"{"success":true,"notificationId":"n","silenced":false,"timestamp":5}"#
+            ),
+            // 2: neither result nor error.
+            (.send, "{}", #"{"success":true,"silenced":false,"timestamp":99}"#),
+            // 7: silenced, not failed.
+            (
+                .send, #"{"success":false,"reason":"quiet_hours"}"#,
+                #"{"success":true,"silenced":true,"timestamp":99}"#
+            ),
+            (
+                .send, #"{"success":false,"reason":"type_disabled","id":"n"}"#,
+                #"{"success":true,"notificationId":"n","silenced":true,"timestamp":99}"#
+            ),
+            (
+                .send, #"{"success":false,"error":"disk"}"#,
+                #"{"success":false,"silenced":false,"timestamp":99,"error":"disk"}"#
+            ),
+            (
+                .sendToMobile, #"{"success":true,"delivered":false,"deviceId":"d","extra":1}"#,
+                #"{"success":true,"delivered":false,"deviceId":"d"}"#
+            ),
+            (
+                .sendToMobile, #"{"success":true,"delivered":false,"error":"the device is not connected"}"#,
+                #"{"success":true,"delivered":false,"error":"the device is not connected"}"#
+            ),
+            (.sendToMobile, #"{"success":1}"#, #"{"success":true,"delivered":true}"#),
+            (
+                .sendToMobile, #"{"success":false,"error":{"message":"gone"}}"#,
+                #"{"success":false,"delivered":false,"error":"gone"}"#
+            ),
+            (
+                .broadcast, #"{"success":true,"deliveredCount":2,"failedCount":1}"#,
+                #"{"success":true,"deliveredCount":2,"failedCount":1}"#
+            ),
+            (.markAsRead, #"{"success":true,"markedCount":1}"#, #"{"success":true,"markedCount":1}"#),
+            (.markAsRead, #"{"success":true,"markedCount":"all"}"#, #"{"success":true,"markedCount":"all"}"#),
+            (.markAsRead, #"{"success":true}"#, #"{"success":true}"#),
+            (
+                .markAsRead, #"{"success":false}"#,
+                #"{"success":false,"markedCount":0,"error":"the desktop did not say why"}"#
+            ),
+            (.markAllAsRead, #"{"markedCount":"all"}"#, #"{"success":true,"markedCount":"all"}"#),
+            (.clearAll, #"{"success":true,"clearedCount":7}"#, #"{"success":true,"clearedCount":7}"#),
+            (.delete, #"{"success":true}"#, #"{"success":true}"#),
+            (.delete, #"{"success":false,"error":"unknown"}"#, #"{"success":false,"error":"unknown"}"#),
+            (.getUnreadCount, #"{"success":true,"count":3}"#, #"{"success":true,"count":3}"#),
+            (.getUnreadCount, #"{"unreadCount":3}"#, #"{"success":true,"count":3}"#),
+            // 6: flat and nested.
+            (
+                .getSettings,
+                #"{"enabled":true,"quietHoursEnabled":true,"quietHoursStart":"22:00","quietHoursEnd":"07:00"}"#,
+                #"{"enabled":true,"quietHoursEnabled":true,"quietHoursStart":"22:00","quietHoursEnd":"07:00","#
+                    + #""soundEnabled":true,"vibrationEnabled":true,"showPreview":true}"#
+            ),
+            (
+                .getSettings,
+                #"{"success":true,"settings":{"quietHours":{"enabled":true,"start":"22:00","end":"07:00"},"showPreview":false}}"#,
+                #"{"enabled":true,"quietHoursEnabled":true,"quietHoursStart":"22:00","quietHoursEnd":"07:00","#
+                    + #""soundEnabled":true,"vibrationEnabled":true,"showPreview":false}"#
+            ),
+            (.updateSettings, #"{"success":true}"#, #"{"success":true}"#),
+            (
+                .updateSettings, #"{"success":true,"settings":{"enabled":false}}"#,
+                #"{"success":true,"settings":{"enabled":false,"quietHoursEnabled":false,"soundEnabled":true,"#
+                    + #""vibrationEnabled":true,"showPreview":true}}"#
+            ),
+        ])
+    func canonical(method: NotificationMethod, answer: String, expected: String) throws {
+        #expect(try json(method, answer) == expected)
+    }
+
+    @Test("5: a history of items, with everything that the table names")
+    func history() throws {
+        let answer =
+            #"{"success":true,"notifications":[{"id":"n","title":"T","body":"B","priority":"high","read":true,"#
+            + #""source":"mobile","createdAt":5,"readAt":6,"data":{"k":1}}],"total":7,"unreadCount":2}"#
+        let result = try result(.getHistory, answer)
+        #expect(JSONValue.object(result.json).serialized() == answer)
+        #expect(!result.needsUnreadCount)
+        #expect(result.page?.rows.count == 1)
+    }
+
+    @Test("5: database rows, bad ones skipped and counted, a missing unreadCount asked for")
+    func databaseRows() throws {
+        var result = try result(
+            .getHistory,
+            #"{"items":[{"id":"n","title":"T","created_at":5,"read":1,"urgency":"critical","data":"{\"k\":\"v\"}"},"#
+                + #"{"title":"no id"},7,{"id":"m","read":"maybe"}],"total":40}"#)
+        #expect(result.page?.skipped == 3)
+        #expect(result.needsUnreadCount)
+        result.complete(unreadCount: 4)
+        #expect(!result.needsUnreadCount)
+        #expect(
+            JSONValue.object(result.json).serialized()
+                == #"{"success":true,"notifications":[{"id":"n","title":"T","body":"","priority":"urgent","read":true,"#
+                + #""source":"pc","createdAt":5,"data":{"k":"v"}}],"total":40,"unreadCount":4}"#)
+    }
+
+    @Test("5: a history without a total has as many as it shows; an empty one is fine")
+    func noTotal() throws {
+        #expect(try result(.getHistory, #"{"notifications":null,"items":[{"id":"n"},{"id":"m"}]}"#).page?.total == 2)
+        #expect(
+            try json(.getHistory, #"{"notifications":[],"total":0,"unreadCount":0}"#)
+                == #"{"success":true,"notifications":[],"total":0,"unreadCount":0}"#)
+    }
+
+    @Test(
+        "each method has an answer that cannot be understood",
+        arguments: [
+            (NotificationMethod.send, #"{"success":"yes"}"#), (.send, #"{"notificationId":7}"#), (.send, "[]"),
+            (.sendToMobile, #"{"delivered":"no"}"#), (.broadcast, #"{"deliveredCount":"two"}"#),
+            (.getHistory, "{}"), (.getHistory, #"{"notifications":{}}"#), (.getHistory, #""rows""#),
+            (.markAsRead, #"{"markedCount":"some"}"#), (.markAllAsRead, #"{"markedCount":[]}"#),
+            (.delete, "true"), (.clearAll, #"{"clearedCount":{}}"#), (.getUnreadCount, "{}"),
+            (.getUnreadCount, #"{"count":"3"}"#), (.getSettings, "{}"), (.getSettings, #"{"enabled":"on"}"#),
+            (.updateSettings, "7"), (.updateSettings, #"{"settings":{"enabled":"on"}}"#),
+        ])
+    func undecodable(method: NotificationMethod, answer: String) throws {
+        let value = try JSONValue(parsing: answer)
+        let error = #expect(throws: NotificationsError.self) { try MethodResult(decoding: value, of: method, now: 0) }
+        #expect(error?.code == .undecodable)
+    }
+}
