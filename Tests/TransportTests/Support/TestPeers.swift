@@ -168,7 +168,7 @@ final class RawPeer: ConnectionConsumer {
                 + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\(extra)\r\n")
         let head = try await waitForHead()
         try #require(head.hasPrefix("HTTP/1.1 101"))
-        forget(head.utf8.count)
+        forget((head.firstRange(of: "\r\n\r\n")?.upperBound.utf16Offset(in: head)) ?? 0)
     }
 }
 

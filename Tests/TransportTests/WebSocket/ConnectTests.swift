@@ -37,10 +37,10 @@ struct ConnectTests {
     func silent() async throws {
         let server = try RawServer()
         defer { server.close() }
-        let plain = try await failure("ws://127.0.0.1:\(server.port)") { $0.connectTimeout = 50 }
+        let plain = try await failure("ws://127.0.0.1:\(server.port)") { $0.connectTimeout = 1_000 }
         #expect(plain.code == .timeout)
         #expect(plain.message.contains("upgrade"))
-        let secure = try await failure("wss://127.0.0.1:\(server.port)") { $0.connectTimeout = 50 }
+        let secure = try await failure("wss://127.0.0.1:\(server.port)") { $0.connectTimeout = 1_000 }
         #expect(secure.code == .timeout)
         #expect(secure.message.contains("TLS handshake"))
     }

@@ -322,6 +322,9 @@ struct EndToEndTests {
         delegate = nil
         let accepted = try await server.sockets.next()
         accepted.webSocket.send("to nobody")
+        let answered = Mailbox<Bool>()
+        accepted.webSocket.ping(within: 10_000) { answered.put($0) }
+        #expect(try await answered.next())
         client.close()
         #expect(try await accepted.listener.end().code == 1000)
         #expect(gone == nil)

@@ -19,7 +19,17 @@ struct KeepaliveStateMachineTests {
         var machine = KeepaliveStateMachine(interval: 25_000, timeout: 10_000)
         _ = machine.tick(now: 25_000, isMoving: false)
         #expect(machine.tick(now: 35_000, isMoving: true) == .wait(10_000))
-        #expect(machine.tick(now: 45_000, isMoving: false) == .end)
+        #expect(machine.tick(now: 45_000, isMoving: false) == .wait(1))
+        #expect(machine.tick(now: 45_001, isMoving: false) == .end)
+    }
+
+    @Test("A pong that waited with the kernel while the machine slept still counts")
+    func overdue() {
+        var machine = KeepaliveStateMachine(interval: 25_000, timeout: 10_000)
+        _ = machine.tick(now: 25_000, isMoving: false)
+        #expect(machine.tick(now: 3_600_000, isMoving: false) == .wait(1))
+        #expect(machine.pongReceived(now: 3_600_000) == .wait(1))
+        #expect(machine.tick(now: 3_600_001, isMoving: false) == .ping(thenWait: 10_000))
     }
 
     @Test("An interval of 0 never pings")
