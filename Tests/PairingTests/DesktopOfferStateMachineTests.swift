@@ -156,6 +156,11 @@ import Wire
         #expect(receive(Self.ack("111111")) == [])
         #expect(machine.dropped.wrongCode == 1)
         #expect(receive(Self.ack("222222")).count == 3)
+        _ = machine.show(try Self.offer("333333"), confirm: true)
+        _ = receive(Self.ack("333333"))
+        #expect(
+            machine.show(try Self.offer("444444")).first
+                == .sendReject(PairingReject(code: PairingCode("333333")), to: "did:key:zA"))
     }
 
     @Test("cancel ends it while it is shown or asked about, not while it is stored or over")
