@@ -11,8 +11,9 @@ package import Wire
 package final class RelayConnection {
     package typealias Handler = @EventLoop (RelayConnection, RelayEvent) -> Void
 
-    /// The longest frame that a relay takes, in bytes (protocol.md).
-    package static let maximumFrame = 1 << 20
+    /// The longest frame that is sent, in bytes: what a peer takes (1 MiB, protocol.md), less the room for what a relay
+    /// writes into it on its way.
+    package static let maximumFrame = (1 << 20) - (1 << 10)
     /// With more bytes than these unsent, nothing more is taken.
     package static let maximumUnsent = 4 << 20
 
