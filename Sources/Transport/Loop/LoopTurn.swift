@@ -17,7 +17,8 @@ final class LoopTurn {
     /// What TLS decrypts into.
     private(set) lazy var plainBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 64)
 
-    let frameEncoder = FrameEncoder()
+    let serverFrames = FrameEncoder(.server)
+    let clientFrames = FrameEncoder(.client)
     let frameReaders = FrameReaderPool()
 
     nonisolated init() {}

@@ -7,7 +7,8 @@ enum WebSocketRole { case client, server }
 
 /// Writes frames (RFC 6455) behind each other into a queue of bytes, by wslay.
 ///
-/// One serves all connections of a thread: each call writes whole frames, so none is ever inside another.
+/// One serves all connections of a thread that have this role: each call writes whole frames, so none is ever inside
+/// another. (For both roles two are needed: wslay 1.1.1 goes on masking after the first masked frame.)
 final class FrameEncoder {
     /// What wslay's callbacks write to.
     private struct Sink {
@@ -16,8 +17,10 @@ final class FrameEncoder {
 
     private let sink: UnsafeMutablePointer<Sink>
     private let context: wslay_frame_context_ptr
+    private let role: WebSocketRole
 
-    init() {
+    init(_ role: WebSocketRole) {
+        self.role = role
         sink = .allocate(capacity: 1)
         sink.initialize(to: Sink())
         var callbacks = wslay_frame_callbacks(
@@ -43,24 +46,20 @@ final class FrameEncoder {
     }
 
     /// One text message out of `pieces`.
-    func text(_ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ role: WebSocketRole, into queue: inout ByteQueue)
-    {
-        write(1, pieces, role, into: &queue)
+    func text(_ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>, into queue: inout ByteQueue) {
+        write(1, pieces, into: &queue)
     }
 
     /// A ping, pong or close frame; at most 125 bytes are taken.
-    func control(
-        _ opcode: wslay_opcode, _ payload: UnsafeRawBufferPointer, _ role: WebSocketRole, into queue: inout ByteQueue
-    ) {
+    func control(_ opcode: wslay_opcode, _ payload: UnsafeRawBufferPointer, into queue: inout ByteQueue) {
         let payload = UnsafeRawBufferPointer(rebasing: payload.prefix(125))
         withUnsafePointer(to: payload) {
-            write(UInt8(opcode.rawValue), UnsafeBufferPointer(start: $0, count: 1), role, into: &queue)
+            write(UInt8(opcode.rawValue), UnsafeBufferPointer(start: $0, count: 1), into: &queue)
         }
     }
 
     private func write(
-        _ opcode: UInt8, _ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ role: WebSocketRole,
-        into queue: inout ByteQueue
+        _ opcode: UInt8, _ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>, into queue: inout ByteQueue
     ) {
         var length = 0
         for piece in pieces { length &+= piece.count }

@@ -17,7 +17,7 @@ package final class WebSocket {
     /// For the owner: its own record of this connection.
     package var context: AnyObject?
 
-    let role: WebSocketRole
+    let encoder: FrameEncoder
     let options: WebSocketOptions
     var state: State
     var decoder: FrameDecoder
@@ -30,7 +30,7 @@ package final class WebSocket {
 
     /// A listener's socket, open from the beginning.
     init(accepted connection: Connection, _ options: WebSocketOptions) {
-        role = .server
+        encoder = LoopExecutor.shared.turn.serverFrames
         self.options = options
         decoder = FrameDecoder(
             role: .server, limit: options.maximumMessage, readers: LoopExecutor.shared.turn.frameReaders)
@@ -40,7 +40,7 @@ package final class WebSocket {
     }
 
     private init(_ options: WebSocketOptions) {
-        role = .client
+        encoder = LoopExecutor.shared.turn.clientFrames
         self.options = options
         decoder = FrameDecoder(
             role: .client, limit: options.maximumMessage, readers: LoopExecutor.shared.turn.frameReaders)
@@ -131,10 +131,11 @@ package final class WebSocket {
             keepalive?.stop()
             held.reset()
             let limit = options.closeTimeout
-            let timer = LoopTimer { [weak self] in
+            // The timer holds us until the end, which lets go of it.
+            let timer = LoopTimer {
                 connection.close()
                 let error = TransportError(.timeout, "the peer did not answer the close frame within \(limit) ms")
-                self?.end(CloseReason(code: code, error: error, byPeer: false))
+                self.end(CloseReason(code: code, error: error, byPeer: false))
             }
             timer.start(after: limit)
             state = .closing(connection, code: code, timer)
