@@ -149,17 +149,22 @@ class FakeDesktop:
         self.device: ServerConnection | None = None
         self.device_id = ""
 
-    def code(self, **changes: Any) -> str:
+    @staticmethod
+    def offer(url: str, peer_id: str = "desktop-4f1c", **changes: Any) -> str:
+        """The text of a QR code as deployed desktops make it; a change to `...` leaves the field out."""
         offer: Object = {
             "type": "desktop-pairing",
             "code": "004217",
-            "pcPeerId": self.peer_id,
+            "pcPeerId": peer_id,
             "deviceInfo": {"name": "Office PC", "platform": "win32", "version": "0.39.2"},
             "timestamp": now(),
-            "signalingUrl": self.url,
+            "signalingUrl": url,
         }
         offer.update(changes)
         return json.dumps({key: value for key, value in offer.items() if value is not ...})
+
+    def code(self, **changes: Any) -> str:
+        return self.offer(self.url, self.peer_id, **changes)
 
     def accept(self, timeout: float = 15) -> ServerConnection:
         """Takes the device's next connection and lets it register."""
@@ -170,10 +175,18 @@ class FakeDesktop:
         self.send({"type": "registered", "peerId": self.device_id, "serverTime": now()})
         return connection
 
-    def pair(self) -> Object:
-        """The desktop's part of pairing by its code: the ack that came."""
+    def pair(self, is_silent: bool = False) -> Object:
+        """The desktop's part of pairing by its code: the ack that came.
+
+        It confirms nothing. The frame that it sends next ends the device's wait for a refusal; a silent desktop sends
+        none, and the device waits for two seconds.
+        """
         self.accept()
-        return self.payload("pair-ack")
+        ack = self.payload("pair-ack")
+        if not is_silent:
+            config = {"pcPeerId": self.peer_id, "iceServers": [], "iceExpiry": 0, "timestamp": now()}
+            self.message({"type": "chainlesschain:ice:config", "payload": config})
+        return ack
 
     def send(self, frame: Object) -> None:
         assert self.device is not None

@@ -9,7 +9,9 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from websockets.frames import Opcode
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Request
+from websockets.protocol import Event
 from websockets.server import ServerProtocol
 
 from peers import LIMIT, FakeDesktop, close_code, free_port, now, push_payload, send_raw
@@ -171,10 +173,10 @@ def test_a_server_that_answers_no_ping_is_left_within_half_a_minute_and_tried_ag
     bellwire: Start, fake_desktop: FakeDesktop
 ) -> None:
     """Pings every 25 s, a pong missing for 10 s ends the connection (protocol.md 1)."""
-    pairing = bellwire("pair", fake_desktop.code(signalingUrl=None, relayUrl=fake_desktop.url))
+    pairing = bellwire("pair", fake_desktop.code())
     fake_desktop.pair()
     assert pairing.wait() == 0, pairing.err.all
-    # From now on, on the same port, a server that finishes the handshake and then says nothing.
+    # From now on, on the same port, a server that registers the device and then neither says nor answers anything.
     port = fake_desktop.server.port
     fake_desktop.close()
     with socket.create_server(("127.0.0.1", port)) as silent:
@@ -184,21 +186,30 @@ def test_a_server_that_answers_no_ping_is_left_within_half_a_minute_and_tried_ag
         with connection:
             connection.settimeout(60)
             protocol = ServerProtocol()
-            while not protocol.events_received():
-                protocol.receive_data(connection.recv(4096))
-                break
-            answer_handshake(connection, protocol)
+            request = next_event(connection, protocol)
+            assert isinstance(request, Request)
+            protocol.send_response(protocol.accept(request))
+            register = next_event(connection, protocol)
+            assert isinstance(register, Frame)
+            answer = {"type": "registered", "peerId": json.loads(register.data)["peerId"], "serverTime": now()}
+            protocol.send_text(json.dumps(answer).encode())
+            send_all(connection, protocol)
             begin = time.monotonic()
             while connection.recv(65536):
-                pass  # register, pings; then the end
+                pass  # pings; then the end
             assert 30 < time.monotonic() - begin < 45
         again, _ = silent.accept()
         again.close()
 
 
-def answer_handshake(connection: socket.socket, protocol: ServerProtocol) -> None:
-    for request in protocol.events_received():
-        protocol.send_response(protocol.accept(request))  # type: ignore[arg-type]
+def next_event(connection: socket.socket, protocol: ServerProtocol) -> Event:
+    send_all(connection, protocol)
+    while not (events := protocol.events_received()):
+        protocol.receive_data(connection.recv(4096))
+    return events[0]
+
+
+def send_all(connection: socket.socket, protocol: ServerProtocol) -> None:
     for data in protocol.data_to_send():
         connection.sendall(data)
 

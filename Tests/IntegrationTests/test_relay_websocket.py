@@ -57,8 +57,8 @@ def test_a_message_that_grows_over_one_mebibyte_in_fragments_ends_with_1009(peer
 
 def test_a_frame_that_announces_far_too_much_ends_with_1009_before_it_comes(peer: Join) -> None:
     alice = peer("alice")
-    # FIN text, masked, a length of 2^62: only the head of the frame is sent.
-    alice.connection.socket.sendall(b"\x81\xff" + (1 << 62).to_bytes(8, "big") + b"\0\0\0\0")
+    # FIN text, masked, a length of 2^62: only the frame's head and its first byte are sent.
+    alice.connection.socket.sendall(b"\x81\xff" + (1 << 62).to_bytes(8, "big") + b"\0\0\0\0" + b"{")
     assert close_code(alice.connection) == 1009
 
 
@@ -110,7 +110,9 @@ def test_a_browser_of_another_origin_is_refused(relay: str) -> None:
 @pytest.mark.parametrize(
     ("request_text", "status"),
     [
-        pytest.param("GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"426", id="no upgrade"),
+        # Some clients ask the relay itself whether it is well before they dial.
+        pytest.param("GET /health HTTP/1.1\r\nHost: x\r\n\r\n", b"200", id="no upgrade, the health page"),
+        pytest.param("GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n", b"404", id="no upgrade, no page"),
         pytest.param("nonsense\r\n\r\n", b"400", id="no HTTP"),
         pytest.param(
             "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"

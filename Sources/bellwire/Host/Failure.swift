@@ -19,9 +19,11 @@ struct Failure: Error {
     /// - Parameter json: what a completion got; for other calls, `bw_last_error` of this thread.
     init(_ status: bw_status, json: String?) {
         let error = json.flatMap { text in try? JSONValue(parsing: text) }
-        let name = String(cString: bw_status_name(status))
-        self.init(
-            Exit(status, reason: error?["detail"]?["reason"]?.string), error?["message"]?.string ?? name, error: error)
+        let detail = error?["detail"]
+        var message = error?["message"]?.string ?? String(cString: bw_status_name(status))
+        // What the peer itself says stands in the detail.
+        if let words = detail?["message"]?.string, !words.isEmpty, words != message { message += ": \(words)" }
+        self.init(Exit(status, reason: detail?["reason"]?.string), message, error: error)
     }
 
     static func interrupted(_ signal: Int32) -> Failure { Failure(.interrupted(signal), "interrupted") }
