@@ -178,7 +178,7 @@ extension DesktopOfferStateMachine {
             return [.startTimer(after: Self.confirmationTime), .report(.acked(device))]
         }
         state = .storing(device, offer)
-        return [.stopTimer, .store(device), .report(.acked(device))]
+        return [.stopTimer, .report(.acked(device)), .store(device)]
     }
 
     /// The device is in the store, as given.

@@ -106,7 +106,7 @@ extension DeviceScanStateMachine {
             Attempt(
                 offer: offer, identity: identity, route: first, later: routes, step: .opening,
                 resendsLeft: Self.resends))
-        return released + [.startTimer(after: Self.timeout(of: first)), .open(first), .report(.sending(offer))]
+        return released + [.report(.sending(offer)), .startTimer(after: Self.timeout(of: first)), .open(first)]
     }
 
     /// Ends the scan that is under way; `.timeout` where the host's time has run out. Too late once it is being stored.

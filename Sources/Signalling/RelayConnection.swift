@@ -69,6 +69,7 @@ package final class RelayConnection {
     }
 
     /// Connects anew without a wait: the network has changed, or the machine has woken. A stopped connection stays so.
+    /// One that stood, or was on its way, is given up without being told as `offline`.
     package func reconnectNow() {
         switch machine.reconnectNow() {
         case .connect: connect()
@@ -77,8 +78,6 @@ package final class RelayConnection {
             webSocket?.delegate = nil
             webSocket?.abort()
             webSocket = nil
-            tell(.offline(OfflineReason(.reconnecting, "connecting anew")))
-            guard case .connecting = machine.connectionState, webSocket == nil else { return }
             connect()
         case .none: break
         }

@@ -47,8 +47,6 @@ package struct OfflineReason: Error, Sendable, Equatable, CustomStringConvertibl
         package static let registrationTimedOut = Code("registration_timed_out")
         /// The relay said that it is going down.
         package static let serverShutdown = Code("server_shutdown")
-        /// The owner asked for a new connection at once.
-        package static let reconnecting = Code("reconnecting")
     }
 
     package let code: Code

@@ -53,7 +53,7 @@ import Wire
         let offer = try Self.offer()
         #expect(machine.reported == .scanning)
         #expect(
-            scan(offer) == [.startTimer(after: 5_000), .open(Self.lan), .report(.sending(offer))])
+            scan(offer) == [.report(.sending(offer)), .startTimer(after: 5_000), .open(Self.lan)])
         let ack = PairAck(
             code: offer.code, mobileDID: "did:key:zMe", deviceInfo: Self.identity.deviceInfo, timestamp: now)
         #expect(machine.routeOnline(Self.lan, now: now) == [.sendAck(ack, to: "pc", over: Self.lan)])
@@ -227,7 +227,7 @@ import Wire
         let other = try Self.offer(lan: false, code: "999999", pcPeerID: "pc-2")
         #expect(
             scan(other) == [
-                .stopTimer, .close(Self.lan), .startTimer(after: 15_000), .open(Self.relay), .report(.sending(other)),
+                .stopTimer, .close(Self.lan), .report(.sending(other)), .startTimer(after: 15_000), .open(Self.relay),
             ])
         #expect(machine.received(from: "pc", type: nil, now: now) == [])
     }
@@ -298,12 +298,14 @@ private struct ScanModel {
         for (index, action) in actions.enumerated() {
             switch action {
             case .open(let route):
+                #expect(index == actions.count - 1, "more follows what may cause the next event")
                 #expect(held == nil || held == route, "a second route is open")
                 held = route
             case .close(let route):
                 #expect(held == route, "a route is closed that is not open")
                 held = nil
             case .sendAck(let ack, let peer, let route):
+                #expect(index == actions.count - 1, "more follows what may cause the next event")
                 #expect(held == route)
                 #expect(offers.contains { $0.code == ack.code && $0.pcPeerID == peer })
                 acks += 1
@@ -314,10 +316,10 @@ private struct ScanModel {
                 timer = wait
             case .stopTimer: timer = nil
             case .store(let desktop):
+                #expect(index == actions.count - 1, "more follows what may cause the next event")
                 storing = desktop
                 held = nil  // the desktop's now
             case .report(let state):
-                #expect(index == actions.count - 1, "a report is not the last")
                 #expect(state == machine.reported)
             }
         }
