@@ -192,18 +192,25 @@ private final class DesktopRun {
 
     private func push(_ line: String) {
         guard let params = params(of: line) else { return }
+        let json = json
         do throws(Failure) {
-            let answer = try result { bw_desktop_notify(handle.pointer, params.serialized(), 10_000, $0) }
-            if json {
-                Output.json(["event": "pushed", "data": answer])
-            } else {
-                let delivered = answer["deliveredCount"]?.integer ?? 0
-                let failed = answer["failedCount"]?.integer ?? 0
-                Output.line("Pushed to \(delivered) of \(delivered &+ failed) devices.")
+            try handle.begin { completion, userData, destroy in
+                bw_desktop_notify_async(handle.pointer, params.serialized(), 10_000, completion, userData, destroy)
+            } then: { result in
+                do throws(Failure) { DesktopRun.showPushed(try result.get(), json: json) } catch {
+                    Output.failure(error, json: json)
+                }
             }
         } catch {
             Output.failure(error, json: json)
         }
+    }
+
+    private static func showPushed(_ answer: JSONValue, json: Bool) {
+        if json { return Output.json(["event": "pushed", "data": answer]) }
+        let delivered = answer["deliveredCount"]?.integer ?? 0
+        let failed = answer["failedCount"]?.integer ?? 0
+        Output.line("Pushed to \(delivered) of \(delivered &+ failed) devices.")
     }
 
     private func params(of line: String) -> JSONValue? {

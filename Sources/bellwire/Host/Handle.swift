@@ -99,18 +99,25 @@ final class Handle {
         }
     }
 
+    /// Starts an `_async` call; `then` is called in a later wait, once.
+    func begin(
+        _ call: (bw_completion, UnsafeMutableRawPointer, bw_destroy) -> bw_status,
+        then: @escaping (Result<JSONValue, Failure>) -> Void
+    ) throws(Failure) {
+        let completion = Unmanaged.passRetained(Completion(then)).toOpaque()
+        try check(call(Completion.callback, completion, Completion.destroy))
+    }
+
     /// Starts an `_async` call and waits for its completion. The call's own timeout bounds the wait.
     func completion(
         of call: (bw_completion, UnsafeMutableRawPointer, bw_destroy) -> bw_status
     ) throws(Failure) -> JSONValue {
-        let waiter = Completion()
-        try check(call(Completion.callback, Unmanaged.passRetained(waiter).toOpaque(), Completion.destroy))
-        if case .signal(let signal) = try wait(isDone: { () throws(Failure) in waiter.result != nil }) {
+        var result: Result<JSONValue, Failure>?
+        try begin(call) { result = $0 }
+        if case .signal(let signal) = try wait(isDone: { () throws(Failure) in result != nil }) {
             throw .interrupted(signal)
         }
-        guard let (status, json) = waiter.result else { return .null }
-        guard status >= 0 else { throw Failure(status, json: json) }
-        return (try? JSONValue(parsing: json)) ?? .null
+        return try result?.get() ?? .null
     }
 }
 
@@ -134,12 +141,18 @@ private final class Subscriber {
 
 /// What a completion's `user_data` points at.
 private final class Completion {
-    var result: (status: bw_status, json: String)?
+    let body: (Result<JSONValue, Failure>) -> Void
+
+    init(_ body: @escaping (Result<JSONValue, Failure>) -> Void) { self.body = body }
 
     static let callback: bw_completion = { userData, status, json in
         guard let userData else { return }
-        let text = json.map { String(cString: $0) } ?? ""
-        Unmanaged<Completion>.fromOpaque(userData).takeUnretainedValue().result = (status, text)
+        let text = json.map { String(cString: $0) }
+        let result: Result<JSONValue, Failure> =
+            status < 0
+            ? .failure(Failure(status, json: text))
+            : .success(text.flatMap { text in try? JSONValue(parsing: text) } ?? .null)
+        Unmanaged<Completion>.fromOpaque(userData).takeUnretainedValue().body(result)
     }
 
     static let destroy: bw_destroy = { userData in
