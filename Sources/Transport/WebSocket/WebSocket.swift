@@ -35,6 +35,7 @@ package final class WebSocket {
         decoder = FrameDecoder(
             role: .server, limit: options.maximumMessage, readers: LoopExecutor.shared.turn.frameReaders)
         state = .open(connection)
+        remote = connection.remote
         connection.consumer = self
         keepalive = Keepalive(self)
     }
@@ -73,10 +74,8 @@ package final class WebSocket {
         }
     }
 
-    /// The other end; empty before a client is connected and after the end.
-    package var remote: PeerAddress {
-        connection?.remote ?? PeerAddress(host: "", port: 0, isLoopback: false)
-    }
+    /// The other end, also after the end; empty before a client is connected.
+    package private(set) var remote = PeerAddress(host: "", port: 0, isLoopback: false)
 
     /// The `tls-exporter` channel binding of RFC 9266, 32 bytes; `nil` without TLS.
     package var channelBinding: [UInt8]? { connection?.tls?.channelBinding }
@@ -89,6 +88,7 @@ package final class WebSocket {
     /// A client's upgrade succeeded; `rest` came behind it.
     func didUpgrade(_ connection: Connection, _ rest: UnsafeMutableRawBufferPointer) {
         state = .open(connection)
+        remote = connection.remote
         connection.consumer = self
         keepalive = Keepalive(self)
         delegate?.webSocketDidOpen(self)
@@ -129,7 +129,6 @@ package final class WebSocket {
             let code = CloseCode.mayBeSent(code) ? code : CloseCode.normal
             writeClose(code, reason, on: connection)
             keepalive?.stop()
-            held.reset()
             let limit = options.closeTimeout
             // The timer holds us until the end, which lets go of it.
             let timer = LoopTimer {
@@ -139,9 +138,8 @@ package final class WebSocket {
             }
             timer.start(after: limit)
             state = .closing(connection, code: code, timer)
-            // The peer's close frame may stand behind what a pause left with the kernel.
-            isPaused = false
-            connection.resumeReading()
+            // The peer's close frame may stand behind what a pause held back.
+            resumeReading()
         case .closing, .closed: return
         }
     }
