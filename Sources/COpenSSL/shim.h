@@ -1,7 +1,10 @@
 #pragma once
+/* SHA1_* are deprecated in favour of EVP, which starts the whole of OpenSSL: see bw_sha1. */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
@@ -19,3 +22,12 @@ static inline void bw_ssl_ctx_set_manners(SSL_CTX *context) {
 }
 static inline int bw_ssl_has_extended_master_secret(SSL *ssl) { return SSL_get_extms_support(ssl) == 1; }
 static inline int bw_err_reason(unsigned long code) { return ERR_GET_REASON(code); }
+
+/* SHA-1 of a WebSocket handshake. The low-level calls need no start of OpenSSL, whose providers and error texts would
+ * be 2 MB of a program that speaks no TLS. */
+static inline void bw_sha1(const void *bytes, size_t count, unsigned char digest[20]) {
+    SHA_CTX context;
+    SHA1_Init(&context);
+    SHA1_Update(&context, bytes, count);
+    SHA1_Final(digest, &context);
+}

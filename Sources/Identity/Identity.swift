@@ -2,7 +2,7 @@ import CSodium
 
 /// The library's cryptography, all of it libsodium's.
 package enum Identity {
-    private static let isReady: Bool = sodium_init() >= 0
+    fileprivate static let isReady: Bool = sodium_init() >= 0
 
     /// Gets libsodium ready; may be called any number of times, from any thread.
     ///
@@ -15,7 +15,8 @@ package enum Identity {
 
     /// Bytes that nobody can foretell. Ends the process if the machine has none to give, as libsodium does.
     package static func randomBytes(_ count: Int) -> [UInt8] {
-        guard count > 0, isReady else { return [] }
+        precondition(isReady, "libsodium cannot start: this machine gives no randomness")
+        guard count > 0 else { return [] }
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             guard let base = buffer.baseAddress else { return }
             randombytes_buf(base, count)
@@ -42,7 +43,9 @@ package enum Identity {
 
 /// libsodium's randomness as a generator of the standard library.
 package struct SecureRandomNumberGenerator: RandomNumberGenerator, Sendable {
-    package init() {}
+    package init() {
+        precondition(Identity.isReady, "libsodium cannot start: this machine gives no randomness")
+    }
 
     package mutating func next() -> UInt64 {
         var value: UInt64 = 0

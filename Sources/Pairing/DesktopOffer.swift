@@ -14,6 +14,8 @@ package enum DesktopOfferState: Sendable, Equatable {
 }
 
 /// What the owner of a ``DesktopOfferStateMachine`` does for it, in this order.
+///
+/// The next event may be given while an action is carried out: what can cause one at once comes last.
 package enum DesktopOfferAction: Sendable, Equatable {
     /// Call `timedOut` in so many milliseconds; replaces the timer before it.
     case startTimer(after: UInt64)
@@ -22,7 +24,7 @@ package enum DesktopOfferAction: Sendable, Equatable {
     case store(PairedDevice)
     /// Tell the device that it was declined.
     case sendReject(PairingReject, to: PeerID)
-    /// Tell the host. Comes last.
+    /// Tell the host.
     case report(DesktopOfferState)
 }
 

@@ -64,8 +64,10 @@ extension DesktopOfferStateMachine {
     /// Shows an offer, which begins now: its `timestamp` is the present. With `confirm` a person has to accept the device.
     package mutating func show(_ payload: DesktopPairingOffer, confirm: Bool = false) -> [DesktopOfferAction] {
         let offer = Offer(payload: payload, asksPerson: confirm)
+        var actions: [DesktopOfferAction] = []
+        if case .confirming(let device, let old) = state { actions.append(reject(device, old)) }
         state = .displaying(offer)
-        return [
+        return actions + [
             .startTimer(after: UInt64(DesktopPairingOffer.lifetime)),
             .report(.displaying(payload, expiresAt: offer.expiresAt)),
         ]
@@ -176,7 +178,7 @@ extension DesktopOfferStateMachine {
             return [.startTimer(after: Self.confirmationTime), .report(.acked(device))]
         }
         state = .storing(device, offer)
-        return [.stopTimer, .store(device), .report(.acked(device))]
+        return [.stopTimer, .report(.acked(device)), .store(device)]
     }
 
     /// The device is in the store, as given.

@@ -10,6 +10,8 @@ package enum DeviceScanState: Sendable, Equatable {
 }
 
 /// What the owner of a ``DeviceScanStateMachine`` does for it, in this order.
+///
+/// The next event may be given while an action is carried out: what can cause one at once comes last.
 package enum DeviceScanAction: Sendable, Equatable {
     /// Be registered there with the own DID, over a new connection or one that there is already (a second one would
     /// drive out the first). Then `routeOnline`, at once if it is; or `routeFailed`, also for an address that is none.
@@ -23,7 +25,7 @@ package enum DeviceScanAction: Sendable, Equatable {
     case stopTimer
     /// Write it to the store, then say `stored` or `storeFailed`.
     case store(PairedDesktop)
-    /// Tell the host. Comes last.
+    /// Tell the host.
     case report(DeviceScanState)
 }
 

@@ -25,10 +25,20 @@ package struct DeviceScanStateMachine: Sendable {
         enum Step: Sendable, Equatable {
             /// Waiting until we are registered there.
             case opening
+            /// The route broke under the ack. Its connection comes back by itself; the time limit ends the wait.
+            case reopening
             /// The ack was handed out to be sent.
             case sendingAck
             /// The ack was written; waiting whether it comes back.
             case awaitingVerdict
+
+            /// Not registered there, so no answer to the ack can come.
+            var isOpening: Bool {
+                switch self {
+                case .opening, .reopening: true
+                case .sendingAck, .awaitingVerdict: false
+                }
+            }
         }
 
         let offer: DesktopPairingOffer
@@ -96,7 +106,7 @@ extension DeviceScanStateMachine {
             Attempt(
                 offer: offer, identity: identity, route: first, later: routes, step: .opening,
                 resendsLeft: Self.resends))
-        return released + [.startTimer(after: Self.timeout(of: first)), .open(first), .report(.sending(offer))]
+        return released + [.report(.sending(offer)), .startTimer(after: Self.timeout(of: first)), .open(first)]
     }
 
     /// Ends the scan that is under way; `.timeout` where the host's time has run out. Too late once it is being stored.
@@ -121,7 +131,7 @@ extension DeviceScanStateMachine {
 extension DeviceScanStateMachine {
     /// We are registered there.
     package mutating func routeOnline(_ route: PairingRoute, now: EpochMilliseconds) -> [DeviceScanAction] {
-        guard case .sending(var attempt) = state, attempt.route == route, attempt.step == .opening else { return [] }
+        guard case .sending(var attempt) = state, attempt.route == route, attempt.step.isOpening else { return [] }
         guard !attempt.offer.isExpired(at: now) else { return end(.failed(PairingFailure(.expired))) }
         attempt.step = .sendingAck
         state = .sending(attempt)
@@ -144,17 +154,17 @@ extension DeviceScanStateMachine {
     package mutating func routeFailed(_ route: PairingRoute, detail: String?) -> [DeviceScanAction] {
         guard case .sending(let attempt) = state, attempt.route == route else { return [] }
         return switch attempt.step {
-        // It worked until now, and its connection comes back by itself: the ack is sent again there. A desktop takes a
-        // second ack as the first (protocol.md 2).
+        // The ack is sent again there: a desktop takes a second one as the first (protocol.md 2).
         case .sendingAck, .awaitingVerdict: reopen(attempt, detail: detail)
         case .opening: moveOn(attempt, PairingFailure(.relayUnreachable, detail: detail))
+        case .reopening: []
         }
     }
 
     /// The relay says that this peer is not there.
     package mutating func peerOffline(_ peer: PeerID, over route: PairingRoute) -> [DeviceScanAction] {
         guard case .sending(var attempt) = state, attempt.route == route, attempt.offer.pcPeerID == peer,
-            attempt.step != .opening
+            !attempt.step.isOpening
         else { return [] }
         attempt.wasOffline = true
         return moveOn(attempt, PairingFailure(.desktopOffline))
@@ -162,7 +172,7 @@ extension DeviceScanStateMachine {
 
     /// The relay has refused something; the ack, as far as we can tell.
     package mutating func relayRefused(over route: PairingRoute, detail: String?) -> [DeviceScanAction] {
-        guard case .sending(let attempt) = state, attempt.route == route, attempt.step != .opening else { return [] }
+        guard case .sending(let attempt) = state, attempt.route == route, !attempt.step.isOpening else { return [] }
         return moveOn(attempt, PairingFailure(.relayUnreachable, detail: detail))
     }
 
@@ -170,7 +180,7 @@ extension DeviceScanStateMachine {
     package mutating func received(
         from peer: PeerID, type: String?, now: EpochMilliseconds
     ) -> [DeviceScanAction] {
-        guard case .sending(let attempt) = state, attempt.offer.pcPeerID == peer, attempt.step != .opening else {
+        guard case .sending(let attempt) = state, attempt.offer.pcPeerID == peer, !attempt.step.isOpening else {
             return []
         }
         guard type != PairingReject.type else { return end(.failed(PairingFailure(.rejected))) }
@@ -182,7 +192,7 @@ extension DeviceScanStateMachine {
         guard case .sending(let attempt) = state else { return [] }
         return switch attempt.step {
         case .awaitingVerdict: succeed(attempt, now: now)
-        case .opening, .sendingAck:
+        case .opening, .reopening, .sendingAck:
             moveOn(attempt, PairingFailure(.relayUnreachable, detail: "no answer in time"))
         }
     }
@@ -248,7 +258,7 @@ extension DeviceScanStateMachine {
         }
         var attempt = attempt
         attempt.resendsLeft -= 1
-        attempt.step = .opening
+        attempt.step = .reopening
         state = .sending(attempt)
         return [.startTimer(after: Self.timeout(of: attempt.route)), .open(attempt.route)]
     }

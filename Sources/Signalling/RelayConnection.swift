@@ -11,8 +11,9 @@ package import Wire
 package final class RelayConnection {
     package typealias Handler = @EventLoop (RelayConnection, RelayEvent) -> Void
 
-    /// The longest frame that a relay takes, in bytes (protocol.md).
-    package static let maximumFrame = 1 << 20
+    /// The longest frame that is sent, in bytes: what a peer takes (1 MiB, protocol.md), less the room for what a relay
+    /// writes into it on its way.
+    package static let maximumFrame = (1 << 20) - (1 << 10)
     /// With more bytes than these unsent, nothing more is taken.
     package static let maximumUnsent = 4 << 20
 
@@ -68,6 +69,7 @@ package final class RelayConnection {
     }
 
     /// Connects anew without a wait: the network has changed, or the machine has woken. A stopped connection stays so.
+    /// One that stood, or was on its way, is given up without being told as `offline`.
     package func reconnectNow() {
         switch machine.reconnectNow() {
         case .connect: connect()
@@ -76,8 +78,6 @@ package final class RelayConnection {
             webSocket?.delegate = nil
             webSocket?.abort()
             webSocket = nil
-            tell(.offline(OfflineReason(.reconnecting, "connecting anew")))
-            guard case .connecting = machine.connectionState, webSocket == nil else { return }
             connect()
         case .none: break
         }

@@ -14,21 +14,4 @@ extension RelayConnectionState {
         case .connecting, .registering: "connecting to \(url)"
         }
     }
-
-    private var name: String {
-        switch self {
-        case .offline: "offline"
-        case .connecting: "connecting"
-        case .registering: "registering"
-        case .online: "online"
-        }
-    }
-
-    /// What is wrong, for people; `nil` while nothing is.
-    package var problem: String? {
-        switch self {
-        case .offline(let reason) where reason.code != .stopped: reason.message
-        case .offline, .connecting, .registering, .online: nil
-        }
-    }
 }

@@ -9,6 +9,24 @@ package enum RelayConnectionState: Sendable, Equatable {
     case online
 
     package var isOnline: Bool { self == .online }
+
+    /// For hosts.
+    package var name: String {
+        switch self {
+        case .offline: "offline"
+        case .connecting: "connecting"
+        case .registering: "registering"
+        case .online: "online"
+        }
+    }
+
+    /// What is wrong, for people; `nil` = nothing.
+    package var problem: String? {
+        switch self {
+        case .offline(let reason): reason == .stopped ? nil : reason.message
+        case .connecting, .registering, .online: nil
+        }
+    }
 }
 
 /// Why a relay connection is down.
@@ -29,8 +47,6 @@ package struct OfflineReason: Error, Sendable, Equatable, CustomStringConvertibl
         package static let registrationTimedOut = Code("registration_timed_out")
         /// The relay said that it is going down.
         package static let serverShutdown = Code("server_shutdown")
-        /// The owner asked for a new connection at once.
-        package static let reconnecting = Code("reconnecting")
     }
 
     package let code: Code

@@ -39,7 +39,7 @@ package enum SendResult: Sendable, Equatable {
     case written
     /// Not registered: nothing was sent and nothing is kept here. The caller decides.
     case offline
-    /// Longer than a relay takes (1 MiB). Sending it again cannot help.
+    /// Longer than ``RelayConnection/maximumFrame``. Sending it again cannot help.
     case tooLarge
     /// The relay does not read fast enough: more than 4 MiB wait already. Try again later.
     case congested

@@ -86,9 +86,10 @@ struct PairingFields {
         guard let text = object[key]?.string, !text.isEmpty else {
             throw PairingFailure(.missingPeerID, detail: key)
         }
-        guard text.utf8.count <= PairingLimits.peerIDBytes, text.unicodeScalars.allSatisfy({ $0.value > 0x20 }) else {
-            throw PairingFailure(.badField, detail: key)
-        }
+        // What prints as one word: no separators, controls or direction marks, wherever the id will be shown.
+        guard text.utf8.count <= PairingLimits.peerIDBytes, DisplayText.clean(text, limit: 256) == text,
+            !text.contains(" ")
+        else { throw PairingFailure(.badField, detail: key) }
         return PeerID(text)
     }
 

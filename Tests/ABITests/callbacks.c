@@ -457,11 +457,15 @@ static void threaded(void)
 static void threaded_close_inside(void)
 {
     struct gate gate;
+    char *offer = NULL;
+    bw_status offered;
     gate_begin(&gate, THREADED);
     CHECK_STATUS(bw_desktop_subscribe(gate.inside.desktop, "pairing.changed", call_close, &gate.inside, inside_destroy,
                                       NULL),
                  BW_OK);
-    make_event(gate.inside.desktop);
+    offered = bw_desktop_offer(gate.inside.desktop, within(10000), &offer);
+    bw_free(offer);
+    CHECK(offered == BW_OK || offered == BW_E_CLOSED, "the offer ends, or is ended by the closing");
     {
         int64_t deadline = monotonic_ms() + within(10000);
         while (bw_desktop_fd(gate.inside.desktop) != BW_E_HANDLE && monotonic_ms() < deadline)

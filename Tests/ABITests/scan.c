@@ -181,11 +181,15 @@ static void replaced(void)
 {
     struct outcome first, second;
     char *code = silent_code();
+    char *newer;
     memset(&first, 0, sizeof first);
     memset(&second, 0, sizeof second);
     device = open_device(":memory:");
     CHECK_STATUS(bw_pairing_scan_async(device, code, 60000, complete, &first, outcome_destroy), BW_OK);
-    CHECK_STATUS(bw_pairing_scan_async(device, code, 60000, complete, &second, outcome_destroy), BW_OK);
+    newer = strdup(code);
+    memcpy(strstr(newer, "012345"), "543210", 6);
+    CHECK_STATUS(bw_pairing_scan_async(device, newer, 60000, complete, &second, outcome_destroy), BW_OK);
+    free(newer);
     CHECK(dispatch_until(only_device(device), completed, &first, 5000), "a newer scan ends the older one");
     CHECK_TEXT(first.reason, "cancelled");
     CHECK_NUMBER(second.calls, 0);

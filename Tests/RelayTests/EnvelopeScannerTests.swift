@@ -59,7 +59,8 @@ struct EnvelopeScannerTests {
 
     @Test("a frame that is cut anywhere is refused")
     func cut() {
-        let frame = Array(#"{"type":"message","to":"b\u00e9\ud83d\ude00","payload":{"a":[1,-2.5e+3,true,false,null,""]}}"#.utf8)
+        let frame = Array(
+            #"{"type":"message","to":"b\u00e9\ud83d\ude00","payload":{"a":[1,-2.5e+3,true,false,null,""]}}"#.utf8)
         for length in 0..<frame.count {
             #expect(throws: EnvelopeScanner.Failure.self) { try scan(Array(frame[..<length])) }
         }

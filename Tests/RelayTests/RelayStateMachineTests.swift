@@ -167,7 +167,8 @@ struct RelayStateMachineTests {
         #expect(sent.map(\.to) == [bob])
         #expect(
             sent.first?.frame.text
-                == #"{"type":"message","from":"al\"ice","payload":{"n": 1.50,"t":"\u00e9" },"timestamp":1700000000000}"#)
+                == #"{"type":"message","from":"al\"ice","payload":{"n": 1.50,"t":"\u00e9" },"timestamp":1700000000000}"#
+        )
     }
 
     @Test("sealed stays where it was true, and only there")

@@ -179,7 +179,7 @@ private func check(
     @Test("an id that no relay could address is a bad field")
     func unusablePeerIDs() throws {
         var fields = try object(Self.desktopOffer)
-        for id in [String(repeating: "x", count: 257), "a b", "a\nb"] {
+        for id in [String(repeating: "x", count: 257), "a b", "a\nb", "a\u{7f}", "a\u{202E}b"] {
             fields["pcPeerId"] = .string(id)
             #expect(reason(JSONValue.object(fields).serialized()) == .badField)
         }

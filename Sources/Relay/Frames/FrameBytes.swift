@@ -11,6 +11,32 @@ final class FrameBytes: @unchecked Sendable {
         self.bytes = UnsafeRawBufferPointer(memory)
     }
 
+    /// `text`, a number and a closing brace: the end of a frame.
+    init(_ text: StaticString, number: Int64) {
+        let length = text.utf8CodeUnitCount
+        // A number has at most 20 characters.
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: length + 21, alignment: 1)
+        memory.copyMemory(from: UnsafeRawBufferPointer(start: text.utf8Start, count: length))
+        var digits = number.magnitude
+        var start = memory.count
+        repeat {
+            start -= 1
+            memory[start] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digits % 10)
+            digits /= 10
+        } while digits > 0
+        if number < 0 {
+            start -= 1
+            memory[start] = UInt8(ascii: "-")
+        }
+        var end = length
+        for index in start..<memory.count {
+            memory[end] = memory[index]
+            end += 1
+        }
+        memory[end] = UInt8(ascii: "}")
+        bytes = UnsafeRawBufferPointer(rebasing: memory[...end])
+    }
+
     deinit { bytes.deallocate() }
 
     static let empty = FrameBytes([])

@@ -50,25 +50,28 @@ struct RoutedFrame {
 /// What a routed message ends with, made anew only when the millisecond has changed.
 struct TimestampTail {
     private var epoch = Int64.min
-    private var plain = FrameBytes.empty
-    private var sealed = FrameBytes.empty
+    private var plain: FrameBytes?
+    private var sealed: FrameBytes?
 
     @inline(__always)
     mutating func text(at epoch: Int64, isSealed: Bool) -> FrameBytes {
-        if epoch != self.epoch { renew(epoch) }
-        return isSealed ? sealed : plain
+        if epoch != self.epoch {
+            self.epoch = epoch
+            plain = nil
+            sealed = nil
+        }
+        if let text = isSealed ? sealed : plain { return text }
+        return make(isSealed: isSealed)
     }
 
-    private mutating func renew(_ epoch: Int64) {
-        self.epoch = epoch
-        var text: [UInt8] = []
-        text.reserveCapacity(64)
-        text.append(contentsOf: #","sealed":true"#.utf8)
-        let start = text.count
-        text.append(contentsOf: #","timestamp":"#.utf8)
-        JSONText.appendNumber(epoch, to: &text)
-        text.append(UInt8(ascii: "}"))
-        sealed = FrameBytes(text)
-        plain = FrameBytes(text[start...])
+    private mutating func make(isSealed: Bool) -> FrameBytes {
+        if isSealed {
+            let text = FrameBytes(#","sealed":true,"timestamp":"#, number: epoch)
+            sealed = text
+            return text
+        }
+        let text = FrameBytes(#","timestamp":"#, number: epoch)
+        plain = text
+        return text
     }
 }

@@ -9,7 +9,7 @@ enum WebSocketUpgrade {
     static func accept(for key: String) -> String {
         let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
         var digest = [UInt8](repeating: 0, count: 20)
-        EVP_Digest(text, text.count, &digest, nil, EVP_sha1(), nil)
+        bw_sha1(text, text.count, &digest)
         return base64(digest)
     }
 

@@ -27,7 +27,7 @@ package actor EventLoop {
     /// Whether the caller is on the loop thread.
     package nonisolated static var isCurrent: Bool { LoopExecutor.shared.isCurrent }
 
-    /// Monotonic milliseconds, as of the beginning of this wake-up.
+    /// Monotonic milliseconds, as of the beginning of this wake-up or the last start of a timer in it.
     @EventLoop
     package static var now: UInt64 { LoopExecutor.shared.now }
 

@@ -2,7 +2,7 @@ import CUV
 
 /// A timer of the loop: once, or again and again.
 ///
-/// Letting go of it stops it. Times are in milliseconds, counted from the beginning of the wake-up.
+/// Letting go of it stops it. Times are in milliseconds.
 @EventLoop
 package final class LoopTimer {
     private let handle: TimerHandle
@@ -50,6 +50,8 @@ private final class TimerHandle: @unchecked Sendable {
     @EventLoop
     func start(after delay: UInt64, every interval: UInt64) {
         let timer = self.timer ?? makeTimer()
+        // libuv counts from the beginning of the wake-up; after a long one a short timer would fire at once.
+        uv_update_time(LoopExecutor.shared.handle)
         uv_timer_start(
             timer,
             { timer in

@@ -7,6 +7,8 @@ final class LoopTurn {
     var deferred: [@EventLoop () -> Void] = []
     /// Connections with bytes to send; each stands here once.
     private var dirty: [Connection] = []
+    /// Those of them whose bytes are being sent.
+    private var flushing: [Connection] = []
     private nonisolated(unsafe) let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
     private nonisolated(unsafe) let check = UnsafeMutablePointer<uv_check_t>.allocate(capacity: 1)
 
@@ -15,7 +17,8 @@ final class LoopTurn {
     /// What TLS decrypts into.
     private(set) lazy var plainBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 64)
 
-    let frameEncoder = FrameEncoder()
+    let serverFrames = FrameEncoder(.server)
+    let clientFrames = FrameEncoder(.client)
     let frameReaders = FrameReaderPool()
 
     nonisolated init() {}
@@ -36,12 +39,15 @@ final class LoopTurn {
     private func finish() {
         // Flushing may put calls off, and these may write again.
         while !deferred.isEmpty || !dirty.isEmpty {
-            let calls = deferred
-            deferred.removeAll()
-            for call in calls { call() }
-            let connections = dirty
-            dirty.removeAll()
-            for connection in connections { connection.flush() }
+            if !deferred.isEmpty {
+                let calls = deferred
+                deferred.removeAll()
+                for call in calls { call() }
+            }
+            // The two lists change places, so that their memory serves every wake-up.
+            swap(&dirty, &flushing)
+            for connection in flushing { connection.flush() }
+            flushing.removeAll(keepingCapacity: flushing.capacity <= 1_024)
         }
     }
 }

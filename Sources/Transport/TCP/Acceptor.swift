@@ -18,6 +18,8 @@ final class Acceptor {
     private let descriptor: CInt
     private let poll: UnsafeMutablePointer<uv_poll_t>
     private let onEvent: @EventLoop (Event) -> Void
+    /// The system call; tests let it fail.
+    private let acceptOne: (CInt) -> CInt
     private var retry: LoopTimer?
     private var isPaused = false
     private var isFailing = false
@@ -28,10 +30,12 @@ final class Acceptor {
     private static let retryDelay: UInt64 = 1_000
 
     init(
-        _ address: SocketAddress, backlog: CInt, _ onEvent: @escaping @EventLoop (Event) -> Void
+        _ address: SocketAddress, backlog: CInt, accept: @escaping (CInt) -> CInt = { bw_accept($0) },
+        _ onEvent: @escaping @EventLoop (Event) -> Void
     ) throws(TransportError) {
         descriptor = try Self.listen(on: address, backlog)
         self.onEvent = onEvent
+        acceptOne = accept
         poll = .allocate(capacity: 1)
         let result = uv_poll_init(LoopExecutor.shared.handle, poll, descriptor)
         guard result == 0, let bound = Self.boundAddress(of: descriptor) else {
@@ -117,7 +121,7 @@ final class Acceptor {
     private func accept() {
         for _ in 0..<Self.batch {
             guard !isClosed, !isPaused else { return }
-            let newcomer = bw_accept(descriptor)
+            let newcomer = acceptOne(descriptor)
             guard newcomer >= 0 else {
                 switch errno {
                 case EAGAIN, EINTR: return

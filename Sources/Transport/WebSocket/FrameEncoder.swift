@@ -7,7 +7,8 @@ enum WebSocketRole { case client, server }
 
 /// Writes frames (RFC 6455) behind each other into a queue of bytes, by wslay.
 ///
-/// One serves all connections of a thread: each call writes whole frames, so none is ever inside another.
+/// One serves all connections of a thread that have this role: each call writes whole frames, so none is ever inside
+/// another. (For both roles two are needed: wslay 1.1.1 goes on masking after the first masked frame.)
 final class FrameEncoder {
     /// What wslay's callbacks write to.
     private struct Sink {
@@ -15,18 +16,13 @@ final class FrameEncoder {
     }
 
     private let sink: UnsafeMutablePointer<Sink>
-    /// One for each role: a context of wslay's that has masked one frame masks every later one.
-    private let client: wslay_frame_context_ptr
-    private let server: wslay_frame_context_ptr
+    private let context: wslay_frame_context_ptr
+    private let role: WebSocketRole
 
-    init() {
+    init(_ role: WebSocketRole) {
+        self.role = role
         sink = .allocate(capacity: 1)
         sink.initialize(to: Sink())
-        client = Self.makeContext(sink)
-        server = Self.makeContext(sink)
-    }
-
-    private static func makeContext(_ sink: UnsafeMutablePointer<Sink>) -> wslay_frame_context_ptr {
         var callbacks = wslay_frame_callbacks(
             send_callback: { bytes, count, _, sink in
                 guard let queue = sink?.assumingMemoryBound(to: Sink.self).pointee.queue else { return -1 }
@@ -41,36 +37,30 @@ final class FrameEncoder {
             })
         var made: wslay_frame_context_ptr?
         guard wslay_frame_context_init(&made, &callbacks, sink) == 0, let made else { fatalError("out of memory") }
-        return made
+        context = made
     }
 
     deinit {
-        wslay_frame_context_free(client)
-        wslay_frame_context_free(server)
+        wslay_frame_context_free(context)
         sink.deallocate()
     }
 
     /// One text message out of `pieces`.
-    func text(_ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ role: WebSocketRole, into queue: inout ByteQueue)
-    {
-        write(1, pieces, role, into: &queue)
+    func text(_ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>, into queue: inout ByteQueue) {
+        write(1, pieces, into: &queue)
     }
 
     /// A ping, pong or close frame; at most 125 bytes are taken.
-    func control(
-        _ opcode: wslay_opcode, _ payload: UnsafeRawBufferPointer, _ role: WebSocketRole, into queue: inout ByteQueue
-    ) {
+    func control(_ opcode: wslay_opcode, _ payload: UnsafeRawBufferPointer, into queue: inout ByteQueue) {
         let payload = UnsafeRawBufferPointer(rebasing: payload.prefix(125))
         withUnsafePointer(to: payload) {
-            write(UInt8(opcode.rawValue), UnsafeBufferPointer(start: $0, count: 1), role, into: &queue)
+            write(UInt8(opcode.rawValue), UnsafeBufferPointer(start: $0, count: 1), into: &queue)
         }
     }
 
     private func write(
-        _ opcode: UInt8, _ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ role: WebSocketRole,
-        into queue: inout ByteQueue
+        _ opcode: UInt8, _ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>, into queue: inout ByteQueue
     ) {
-        let context = role == .client ? client : server
         var length = 0
         for piece in pieces { length &+= piece.count }
         var frame = wslay_frame_iocb()
@@ -85,16 +75,14 @@ final class FrameEncoder {
             var isHeaderWritten = false
             for piece in pieces where !piece.isEmpty {
                 isHeaderWritten = true
-                send(piece, &frame, context)
+                send(piece, &frame)
             }
-            if !isHeaderWritten { send(UnsafeRawBufferPointer(start: nil, count: 0), &frame, context) }
+            if !isHeaderWritten { send(UnsafeRawBufferPointer(start: nil, count: 0), &frame) }
             sink.pointee.queue = nil
         }
     }
 
-    private func send(
-        _ piece: UnsafeRawBufferPointer, _ frame: inout wslay_frame_iocb, _ context: wslay_frame_context_ptr
-    ) {
+    private func send(_ piece: UnsafeRawBufferPointer, _ frame: inout wslay_frame_iocb) {
         frame.data = piece.baseAddress?.assumingMemoryBound(to: UInt8.self)
         frame.data_length = piece.count
         // The queue takes everything, so wslay never stops half way.

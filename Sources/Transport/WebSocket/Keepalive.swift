@@ -77,6 +77,8 @@ final class Keepalive {
             timer?.start(after: wait)
         case .wait(let wait): timer?.start(after: wait)
         case .end:
+            // Closing lets go of the last reference to it, if its owner has.
+            let webSocket = webSocket
             let limit = webSocket.options.pongTimeout
             let error = TransportError(.pongMissing, "the peer did not answer a ping within \(limit) ms")
             webSocket.connection?.close()

@@ -10,7 +10,8 @@ struct KeepaliveStateMachine {
 
     private enum State {
         case idle
-        case awaitingPong(sentAt: UInt64)
+        /// `isOverdue` = the time is over, but what the kernel holds was not read since.
+        case awaitingPong(sentAt: UInt64, isOverdue: Bool)
     }
 
     /// 0 = no pings.
@@ -33,9 +34,14 @@ struct KeepaliveStateMachine {
     mutating func tick(now: UInt64, isMoving: Bool) -> Action {
         switch state {
         case .idle:
-            state = .awaitingPong(sentAt: now)
+            state = .awaitingPong(sentAt: now, isOverdue: false)
             return .ping(thenWait: timeout)
-        case .awaitingPong: return isMoving ? .wait(timeout) : .end
+        case .awaitingPong(let sentAt, let isOverdue):
+            if isMoving { return .wait(timeout) }
+            if isOverdue { return .end }
+            // After a sleep of the machine timers come before sockets, and the pong may be there.
+            state = .awaitingPong(sentAt: sentAt, isOverdue: true)
+            return .wait(1)
         }
     }
 
@@ -43,7 +49,7 @@ struct KeepaliveStateMachine {
     mutating func pongReceived(now: UInt64) -> Action? {
         switch state {
         case .idle: return nil
-        case .awaitingPong(let sentAt):
+        case .awaitingPong(let sentAt, _):
             state = .idle
             let passed = now >= sentAt ? now - sentAt : 0
             return .wait(interval > passed ? interval - passed : 1)

@@ -20,7 +20,7 @@ extension WebSocket {
     @discardableResult
     package func send(pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Bool {
         guard case .open(let connection) = state else { return false }
-        LoopExecutor.shared.turn.frameEncoder.text(pieces, role, into: &connection.out)
+        encoder.text(pieces, into: &connection.out)
         connection.didWrite()
         if connection.out.count > options.maximumUnsent || connection.isWriting { limitBacklog(connection) }
         return true
@@ -51,7 +51,7 @@ extension WebSocket {
             case .ping: WSLAY_PING
             case .pong: WSLAY_PONG
             }
-        LoopExecutor.shared.turn.frameEncoder.control(opcode, payload, role, into: &connection.out)
+        encoder.control(opcode, payload, into: &connection.out)
         connection.didWrite()
         limitBacklog(connection)
     }
@@ -68,8 +68,7 @@ extension WebSocket {
             }
         }
         payload.withUnsafeBytes {
-            LoopExecutor.shared.turn.frameEncoder.control(
-                WSLAY_CONNECTION_CLOSE, $0, role, into: &connection.out)
+            encoder.control(WSLAY_CONNECTION_CLOSE, $0, into: &connection.out)
         }
         connection.didWrite()
     }

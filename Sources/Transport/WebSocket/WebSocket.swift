@@ -17,7 +17,7 @@ package final class WebSocket {
     /// For the owner: its own record of this connection.
     package var context: AnyObject?
 
-    let role: WebSocketRole
+    let encoder: FrameEncoder
     let options: WebSocketOptions
     var state: State
     var decoder: FrameDecoder
@@ -30,17 +30,18 @@ package final class WebSocket {
 
     /// A listener's socket, open from the beginning.
     init(accepted connection: Connection, _ options: WebSocketOptions) {
-        role = .server
+        encoder = LoopExecutor.shared.turn.serverFrames
         self.options = options
         decoder = FrameDecoder(
             role: .server, limit: options.maximumMessage, readers: LoopExecutor.shared.turn.frameReaders)
         state = .open(connection)
+        remote = connection.remote
         connection.consumer = self
         keepalive = Keepalive(self)
     }
 
     private init(_ options: WebSocketOptions) {
-        role = .client
+        encoder = LoopExecutor.shared.turn.clientFrames
         self.options = options
         decoder = FrameDecoder(
             role: .client, limit: options.maximumMessage, readers: LoopExecutor.shared.turn.frameReaders)
@@ -73,10 +74,8 @@ package final class WebSocket {
         }
     }
 
-    /// The other end; empty before a client is connected and after the end.
-    package var remote: PeerAddress {
-        connection?.remote ?? PeerAddress(host: "", port: 0, isLoopback: false)
-    }
+    /// The other end, also after the end; empty before a client is connected.
+    package private(set) var remote = PeerAddress(host: "", port: 0, isLoopback: false)
 
     /// The `tls-exporter` channel binding of RFC 9266, 32 bytes; `nil` without TLS.
     package var channelBinding: [UInt8]? { connection?.tls?.channelBinding }
@@ -89,6 +88,7 @@ package final class WebSocket {
     /// A client's upgrade succeeded; `rest` came behind it.
     func didUpgrade(_ connection: Connection, _ rest: UnsafeMutableRawBufferPointer) {
         state = .open(connection)
+        remote = connection.remote
         connection.consumer = self
         keepalive = Keepalive(self)
         delegate?.webSocketDidOpen(self)
@@ -129,18 +129,17 @@ package final class WebSocket {
             let code = CloseCode.mayBeSent(code) ? code : CloseCode.normal
             writeClose(code, reason, on: connection)
             keepalive?.stop()
-            held.reset()
             let limit = options.closeTimeout
-            let timer = LoopTimer { [weak self] in
+            // The timer holds us until the end, which lets go of it.
+            let timer = LoopTimer {
                 connection.close()
                 let error = TransportError(.timeout, "the peer did not answer the close frame within \(limit) ms")
-                self?.end(CloseReason(code: code, error: error, byPeer: false))
+                self.end(CloseReason(code: code, error: error, byPeer: false))
             }
             timer.start(after: limit)
             state = .closing(connection, code: code, timer)
-            // The peer's close frame may stand behind what a pause left with the kernel.
-            isPaused = false
-            connection.resumeReading()
+            // The peer's close frame may stand behind what a pause held back.
+            resumeReading()
         case .closing, .closed: return
         }
     }

@@ -1,0 +1,251 @@
+import CUV
+import Foundation
+import Testing
+
+@testable import Transport
+
+@Suite("Listener")
+struct HTTPListenerTests {
+    private let upgrade =
+        "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+
+    @EventLoop
+    private func ask(_ server: TestServer, _ text: String) async throws -> String {
+        let peer = try await RawPeer.dial(server.port)
+        peer.send(text)
+        let bytes = try await peer.waitForEnd()
+        peer.close()
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @Test("A page is answered, and the connection kept for the next request or closed as asked")
+    @EventLoop
+    func pages() async throws {
+        let server = try TestServer()
+        defer { server.close() }
+        let answer = try await ask(
+            server,
+            "GET /health HTTP/1.1\r\nHost: a\r\n\r\nHEAD /health HTTP/1.1\r\nHost: a\r\n\r\n"
+                + "GET /none HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        let page =
+            "HTTP/1.1 200 OK\r\nContent-Length: 15\r\nContent-Type: application/json\r\nConnection: keep-alive\r\n\r\n"
+        let none =
+            "HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nno\n"
+        #expect(answer == page + "{\"status\":\"ok\"}" + page + none)
+        #expect(server.http?.pendingConnections == 0)
+    }
+
+    @Test("HTTP/1.0, requests with a body, and a client that shuts its side get their answer and the end")
+    @EventLoop
+    func closing() async throws {
+        let server = try TestServer()
+        defer { server.close() }
+        for request in [
+            "GET /health HTTP/1.0\r\n\r\n", "POST /health HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello",
+            "POST /health HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+        ] {
+            let answer = try await ask(server, request)
+            #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"), "\(request)")
+            #expect(answer.contains("Connection: close\r\n"))
+        }
+    }
+
+    @Test(
+        "What is refused gets its status",
+        arguments: [
+            ("nonsense\r\n\r\n", "400"),
+            ("GET / HTTP/1.1\r\nX: \(String(repeating: "x", count: 20_000))\r\n\r\n", "431"),
+            ("GET /upgrade HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "426"),
+        ])
+    @EventLoop
+    func refused(request: String, status: String) async throws {
+        let server = try TestServer()
+        defer { server.close() }
+        #expect(try await ask(server, request).hasPrefix("HTTP/1.1 \(status) "))
+    }
+
+    @Test("An upgrade that breaks the RFC or comes from a stranger's page is refused, without asking the handler")
+    @EventLoop
+    func refusedUpgrades() async throws {
+        let server = try TestServer()
+        defer { server.close() }
+        #expect(try await ask(server, upgrade + "Origin: http://evil.example\r\n\r\n").hasPrefix("HTTP/1.1 403 "))
+        let old = upgrade.split(separator: "Version: 13").joined(separator: "Version: 8")
+        let answer = try await ask(server, old + "\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 426 ") && answer.contains("Sec-WebSocket-Version: 13\r\n"))
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test("An allowed page and the own host may upgrade")
+    @EventLoop
+    func origins() async throws {
+        var options = HTTPListenerOptions()
+        options.allowedOrigins = ["https://page.example"]
+        let server = try TestServer(options: options)
+        defer { server.close() }
+        for origin in ["https://page.example", "http://127.0.0.1"] {
+            let peer = try await RawPeer.dial(server.port)
+            try await peer.upgrade("Origin: \(origin)\r\n")
+            peer.close()
+        }
+    }
+
+    @Test("A request split at each byte is answered the same")
+    @EventLoop
+    func split() async throws {
+        let server = try TestServer()
+        defer { server.close() }
+        let peer = try await RawPeer.dial(server.port)
+        for byte in Array((upgrade + "\r\n").utf8) { peer.send([byte]) }
+        #expect(try await peer.waitForHead().hasPrefix("HTTP/1.1 101 "))
+        peer.close()
+    }
+
+    @Test("A client that says nothing in time is dropped, over TLS too", arguments: [false, true])
+    @EventLoop
+    func silent(secure: Bool) async throws {
+        var options = HTTPListenerOptions()
+        options.headTimeout = 30
+        let server = try TestServer(tls: secure ? try await TestCertificates.get().good : nil, options: options)
+        defer { server.close() }
+        let peer = try await RawPeer.dial(server.port)
+        peer.send("GET / HT")
+        _ = try await peer.waitForEnd()
+        #expect(server.http?.pendingConnections == 0)
+        peer.close()
+    }
+
+    @Test("A port in use is told by name")
+    @EventLoop
+    func inUse() throws {
+        let server = try TestServer()
+        defer { server.close() }
+        #expect {
+            _ = try TestServer(port: server.port)
+        } throws: {
+            guard let error = $0 as? TransportError else { return false }
+            return error.code == .addressInUse && error.message.contains("127.0.0.1:\(server.port)")
+        }
+    }
+
+    @Test("A host that is no address of this machine is told by name", arguments: ["relay.example", "192.0.2.1", ""])
+    @EventLoop
+    func badHost(host: String) {
+        #expect(throws: TransportError.self) { _ = try TestServer(host: host) }
+    }
+
+    @Test("A closed listener's port can be used again at once, and its WebSockets stay")
+    @EventLoop
+    func closeAndReuse() async throws {
+        let first = try TestServer()
+        let port = first.port
+        let delegate = Listener()
+        let client = WebSocket.connect(to: try first.url(), delegate: delegate)
+        let accepted = try await first.sockets.next()
+        first.close()
+        let second = try TestServer(port: port)
+        accepted.webSocket.send("still here")
+        #expect(try await delegate.heard.next() == .open)
+        #expect(try await delegate.heard.next() == .text("still here"))
+        second.close()
+        client.abort()
+    }
+
+    @Test("While accepting is paused newcomers wait, and are taken afterwards")
+    @EventLoop
+    func paused() async throws {
+        let server = try TestServer()
+        defer { server.close() }
+        server.http?.pauseAccepting()
+        let peer = try await RawPeer.dial(server.port)
+        peer.send(upgrade + "\r\n")
+        let settled = Mailbox<Bool>()
+        let timer = LoopTimer { settled.put(true) }
+        timer.start(after: 30)
+        _ = try await settled.next()
+        #expect(server.requests.isEmpty)
+        server.http?.resumeAccepting()
+        #expect(try await peer.waitForHead().hasPrefix("HTTP/1.1 101 "))
+        peer.close()
+    }
+
+    @Test("At the limit of connections the newest waits until another has ended")
+    @EventLoop
+    func full() async throws {
+        var options = HTTPListenerOptions()
+        options.maximumConnections = 2
+        let server = try TestServer(options: options)
+        defer { server.close() }
+        var clients: [RawPeer] = []
+        for _ in 0..<2 {
+            let peer = try await RawPeer.dial(server.port)
+            try await peer.upgrade()
+            clients.append(peer)
+        }
+        #expect(try await server.problems.next() == "full")
+        #expect(server.http?.connections == 2)
+        let waiting = try await RawPeer.dial(server.port)
+        waiting.send(upgrade + "\r\n")
+        #expect(waiting.received.isEmpty)
+        clients[0].close()
+        #expect(try await waiting.waitForHead().hasPrefix("HTTP/1.1 101 "))
+        for expected in ["recovered", "full"] { #expect(try await server.problems.next() == expected) }
+        waiting.close()
+        clients[1].close()
+        #expect(try await server.problems.next() == "recovered")
+    }
+
+    @Test("Out of descriptors: said once, newcomers wait, and are taken when there are some again")
+    @EventLoop
+    func outOfFiles() async throws {
+        @EventLoop final class Limit {
+            var isReached = true
+        }
+        let limit = Limit()
+        let events = Mailbox<String>()
+        let address = try #require(SocketAddress(numeric: "127.0.0.1", port: 0))
+        let acceptor = try Acceptor(
+            address, backlog: 16,
+            accept: { listener in
+                guard EventLoop.onLoop({ limit.isReached }) else { return bw_accept(listener) }
+                errno = EMFILE
+                return -1
+            }
+        ) { event in
+            switch event {
+            case .accepted(let tcp):
+                tcp.close()
+                events.put("accepted")
+            case .failed(let error): events.put(error.code.name)
+            case .recovered: events.put("recovered")
+            }
+        }
+        defer { acceptor.close() }
+        let first = try await RawPeer.dial(acceptor.address.port)
+        #expect(try await events.next() == "out_of_files")
+        let second = try await RawPeer.dial(acceptor.address.port)
+        limit.isReached = false
+        #expect(try await events.next() == "recovered")
+        #expect(try await events.next() == "accepted")
+        #expect(try await events.next() == "accepted")
+        first.close()
+        second.close()
+    }
+
+    @Test("IPv6 listens too, and :: takes IPv4")
+    @EventLoop
+    func ipv6() async throws {
+        let server = try TestServer(host: "::")
+        defer { server.close() }
+        for host in ["127.0.0.1", "[::1]"] {
+            let delegate = Listener()
+            let client = WebSocket.connect(to: try server.url(host), delegate: delegate)
+            #expect(try await delegate.heard.next() == .open)
+            let accepted = try await server.sockets.next()
+            #expect(accepted.webSocket.remote.isLoopback)
+            #expect(accepted.webSocket.remote.host == (host == "127.0.0.1" ? host : "::1"))
+            client.abort()
+        }
+    }
+}
