@@ -119,6 +119,8 @@ bellwire=$stage/bin/bellwire
 export XDG_STATE_HOME=$work/state
 mkfifo "$work/push"
 exec {push}<> "$work/push"
+# There before anybody reads them: a program makes its own only once it runs.
+touch "$work"/{relay,desktop,pushes,print_pushes}.log
 
 "$bellwire" relay --listen 127.0.0.1:0 --no-health > "$work/relay.log" 2>&1 &
 relay=$!
