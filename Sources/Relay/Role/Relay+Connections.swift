@@ -4,7 +4,7 @@ extension Relay: WebSocketDelegate {
     package func webSocketDidOpen(_ webSocket: WebSocket) {}
 
     package func webSocket(_ webSocket: WebSocket, didReceive text: UnsafeRawBufferPointer) {
-        guard let place = place(of: webSocket), !isStopping else { return }
+        guard let place = place(of: webSocket) else { return }
         switch machine.received(text, from: place.id, at: now()) {
         case .none: return
         case .forward(let target, let frame):
