@@ -69,9 +69,9 @@ extension Relay: WebSocketDelegate {
                 socket(of: id)?.close(code: cause.code, reason: cause.reason)
             case .probe(let id, let peer, let claim):
                 probe(id, peer: peer, claim: claim)
-            case .awaitWritten(let id, let sequence):
+            case .awaitWritten(let id, let peer, let sequence):
                 socket(of: id)?.whenDrained { [weak self] isWritten in
-                    if isWritten { self?.machine.written(to: id, through: sequence) }
+                    if isWritten { self?.machine.written(to: id, peer: peer, through: sequence) }
                 }
             }
         }
