@@ -30,6 +30,8 @@ package struct TransportError: Error, Sendable, CustomStringConvertible {
         package static let listenFailed = Code("listen_failed")
         /// The process is out of file descriptors: newcomers wait in the kernel's backlog.
         package static let outOfFiles = Code("out_of_files")
+        /// A listener has as many connections as it may: newcomers wait in the kernel's backlog.
+        package static let full = Code("full")
         /// The connection ended without a close frame.
         package static let closed = Code("closed")
         /// A step did not finish in its time; the message names it.

@@ -9,8 +9,9 @@ package protocol HTTPHandler: AnyObject {
     /// An upgrade succeeded. Set the socket's delegate here: a message may follow at once.
     func listener(_ listener: HTTPListener, didOpen webSocket: WebSocket)
 
-    /// Accepting failed (``TransportError/Code/outOfFiles``): newcomers wait in the backlog, and it is tried again each
-    /// second. Said once until ``listenerDidRecover(_:)``.
+    /// Newcomers wait in the backlog: the process is out of descriptors (``TransportError/Code/outOfFiles``, tried again
+    /// each second), or ``HTTPListenerOptions/maximumConnections`` is reached (``TransportError/Code/full``). Said once
+    /// until ``listenerDidRecover(_:)``.
     func listener(_ listener: HTTPListener, cannotAccept error: TransportError)
 
     /// Accepting works again.

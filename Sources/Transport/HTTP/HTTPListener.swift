@@ -10,6 +10,10 @@ package final class HTTPListener {
     private var acceptor: Acceptor?
     private var pending: [ObjectIdentifier: HTTPServerConnection] = [:]
     private let boundPort: UInt16
+    private var limits: ConnectionLimits
+    /// Why nobody is accepted just now.
+    private var isFull = false
+    private var isPausedByOwner = false
 
     /// Listens at once. `host` is a numeric address or `localhost`; `::` takes IPv4 too. Keeps `handler` weakly.
     ///
@@ -26,6 +30,8 @@ package final class HTTPListener {
         }
         self.options = options
         self.handler = handler
+        limits = ConnectionLimits(
+            maximum: options.maximumConnections, maximumPendingPerAddress: options.maximumPendingPerAddress)
         originRule = OriginRule(allowed: options.allowedOrigins, isSecure: tls != nil)
         if let tls {
             self.tls = try TLSContext.server(tls)
@@ -52,22 +58,27 @@ package final class HTTPListener {
     /// Connections that were accepted and are still with the listener: not yet upgraded.
     package var pendingConnections: Int { pending.count }
 
+    /// All its connections that are not closed yet, WebSockets included.
+    package var connections: Int { limits.count }
+
     /// Leaves newcomers in the kernel's backlog.
     package func pauseAccepting() {
+        isPausedByOwner = true
         acceptor?.pause()
     }
 
     package func resumeAccepting() {
-        acceptor?.resume()
+        isPausedByOwner = false
+        if !isFull { acceptor?.resume() }
     }
 
     /// Stops listening and ends plain connections. Open WebSockets stay.
     package func close() {
         acceptor?.close()
         acceptor = nil
-        let connections = pending
+        let waiting = pending
         pending = [:]
-        for connection in connections.values { connection.close() }
+        for connection in waiting.values { connection.close() }
     }
 
     // MARK: From the acceptor and the connections
@@ -87,13 +98,41 @@ package final class HTTPListener {
             engine = made
         }
         let connection = Connection(tcp, tls: engine)
+        switch limits.arrived(connection.remote) {
+        case .taken: break
+        case .takenAsLast(let isNews):
+            isFull = true
+            acceptor?.pause()
+            if isNews { sayFull() }
+        case .refused: return tcp.close()
+        }
+        // Told that it is full, the owner may have closed us.
+        guard acceptor != nil else { return tcp.close() }
+        connection.didClose = { self.didClose() }
         let server = HTTPServerConnection(connection, listener: self)
         pending[ObjectIdentifier(connection)] = server
         server.begin()
     }
 
+    private func sayFull() {
+        let error = TransportError(
+            .full, "there are \(options.maximumConnections) connections, the limit: newcomers wait until some end")
+        handler?.listener(self, cannotAccept: error)
+    }
+
+    private func didClose() {
+        let departure = limits.closed()
+        if departure.resumes {
+            isFull = false
+            if !isPausedByOwner { acceptor?.resume() }
+        }
+        if departure.isNews { handler?.listenerDidRecover(self) }
+    }
+
+    /// The connection is upgraded or at its end.
     func forget(_ connection: Connection) {
-        pending[ObjectIdentifier(connection)] = nil
+        guard pending.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+        limits.settled(connection.remote)
     }
 
     func ask(_ request: HTTPRequestHead, from remote: PeerAddress) -> HTTPAnswer {

@@ -4,9 +4,13 @@ package struct HTTPListenerOptions: Sendable {
     package var maximumHead = 16 << 10
     /// From accept (TLS included) to a whole head, and again for each further request. Default 10 s.
     package var headTimeout: UInt64 = 10_000
-    /// Web pages that may open a WebSocket besides those of the same host: `https://example.org`. A request without
+    /// Web pages that may open a WebSocket besides those of the same host: `https://example.org`; `*` = any. A request without
     /// `Origin` comes from a program and is not refused for it.
     package var allowedOrigins: [String] = []
+    /// Connections at one time, WebSockets included. At the limit newcomers wait in the kernel's backlog.
+    package var maximumConnections = Int.max
+    /// Connections of one address that are not upgraded yet; more are closed at once. Not applied to loopback.
+    package var maximumPendingPerAddress = 128
     /// Connections the kernel keeps while we do not accept.
     package var backlog: CInt = 1_024
     /// For the WebSockets it opens.

@@ -17,8 +17,11 @@ final class LoopExecutor: SerialExecutor {
         var isSignalled = false
     }
 
+    /// How far the start came; a failed one goes on from there.
+    private enum Stage { case none, prepared, running }
+
     private let inbox = Mutex(Inbox())
-    private let isRunning = Mutex(false)
+    private let stage = Mutex(Stage.none)
     private let thread = Atomic<UInt>(0)
     private nonisolated(unsafe) let loop: UnsafeMutablePointer<uv_loop_t>
     private nonisolated(unsafe) let wakeUp: UnsafeMutablePointer<uv_async_t>
@@ -92,29 +95,39 @@ final class LoopExecutor: SerialExecutor {
 
     /// Starts the loop and its thread, once.
     func start() throws(TransportError) {
-        let failure: TransportError? = isRunning.withLock { isRunning in
-            guard !isRunning else { return nil }
-            do throws(TransportError) {
-                try startLoop()
-                isRunning = true
-                return nil
-            } catch { return error }
+        let result: CInt = stage.withLock { stage in
+            if stage == .none {
+                let result = prepareLoop()
+                guard result == 0 else { return result }
+                stage = .prepared
+            }
+            if stage == .prepared {
+                let result = runLoop()
+                guard result == 0 else { return result }
+                stage = .running
+            }
+            return 0
         }
-        if let failure { throw failure }
+        guard result == 0 else { throw TransportError(uv: result, .system, "the event loop cannot start") }
     }
 
-    private func startLoop() throws(TransportError) {
+    private func prepareLoop() -> CInt {
         var result = uv_loop_init(loop)
-        guard result == 0 else { throw TransportError(uv: result, .system, "the event loop cannot start") }
+        guard result == 0 else { return result }
         result = uv_async_init(loop, wakeUp) { _ in LoopExecutor.shared.drain() }
-        if result == 0 {
-            turn.attach(to: loop)
-            result = -startThread(named: "bellwire-io") {
-                LoopExecutor.shared.thread.store(pthread_self(), ordering: .relaxed)
-                // Its prepare handle never closes, so the loop never runs out of work.
-                uv_run(LoopExecutor.shared.loop, UV_RUN_DEFAULT)
-            }
+        guard result == 0 else {
+            uv_loop_close(loop)
+            return result
         }
-        guard result == 0 else { throw TransportError(uv: result, .system, "the event loop cannot start") }
+        turn.attach(to: loop)
+        return 0
+    }
+
+    private func runLoop() -> CInt {
+        -startThread(named: "bellwire-io") {
+            LoopExecutor.shared.thread.store(pthread_self(), ordering: .relaxed)
+            // Its prepare handle never closes, so the loop never runs out of work.
+            uv_run(LoopExecutor.shared.loop, UV_RUN_DEFAULT)
+        }
     }
 }

@@ -35,8 +35,14 @@ extension Connection {
             consumer?.connection(self, didReceive: bytes)
             return
         }
-        tls.receive(UnsafeRawBufferPointer(bytes))
-        pump()
+        // A record's worth at a time: OpenSSL keeps the memory of the most that ever waited.
+        var rest = UnsafeRawBufferPointer(bytes)
+        while !rest.isEmpty, isOpen {
+            let slice = rest.prefix(TLSEngine.slice)
+            tls.receive(UnsafeRawBufferPointer(rebasing: slice))
+            rest = UnsafeRawBufferPointer(rebasing: rest[slice.count...])
+            pump()
+        }
     }
 
     /// Gives the consumer what the TLS engine has decrypted, until it is empty or reading is paused.
@@ -50,7 +56,6 @@ extension Connection {
             case .bytes(let count):
                 consumer?.connection(self, didReceive: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(count)))
             case .secured:
-                isSecured = true
                 consumer?.connectionDidSecure(self)
             case .wantsMore:
                 didWrite()

@@ -86,6 +86,8 @@ extension Connection {
     }
 
     private func didDrain() {
+        // Before the TLS handshake is done, what is written has to wait.
+        guard out.isEmpty else { return }
         guard case .finishing(_, let peerEnded) = state else { return answerDrainWaiters(true) }
         answerDrainWaiters(true)
         if peerEnded { return close() }

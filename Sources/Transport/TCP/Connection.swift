@@ -24,20 +24,20 @@ final class Connection {
     var wiredBytes: UInt64 = 0
     var isDirty = false
     var isPaused = false
-    var isSecured: Bool
     var hasEnded = false
     /// Whether the read callback is on the stack, which goes on by itself after a resume.
     var isPumping = false
     /// Whether TLS's close_notify was made, and whether the socket's sending side was shut.
     var isEndSaid = false
     var isShutDown = false
+    /// Told once, when it is closed.
+    var didClose: (@EventLoop () -> Void)?
     var drainWaiters: [@EventLoop (Bool) -> Void] = []
 
     /// Takes over a connected handle. Reading begins with ``start(_:)``.
     init(_ tcp: TCPHandle, tls: TLSEngine? = nil) {
         self.tcp = tcp
         self.tls = tls
-        isSecured = tls == nil
         remote = tcp.address(of: .remote)?.peer ?? PeerAddress(host: "", port: 0, isLoopback: false)
         uv_tcp_nodelay(tcp.pointer, 1)
     }
@@ -71,6 +71,10 @@ final class Connection {
         consumer = nil
         answerDrainWaiters(false)
         tcp.close()
+        if let didClose {
+            self.didClose = nil
+            EventLoop.later(didClose)
+        }
     }
 
     /// Sends what is written, says the end, and closes when the peer has ended too, or after `limit` milliseconds.

@@ -120,7 +120,7 @@ final class TLSEngine {
     }
 
     /// A TLS record's worth: keeps the BIO's memory, which never shrinks, small.
-    private static let slice = 16 << 10
+    static let slice = 16 << 10
 
     private func collect(into wire: inout ByteQueue) {
         var waiting = BIO_ctrl_pending(outgoing)

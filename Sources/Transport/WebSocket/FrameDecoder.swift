@@ -29,6 +29,7 @@ struct FrameDecoder: ~Copyable {
     /// A text message has begun and is not finished.
     private var isInMessage = false
     private var isMessageGivenOut = false
+    private var isControlGivenOut = false
     private var hasFailed = false
 
     init(role: WebSocketRole, limit: Int, readers: FrameReaderPool) {
@@ -45,6 +46,10 @@ struct FrameDecoder: ~Copyable {
         if isMessageGivenOut {
             isMessageGivenOut = false
             message.reset()
+        }
+        if isControlGivenOut {
+            isControlGivenOut = false
+            control.reset()
         }
         guard !hasFailed else {
             input = UnsafeMutableRawBufferPointer(rebasing: input.suffix(0))
@@ -68,7 +73,6 @@ struct FrameDecoder: ~Copyable {
                 guard let fresh = readers.take() else { return fail(1011, .system, "no memory for a frame") }
                 reader = fresh
                 self.reader = fresh
-                control.reset()
             }
             switch reader.read(&input) {
             case .needsMore: return nil
@@ -81,7 +85,10 @@ struct FrameDecoder: ~Copyable {
                 guard reader.didTake(frame) else { continue }
                 readers.put(reader)
                 self.reader = nil
-                if isControl { return controlEvent(frame.opcode) }
+                if isControl {
+                    isControlGivenOut = true
+                    return controlEvent(frame.opcode)
+                }
                 guard frame.fin == 1 else { continue }
                 isInMessage = false
                 isMessageGivenOut = true

@@ -83,12 +83,12 @@ extension WebSocket: ConnectionConsumer {
     }
 
     private func readHeld() {
-        guard isOpen, !isPaused, !isReading else { return }
+        guard let connection, !isPaused, !isReading else { return }
         var waiting = ByteQueue()
         swap(&waiting, &held)
         var input = waiting.bytes
         read(&input)
         held.append(UnsafeRawBufferPointer(input))
-        if !isPaused { connection?.resumeReading() }
+        if !isPaused { connection.resumeReading() }
     }
 }

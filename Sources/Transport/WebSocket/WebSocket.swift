@@ -1,5 +1,3 @@
-import CWslay
-
 /// One WebSocket connection, of a client or of a listener. Text messages only.
 ///
 /// It lives until it is closed, whether its owner holds it or not.
@@ -14,7 +12,7 @@ package final class WebSocket {
     }
 
     package weak var delegate: (any WebSocketDelegate)?
-    /// For the owner: its own record of this connection.
+    /// For the owner: its own record of this connection. Let go of after `webSocketDidClose`.
     package var context: AnyObject?
 
     let encoder: FrameEncoder
@@ -35,6 +33,7 @@ package final class WebSocket {
         decoder = FrameDecoder(
             role: .server, limit: options.maximumMessage, readers: LoopExecutor.shared.turn.frameReaders)
         state = .open(connection)
+        remote = connection.remote
         connection.consumer = self
         keepalive = Keepalive(self)
     }
@@ -73,10 +72,8 @@ package final class WebSocket {
         }
     }
 
-    /// The other end; empty before a client is connected and after the end.
-    package var remote: PeerAddress {
-        connection?.remote ?? PeerAddress(host: "", port: 0, isLoopback: false)
-    }
+    /// The other end, also after the end; empty before a client is connected.
+    package private(set) var remote = PeerAddress(host: "", port: 0, isLoopback: false)
 
     /// The `tls-exporter` channel binding of RFC 9266, 32 bytes; `nil` without TLS.
     package var channelBinding: [UInt8]? { connection?.tls?.channelBinding }
@@ -89,6 +86,7 @@ package final class WebSocket {
     /// A client's upgrade succeeded; `rest` came behind it.
     func didUpgrade(_ connection: Connection, _ rest: UnsafeMutableRawBufferPointer) {
         state = .open(connection)
+        remote = connection.remote
         connection.consumer = self
         keepalive = Keepalive(self)
         delegate?.webSocketDidOpen(self)
@@ -114,7 +112,10 @@ package final class WebSocket {
         keepalive?.stop()
         keepalive = nil
         held.reset()
-        EventLoop.later { self.delegate?.webSocketDidClose(self, reason) }
+        EventLoop.later {
+            self.delegate?.webSocketDidClose(self, reason)
+            self.context = nil
+        }
     }
 
     /// Begins the close handshake. `reason` is cut to 123 bytes. Messages that still come are dropped.
@@ -129,7 +130,6 @@ package final class WebSocket {
             let code = CloseCode.mayBeSent(code) ? code : CloseCode.normal
             writeClose(code, reason, on: connection)
             keepalive?.stop()
-            held.reset()
             let limit = options.closeTimeout
             // The timer holds us until the end, which lets go of it.
             let timer = LoopTimer {
@@ -139,9 +139,8 @@ package final class WebSocket {
             }
             timer.start(after: limit)
             state = .closing(connection, code: code, timer)
-            // The peer's close frame may stand behind what a pause left with the kernel.
-            isPaused = false
-            connection.resumeReading()
+            // The peer's close frame may stand behind what a pause held back.
+            resumeReading()
         case .closing, .closed: return
         }
     }

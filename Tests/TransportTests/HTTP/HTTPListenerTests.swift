@@ -170,6 +170,32 @@ struct HTTPListenerTests {
         peer.close()
     }
 
+    @Test("At the limit of connections the newest waits until another has ended")
+    @EventLoop
+    func full() async throws {
+        var options = HTTPListenerOptions()
+        options.maximumConnections = 2
+        let server = try TestServer(options: options)
+        defer { server.close() }
+        var clients: [RawPeer] = []
+        for _ in 0..<2 {
+            let peer = try await RawPeer.dial(server.port)
+            try await peer.upgrade()
+            clients.append(peer)
+        }
+        #expect(try await server.problems.next() == "full")
+        #expect(server.http?.connections == 2)
+        let waiting = try await RawPeer.dial(server.port)
+        waiting.send(upgrade + "\r\n")
+        #expect(waiting.received.isEmpty)
+        clients[0].close()
+        #expect(try await waiting.waitForHead().hasPrefix("HTTP/1.1 101 "))
+        for expected in ["recovered", "full"] { #expect(try await server.problems.next() == expected) }
+        waiting.close()
+        clients[1].close()
+        #expect(try await server.problems.next() == "recovered")
+    }
+
     @Test("Out of descriptors: said once, newcomers wait, and are taken when there are some again")
     @EventLoop
     func outOfFiles() async throws {

@@ -48,6 +48,7 @@ final class TestServer: HTTPHandler {
 
     let sockets = Mailbox<Accepted>()
     let requests = Mailbox<HTTPRequestHead>()
+    let problems = Mailbox<String>()
     private var kept: HTTPListener?
     var onText: ((WebSocket, UnsafeRawBufferPointer) -> Void)?
 
@@ -77,6 +78,10 @@ final class TestServer: HTTPHandler {
             ? .respond(status: 200, contentType: "application/json", text: "{\"status\":\"ok\"}")
             : head.path == "/upgrade" ? .upgrade : .respond(status: 404, contentType: "text/plain", text: "no\n")
     }
+
+    func listener(_ listener: HTTPListener, cannotAccept error: TransportError) { problems.put(error.code.name) }
+
+    func listenerDidRecover(_ listener: HTTPListener) { problems.put("recovered") }
 
     func listener(_ listener: HTTPListener, didOpen webSocket: WebSocket) {
         let delegate = Listener()

@@ -108,6 +108,26 @@ struct PeerMannersTests {
         peer.close()
     }
 
+    @Test("Closing while reading is paused still finds the peer's close frame behind the messages that waited")
+    @EventLoop
+    func closePaused() async throws {
+        let (server, peer, accepted) = try await rawClient()
+        defer { server.close() }
+        let paused = Mailbox<Bool>()
+        accepted.listener.onText = { webSocket, _ in
+            webSocket.pauseReading()
+            paused.put(true)
+        }
+        peer.send(
+            maskedText(Array("one".utf8)) + maskedText(Array("two".utf8)).dropLast(1)
+                + maskedText(Array("two".utf8)).suffix(1) + hex("88 82 00 00 00 00 03 e8"))
+        _ = try await paused.next()
+        accepted.webSocket.close(code: 1001)
+        #expect(try await accepted.listener.heard.next() == .closed(code: 1001, error: nil, byPeer: false))
+        #expect(paused.isEmpty)
+        peer.close()
+    }
+
     @Test("A missing pong ends the connection by name, for a server and for a client")
     @EventLoop
     func missingPong() async throws {
