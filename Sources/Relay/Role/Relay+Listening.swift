@@ -6,10 +6,8 @@ extension Relay: HTTPHandler {
     ) -> HTTPAnswer {
         if listener === healthListener { return healthPage(head) }
         guard !isStopping else { return .respond(status: 503, contentType: "text/plain", text: "shutting down\n") }
-        guard head.asksForWebSocket else {
-            // Some clients ask the relay itself whether it is well before they dial.
-            return healthPage(head)
-        }
+        // Anything but a WebSocket gets its 426 from the listener.
+        guard head.asksForWebSocket else { return .upgrade }
         switch machine.doorkeeper.admission(of: remote.host, isLoopback: remote.isLoopback) {
         case .welcome: return .upgrade
         case .full:

@@ -106,7 +106,7 @@ package final class Relay {
 
     /// The last one turns off the light.
     func finishStopping() {
-        guard let then = stopping, !isStopped, sockets.allSatisfy({ $0 == nil }) else { return }
+        guard let then = stopping, !isStopped, machine.connectionCount == 0 else { return }
         isStopped = true
         stopping = nil
         // Whoever waits may let go of the relay, so it is not called in the middle of something.
