@@ -101,7 +101,6 @@ int main(int argc, char **argv) {
     char *json = NULL;
     if (argc == 2) {
         check(bw_pairing_scan(device, read_code(argv[1]), 30000, &json)); /* so far, Ctrl-C simply ends it */
-        fprintf(stderr, "print_pushes: paired, waiting for pushes\n");
     } else {
         check(bw_pairing_list(device, &json));
         if (strcmp(json, "[]") == 0) {
@@ -121,6 +120,7 @@ int main(int argc, char **argv) {
     /* Pushes that came before this line waited in the store; each is handed over once. */
     check(bw_device_subscribe(device, "notification.received", on_push, NULL, NULL, NULL));
     check(bw_device_start(device));
+    fprintf(stderr, "print_pushes: paired, waiting for pushes\n");
 
     /* The library has one descriptor to wait for, so it fits any loop; bw_device_run() is one ready-made. */
     struct pollfd wait_for[2] = {{bw_device_fd(device), POLLIN, 0}, {interrupt_pipe[0], POLLIN, 0}};

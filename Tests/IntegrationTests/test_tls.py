@@ -120,7 +120,7 @@ def test_desktop_device_and_relay_speak_wss_with_each_other(bellwire: Start, aut
     code = desktop.line(r"^\{.*desktop-pairing.*").group()
     assert bellwire("pair", code, "--ca-file", authority.file).wait() == 0
     listener = bellwire("listen", "--count", "1", "--ca-file", authority.file)
-    listener.error_line("connected to")
+    listener.error_line("^bellwire: connected to")
     desktop.write("Over TLS\n")
     listener.line("Over TLS")
     assert listener.wait() == 0

@@ -18,8 +18,8 @@ extension Command {
             """,
             """
             With --stdin each line of standard input is pushed to all paired devices: a title, which a body and a \
-            priority may follow, with tabs between them; with --json, an object {"title","body","priority","deviceId",\
-            "data"}. The end of standard input does not end the desktop.
+            priority may follow, with tabs between them; with --json, an object with "title", "body", "priority", \
+            "deviceId" and "data". The end of standard input does not end the desktop.
             """,
         ],
         operands: [],

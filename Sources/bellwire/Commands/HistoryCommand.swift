@@ -8,8 +8,8 @@ extension Command {
         about: [
             """
             Asks a paired desktop for its history and prints a line for each notification: * where it is unread, time, \
-            priority, source, title, body. With --json, the desktop's answer: {"notifications":[…],"total",\
-            "unreadCount"}.
+            priority, source, title, body. With --json, the desktop's answer, an object with "notifications", "total" \
+            and "unreadCount".
             """
         ],
         operands: [],

@@ -11,8 +11,8 @@ extension Command {
             title, body. What came in while nobody listened, and is in the store, comes first. Ctrl-C ends it.
             """,
             """
-            With --json each line is an event: {"event":"notification.received","desktop","data":{"id","title","body",\
-            "priority","source","createdAt",…}}.
+            With --json each line is an event, an object with "event" (notification.received), "desktop" and "data": \
+            "id", "title", "body", "priority", "source", "createdAt" and more.
             """,
         ],
         operands: [],

@@ -1,0 +1,395 @@
+"""The command line as its users meet it: help, exit codes, one line on standard error, JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from peers import FakeDesktop, Peer, free_port
+from programs import BELLWIRE, Program
+
+Start = Callable[..., Program]
+
+COMMANDS = ["relay", "desktop", "pair", "listen", "send", "history"]
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [BELLWIRE, *arguments],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, env={**os.environ, **environment},
+    )  # fmt: skip
+
+
+# MARK: Help and usage
+
+
+def test_the_overview_names_every_command() -> None:
+    for arguments in (["--help"], ["-h"], ["help"]):
+        found = run(*arguments)
+        assert found.returncode == 0 and found.stderr == ""
+        for command in COMMANDS:
+            assert f"\n  {command} " in found.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_a_page_with_options_exit_codes_and_an_example(command: str) -> None:
+    page = run(command, "--help")
+    assert page.returncode == 0 and page.stderr == ""
+    assert page.stdout.startswith(f"Usage: bellwire {command} ")
+    for part in ("Options:", "Exit codes:", f"$ bellwire {command}" if command != "send" else "bellwire send"):
+        assert part in page.stdout
+    assert max(len(line) for line in page.stdout.splitlines()) <= 80
+    assert run("help", command).stdout == page.stdout
+
+
+def test_the_version_is_that_of_the_header() -> None:
+    header = (Path(__file__).resolve().parents[2] / "include/bellwire.h").read_text()
+    version = re.search(r'#define BW_VERSION "(.+)"', header)
+    assert version
+    assert run("--version").stdout == f"bellwire {version[1]}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        pytest.param([], "name a command", id="no command"),
+        pytest.param(["lisen"], 'did you mean "listen"?', id="a command misspelled"),
+        pytest.param(["listen", "--cuont", "3"], "unknown option --cuont, did you mean --count?", id="an option misspelled"),
+        pytest.param(["listen", "-x"], "unknown option -x", id="an unknown letter"),
+        pytest.param(["listen", "--count"], "--count needs a value", id="no value"),
+        pytest.param(["listen", "--json=yes"], "--json takes no value", id="a value too many"),
+        pytest.param(["listen", "--count", "0"], "--count", id="a number out of range"),
+        pytest.param(["listen", "--count", "many"], "--count", id="a number that is none"),
+        pytest.param(["listen", "--timeout", "-1"], "--timeout", id="a time below zero"),
+        pytest.param(["send"], "TITLE is missing", id="an operand missing"),
+        pytest.param(["send", "a", "b", "c"], '"c" is one word too many', id="an operand too many"),
+        pytest.param(["send", "a", "--broadcast", "--to-mobile"], "exclude each other", id="two kinds of send"),
+        pytest.param(["send", "a", "--broadcast", "--icon", "x"], "--icon", id="an icon for a push"),
+        pytest.param(["history", "--limit", "501"], "1 to 500", id="a limit over 500"),
+        pytest.param(["pair", "@/nothing/here"], "/nothing/here", id="a file that is not there"),
+        pytest.param(["desktop", "--relay", "x:1", "--relay-url", "ws://x"], "exclude each other", id="two relays"),
+        pytest.param(["desktop", "--state-dir", ":memory:", "--relay", "nowhere"], "relay", id="an address without port"),
+        pytest.param(["desktop", "--state-dir", ":memory:", "--relay-url", "http://x"], "relay_url", id="a URL that is none"),
+        pytest.param(["relay", "--listen", "127.0.0.1"], "listen", id="relay without a port"),
+        pytest.param(["relay", "--max-frame-bytes", "17"], "max_frame_bytes", id="a limit too small"),
+        pytest.param(["relay", "--tls-key", "x"], "belong together", id="half of TLS"),
+    ],
+)  # fmt: skip
+def test_wrong_usage_is_code_2_and_one_line_that_names_it(arguments: list[str], named: str, tmp_path: Path) -> None:
+    found = run(*arguments, XDG_STATE_HOME=str(tmp_path))
+    assert found.returncode == 2, found.stderr
+    assert found.stdout == ""
+    assert found.stderr.count("\n") == 1 and found.stderr.startswith("bellwire: ")
+    assert named in found.stderr
+
+
+def test_every_limit_that_the_relays_help_lists_is_taken_with_its_default(bellwire: Start) -> None:
+    page = " ".join(run("relay", "--help").stdout.split())
+    limits = re.findall(r"--([a-z-]+) N .*?Default: (\d+)\.", page)
+    assert len(limits) == 15
+    options = [word for name, initial in limits for word in (f"--{name}", initial)]
+    program = bellwire("relay", "--listen", "127.0.0.1:0", "--no-health", *options, "--limit-loopback")
+    program.line("Relay at ws://")
+    assert program.end() == 0
+
+
+def test_a_limit_of_the_relay_works(bellwire: Start) -> None:
+    program = bellwire("relay", "--listen", "127.0.0.1:0", "--no-health", "--max-stored-per-peer", "2")
+    url = program.line(r"ws://\S+").group()
+    peer = Peer(url, "alice")
+    for number in range(5):
+        peer.message("bob", {"n": number})
+    assert peer.is_answered()
+    bob = Peer(url, "bob")
+    numbers = [bob.receive("offline-message")["originalMessage"]["payload"]["n"] for _ in range(2)]
+    assert numbers == [3, 4]
+
+
+# MARK: Exit codes
+
+
+def test_not_paired_is_code_4(tmp_path: Path) -> None:
+    for command in (["listen"], ["send", "Title"], ["history"]):
+        found = run(*command, XDG_STATE_HOME=str(tmp_path))
+        assert found.returncode == 4
+        assert "bellwire pair" in found.stderr
+
+
+def test_a_state_directory_in_use_is_code_5(bellwire: Start, fake_desktop: FakeDesktop) -> None:
+    pair_with(bellwire, fake_desktop)
+    bellwire("listen")
+    fake_desktop.accept()
+    second = bellwire("listen", "--json")
+    assert second.wait() == 5
+    assert json.loads(second.err.all[-1])["error"]["status"] == "BW_E_BUSY"
+    assert json.loads(second.err.all[-1])["exit"] == 5
+
+
+def test_a_port_in_use_is_code_1_and_named(bellwire: Start, relay: str) -> None:
+    address = relay.removeprefix("ws://")
+    second = bellwire("relay", "--listen", address, "--no-health")
+    assert second.wait() == 1
+    assert address.split(":")[1] in second.err.all[-1] and "in use" in second.err.all[-1]
+    desktop = bellwire("desktop", "--relay", address)
+    assert desktop.wait() == 1
+    assert "in use" in desktop.err.all[-1]
+
+
+def test_an_absent_desktop_is_code_3(bellwire: Start, fake_desktop: FakeDesktop) -> None:
+    pair_with(bellwire, fake_desktop)
+    fake_desktop.close()
+    for command in (["send", "Title"], ["history"]):
+        program = bellwire(*command, "--timeout", "2")
+        assert program.wait() == 3
+        assert "Office PC" in program.err.all[-1]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"])
+def test_interrupted_before_it_is_done_is_128_and_the_signal(
+    bellwire: Start, fake_desktop: FakeDesktop, number: int, code: int
+) -> None:
+    pair_with(bellwire, fake_desktop)
+    program = bellwire("send", "Title", "--timeout", "60")
+    fake_desktop.accept()
+    fake_desktop.payload("chainlesschain:command:request")
+    begin = time.monotonic()
+    assert program.end(number) == code
+    assert time.monotonic() - begin < 3
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_what_runs_until_it_is_ended_ends_with_0(bellwire: Start, fake_desktop: FakeDesktop, number: int) -> None:
+    pair_with(bellwire, fake_desktop)
+    listener = bellwire("listen")
+    fake_desktop.accept()
+    listener.error_line("^bellwire: connected to Office PC")
+    relay = bellwire("relay", "--listen", "127.0.0.1:0", "--no-health")
+    relay.line("Relay at")
+    desktop = bellwire("desktop", "--relay", "127.0.0.1:0")
+    desktop.line("desktop-pairing")
+    for program in (listener, relay, desktop):
+        assert program.end(number, timeout=8) == 0
+
+
+# MARK: Between our desktop and our devices
+
+
+class Pair:
+    def __init__(self, bellwire: Start, *options: str) -> None:
+        self.bellwire = bellwire
+        self.desktop = bellwire("desktop", "--relay", "127.0.0.1:0", "--stdin", "--name", "Desk", *options)
+        self.code = self.desktop.line(r"^\{.*desktop-pairing.*").group()
+        pairing = bellwire("pair", self.code)
+        assert pairing.wait() == 0, pairing.err.all
+        assert pairing.out.all == ["Paired with Desk (linux)."]
+        self.desktop.line(r"^Paired with .+ \(linux\)\.$")
+
+
+@pytest.fixture
+def pair(bellwire: Start) -> Iterator[Pair]:
+    pair = Pair(bellwire)
+    yield pair
+    assert pair.desktop.end() == 0, pair.desktop.err.all
+
+
+def test_send_shows_on_the_desktop_and_history_has_it(pair: Pair) -> None:
+    sent = pair.bellwire("send", "Build done", "All green", "--priority", "high")
+    assert sent.wait() == 0, sent.err.all
+    assert sent.out.all == ["Sent to Desk."]
+    pair.desktop.line(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  high    mobile  Build done  All green$")
+    history = pair.bellwire("history", "--to", "Desk")
+    assert history.wait() == 0, history.err.all
+    assert len(history.out.all) == 1
+    assert re.match(r"^\* .*  high    mobile  Build done  All green$", history.out.all[0])
+    page = pair.bellwire("history", "--json")
+    assert page.wait() == 0
+    answer = json.loads(page.out.all[0])
+    assert (answer["total"], answer["unreadCount"], answer["notifications"][0]["title"]) == (1, 1, "Build done")
+
+
+def test_a_body_comes_from_standard_input(pair: Pair) -> None:
+    sent = pair.bellwire("send", "Log", "-")
+    sent.write("line one\nline two\n")
+    assert sent.process.stdin is not None
+    sent.process.stdin.close()
+    assert sent.wait() == 0
+    pair.desktop.line("Log  line one line two$")
+
+
+def test_pushes_from_standard_input_reach_listen(pair: Pair) -> None:
+    listener = pair.bellwire("listen", "--count", "3", "--timeout", "30")
+    listener.error_line("^bellwire: connected to Desk")
+    begin = time.monotonic()
+    pair.desktop.write("Only a title\nTitle\tand body\n\nThree\tparts\turgent\n")
+    assert listener.wait() == 0
+    assert time.monotonic() - begin < 2, "one push waited for another"
+    assert [re.split(r" {2,}", line)[1:] for line in listener.out.all] == [
+        ["normal", "pc", "Only a title"],
+        ["normal", "pc", "Title", "and body"],
+        ["urgent", "pc", "Three", "parts"],
+    ]
+    pair.desktop.line("^Pushed to 1 of 1 devices.$")
+
+
+def test_a_bad_line_of_standard_input_is_said_and_the_next_one_goes_out(pair: Pair) -> None:
+    listener = pair.bellwire("listen", "--count", "1")
+    listener.error_line("^bellwire: connected to Desk")
+    pair.desktop.write("x" * 2000 + "\nTitle\tbody\tshiny\n" + "y" * 300_000 + "\nGood\n")
+    listener.line("Good")
+    assert listener.wait() == 0
+    for _ in range(3):
+        pair.desktop.error_line("^bellwire: ")
+
+
+def test_listen_with_a_count_leaves_the_rest_for_the_next_time(pair: Pair) -> None:
+    first = pair.bellwire("listen", "--count", "1")
+    first.error_line("^bellwire: connected to Desk")
+    pair.desktop.write("One\nTwo\nThree\n")
+    assert first.wait() == 0
+    second = pair.bellwire("listen", "--count", "2", "--timeout", "15")
+    assert second.wait() == 0, second.err.all
+    titles = [re.split(r" {2,}", line)[3] for program in (first, second) for line in program.out.all]
+    assert titles == ["One", "Two", "Three"]
+
+
+def test_listen_says_when_too_few_came(pair: Pair) -> None:
+    listener = pair.bellwire("listen", "--count", "2", "--timeout", "1")
+    assert listener.wait() == 3
+    assert "0 of 2" in listener.err.all[-1]
+    assert pair.bellwire("listen", "--timeout", "0.5").wait() == 0
+
+
+def test_broadcast_and_to_mobile_push_to_devices(pair: Pair) -> None:
+    for options, said in (
+        (["--broadcast"], "Pushed to 1 of 1 devices of Desk."),
+        (["--to-mobile"], "Pushed by Desk."),
+    ):
+        sent = pair.bellwire("send", "To me", "myself", *options)
+        assert sent.wait() == 0, sent.err.all
+        assert sent.out.all == [said]
+    listener = pair.bellwire("listen", "--count", "2", "--timeout", "10")
+    assert listener.wait() == 0, listener.err.all
+
+
+def test_json_is_one_object_a_line(bellwire: Start) -> None:
+    desktop = bellwire("desktop", "--relay", "127.0.0.1:0", "--stdin", "--json")
+    assert desktop.event("started")["data"]["relay"]["port"] > 0
+    code = desktop.event("offer")["data"]["payload"]
+    pairing = bellwire("pair", code, "--json")
+    assert pairing.wait() == 0
+    assert json.loads(pairing.out.all[0])["id"] == json.loads(code)["pcPeerId"]
+    desktop.event("pairing.changed", state="paired")
+    listener = bellwire("listen", "--json", "--all", "--count", "1")
+    listener.event("connection.changed", online=True)
+    desktop.write('{"title":"Tea","body":"Now","priority":"low","data":{"k":"v"}}\n')
+    push = listener.event("notification.received", title="Tea")
+    assert push["desktop"] == json.loads(code)["pcPeerId"]
+    assert push["data"]["data"] == {"k": "v"}
+    assert listener.wait() == 0
+    assert desktop.event("pushed")["data"]["deliveredCount"] == 1
+
+
+def test_the_list_of_desktops(pair: Pair) -> None:
+    listing = pair.bellwire("pair", "--list")
+    assert listing.wait() == 0
+    assert listing.out.all[0].startswith("Desk (linux)  paired 20")
+    unknown = pair.bellwire("send", "Title", "--to", "Nowhere")
+    assert unknown.wait() == 4
+    assert "Desk" in unknown.err.all[-1]
+
+
+def test_several_desktops_need_a_name(pair: Pair) -> None:
+    other = pair.bellwire("desktop", "--relay", "127.0.0.1:0", "--name", "Lap", home="other")
+    code = other.line(r"^\{.*desktop-pairing.*").group()
+    assert pair.bellwire("pair", code).wait() == 0
+    unclear = pair.bellwire("send", "Title")
+    assert unclear.wait() == 2
+    assert "Desk" in unclear.err.all[-1] and "Lap" in unclear.err.all[-1]
+    assert pair.bellwire("send", "Title", "--to", "Lap").wait() == 0
+    other.line("Title")
+
+
+def test_a_desktop_that_has_a_device_offers_pairing_only_when_asked(bellwire: Start, tmp_path: Path) -> None:
+    Pair(bellwire).desktop.end()
+    again = bellwire("desktop", "--relay", "127.0.0.1:0")
+    again.error_line("online")
+    assert again.end() == 0
+    assert not any("desktop-pairing" in line for line in again.out.all)
+    asked = bellwire("desktop", "--relay", "127.0.0.1:0", "--pair")
+    asked.line("desktop-pairing")
+    never = bellwire("desktop", "--relay", "127.0.0.1:0", "--no-pair", home="fresh")
+    never.error_line("online")
+    assert never.end() == 0
+    assert not any("desktop-pairing" in line for line in never.out.all)
+
+
+def test_a_desktop_waits_for_a_relay_that_is_not_there_yet(bellwire: Start) -> None:
+    port = free_port()
+    desktop = bellwire("desktop", "--relay-url", f"ws://127.0.0.1:{port}")
+    desktop.error_line("offline, trying on: ")
+    bellwire("relay", "--listen", f"127.0.0.1:{port}", "--no-health").line("Relay at")
+    desktop.line("desktop-pairing", timeout=30)
+
+
+def test_the_qr_code_is_drawn_in_a_terminal_and_its_text_only_on_request(tmp_path: Path) -> None:
+    for options, has_text in ((["--qr-text"], True), ([], False)):
+        drawn = in_terminal("desktop", "--state-dir", ":memory:", "--relay", "127.0.0.1:0", *options, columns=120)
+        assert any(block in drawn for block in "▀▄█"), drawn[-2000:]
+        assert ("desktop-pairing" in drawn) == has_text
+    narrow = in_terminal("desktop", "--state-dir", ":memory:", "--relay", "127.0.0.1:0", columns=20)
+    assert "columns" in narrow and "desktop-pairing" in narrow
+
+
+def in_terminal(*arguments: str, columns: int) -> str:
+    """What the program draws in a terminal of that width, until it has shown a code and said what to do, or its text."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execve(
+            "/bin/sh",
+            ["sh", "-c", f'stty cols {columns} rows 60; exec "$0" "$@"', str(BELLWIRE), *arguments],
+            {**os.environ, "TERM": "xterm-256color"},
+        )
+    seen = b""
+    os.set_blocking(terminal, True)
+    deadline = time.monotonic() + 20
+    done = re.compile(rb"within five minutes[^{]*$|desktop-pairing.*\n", re.DOTALL)
+    try:
+        while time.monotonic() < deadline and not done.search(seen):
+            seen += os.read(terminal, 65536)
+        os.kill(child, signal.SIGTERM)
+        while True:
+            seen += os.read(terminal, 65536)
+    except OSError:
+        pass  # the terminal closes with the program
+    os.waitpid(child, 0)
+    os.close(terminal)
+    return seen.decode("utf-8", "replace")
+
+
+def test_a_pipe_that_closes_ends_it_quietly(pair: Pair) -> None:
+    history = subprocess.run(
+        f'"{BELLWIRE}" relay --help | head -n 1', shell=True, capture_output=True, text=True, timeout=20
+    )
+    assert history.stdout.startswith("Usage:") and history.stderr == ""
+
+
+def test_a_full_disk_is_said(pair: Pair) -> None:
+    full = subprocess.run(
+        f'"{BELLWIRE}" --help > /dev/full', shell=True, capture_output=True, text=True, timeout=20
+    )
+    assert full.returncode == 1 and "cannot be written" in full.stderr
+
+
+def pair_with(bellwire: Start, desktop: FakeDesktop) -> None:
+    program = bellwire("pair", desktop.code())
+    desktop.pair()
+    assert program.wait() == 0, program.err.all
