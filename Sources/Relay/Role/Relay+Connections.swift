@@ -30,7 +30,6 @@ extension Relay: WebSocketDelegate {
         let actions = machine.closed(place.id, at: now())
         guard !isStopping else { return finishStopping() }
         perform(actions)
-        balanceAccepting()
     }
 
     /// Which connection of the machine a socket is.
@@ -54,7 +53,6 @@ extension Relay: WebSocketDelegate {
         sockets[id.slot] = webSocket
         webSocket.context = Place(id)
         webSocket.delegate = self
-        balanceAccepting()
     }
 
     // MARK: Carrying out
