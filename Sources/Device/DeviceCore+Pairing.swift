@@ -28,7 +28,8 @@ struct Scanning {
         held = []
     }
 
-    mutating func release() -> [(RelayMessage, String)] {
+    mutating func release(_ peer: PeerID) -> [(RelayMessage, String)] {
+        guard storing == peer else { return [] }
         defer {
             storing = nil
             held = []
@@ -140,17 +141,18 @@ extension DeviceCore {
         store { (connection) throws(StoreError) in
             try PairedDesktops(connection).upsert(desktop)
         } then: { core, result in
-            let held = core.scanning.release()
+            let held = core.scanning.release(desktop.id)
             switch result {
             case .success(let stored):
                 core.replace(stored)
-                core.scanning.openRoute = nil
-                core.reconcileLinks()
                 core.perform(core.scanning.machine.stored(stored))
-                for (message, url) in held { core.received(message, over: url) }
             case .failure(let error):
                 core.perform(core.scanning.machine.storeFailed(desktop.id, detail: error.message))
             }
+            // A newer scan may have taken the place of this one, and needs its route.
+            if !core.scanning.machine.isActive { core.scanning.openRoute = nil }
+            core.reconcileLinks()
+            for (message, url) in held { core.received(message, over: url) }
         }
     }
 

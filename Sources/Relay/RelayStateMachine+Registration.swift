@@ -16,6 +16,8 @@ extension RelayStateMachine {
         let peer = name.withUnsafeBytes { peers.findOrInsert($0, at: moment) }
         // Asking again does not make the owner's time start again.
         if connections[id.slot].claims == peer { return .none }
+        // One frame that makes up to hundreds: all who know the peer hear of it.
+        connections[id.slot].rate.charge(Self.registrationCost)
         withdrawClaim(of: id)
         switch peers[peer].presence {
         case .absent:
@@ -61,9 +63,9 @@ extension RelayStateMachine {
         return actions
     }
 
-    /// Frames up to that one were written to a peer's connection.
-    mutating func written(to id: ConnectionID, through sequence: UInt64) {
-        guard isOpen(id), case .registered(let peer) = connections[id.slot].state else { return }
+    /// Frames up to that one were written to a peer's connection. It must still be the peer's: else they are sent again.
+    mutating func written(to id: ConnectionID, peer: Int, through sequence: UInt64) {
+        guard isOpen(id), case .registered(peer: peer) = connections[id.slot].state else { return }
         let before = absent.frameCount
         absent.written(to: peer, through: sequence)
         counters.delivered += UInt64(before - absent.frameCount)
@@ -151,7 +153,7 @@ extension RelayStateMachine {
         let stored = absent.takeForDelivery(to: peer, at: moment)
         guard let last = stored.last else { return }
         for frame in stored { actions.append(.send(to: id, RelayFrame.offlineMessage(frame, at: moment))) }
-        actions.append(.awaitWritten(id, through: last.sequence))
+        actions.append(.awaitWritten(id, peer: peer, through: last.sequence))
     }
 
     /// Takes a connection's id away: it is as one that has not registered, until it is closed.

@@ -17,8 +17,8 @@ struct RelayStateMachine {
         case close(ConnectionID, CloseCause)
         /// Ask the connection for a sign of life, then call ``probeEnded(_:of:answered:at:)``.
         case probe(ConnectionID, peer: Int, claim: UInt64)
-        /// When all that was sent to the connection so far is written, call ``written(to:through:)``.
-        case awaitWritten(ConnectionID, through: UInt64)
+        /// When all that was sent to the connection so far is written, call ``written(to:peer:through:)``.
+        case awaitWritten(ConnectionID, peer: Int, through: UInt64)
     }
 
     struct Limits {
@@ -49,6 +49,8 @@ struct RelayStateMachine {
 
     /// Ids are at most this long, in bytes.
     static let maximumName = 256
+    /// What a registration counts in frames, besides its own.
+    static let registrationCost = 19
     /// How long acquaintances of a peer that is gone are remembered, in milliseconds.
     static let acquaintanceAge: UInt64 = 24 * 60 * 60 * 1_000
 

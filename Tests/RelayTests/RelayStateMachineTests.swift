@@ -302,6 +302,37 @@ struct RelayStateMachineTests {
         #expect(bench.take(last).count == 1)
     }
 
+    @Test("a write that ends after its connection took another id takes nothing from that one's store")
+    func writtenToAnotherID() {
+        var bench = Bench()
+        let alice = bench.peer("alice")
+        bench.receive(#"{"type":"message","to":"second","payload":1}"#, from: alice)
+        bench.receive(#"{"type":"message","to":"first","payload":2}"#, from: alice)
+        let id = bench.peer("first")
+        bench.receive(#"{"type":"register","peerId":"second"}"#, from: id)
+        bench.endWrite()
+        #expect(bench.machine.absent.frameCount == 2)
+        bench.endWrite()
+        #expect(bench.machine.absent.frameCount == 1)
+        let other = bench.peer("first")
+        #expect(bench.take(other).last?["originalMessage"]?["payload"] == 2)
+    }
+
+    @Test("a chain of ids that wait for each other is passed on to its end, however long")
+    func longChain() {
+        var bench = Bench()
+        let count = 5_000
+        let ids = (0..<count).map { bench.peer("peer\($0)") }
+        for number in 1..<count {
+            bench.receive(#"{"type":"register","peerId":"peer\#(number - 1)"}"#, from: ids[number])
+        }
+        _ = bench.takeAll()
+        bench.close(ids[0])
+        let answers = bench.takeAll()
+        #expect(answers.filter { $0.frame.json?["type"] == "registered" }.count == count - 1)
+        #expect(bench.machine.registeredCount == count - 1)
+    }
+
     @Test("a peer whose connection is closing counts as absent")
     func closingTarget() {
         var bench = Bench()
@@ -416,6 +447,8 @@ struct RelayStateMachineTests {
         bench.advance(1_000)
         bench.receive(#"{"type":"ping"}"#, from: far)
         #expect(bench.take(far).count == 1)
+        for number in 0..<3 { bench.receive(#"{"type":"register","peerId":"p\#(number)"}"#, from: far) }
+        #expect(bench.take(far).map { $0["type"] } == ["registered", "error"], "a registration counts as many frames")
         let near = bench.open()
         for _ in 0..<100 { bench.receive(#"{"type":"ping"}"#, from: near) }
         #expect(bench.take(near).count == 100)

@@ -45,7 +45,7 @@ struct Bench {
     private(set) var sent: [(to: ConnectionID, frame: [UInt8])] = []
     private(set) var closed: [(ConnectionID, CloseCause)] = []
     private(set) var probes: [(owner: ConnectionID, peer: Int, claim: UInt64)] = []
-    private(set) var awaited: [(ConnectionID, through: UInt64)] = []
+    private(set) var awaited: [(ConnectionID, peer: Int, through: UInt64)] = []
 
     init(_ change: (inout RelayOptions) -> Void = { _ in }) {
         var options = RelayOptions()
@@ -94,8 +94,8 @@ struct Bench {
     }
 
     mutating func endWrite() {
-        let (id, sequence) = awaited.removeFirst()
-        machine.written(to: id, through: sequence)
+        let (id, peer, sequence) = awaited.removeFirst()
+        machine.written(to: id, peer: peer, through: sequence)
     }
 
     /// What was sent to a connection since the last call, as JSON.
@@ -121,7 +121,7 @@ struct Bench {
             case .send(let id, let frame): sent.append((id, frame))
             case .close(let id, let cause): closed.append((id, cause))
             case .probe(let id, let peer, let claim): probes.append((id, peer, claim))
-            case .awaitWritten(let id, let sequence): awaited.append((id, sequence))
+            case .awaitWritten(let id, let peer, let sequence): awaited.append((id, peer, sequence))
             }
         }
     }

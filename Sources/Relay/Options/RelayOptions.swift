@@ -12,7 +12,7 @@ package struct RelayOptions: Sendable {
     package var health: Address?
     /// Certificate and key for `wss`. `tls` `{certificate_file, key_file}`, default `null` = `ws`.
     package var tls: TLSServerOptions?
-    /// Web pages that may connect, as `https://example.org`. `allowed_origins`, default none.
+    /// Web pages of other hosts that may connect, as `https://example.org`; `*` = any. `allowed_origins`, default none.
     package var allowedOrigins: [String] = []
 
     /// Bytes of one frame. A longer one closes its sender's connection with 1009; one that would grow over it on its

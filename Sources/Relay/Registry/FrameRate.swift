@@ -10,6 +10,12 @@ struct FrameRate {
 
     private var second: UInt64 = 0
     private var count = 0
+    private var hasRefused = false
+
+    /// What was just counted costs that much more.
+    mutating func charge(_ frames: Int) {
+        count += frames
+    }
 
     /// One more frame. `limit` 0 = none.
     mutating func count(at monotonic: UInt64, limit: Int) -> Verdict {
@@ -18,9 +24,12 @@ struct FrameRate {
         if now != second {
             second = now
             count = 0
+            hasRefused = false
         }
         count += 1
         if count <= limit { return .pass }
-        return count == limit + 1 ? .refuse : .drop
+        if hasRefused { return .drop }
+        hasRefused = true
+        return .refuse
     }
 }

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// All peers that the relay knows of, by id.
 ///
 /// A look-up takes the id's bytes as they stand in a frame, and allocates nothing: open addressing with linear probing
@@ -116,7 +118,8 @@ struct Peer {
 
     @inline(__always)
     func isNamed(_ other: UnsafeRawBufferPointer) -> Bool {
-        name.count == other.count && name.withUnsafeBytes { $0.elementsEqual(other) }
+        guard name.count == other.count, let bytes = other.baseAddress else { return false }
+        return name.withUnsafeBytes { $0.baseAddress.map { memcmp($0, bytes, other.count) == 0 } ?? false }
     }
 
     /// The alias of a typed code (protocol.md 2): nothing is kept for it, and nobody is told of it.

@@ -4,7 +4,7 @@ extension Relay: WebSocketDelegate {
     package func webSocketDidOpen(_ webSocket: WebSocket) {}
 
     package func webSocket(_ webSocket: WebSocket, didReceive text: UnsafeRawBufferPointer) {
-        guard let place = place(of: webSocket), !isStopping else { return }
+        guard let place = place(of: webSocket) else { return }
         switch machine.received(text, from: place.id, at: now()) {
         case .none: return
         case .forward(let target, let frame):
@@ -30,7 +30,6 @@ extension Relay: WebSocketDelegate {
         let actions = machine.closed(place.id, at: now())
         guard !isStopping else { return finishStopping() }
         perform(actions)
-        balanceAccepting()
     }
 
     /// Which connection of the machine a socket is.
@@ -54,7 +53,6 @@ extension Relay: WebSocketDelegate {
         sockets[id.slot] = webSocket
         webSocket.context = Place(id)
         webSocket.delegate = self
-        balanceAccepting()
     }
 
     // MARK: Carrying out
@@ -69,9 +67,9 @@ extension Relay: WebSocketDelegate {
                 socket(of: id)?.close(code: cause.code, reason: cause.reason)
             case .probe(let id, let peer, let claim):
                 probe(id, peer: peer, claim: claim)
-            case .awaitWritten(let id, let sequence):
+            case .awaitWritten(let id, let peer, let sequence):
                 socket(of: id)?.whenDrained { [weak self] isWritten in
-                    if isWritten { self?.machine.written(to: id, through: sequence) }
+                    if isWritten { self?.machine.written(to: id, peer: peer, through: sequence) }
                 }
             }
         }

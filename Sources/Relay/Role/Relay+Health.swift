@@ -39,7 +39,7 @@ extension Relay {
         return [
             "status": "healthy",
             "service": "signaling-server",
-            "version": "1",
+            "version": "0.1.0",
             "uptime": .integer(stats.uptimeSeconds),
             "connections": [
                 "current": .integer(Int64(stats.connections)),

@@ -6,10 +6,8 @@ extension Relay: HTTPHandler {
     ) -> HTTPAnswer {
         if listener === healthListener { return healthPage(head) }
         guard !isStopping else { return .respond(status: 503, contentType: "text/plain", text: "shutting down\n") }
-        guard head.asksForWebSocket else {
-            // Some clients ask the relay itself whether it is well before they dial.
-            return healthPage(head)
-        }
+        // Anything but a WebSocket gets its 426 from the listener.
+        guard head.asksForWebSocket else { return .upgrade }
         switch machine.doorkeeper.admission(of: remote.host, isLoopback: remote.isLoopback) {
         case .welcome: return .upgrade
         case .full:
@@ -30,27 +28,18 @@ extension Relay: HTTPHandler {
     }
 
     package func listener(_ listener: HTTPListener, cannotAccept error: TransportError) {
-        log(.warning, "the relay cannot take more connections, newcomers wait: \(error.message)")
+        // A relay that lives at its limit would say so again and again.
+        if error.code == .full {
+            guard !hasSaidFull else { return }
+            hasSaidFull = true
+        }
+        hasSaidClosed = true
+        log(.warning, "the relay takes no more connections: \(error.message)")
     }
 
     package func listenerDidRecover(_ listener: HTTPListener) {
+        guard hasSaidClosed else { return }
+        hasSaidClosed = false
         log(.info, "the relay takes connections again")
-    }
-
-    /// At the limit the newest wait in the kernel's backlog until somebody leaves.
-    func balanceAccepting() {
-        guard let listener, !isStopping else { return }
-        let isFull = machine.connectionCount + listener.pendingConnections >= maximumConnections
-        guard isFull == isAccepting else { return }
-        isAccepting = !isFull
-        if isFull {
-            listener.pauseAccepting()
-            if !hasSaidFull {
-                hasSaidFull = true
-                log(.warning, "the relay has \(maximumConnections) connections, its limit; newcomers wait")
-            }
-        } else {
-            listener.resumeAccepting()
-        }
     }
 }

@@ -14,14 +14,14 @@ package final class Relay {
     var healthListener: HTTPListener?
     let options: RelayOptions
     let log: RelayLog
-    let maximumConnections: Int
     let startedAt: Moment
     var slowReaders: UInt64 = 0
     var turnedAway: UInt64 = 0
     /// Where a routed frame is laid out for its socket; nothing stays there.
     let pieces = FramePieces()
-    var isAccepting = true
+    /// Whether the log was told that the limit of connections was reached, and that none are taken just now.
     var hasSaidFull = false
+    var hasSaidClosed = false
     private var tickTimer: LoopTimer?
     private var ticks = 0
     private var moment: Moment
@@ -47,7 +47,6 @@ package final class Relay {
     private init(_ options: RelayOptions, log: @escaping RelayLog) {
         self.options = options
         self.log = log
-        maximumConnections = options.maximumConnections > 0 ? options.maximumConnections : Self.fileLimit
         machine = RelayStateMachine(limits: options.limits)
         moment = Moment(monotonic: EventLoop.now, epoch: Self.epoch)
         startedAt = moment
@@ -62,6 +61,10 @@ package final class Relay {
     private func listen() throws(RelayError) {
         var listening = HTTPListenerOptions()
         listening.allowedOrigins = options.allowedOrigins
+        listening.maximumConnections =
+            options.maximumConnections > 0 ? options.maximumConnections : Self.fileLimit
+        // Who has not even asked for a WebSocket has not registered either.
+        listening.maximumPendingPerAddress = options.maximumUnregisteredPerAddress
         listening.webSocket.maximumMessage = options.maximumFrame
         listening.webSocket.maximumUnsent = options.maximumQueuedBytes
         do throws(TransportError) {
@@ -106,7 +109,7 @@ package final class Relay {
 
     /// The last one turns off the light.
     func finishStopping() {
-        guard let then = stopping, !isStopped, sockets.allSatisfy({ $0 == nil }) else { return }
+        guard let then = stopping, !isStopped, machine.connectionCount == 0 else { return }
         isStopped = true
         stopping = nil
         // Whoever waits may let go of the relay, so it is not called in the middle of something.
@@ -135,7 +138,6 @@ package final class Relay {
         perform(machine.tick(at: now()))
         ticks &+= 1
         if ticks % 60 == 0 { machine.sweep(at: now()) }
-        balanceAccepting()
     }
 
     /// What the process may open, less 64 for everything else it does (at least 1).

@@ -17,15 +17,12 @@ final class HTTPHeadParser {
     private var taken = 0
 
     init(_ kind: Kind, limit: Int) {
-        self.limit = limit
+        self.limit = max(1, limit)
         http_parser_init(parser, kind == .request ? HTTP_REQUEST : HTTP_RESPONSE)
         parser.pointee.data = Unmanaged.passUnretained(fields).toOpaque()
     }
 
     deinit { parser.deallocate() }
-
-    /// Whether bytes of the message have come.
-    var hasBegun: Bool { taken > 0 }
 
     func take(_ bytes: UnsafeRawBufferPointer) -> Outcome {
         guard !bytes.isEmpty else { return .needsMore }

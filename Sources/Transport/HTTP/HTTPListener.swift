@@ -106,6 +106,8 @@ package final class HTTPListener {
             if isNews { sayFull() }
         case .refused: return tcp.close()
         }
+        // Told that it is full, the owner may have closed us.
+        guard acceptor != nil else { return tcp.close() }
         connection.didClose = { self.didClose() }
         let server = HTTPServerConnection(connection, listener: self)
         pending[ObjectIdentifier(connection)] = server

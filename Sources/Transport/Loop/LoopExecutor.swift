@@ -17,10 +17,10 @@ final class LoopExecutor: SerialExecutor {
         var isSignalled = false
     }
 
-    private let inbox = Mutex(Inbox())
     /// How far the start came; a failed one goes on from there.
     private enum Stage { case none, prepared, running }
 
+    private let inbox = Mutex(Inbox())
     private let stage = Mutex(Stage.none)
     private let thread = Atomic<UInt>(0)
     private nonisolated(unsafe) let loop: UnsafeMutablePointer<uv_loop_t>

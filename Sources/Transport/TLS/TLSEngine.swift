@@ -31,7 +31,8 @@ final class TLSEngine {
         if isAddress {
             isSet = X509_VERIFY_PARAM_set1_ip_asc(parameters, host)
         } else {
-            X509_VERIFY_PARAM_set_hostflags(parameters, CUnsignedInt(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+            let flags = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
+            X509_VERIFY_PARAM_set_hostflags(parameters, CUnsignedInt(flags))
             // A name with its final dot is the same name (RFC 6066 sends it without).
             let name = host.hasSuffix(".") ? String(host.dropLast()) : host
             isSet = X509_VERIFY_PARAM_set1_host(parameters, name, 0) & bw_ssl_set_server_name(engine.ssl, name)

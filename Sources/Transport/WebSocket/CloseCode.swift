@@ -1,9 +1,7 @@
 /// The codes of close frames (RFC 6455, 7.4).
 enum CloseCode {
     static let normal: UInt16 = 1000
-    static let goingAway: UInt16 = 1001
     static let noneReceived: UInt16 = 1005
-    static let policy: UInt16 = 1008
 
     /// Whether a close frame may carry it: 1004, 1005, 1006 and 1015 are only for reports, others have no meaning yet.
     static func mayBeSent(_ code: UInt16) -> Bool {

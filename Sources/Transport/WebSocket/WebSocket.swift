@@ -1,5 +1,3 @@
-import CWslay
-
 /// One WebSocket connection, of a client or of a listener. Text messages only.
 ///
 /// It lives until it is closed, whether its owner holds it or not.
@@ -14,7 +12,7 @@ package final class WebSocket {
     }
 
     package weak var delegate: (any WebSocketDelegate)?
-    /// For the owner: its own record of this connection.
+    /// For the owner: its own record of this connection. Let go of after `webSocketDidClose`.
     package var context: AnyObject?
 
     let encoder: FrameEncoder
@@ -114,7 +112,10 @@ package final class WebSocket {
         keepalive?.stop()
         keepalive = nil
         held.reset()
-        EventLoop.later { self.delegate?.webSocketDidClose(self, reason) }
+        EventLoop.later {
+            self.delegate?.webSocketDidClose(self, reason)
+            self.context = nil
+        }
     }
 
     /// Begins the close handshake. `reason` is cut to 123 bytes. Messages that still come are dropped.

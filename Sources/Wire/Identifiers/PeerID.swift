@@ -1,13 +1,8 @@
 /// Who somebody is on the wire: a DID for a device, a peer id for a deployed desktop, an alias while pairing.
 ///
-/// An opaque text. Two ids are the same when their texts are.
-package struct PeerID: Hashable, Sendable {
+/// An opaque text.
+package struct PeerID: WireID {
     package let text: String
 
     package init(_ text: String) { self.text = text }
-}
-
-extension PeerID: ExpressibleByStringLiteral, CustomStringConvertible {
-    package init(stringLiteral value: String) { self.init(value) }
-    package var description: String { text }
 }

@@ -22,6 +22,9 @@ struct TestCertificates: Sendable {
     var elsewhere: TLSServerOptions { .init(certificateFile: path("elsewhere.pem"), keyFile: path("elsewhere.key")) }
     var expired: TLSServerOptions { .init(certificateFile: path("expired.pem"), keyFile: path("expired.key")) }
 
+    /// Its subject is `localhost`, but it has no list of names.
+    var nameless: TLSServerOptions { .init(certificateFile: path("nameless.pem"), keyFile: path("nameless.key")) }
+
     func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
 
     private init() throws {
@@ -32,6 +35,7 @@ struct TestCertificates: Sendable {
                 "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
                 "-subj", "/CN=Test \(authority)", "-keyout", "\(authority).key", "-out", "\(authority).pem")
         }
+        try issue("nameless", subject: "localhost", extensions: "basicConstraints=CA:FALSE", days: "30")
         try issue("good", "DNS:localhost,DNS:*.wild.example,IP:127.0.0.1,IP:::1", days: "30")
         try issue("elsewhere", "DNS:elsewhere.example", days: "30")
         try issue("expired", "DNS:localhost,IP:127.0.0.1", days: "-1")
@@ -43,10 +47,14 @@ struct TestCertificates: Sendable {
     }
 
     private func issue(_ name: String, _ names: String, days: String) throws {
+        try issue(name, subject: name, extensions: "subjectAltName=\(names)", days: days)
+    }
+
+    private func issue(_ name: String, subject: String, extensions: String, days: String) throws {
         try run(
-            "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=\(name)",
+            "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=\(subject)",
             "-keyout", "\(name).key", "-out", "\(name).csr")
-        try "subjectAltName=\(names)\n".write(toFile: path("\(name).ext"), atomically: true, encoding: .utf8)
+        try "\(extensions)\n".write(toFile: path("\(name).ext"), atomically: true, encoding: .utf8)
         try run(
             "x509", "-req", "-in", "\(name).csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", days,
             "-extfile", "\(name).ext", "-out", "\(name).pem")

@@ -119,6 +119,13 @@ struct TLSEngineTests {
         #expect(server.failure != nil)
     }
 
+    @Test("A name that stands in the subject alone counts for nothing (RFC 9525)")
+    func subjectOnly() throws {
+        let (client, _) = try pair(host: "localhost", ca: certificates.authority, server: certificates.nameless)
+        #expect(client.failure?.code == .tlsFailed)
+        #expect(client.failure?.message.contains("not for localhost") == true)
+    }
+
     @Test("An expired certificate is refused by name")
     func expired() throws {
         let (client, _) = try pair(host: "localhost", ca: certificates.authority, server: certificates.expired)

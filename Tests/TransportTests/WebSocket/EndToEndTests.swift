@@ -37,6 +37,8 @@ struct EndToEndTests {
         client.close()
         client.abort()
         #expect(server.http?.pendingConnections == 0)
+        #expect(accepted.webSocket.context == nil)
+        #expect(accepted.webSocket.remote.host == "127.0.0.1")
     }
 
     @Test("The server may close too")
