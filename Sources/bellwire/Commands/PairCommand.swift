@@ -1,5 +1,4 @@
 import CBellwire
-import Glibc
 import JSON
 
 extension Command {
@@ -63,7 +62,7 @@ extension Command {
     private static func codeText(_ operand: String) throws(Failure) -> String {
         var text = operand
         if operand == "-" {
-            if isatty(0) == 1 { Output.notice("paste the text of the desktop's QR code, then Enter and Ctrl-D") }
+            if LineInput.isTerminal { Output.notice("paste the text of the desktop's QR code, then press Enter") }
             text = try LineInput.all()
         } else if operand.hasPrefix("@") {
             text = try LineInput.contents(ofFile: String(operand.dropFirst()))

@@ -34,8 +34,7 @@ enum Interrupt {
                 _ = write(Interrupt.writeEnd.load(ordering: .relaxed), &byte, 1)
                 errno = saved
             }
-            action.sa_flags = Int32(
-                bitPattern: UInt32(SA_RESTART) | UInt32(bitPattern: Int32(truncatingIfNeeded: SA_RESETHAND)))
+            action.sa_flags = Int32(truncatingIfNeeded: SA_RESETHAND)
             sigaction(signal, &action, nil)
         }
     }

@@ -50,8 +50,12 @@ final class LineInput {
         body(String(decoding: pending, as: UTF8.self))
     }
 
-    /// All of standard input as text; at most ``limit`` bytes.
-    static func all() throws(Failure) -> String { try contents(of: 0, named: "standard input") }
+    /// All of standard input as text, or one line where it is a terminal; at most ``limit`` bytes.
+    static func all() throws(Failure) -> String {
+        try contents(of: 0, named: "standard input", endsWithLine: isTerminal)
+    }
+
+    static var isTerminal: Bool { isatty(0) == 1 }
 
     /// All of a file as text; at most ``limit`` bytes.
     static func contents(ofFile path: String) throws(Failure) -> String {
@@ -60,10 +64,12 @@ final class LineInput {
             throw Failure(.usage, "\(path) cannot be opened: \(String(cString: strerror(errno)))")
         }
         defer { Glibc.close(descriptor) }
-        return try contents(of: descriptor, named: path)
+        return try contents(of: descriptor, named: path, endsWithLine: false)
     }
 
-    private static func contents(of descriptor: Int32, named name: String) throws(Failure) -> String {
+    private static func contents(
+        of descriptor: Int32, named name: String, endsWithLine: Bool
+    ) throws(Failure) -> String {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)
         while true {
@@ -77,6 +83,7 @@ final class LineInput {
             }
             if count == 0 { break }
             bytes += buffer[..<count]
+            if endsWithLine, bytes.last == UInt8(ascii: "\n") { break }
             if bytes.count > limit { throw Failure(.usage, "\(name) holds more than \(limit) bytes") }
         }
         return String(decoding: bytes, as: UTF8.self)
