@@ -7,8 +7,12 @@ package import Transport
 /// is ``RelayStateMachine``'s; this carries it out.
 @EventLoop
 package final class Relay {
+    // Exclusive by what they are, so not asked at run time for each message: all accesses are on the loop, and neither
+    // the machine nor a socket ever calls back from inside a call.
+    @exclusivity(unchecked)
     var machine: RelayStateMachine
     /// By the slots of ``ConnectionID``.
+    @exclusivity(unchecked)
     var sockets: [WebSocket?] = []
     var listener: HTTPListener?
     var healthListener: HTTPListener?
@@ -24,6 +28,7 @@ package final class Relay {
     var hasSaidClosed = false
     private var tickTimer: LoopTimer?
     private var ticks = 0
+    @exclusivity(unchecked)
     private var moment: Moment
     private var stopping: (@EventLoop () -> Void)?
     private var isStopped = false
