@@ -14,25 +14,26 @@ compile_with() {
     esac
 }
 
-# How to run a program: by itself, or under valgrind, where everything takes longer. A program that hangs is ended.
-run_program() {
-    local how=$1 program=$2
-    shift 2
-    if [ "$how" = valgrind ]; then
-        CHECK_SCALE=10 timeout --kill-after=10 900 valgrind --quiet --error-exitcode=99 --leak-check=full \
-            --show-leak-kinds=definite --errors-for-leak-kinds=definite --num-callers=40 \
-            --suppressions="$here/valgrind.supp" "$program" "$@"
-    else
-        timeout --kill-after=10 300 "$program" "$@"
-    fi
-}
-
-# One program in one variant, to a log; the log's last line is the exit status.
+# Runs a program by itself or under valgrind, where everything takes longer, to a log whose last line is the status: the
+# program's, or 99 when valgrind found something. One that hangs is ended. Children of a fork are not looked at: of the
+# threads that they do not have, the stacks would be leaks.
 run_logged() {
-    local log=$1
-    shift
-    run_program "$@" > "$log" 2>&1
-    echo "status $?" >> "$log"
+    local log=$1 how=$2 program=$3 status
+    shift 3
+    if [ "$how" = native ]; then
+        timeout --kill-after=10 300 "$program" "$@" > "$log" 2>&1
+        status=$?
+    else
+        CHECK_SCALE=10 timeout --kill-after=10 900 valgrind --quiet --log-file="$log.valgrind" --leak-check=full \
+            --show-leak-kinds=definite --num-callers=30 --child-silent-after-fork=yes \
+            --suppressions="$here/valgrind.supp" "$program" "$@" > "$log" 2>&1
+        status=$?
+        if [ -s "$log.valgrind" ]; then
+            cat "$log.valgrind" >> "$log"
+            [ "$status" -ne 0 ] || status=99
+        fi
+    fi
+    echo "status $status" >> "$log"
 }
 
 # Adds a log's checks to the counts. One that did not get to its end, or with an error of valgrind's, has failed.
@@ -45,7 +46,7 @@ count_log() {
     failed=$((failed + bad))
     if [ "$bad" -gt 0 ]; then grep '^FAIL ' "$log" | sed "s|^FAIL |FAIL  $name:|"; fi
     if [ "$status" != 0 ] && ! { [ "$status" = 1 ] && [ "$bad" -gt 0 ]; }; then
-        grep -v '^ok ' "$log" | tail -n 60 | bad "$name: ended with status $status"
+        grep -vE '^(ok|FAIL) ' "$log" | head -n 60 | bad "$name: ended with status $status"
     fi
     printf '%-52s %5d passed, %d failed\n' "$name" "$good" "$bad"
 }

@@ -57,7 +57,7 @@ ok() {
 bad() {
     failed=$((failed + 1))
     echo "FAIL  $1"
-    sed 's/^/        /' | head -n 30
+    sed 's/^/        /' | head -n 60
 }
 
 # same NAME ACTUAL EXPECTED: texts that are equal

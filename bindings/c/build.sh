@@ -5,7 +5,7 @@
 #   build.sh [--prefix DIR] [--build-dir DIR]
 #
 #   --prefix DIR      also installs: DIR/lib, DIR/include, DIR/bin (a staged install: any DIR, the tree can be moved)
-#   --build-dir DIR   where it builds (default: build/ in the checkout); the result stands in DIR/stage
+#   --build-dir DIR   where it builds (default: build/ in the checkout); the result stands in its stage/
 set -euo pipefail
 shopt -s inherit_errexit
 export LC_ALL=C
@@ -48,7 +48,7 @@ command -v swift > /dev/null || fail "swift is not on the PATH; Bellwire takes S
 missing=$("$here/packages.sh" --print)
 [ -z "$missing" ] || fail "Debian packages are missing: ${missing//$'\n'/ }; bindings/c/packages.sh installs them"
 
-mkdir -p "$build/stage/lib" "$build/stage/include" "$build/stage/bin"
+mkdir -p "$build/stage/lib/.debug" "$build/stage/include" "$build/stage/bin"
 stage=$build/stage
 log=$build/build.log
 exec 9> "$build/.lock"
@@ -117,7 +117,10 @@ link_shared() {
         -Xlinker "--version-script=$build/exports.map" -Xlinker --no-undefined-version -Xlinker -z -Xlinker defs \
         -Xlinker --gc-sections -Xlinker --as-needed -Xlinker -z -Xlinker pack-relative-relocs \
         -Xlinker -z -Xlinker nodelete -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
+    # What debuggers and valgrind want to know stays here, where they look for it; it is not installed.
+    run objcopy --only-keep-debug "$build/$soname" "$stage/lib/.debug/$soname.debug"
     run strip --strip-all "$build/$soname"
+    run objcopy "--add-gnu-debuglink=$stage/lib/.debug/$soname.debug" "$build/$soname"
     mv "$build/$soname" "$stage/lib/$soname"
     ln -sfn "$soname" "$stage/lib/libbellwire.so"
 }
@@ -146,8 +149,6 @@ link_static() {
     done
     echo "$declared" > "$build/exports.list"
     run objcopy --strip-debug --keep-global-symbols="$build/exports.list" "${renames[@]}" "$build/bellwire.o"
-    # What no relocation needs.
-    run strip --strip-unneeded "$build/bellwire.o"
     rm -f "$build/libbellwire.a"
     run ar rcsD "$build/libbellwire.a" "$build/bellwire.o"
     mv "$build/libbellwire.a" "$stage/lib/libbellwire.a"
