@@ -89,8 +89,11 @@ gives() {
     fi
 }
 
+# shellcheck source=layout.sh
 . "$here/layout.sh"
+# shellcheck source=consumers.sh
 . "$here/consumers.sh"
+# shellcheck source=programs.sh
 . "$here/programs.sh"
 
 for part in layout header consumers; do
