@@ -52,7 +52,7 @@ final class HostQueue: Sendable {
         /// Ended inside its own callback: released when that has returned.
         var ended: [UserData] = []
         var batch: Batch?
-        /// Calls that somebody waits for, and completions that are still to come.
+        /// The calls without an outcome yet: those that a thread waits for, and those that have a completion.
         var calls: [UInt64: PendingCall] = [:]
         var quits = false
         /// The library's own dispatching thread.
@@ -97,11 +97,6 @@ final class HostQueue: Sendable {
             state.pushesWait = true
             state.enqueuePushes()
         }
-        wake()
-    }
-
-    func complete(_ completion: Completion, _ outcome: Outcome) {
-        state.update { $0.items.append(.completion(completion, outcome)) }
         wake()
     }
 

@@ -57,16 +57,16 @@ extension DesktopCore {
             once.call(.failure(HostError(.timeout, message)))
         }
         timer.start(after: UInt64(clamping: timeout))
-        carryOut(.host, notice.method.name, notice.params) { _, outcome in
+        carryOut(.host, notice.method.name, notice.params) { core, outcome in
             timer.stop()
-            once.call(outcome.hostResult(of: notice.method))
+            once.call(core.isShutDown ? .failure(.closed) : outcome.hostResult(of: notice.method))
         }
     }
 
     func history(_ query: Desktop.HistoryQuery, _ then: @escaping Then) {
         guard !isShutDown else { return then(.failure(.closed)) }
-        carryOut(.host, NotificationMethod.getHistory.name, query.params) { _, outcome in
-            then(outcome.hostResult(of: .getHistory))
+        carryOut(.host, NotificationMethod.getHistory.name, query.params) { core, outcome in
+            then(core.isShutDown ? .failure(.closed) : outcome.hostResult(of: .getHistory))
         }
     }
 }

@@ -111,14 +111,14 @@ final class DesktopCore {
 
     func shutDown(then: @escaping @Sendable () -> Void) {
         isShutDown = true
-        for timer in [pushTimer, offerTimer, waitingTimer] { timer.stop() }
         end { [database] in database.close(then: then) }
+        for timer in [pushTimer, offerTimer, waitingTimer] { timer.stop() }
     }
 
     private func end(_ then: @escaping @EventLoop () -> Void) {
         isStarted = false
+        failWaitingOffers(isShutDown ? .closed : HostError(.offline, "the desktop was stopped"))
         perform(offering.cancel())
-        failWaitingOffers(HostError(.offline, "the desktop was stopped"))
         let closing = links
         links = [:]
         for link in closing.values { link.stop() }

@@ -164,6 +164,11 @@ extension DeviceCore {
         case .success(let desktop): outcome = .success(JSONValue.object(desktop.json).serialized())
         case .failed(let failure): outcome = .failure(HostError(failure))
         }
+        endScan(outcome)
+    }
+
+    /// Tells those who wait for the scan what it came to.
+    func endScan(_ outcome: Result<String, HostError>) {
         scanDeadline.stop()
         let waiters = scanning.waiters
         scanning.waiters = []
