@@ -145,6 +145,8 @@ extension HostQueue {
     func run(milliseconds: Int64?, from source: (any PushSource)?) throws(HostError) {
         let end = milliseconds.map { now() &+ $0 }
         while true {
+            // Before any look at the time: inside a callback it is refused however short the time is.
+            try dispatch(from: source)
             let quits = state.withLock { state -> Bool in
                 defer { state.quits = false }
                 return state.quits
@@ -157,7 +159,6 @@ extension HostQueue {
             if poll(&request, 1, wait) < 0, errno != EINTR {
                 throw HostError(.io, "waiting for events failed: \(String(cString: strerror(errno)))")
             }
-            try dispatch(from: source)
         }
     }
 
