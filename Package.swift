@@ -84,6 +84,7 @@ targets += [
     .testTarget(name: "NotificationsTests", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
     .testTarget(name: "HostingTests", dependencies: ["Hosting", "JSON"]),
     .testTarget(name: "RelayTests", dependencies: ["Relay", "Transport", "Wire", "JSON"]),
+    .testTarget(name: "CABITests", dependencies: ["CABI", "CBellwire", "Hosting", "JSON"]),
 ]
 
 for target in targets where target.type != .system {
