@@ -77,7 +77,7 @@ targets += [
 targets += [
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "JSON"]),
-    .testTarget(name: "IdentityTests", dependencies: ["Identity"]),
+    .testTarget(name: "IdentityTests", dependencies: ["Identity", "CSodium"]),
     .testTarget(name: "StoreTests", dependencies: ["Store"]),
     .testTarget(name: "SealingTests", dependencies: ["Sealing", "Wire", "JSON", "Identity", "Store"]),
     .testTarget(name: "TransportTests", dependencies: ["Transport", "CUV"]),

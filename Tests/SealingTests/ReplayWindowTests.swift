@@ -3,10 +3,10 @@ import Testing
 @testable import Sealing
 
 /// The same rule over plain sets, with nothing clever.
-private struct NaiveWindow {
+private final class NaiveWindow {
     private var seen: [Int64: Set<Int64>] = [:]
 
-    mutating func record(epoch: Int64, seq: Int64) -> Bool {
+    func record(epoch: Int64, seq: Int64) -> Bool {
         guard epoch > 0, seq > 0 else { return false }
         let newest = seen.keys.sorted(by: >).prefix(2)
         if newest.count == 2, epoch < newest[1] { return false }
@@ -18,10 +18,19 @@ private struct NaiveWindow {
     }
 }
 
+/// A window that expectations can change.
+private final class Window {
+    var value = ReplayWindow()
+
+    var bytes: [UInt8] { value.bytes }
+    func accepts(epoch: Int64, seq: Int64) -> Bool { value.accepts(epoch: epoch, seq: seq) }
+    func record(epoch: Int64, seq: Int64) -> Bool { value.record(epoch: epoch, seq: seq) }
+}
+
 @Suite struct ReplayWindowTests {
     @Test("each frame counts once, in any order")
     func once() {
-        var window = ReplayWindow()
+        let window = Window()
         for seq: Int64 in [5, 3, 4, 1, 2, 9, 7] {
             #expect(window.accepts(epoch: 1, seq: seq))
             #expect(window.record(epoch: 1, seq: seq))
@@ -32,7 +41,7 @@ private struct NaiveWindow {
 
     @Test("what is 4,096 behind is refused, what is 4,095 behind is not")
     func width() {
-        var window = ReplayWindow()
+        let window = Window()
         #expect(window.record(epoch: 1, seq: 5_000))
         #expect(!window.record(epoch: 1, seq: 5_000 - 4_096))
         #expect(window.record(epoch: 1, seq: 5_000 - 4_095))
@@ -41,7 +50,7 @@ private struct NaiveWindow {
 
     @Test("the epoch before still counts, each frame once; the one before that does not")
     func epochs() {
-        var window = ReplayWindow()
+        let window = Window()
         #expect(window.record(epoch: 3, seq: 1))
         #expect(window.record(epoch: 8, seq: 1))
         #expect(!window.record(epoch: 3, seq: 1))
@@ -54,7 +63,7 @@ private struct NaiveWindow {
 
     @Test("an epoch between the two was never seen, so it takes the place of the older")
     func between() {
-        var window = ReplayWindow()
+        let window = Window()
         #expect(window.record(epoch: 3, seq: 1))
         #expect(window.record(epoch: 9, seq: 1))
         #expect(window.record(epoch: 7, seq: 1))
@@ -71,15 +80,15 @@ private struct NaiveWindow {
     func hostile() {
         for first in Self.extremes {
             for second in Self.extremes {
-                var window = ReplayWindow()
-                var naive = NaiveWindow()
+                let window = Window()
+                let naive = NaiveWindow()
                 for (epoch, seq) in [(first, second), (second, first), (first, first), (second, second), (1, 1)] {
                     let isTaken = window.record(epoch: epoch, seq: seq)
                     #expect(isTaken == naive.record(epoch: epoch, seq: seq))
                     #expect(!isTaken || (epoch > 0 && seq > 0))
                     #expect(!window.record(epoch: epoch, seq: seq))
                 }
-                #expect(ReplayWindow(bytes: window.bytes) == window)
+                #expect(ReplayWindow(bytes: window.bytes) == window.value)
             }
         }
     }
@@ -87,8 +96,8 @@ private struct NaiveWindow {
     @Test("it decides as plain sets do, also after it was stored and read", arguments: 0..<24)
     func model(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
-        var window = ReplayWindow()
-        var naive = NaiveWindow()
+        let window = Window()
+        let naive = NaiveWindow()
         var epoch: Int64 = 1
         var seq: Int64 = 1
         for step in 0..<3_000 {
@@ -104,20 +113,20 @@ private struct NaiveWindow {
             #expect(
                 window.record(epoch: askedEpoch, seq: askedSeq) == naive.record(epoch: askedEpoch, seq: askedSeq),
                 "seed \(seed), step \(step)")
-            if step.isMultiple(of: 100) { window = try #require(ReplayWindow(bytes: window.bytes)) }
+            if step.isMultiple(of: 100) { window.value = try #require(ReplayWindow(bytes: window.bytes)) }
         }
     }
 
     @Test("stored bytes are read only whole, and only where they make sense")
     func bytes() throws {
-        var window = ReplayWindow()
+        let window = Window()
         #expect(window.bytes == [1])
-        #expect(ReplayWindow(bytes: [1]) == window)
+        #expect(ReplayWindow(bytes: [1]) == window.value)
         #expect(window.record(epoch: 4, seq: 9))
         #expect(window.record(epoch: 7, seq: 2))
         let bytes = window.bytes
         #expect(bytes.count == 1_057)
-        #expect(ReplayWindow(bytes: bytes) == window)
+        #expect(ReplayWindow(bytes: bytes) == window.value)
         #expect(ReplayWindow(bytes: []) == nil)
         #expect(ReplayWindow(bytes: [2] + bytes.dropFirst()) == nil)
         #expect(ReplayWindow(bytes: bytes + bytes.dropFirst()) == nil)
