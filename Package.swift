@@ -32,6 +32,8 @@ targets += [
     .target(name: "Identity", dependencies: ["CSodium"]),
     // Database, Statement, Migrator over SQLite, on a thread of their own.
     .target(name: "Store", dependencies: ["CSQLite"]),
+    // The seal between two peers: envelope, replay windows, and what of them is stored.
+    .target(name: "Sealing", dependencies: ["Wire", "JSON", "Identity", "Store"]),
     // The event loop, TCP, TLS, HTTP upgrade, WebSocket framing. Text and bytes only.
     .target(name: "Transport", dependencies: ["CUV", "CWslay", "CHTTPParser", "COpenSSL"]),
     // One relay connection: register, keepalive, reconnect, backoff.
@@ -75,8 +77,9 @@ targets += [
 targets += [
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "JSON"]),
-    .testTarget(name: "IdentityTests", dependencies: ["Identity"]),
+    .testTarget(name: "IdentityTests", dependencies: ["Identity", "CSodium"]),
     .testTarget(name: "StoreTests", dependencies: ["Store"]),
+    .testTarget(name: "SealingTests", dependencies: ["Sealing", "Wire", "JSON", "Identity", "Store"]),
     .testTarget(name: "TransportTests", dependencies: ["Transport", "CUV"]),
     .testTarget(name: "SignallingTests", dependencies: ["Signalling", "Transport", "Wire", "JSON"]),
     .testTarget(name: "PairingTests", dependencies: ["Pairing", "Wire", "JSON", "Identity", "Store"]),
