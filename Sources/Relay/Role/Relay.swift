@@ -31,6 +31,7 @@ package final class Relay {
     @exclusivity(unchecked)
     private var moment: Moment
     private var stopping: (@EventLoop () -> Void)?
+    private var farewellTimer: LoopTimer?
     private var isStopped = false
 
     /// Starts to listen.
@@ -88,8 +89,12 @@ package final class Relay {
 
     // MARK: Stopping
 
-    /// Tells every connection `server-shutdown` and closes it. `then` is called when the last one has ended; the close
-    /// handshakes have a limit of their own. Stopping again is harmless: it waits for the same end.
+    /// What peers have for their part of the close handshake when the relay stops, in milliseconds.
+    static let farewell: UInt64 = 1_000
+
+    /// Tells every connection `server-shutdown` and closes it. `then` is called when the last one has ended: those that
+    /// do not answer the close handshake within a second are cut off. Stopping again is harmless: it waits for the same
+    /// end.
     package func stop(then: @escaping @EventLoop () -> Void = {}) {
         guard !isStopped else { return then() }
         if let earlier = stopping {
@@ -109,6 +114,10 @@ package final class Relay {
             farewell.withUnsafeBytes { _ = socket.send($0) }
             socket.close(code: CloseCause.shutdown.code, reason: CloseCause.shutdown.reason)
         }
+        // It holds us until the end, which lets go of it.
+        let timer = LoopTimer { self.sockets.forEach { $0?.abort() } }
+        timer.start(after: Self.farewell)
+        farewellTimer = timer
         finishStopping()
     }
 
@@ -117,6 +126,7 @@ package final class Relay {
         guard let then = stopping, !isStopped, machine.connectionCount == 0 else { return }
         isStopped = true
         stopping = nil
+        farewellTimer = nil
         // Whoever waits may let go of the relay, so it is not called in the middle of something.
         EventLoop.post { then() }
     }

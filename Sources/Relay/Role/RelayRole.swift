@@ -53,6 +53,8 @@ private final class RelayCore {
     private let options: RelayOptions
     private let channel: HostChannel
     private var relay: Relay?
+    /// Stopped, and saying good-bye.
+    private var leaving: Relay?
     var isShutDown = false
 
     nonisolated init(_ options: RelayOptions, _ channel: HostChannel) {
@@ -71,9 +73,16 @@ private final class RelayCore {
     }
 
     func stop(_ then: @escaping @Sendable () -> Void) {
-        guard let relay else { return then() }
+        guard let relay else {
+            guard let leaving else { return then() }
+            return leaving.stop { then() }
+        }
         self.relay = nil
-        relay.stop { then() }
+        leaving = relay
+        relay.stop { [self] in
+            if leaving === relay { leaving = nil }
+            then()
+        }
     }
 
     func describe(_ then: Then) {
