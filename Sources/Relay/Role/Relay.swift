@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Identity
 package import Transport
 
 /// A relay: routes frames between peers and keeps them for absent ones (protocol.md 1).
@@ -18,6 +19,8 @@ package final class Relay {
     var healthListener: HTTPListener?
     let options: RelayOptions
     let log: RelayLog
+    let memory: RelayMemory
+    var ownOrigins: OwnOrigins?
     let startedAt: Moment
     var slowReaders: UInt64 = 0
     var turnedAway: UInt64 = 0
@@ -26,6 +29,8 @@ package final class Relay {
     /// Whether the log was told that the limit of connections was reached, and that none are taken just now.
     var hasSaidFull = false
     var hasSaidClosed = false
+    /// Whether the log was told that proved ids are not kept.
+    var hasSaidForgetful = false
     private var tickTimer: LoopTimer?
     private var ticks = 0
     @exclusivity(unchecked)
@@ -36,11 +41,16 @@ package final class Relay {
 
     /// Starts to listen.
     ///
+    /// - Parameter memory: what it keeps from one start to the next; without one, ids that were proved are forgotten
+    ///   when it stops, and a state directory in the options means nothing.
     /// - Throws: ``RelayError/Code/addressInUse``, ``RelayError/Code/tlsFailed``, and other codes of Transport.
     package static func start(
-        _ options: RelayOptions, log: @escaping RelayLog = { _, _ in }
+        _ options: RelayOptions, memory: RelayMemory? = nil, log: @escaping RelayLog = { _, _ in }
     ) throws(RelayError) -> Relay {
-        let relay = Relay(options, log: log)
+        do throws(IdentityError) { try Identity.start() } catch {
+            throw RelayError(RelayError.Code(error.code.name), error.message, cause: error)
+        }
+        let relay = Relay(options, memory ?? RelayMemory(options), log: log)
         do throws(RelayError) {
             try relay.listen()
         } catch {
@@ -50,10 +60,11 @@ package final class Relay {
         return relay
     }
 
-    private init(_ options: RelayOptions, log: @escaping RelayLog) {
+    private init(_ options: RelayOptions, _ memory: RelayMemory, log: @escaping RelayLog) {
+        self.memory = memory
         self.options = options
         self.log = log
-        machine = RelayStateMachine(limits: options.limits)
+        machine = RelayStateMachine(limits: options.limits, proved: memory.proved)
         moment = Moment(monotonic: EventLoop.now, epoch: Self.epoch)
         startedAt = moment
     }
@@ -82,6 +93,7 @@ package final class Relay {
         } catch {
             throw RelayError(RelayError.Code(error.code.name), error.message, cause: error)
         }
+        ownOrigins = OwnOrigins(options, port: port)
         let timer = LoopTimer { [weak self] in self?.tick() }
         timer.start(after: 1_000, every: 1_000)
         tickTimer = timer
@@ -105,6 +117,7 @@ package final class Relay {
             return
         }
         stopping = { withExtendedLifetime(self) { then() } }
+        memory.proved = machine.proved
         listener?.close()
         healthListener?.close()
         tickTimer?.stop()
