@@ -42,6 +42,13 @@ final class TestPeer: WebSocketDelegate {
         return isOpen ? peer : nil
     }
 
+    /// Tries to connect. Returns why it was refused.
+    static func refusal(_ port: UInt16) async throws -> String {
+        let peer = TestPeer()
+        peer.webSocket = WebSocket.connect(to: try WebSocketURL("ws://127.0.0.1:\(port)"), delegate: peer)
+        return try await peer.closed().error?.message ?? "it was not refused"
+    }
+
     /// Connects, registers, and takes the answer.
     static func register(_ port: UInt16, as name: String) async throws -> TestPeer {
         let peer = try #require(try await connect(port))
