@@ -389,6 +389,22 @@ BW_API bw_status bw_relay_unsubscribe(bw_relay *relay, bw_subscription subscript
 BW_API bw_status bw_relay_state(bw_relay *relay, char **state_json);
 
 /* ================================================================================================================
+ * JSON
+ *
+ * For programs without a JSON parser of their own: reads one value out of a text that the library gave. pointer is a
+ * JSON Pointer (RFC 6901), such as "/data/title" or "/data/routes/0/url"; "" is the whole. Each call parses json anew.
+ * Errors of both: BW_E_INVALID (not JSON; no pointer), BW_E_NOT_FOUND (nothing stands there).
+ * ============================================================================================================= */
+
+/* *text becomes the value: a text as it is, with U+FFFD for a NUL inside it; anything else as JSON. Owned by the caller
+ * (bw_free). Since 0.1. */
+BW_API bw_status bw_json_text(const char *json, const char *pointer, char **text);
+
+/* *number becomes the value: a number without its fraction, or 0 and 1 for false and true; BW_E_INVALID for anything
+ * else. Since 0.1. */
+BW_API bw_status bw_json_integer(const char *json, const char *pointer, int64_t *number);
+
+/* ================================================================================================================
  * QR
  * ============================================================================================================= */
 
