@@ -155,12 +155,15 @@ extension HostQueue {
     /// Dispatches until the time is over, ``quit()`` or close. `nil` = no limit.
     func run(milliseconds: Int64?, from source: (any PushSource)?) throws(HostError) {
         let end = milliseconds.map { now() &+ $0 }
-        guard !takeQuit() else { return }
         while true {
-            // Before the first wait, too: who may not dispatch hears so at once.
+            // Before any look at the time: inside a callback it is refused however short the time is.
             try dispatch(from: source)
-            // That dispatch may have taken the wake-up of a `quit` with it.
-            if takeQuit() { return }
+            // After that: it may have taken the wake-up of a `quit` with it.
+            let quits = state.withLock { state -> Bool in
+                defer { state.quits = false }
+                return state.quits
+            }
+            if quits { return }
             let left = end.map { $0 &- now() }
             if let left, left <= 0 { return }
             var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -168,13 +171,6 @@ extension HostQueue {
             if poll(&request, 1, wait) < 0, errno != EINTR {
                 throw HostError(.io, "waiting for events failed: \(String(cString: strerror(errno)))")
             }
-        }
-    }
-
-    private func takeQuit() -> Bool {
-        state.withLock { state in
-            defer { state.quits = false }
-            return state.quits
         }
     }
 
