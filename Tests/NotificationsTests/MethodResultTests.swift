@@ -118,7 +118,7 @@ import Wire
         #expect(
             JSONValue.object(result.json).serialized()
                 == #"{"success":true,"notifications":[{"id":"n","title":"T","body":"","priority":"urgent","read":true,"#
-                + #""source":"pc","createdAt":5,"data":{"k":"v"}}],"total":40,"unreadCount":4,"skipped":3}"#)
+                + #""source":"pc","createdAt":5,"data":{"k":"v"}}],"total":40,"skipped":3,"unreadCount":4}"#)
     }
 
     @Test("5: a history without a total has as many as it shows; an empty one is fine")
