@@ -84,6 +84,12 @@ targets += [
     .testTarget(name: "NotificationsTests", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
     .testTarget(name: "HostingTests", dependencies: ["Hosting", "JSON"]),
     .testTarget(name: "RelayTests", dependencies: ["Relay", "Transport", "Wire", "JSON"]),
+    .testTarget(
+        name: "DeviceTests",
+        dependencies: ["Device", "Desktop", "Relay", "Notifications", "Hosting", "Transport", "JSON"]),
+    .testTarget(
+        name: "DesktopTests",
+        dependencies: ["Desktop", "Device", "Relay", "Notifications", "Hosting", "Transport", "JSON"]),
     .testTarget(name: "CABITests", dependencies: ["CABI", "CBellwire", "Hosting", "JSON"]),
 ]
 
