@@ -89,6 +89,12 @@ targets += [
     .testTarget(
         name: "RelayTests",
         dependencies: ["Relay", "Signalling", "Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
+    .testTarget(
+        name: "DeviceTests",
+        dependencies: ["Device", "Desktop", "Relay", "Notifications", "Hosting", "Transport", "JSON"]),
+    .testTarget(
+        name: "DesktopTests",
+        dependencies: ["Desktop", "Device", "Relay", "Notifications", "Hosting", "Transport", "JSON"]),
     .testTarget(name: "CABITests", dependencies: ["CABI", "CBellwire", "Hosting", "JSON"]),
 ]
 

@@ -81,9 +81,27 @@ final class HostQueue: Sendable {
 
     init() throws(HostError) {
         descriptor = linux_eventfd()
-        guard descriptor >= 0 else {
-            throw HostError(.limit, "no file descriptor is left; raise the limit (ulimit -n) or close some")
+        guard descriptor >= 0 else { throw Self.noDescriptors }
+    }
+
+    /// Whether as many file descriptors are free as an opening takes: of the queue, the loop, the lock, the database.
+    ///
+    /// Asked before, for libuv ends the process when it has none for its pipe of signals. Another thread may still take
+    /// them meanwhile.
+    func requireDescriptors() throws(HostError) {
+        var probes: [Int32] = []
+        defer { for probe in probes { Glibc.close(probe) } }
+        for _ in 0..<Self.descriptorsToOpen {
+            let probe = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+            guard probe >= 0 else { throw Self.noDescriptors }
+            probes.append(probe)
         }
+    }
+
+    private static let descriptorsToOpen = 16
+
+    private static var noDescriptors: HostError {
+        HostError(.limit, "too few file descriptors are left; raise the limit (ulimit -n) or close some")
     }
 
     deinit { Glibc.close(descriptor) }

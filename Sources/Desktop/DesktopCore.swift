@@ -156,10 +156,9 @@ final class DesktopCore {
         case .message(let message): received(message, over: url)
         case .routed(let frame, let delivery):
             guard let from = frame.from else { return }
-            var object = frame.members
-            object["type"] = .string(frame.kind.rawValue)
             received(
-                RelayMessage(from: from, payload: .object(object), timestamp: nil, delivery: delivery), over: url)
+                RelayMessage(from: from, payload: .object(frame.members), timestamp: nil, delivery: delivery), over: url
+            )
         case .peerOffline(let peer): finish(pushes.absent(peer, over: url))
         case .peerStatus: break
         case .refused: channel.log(.warning, "the relay \(link.url.origin) refused a frame")

@@ -74,10 +74,9 @@ extension DeviceCore {
             received(message, over: url)
         case .routed(let frame, let delivery):
             guard let from = frame.from else { return }
-            var object = frame.members
-            object["type"] = .string(frame.kind.rawValue)
             received(
-                RelayMessage(from: from, payload: .object(object), timestamp: nil, delivery: delivery), over: url)
+                RelayMessage(from: from, payload: .object(frame.members), timestamp: nil, delivery: delivery), over: url
+            )
         case .peerOffline(let peer):
             markAbsent(peer, true)
             scanPeerOffline(peer, over: url)
