@@ -16,11 +16,13 @@ extension DesktopCore {
 
     func received(_ message: RelayMessage, over url: String) {
         let payload = Payload(decoding: message.payload)
-        if case .pairAck(let object) = payload {
+        if case .pairAck = payload {
             perform(
                 offering.received(
-                    object, from: message.from, form: message.payload.string == nil ? .object : .text,
-                    delivery: message.delivery, now: .now))
+                    PairingFrame(
+                        reading: message.payload, from: message.from,
+                        isOfSecurePeer: devices.contains { $0.did == message.from && $0.isSecure },
+                        delivery: message.delivery), now: .now))
             heardOver[message.from] = url
             return
         }

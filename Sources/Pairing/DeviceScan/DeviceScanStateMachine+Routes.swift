@@ -104,32 +104,12 @@ extension DeviceScanStateMachine {
             dropped.notSecure &+= 1
             return []
         }
-        guard frame.delivery.isSince(attempt.offer.timestamp) else {
-            dropped.stored &+= 1
-            return []
-        }
-        if frame.type == PairingReject.type {
-            guard let reject = try? PairingReject(decoding: frame.payload), reject.code == attempt.offer.code else {
-                dropped.wrongCode &+= 1
-                return []
-            }
+        let (code, start) = (attempt.offer.code, attempt.offer.timestamp)
+        guard frame.type == PairingConfirmation.type else {
+            guard dropped.isReject(frame, code: code, since: start) else { return [] }
             return end(PairingFailure(.rejected))
         }
-        return confirmed(frame, attempt, now: now)
-    }
-
-    private mutating func confirmed(
-        _ frame: PairingFrame, _ attempt: DeviceScanAttempt, now: EpochMilliseconds
-    ) -> [DeviceScanAction] {
-        let confirmation: PairingConfirmation
-        do throws(PairingFailure) { confirmation = try PairingConfirmation(decoding: frame.payload) } catch {
-            dropped.malformed &+= 1
-            return []
-        }
-        guard confirmation.code == attempt.offer.code else {
-            dropped.wrongCode &+= 1
-            return []
-        }
+        guard let confirmation = dropped.confirmation(of: frame, code: code, since: start) else { return [] }
         guard attempt.bond?.proves(confirmation) == true else {
             dropped.wrongProof &+= 1
             return []

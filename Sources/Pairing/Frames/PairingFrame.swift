@@ -28,31 +28,28 @@ package struct PairingFrame: Sendable, Equatable {
         self.delivery = delivery
     }
 
+    /// The payload of a `message`: an object, or a text that holds the JSON of one. Anything else is an empty one.
+    package init(
+        reading value: JSONValue, from: PeerID, isSealed: Bool = false, isOfSecurePeer: Bool = false,
+        delivery: SignallingDelivery = .live
+    ) {
+        self.init(
+            value.embeddedObject ?? [:], from: from, isSealed: isSealed, isOfSecurePeer: isOfSecurePeer,
+            form: value.string == nil ? .object : .text, delivery: delivery)
+    }
+
     var type: String? { payload["type"]?.string }
 
-    /// The inner payload of a `bellwire:` type, as an object.
-    var inner: JSONObject { payload["payload"]?.object ?? [:] }
+    /// The inner payload, where the type has one.
+    var inner: JSONObject { payload["payload"]?.embeddedObject ?? [:] }
 }
 
-/// Pairing frames that were dropped, by what was wrong with them. None is ever answered: a guesser learns nothing.
-package struct DroppedFrames: Sendable, Equatable {
-    /// Not what its type says, or a field that does not hold.
-    package var malformed = 0
-    package var wrongCode = 0
-    /// The relay's `from` is not who the frame says it is of.
-    package var wrongSender = 0
-    /// Stored by a relay before the offer began, at no known time, or where only live frames count.
-    package var stored = 0
-    /// Nothing is open, or another peer has taken it.
-    package var notOpen = 0
-    /// Plain, where only a sealed one counts.
-    package var notSecure = 0
-    /// Sealed, with the right code, by somebody who does not know the secret.
-    package var wrongProof = 0
-
-    package init() {}
-
-    package var total: Int {
-        malformed &+ wrongCode &+ wrongSender &+ stored &+ notOpen &+ notSecure &+ wrongProof
+extension JSONValue {
+    fileprivate var embeddedObject: JSONObject? {
+        switch self {
+        case .object(let object): object
+        case .string(let text): (try? JSONValue(parsing: text))?.object
+        case .null, .bool, .integer, .double, .array: nil
+        }
     }
 }

@@ -57,8 +57,9 @@ package struct PairedDesktops {
             INSERT INTO paired_desktop (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (address) DO UPDATE SET
                 pc_peer_id = excluded.pc_peer_id,
-                name = excluded.name,
-                platform = excluded.platform,
+                -- A typed code of a deployed desktop says neither.
+                name = iif(excluded.name = '', name, excluded.name),
+                platform = iif(excluded.platform = '', platform, excluded.platform),
                 lan_signaling_url = coalesce(excluded.lan_signaling_url, lan_signaling_url),
                 relay_url = coalesce(excluded.relay_url, relay_url),
                 ice_expiry = iif(excluded.ice_servers_json IS NULL, ice_expiry, excluded.ice_expiry),
