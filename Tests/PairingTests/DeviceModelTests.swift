@@ -30,6 +30,19 @@ import Wire
     }
 }
 
+/// Something that a desktop could say, or somebody who pretends to be one.
+private func payload(using random: inout SeededGenerator) -> JSONObject {
+    switch Int.random(in: 0..<7, using: &random) {
+    case 0: Fixture.reject()
+    case 1: Fixture.confirmation()
+    case 2: Fixture.confirmation(code: "999999")
+    case 3: Fixture.confirmation(secret: Fixture.otherSecret)
+    case 4: Fixture.plainConfirmation()
+    case 5: Fixture.iceConfig
+    default: [:]
+    }
+}
+
 private struct ScanModel {
     private var machine = DeviceScanStateMachine()
     private var random: SeededGenerator
@@ -99,8 +112,9 @@ private struct ScanModel {
         case 4...10: carryOut(machine.routeOnline(route, now: now))
         case 11, 12: carryOut(machine.routeFailed(route, detail: nil, now: now))
         case 13:
-            ledger.lost(route.url)
-            carryOut(machine.routeFailed(route, detail: nil, isFinal: true, now: now))
+            let actions = machine.routeFailed(route, detail: nil, isFinal: true, now: now)
+            if !machine.heldRoutes.contains(route) { ledger.lost(route.url) }
+            carryOut(actions)
         case 14, 15: carryOut(machine.peerOffline(peer, over: route, now: now))
         case 16: carryOut(machine.relayRefused(over: route, detail: nil, now: now))
         case 17, 18, 19: receive(from: peer)
@@ -124,12 +138,8 @@ private struct ScanModel {
     }
 
     private mutating func receive(from peer: PeerID) {
-        let payloads: [JSONObject] = [
-            [:], Fixture.reject(), Fixture.confirmation(), Fixture.confirmation(secret: Fixture.otherSecret),
-            Fixture.plainConfirmation(), Fixture.iceConfig,
-        ]
         let frame = PairingFrame(
-            payloads.randomElement(using: &random) ?? [:], from: peer, isSealed: Bool.random(using: &random),
+            payload(using: &random), from: peer, isSealed: Bool.random(using: &random),
             delivery: Bool.random(using: &random) ? .live : .stored(at: now))
         carryOut(machine.received(frame, now: now))
     }
@@ -224,14 +234,10 @@ private struct ShowModel {
         case 3...6: carryOut(machine.routeOnline(route, now: now))
         case 7: carryOut(machine.routeFailed(route, detail: "x", isFinal: Bool.random(using: &random)))
         case 8...13:
-            let payloads: [JSONObject] = [
-                [:], Fixture.reject(), Fixture.confirmation(), Fixture.confirmation(code: "999999"),
-                Fixture.plainConfirmation(), Fixture.confirmation(secret: Fixture.otherSecret),
-            ]
             let peers: [PeerID] = [Fixture.desktop, Fixture.evil, "pc"]
             let peer = peers.randomElement(using: &random) ?? "pc"
             let frame = PairingFrame(
-                payloads.randomElement(using: &random) ?? [:], from: peer, isSealed: Bool.random(using: &random),
+                payload(using: &random), from: peer, isSealed: Bool.random(using: &random),
                 isOfSecurePeer: Int.random(in: 0..<6, using: &random) == 0,
                 delivery: Bool.random(using: &random) ? .live : .stored(at: now))
             carryOut(machine.received(frame, now: now))

@@ -4,7 +4,9 @@ package import Wire
 extension DeviceScanStateMachine {
     /// We are registered there.
     package mutating func routeOnline(_ route: PairingRoute, now: EpochMilliseconds) -> [DeviceScanAction] {
-        guard case .sending(var attempt) = state, attempt.set(route, .online) else { return [] }
+        guard case .sending(var attempt) = state, heldRoutes.contains(route), attempt.set(route, .online) else {
+            return []
+        }
         state = .sending(attempt)
         switch attempt.phase {
         case .seeking:
@@ -20,8 +22,7 @@ extension DeviceScanStateMachine {
     package mutating func routeFailed(
         _ route: PairingRoute, detail: String?, isFinal: Bool = false, now: EpochMilliseconds
     ) -> [DeviceScanAction] {
-        guard case .sending(var attempt) = state, let before = attempt.status(of: route), before != .failed,
-            before != .later
+        guard case .sending(var attempt) = state, let before = attempt.status(of: route), heldRoutes.contains(route)
         else { return [] }
         let failure = PairingFailure(.relayUnreachable, detail: detail)
         guard attempt.phase.carrier == route else {
