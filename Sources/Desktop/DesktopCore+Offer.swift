@@ -45,7 +45,10 @@ extension DesktopCore {
             deviceInfo: PairingDeviceInfo(
                 name: options.common.name, platform: options.common.platform, version: libraryVersion.description),
             timestamp: .now, signalingURL: options.signalingURL ?? address?.lan, relayURL: options.common.relayURL)
-        perform(offering.show(offer, confirm: options.confirms))
+        perform(
+            offering.show(
+                offer, confirm: options.confirms,
+                legacy: LegacyPairing(rawValue: options.common.legacy.rawValue) ?? .none))
         return .success(
             JSONValue.object([
                 "payload": .string(offer.serialized()), "code": .string(offer.code.digits),
@@ -86,8 +89,20 @@ extension DesktopCore {
             case .startTimer(let delay): offerTimer.start(after: delay)
             case .stopTimer: offerTimer.stop()
             case .store(let device): store(device)
-            case .sendReject(let reject, let peer): _ = link(to: peer)?.send(to: peer, payload: reject.json)
-            case .report(let state): channel.post(HostEvent(.pairingChanged, data: state.data))
+            case .sendReject(let reject, let peer, _): _ = link(to: peer)?.send(to: peer, payload: reject.json)
+            case .sendConfirmation(let confirmation, let peer):
+                _ = link(to: peer)?.send(to: peer, payload: confirmation.json)
+            case .sendICEConfig(let peer):
+                let greeting = ICEConfig(pcPeerID: peerID, iceServersJSON: "[]", timestamp: .now)
+                _ = link(to: peer)?.send(to: peer, payload: greeting.json)
+            case .report(let state):
+                channel.post(HostEvent(.pairingChanged, data: state.data))
+                // Offers are not sealed yet, so every ack asks: where the host did not ask for that, it is accepted.
+                if case .acked(_, .some) = state, !options.confirms,
+                    case .taken(let more) = offering.answer(accept: true)
+                {
+                    perform(more)
+                }
             }
         }
     }
@@ -103,36 +118,10 @@ extension DesktopCore {
             switch result {
             case .success(let stored):
                 core.replace(stored)
-                // Devices take any frame as success; deployed ones know this one (protocol.md 2).
-                let greeting = ICEConfig(pcPeerID: core.peerID, iceServersJSON: "[]", timestamp: .now)
-                _ = core.link(to: stored.did)?.send(to: stored.did, payload: greeting.json)
-                core.perform(core.offering.stored(stored))
+                core.perform(core.offering.stored(stored, now: .now))
             case .failure(let error):
                 core.perform(core.offering.storeFailed(device.did, detail: error.message))
             }
-        }
-    }
-}
-
-extension DesktopOfferState {
-    /// `{"flow":"offer","state",…}`, for hosts.
-    fileprivate var data: JSONObject {
-        switch self {
-        case .idle: ["flow": "offer", "state": "idle"]
-        case .displaying(let offer, let expiresAt):
-            [
-                "flow": "offer", "state": "displaying", "payload": .string(offer.serialized()),
-                "code": .string(offer.code.digits), "expiresAt": .integer(expiresAt),
-            ]
-        case .acked(let device): ["flow": "offer", "state": "acked", "device": .object(device.json)]
-        case .paired(let device): ["flow": "offer", "state": "paired", "device": .object(device.json)]
-        case .expired: ["flow": "offer", "state": "expired", "reason": "expired"]
-        case .cancelled: ["flow": "offer", "state": "cancelled", "reason": "cancelled"]
-        case .failed(let failure):
-            [
-                "flow": "offer", "state": "failed", "reason": .string(failure.reason.rawValue),
-                "message": .string(failure.message),
-            ]
         }
     }
 }

@@ -25,7 +25,7 @@ extension DeviceCore {
     func reconcileLinks() {
         var needed = Set(desktops.flatMap(routes(of:)))
         if !isStarted { needed = [] }
-        if let route = scanning.openRoute { needed.insert(route.url) }
+        needed.formUnion(scanning.machine.heldRoutes.map(\.url))
         for (url, link) in links where !needed.contains(url) {
             links[url] = nil
             link.stop()
