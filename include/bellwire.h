@@ -123,7 +123,8 @@ typedef struct bw_device bw_device;
  *   "platform"   text   told to the desktop; default "linux"; letters, digits and _ : . # @ -
  *   "relay_url"  text   ws:// or wss:// url that is used beside those that a desktop names in its code
  *   "tls"        object {"ca_file": path of PEM certificates to trust instead of the system's}
- *   "legacy"     text   "qr" (default): pairs with desktops whose code carries no proof of identity; "none" refuses
+ *   "legacy"     text   what a desktop that cannot prove who it is may do: "qr" (default) pair by a QR code, "all" also
+ *                       by the six digits of a typed code, "none" nothing
  *   "threaded"   bool   true = the library runs the dispatch loop on a thread of its own, which calls the callbacks;
  *                       bw_device_dispatch() and bw_device_run() then give BW_E_BUSY. Default false
  *
@@ -137,6 +138,13 @@ BW_API bw_status bw_device_start(bw_device *device);
 
 /* Disconnects. Calls under way fail with BW_E_OFFLINE; subscriptions stay. Idempotent. Since 0.1. */
 BW_API bw_status bw_device_stop(bw_device *device);
+
+/* Before the machine sleeps: closes the connections at once; relays are told nothing. An open code keeps its end, what
+ * was being sent is sent again later. Calls under way fail with BW_E_OFFLINE. Idempotent. Since 0.1. */
+BW_API bw_status bw_device_suspend(bw_device *device);
+
+/* After it: connects again at once, without the growing pauses of a connection that fails. Idempotent. Since 0.1. */
+BW_API bw_status bw_device_resume(bw_device *device);
 
 /* Closes the device: fails waiting calls and open completions with BW_E_CLOSED (completions run on this thread), runs
  * each destroy, then returns; after that no callback runs. From another thread it waits for the callback that is
@@ -168,6 +176,17 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
 
 /* ================================================================================================================
  * Pairing
+ *
+ * Three flows, independent of each other: "scan" (the desktop shows a QR code, the device scans it), "show" (the device
+ * shows one, the desktop scans it) and "code" (the desktop shows digits, they are typed here). One of each at a time: a
+ * newer one replaces it. Every step is told as the event pairing.changed.
+ * Between Bellwire peers a pairing is sealed: only who has seen the code can make it, and nobody in between can read or
+ * change what follows. Both sides then have the same "sas", {"digits": six digits, "words": two words}, for their people
+ * to compare. A desktop paired sealed says "secure":true and is never spoken with in plain text again. The keys are
+ * static: who steals one can read what was recorded before (no forward secrecy).
+ * Failures of all: BW_E_PAIRING with "reason" in the detail (not_json, wrong_type, bad_code, missing_peer_id, bad_field,
+ * expired, no_identity, no_relay, relay_unreachable, desktop_offline, typed_code_unavailable, rejected, not_secure,
+ * timeout, cancelled), BW_E_STORE.
  * ============================================================================================================= */
 
 /* Takes the result of a call made with _async: status, and JSON: the result, or what bw_last_error() would give.
@@ -175,23 +194,43 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
 typedef void (*bw_completion)(void *user_data, bw_status status, const char *json);
 
 /* Pairs with the desktop whose QR code says qr_text, starting the device if it is not started. Waits at most
- * timeout_ms (1 to 600000); *desktop_json (may be NULL) becomes {"id","name","platform","secure","pairedAt",…}. A code
- * that was paired already gives that desktop again. One scan at a time: a newer one replaces it.
- * Errors: BW_E_PAIRING with "reason" in the detail (not_json, wrong_type, bad_code, missing_peer_id, bad_field, expired,
- * no_identity, no_relay, relay_unreachable, desktop_offline, rejected, not_secure, timeout, cancelled), BW_E_STORE.
- * Since 0.1. */
+ * timeout_ms (1 to 600000); *desktop_json (may be NULL) becomes what bw_pairing_list() has of it. A code that was paired
+ * already gives that desktop again. Since 0.1. */
 BW_API bw_status bw_pairing_scan(bw_device *device, const char *qr_text, int32_t timeout_ms, char **desktop_json);
 
 /* The same, without waiting. BW_OK = the completion will come. Since 0.1. */
 BW_API bw_status bw_pairing_scan_async(bw_device *device, const char *qr_text, int32_t timeout_ms,
                                        bw_completion completion, void *user_data, bw_destroy destroy);
 
-/* Ends a scan that is under way: its call fails with reason "cancelled". None under way = BW_OK. Since 0.1. */
-BW_API bw_status bw_pairing_cancel(bw_device *device);
+/* Begins to show a code for 5 minutes, starting the device if need be: waits (at most timeout_ms) until a relay has it
+ * registered ("relay_url", else the one that worked last). *offer_json becomes {"payload","code","expiresAt"}: payload
+ * is the text for the QR code (bw_qr_terminal). That a desktop has taken it comes as pairing.changed. Since 0.1. */
+BW_API bw_status bw_pairing_show(bw_device *device, int32_t timeout_ms, char **offer_json);
 
-/* The paired desktops, as JSON [{"id","name","platform","secure","online","pairedAt","lastSeenAt","signalingUrl",
- * "relayUrl"}], the oldest pairing first. Errors: BW_E_STORE. Since 0.1. */
+/* Pairs with the desktop that shows this code: twelve digits, such as "123456-789012"; spaces and the dash may be left
+ * out. Six digits are what deployed desktops show; they prove nothing, and are taken only with "legacy":"all". The relay
+ * is that of bw_pairing_show(). Waits and gives as bw_pairing_scan(). Since 0.1. */
+BW_API bw_status bw_pairing_type(bw_device *device, const char *code, int32_t timeout_ms, char **desktop_json);
+BW_API bw_status bw_pairing_type_async(bw_device *device, const char *code, int32_t timeout_ms,
+                                       bw_completion completion, void *user_data, bw_destroy destroy);
+
+/* Ends a flow ("scan", "show" or "code"; NULL = all three): its calls fail with reason "cancelled". None under way =
+ * BW_OK. Since 0.1. */
+BW_API bw_status bw_pairing_cancel(bw_device *device, const char *flow);
+
+/* The paired desktops, as JSON [{"id","name","platform","secure","sas"?,"online","pairedAt","lastSeenAt","signalingUrl"?,
+ * "relayUrl"?}], the oldest pairing first. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_pairing_list(bw_device *device, char **desktops_json);
+
+/* Gives a desktop another name, of 1 to 256 bytes, here only. Errors: BW_E_NOT_FOUND, BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_pairing_rename(bw_device *device, const char *desktop, const char *name);
+
+/* Ends a pairing at once: the desktop is told if it was paired sealed and can be reached, and nothing of it is accepted
+ * any more. Its notifications stay in the inbox. Errors: BW_E_NOT_FOUND, BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_pairing_unpair(bw_device *device, const char *desktop);
+
+/* Ends all pairings. Errors: BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_pairing_clear(bw_device *device);
 
 /* ================================================================================================================
  * Methods
@@ -270,10 +309,14 @@ BW_API bw_status bw_device_invoke_async(bw_device *device, const char *desktop, 
  *                          there is a subscription for it.
  *   unread.changed         {"unread"}
  *   connection.changed     {"online","routes":[…]} of the "desktop"
- *   pairing.changed        {"flow":"scan","state":"scanning"|"sending"|"success"|"failed","desktop"?,"reason"?,"message"?}
+ *   pairing.changed        {"flow":"scan","state":"scanning"|"sending"|"success"|"failed",…},
+ *                          {"flow":"show","state":"connecting"|"displaying"|"completed"|"expired"|"failed",…},
+ *                          {"flow":"code","state":"submitting"|"waiting"|"success"|"failed",…}; with them what there is
+ *                          of "payload", "code", "expiresAt", "desktop", "reason", "message"
+ *   peers.changed          {"desktops":[…]} as bw_pairing_list(): one was paired, renamed, unpaired, or has moved
  *   command                {"type","payload"}: anything else that a paired desktop sent
  *   problem                {"code","message"}: something went wrong that no call reports
- * State events (unread, connection, pairing) that wait in the queue are replaced by newer ones. The queue holds 1,024
+ * State events (unread, connection, peers) that wait in the queue are replaced by newer ones. The queue holds 1,024
  * events; beyond that the oldest command or problem gives way, and a problem tells how many.
  * ============================================================================================================= */
 
@@ -302,7 +345,9 @@ typedef struct bw_desktop bw_desktop;
  *   "relay"      object  options of bw_relay_open(): carries its own LAN relay, registers at it, and names it in its
  *                        codes as "signalingUrl"
  *   "signaling_url" text what the codes name instead, when devices reach that relay under another url
- *   "confirm"    bool    true = a device that acks waits for bw_desktop_confirm(); default false
+ *   "confirm"    bool    true = every device waits for bw_desktop_confirm(); default false: only those that cannot prove
+ *                        that they have seen the code, as deployed phones
+ *   "legacy"     text    what such a device may do: "qr" (default) and "all" as for a device, "none" nothing
  * One of "relay_url" and "relay" is needed to go online. Errors: as bw_device_open(). Since 0.1. */
 BW_API bw_status bw_desktop_open(const char *options_json, bw_desktop **desktop);
 
@@ -322,8 +367,13 @@ BW_API bw_status bw_desktop_quit(bw_desktop *desktop);
 BW_API bw_status bw_desktop_state(bw_desktop *desktop, char **state_json);
 
 /* A desktop's events: notification.received (what a device asked it to show), unread.changed, connection.changed,
- * pairing.changed {"flow":"offer","state":"displaying"|"acked"|"paired"|"expired"|"cancelled"|"failed","device"?,
- * "reason"?,"message"?}, command, problem. As for a device. Since 0.1. */
+ * peers.changed {"devices":[…]}, command, problem, as for a device, and
+ *   pairing.changed  {"flow":"offer","state":"displaying"|"acked"|"paired"|"expired"|"cancelled"|"failed",…},
+ *                    {"flow":"scan","state":"scanned"|"confirming"|"sending"|"paired"|"expired"|"cancelled"|"failed",…},
+ *                    {"flow":"code","state":"connecting"|"displaying"|"acked"|"paired"|"expired"|"cancelled"|"failed",…};
+ *                    with them what there is of "payload", "code", "expiresAt", "device", "reason", "message".
+ *                    "acked" with "confirm":true and "confirming" ask for bw_desktop_confirm() until "expiresAt"
+ * Since 0.1. */
 BW_API bw_status bw_desktop_subscribe(bw_desktop *desktop, const char *event, bw_event_callback callback,
                                       void *user_data, bw_destroy destroy, bw_subscription *subscription);
 BW_API bw_status bw_desktop_unsubscribe(bw_desktop *desktop, bw_subscription subscription);
@@ -333,16 +383,32 @@ BW_API bw_status bw_desktop_unsubscribe(bw_desktop *desktop, bw_subscription sub
  * text for the QR code (bw_qr_terminal). Errors: BW_E_OFFLINE or BW_E_TIMEOUT (no relay), BW_E_NETWORK. Since 0.1. */
 BW_API bw_status bw_desktop_offer(bw_desktop *desktop, int32_t timeout_ms, char **offer_json);
 
-/* Ends the offer. None open = BW_OK. Since 0.1. */
-BW_API bw_status bw_desktop_offer_cancel(bw_desktop *desktop);
+/* Scans the code that a device shows: its text. *device_json (may be NULL) becomes who shows it: {"id","deviceId",
+ * "name","platform","secure"}. Then the user is asked: bw_desktop_confirm() within 30 s. The rest is told as
+ * pairing.changed. Starts the desktop if need be. Errors: BW_E_PAIRING as for a device, BW_E_NETWORK. Since 0.1. */
+BW_API bw_status bw_desktop_scan(bw_desktop *desktop, const char *qr_text, char **device_json);
 
-/* The user's answer to the device that pairing.changed "acked" named; accept 0 = no. Only with "confirm": true.
- * Errors: BW_E_NOT_FOUND (nothing waits). Since 0.1. */
-BW_API bw_status bw_desktop_confirm(bw_desktop *desktop, int32_t accept);
+/* Shows a code to be typed, for 5 minutes, starting the desktop if need be: waits (at most timeout_ms) until the relay
+ * has its nameplate. *code_json becomes {"code","expiresAt"}, code as "123456-789012". After three devices that did not
+ * know it the code is burnt: pairing.changed says "failed". Errors: BW_E_OFFLINE or BW_E_TIMEOUT (no relay),
+ * BW_E_PAIRING, BW_E_NETWORK. Since 0.1. */
+BW_API bw_status bw_desktop_code(bw_desktop *desktop, int32_t timeout_ms, char **code_json);
 
-/* The paired devices: [{"id","deviceId","name","platform","secure","pairedAt","lastSeenAt"}]. Errors: BW_E_STORE.
+/* Ends a flow ("offer", "scan" or "code"; NULL = all three). None under way = BW_OK. Since 0.1. */
+BW_API bw_status bw_desktop_pairing_cancel(bw_desktop *desktop, const char *flow);
+
+/* The user's answer to the device that pairing.changed has named in this flow; NULL = in the only one that asks.
+ * accept 0 = no. Errors: BW_E_NOT_FOUND (nothing waits). Since 0.1. */
+BW_API bw_status bw_desktop_confirm(bw_desktop *desktop, const char *flow, int32_t accept);
+
+/* The paired devices: [{"id","deviceId","name","platform","secure","sas"?,"pairedAt","lastSeenAt"}]. Errors: BW_E_STORE.
  * Since 0.1. */
 BW_API bw_status bw_desktop_devices(bw_desktop *desktop, char **devices_json);
+
+/* As bw_pairing_rename(), bw_pairing_unpair() and bw_pairing_clear(), of devices. Since 0.1. */
+BW_API bw_status bw_desktop_rename(bw_desktop *desktop, const char *device, const char *name);
+BW_API bw_status bw_desktop_unpair(bw_desktop *desktop, const char *device);
+BW_API bw_status bw_desktop_clear(bw_desktop *desktop);
 
 /* A notification of the desktop's own: kept in its history and pushed to its devices. *result_json (may be NULL) is
  * {"success","notificationId","deliveredCount","failedCount","timestamp"}: delivered = the device's relay took it and
@@ -365,8 +431,9 @@ BW_API bw_status bw_desktop_history(bw_desktop *desktop, const char *params_json
 typedef struct bw_relay bw_relay;
 
 /* Opens a relay; nothing is bound until bw_relay_start(). options_json: "listen" ("127.0.0.1:9001"; port 0 = any),
- * "health" (no page when absent), "tls" {"certificate_file","key_file"}, "threaded", and the limits that
- * `bellwire relay --help` lists with their defaults. Since 0.1. */
+ * "health" (no page when absent), "tls" {"certificate_file","key_file"}, "threaded", "state_dir" (keeps which ids were ever
+ * proved; default: memory only), "origins" (the urls that proofs may be made for; default: its addresses with its port),
+ * and the limits that `bellwire relay --help` lists with their defaults. Since 0.1. */
 BW_API bw_status bw_relay_open(const char *options_json, bw_relay **relay);
 
 /* Binds and serves. Idempotent. Errors: BW_E_NETWORK (address in use, not ours; certificate), BW_E_DENIED (port below

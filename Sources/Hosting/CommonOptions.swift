@@ -6,6 +6,8 @@ package struct CommonOptions: Sendable {
     package enum Legacy: String, CaseIterable, Sendable {
         /// Pair by a QR code alone.
         case qr
+        /// That, or by the six digits of a typed code.
+        case all
         /// Nothing: only Bellwire peers.
         case none
     }

@@ -8,14 +8,16 @@ package struct HostEvent: Sendable {
         case unreadChanged = "unread.changed"
         case connectionChanged = "connection.changed"
         case pairingChanged = "pairing.changed"
+        case peersChanged = "peers.changed"
         case command
         case problem
 
         /// Whether a newer one makes an older one needless that still waits for the host.
         package var isState: Bool {
             switch self {
-            case .unreadChanged, .connectionChanged, .pairingChanged: true
-            case .notificationReceived, .command, .problem: false
+            case .unreadChanged, .connectionChanged, .peersChanged: true
+            // Each step of a pairing is for the host to see.
+            case .notificationReceived, .pairingChanged, .command, .problem: false
             }
         }
     }

@@ -1,5 +1,8 @@
 package import Identity
+package import Sealing
+package import Signalling
 package import Store
+package import Wire
 
 /// What a device or a desktop keeps: its directory, its key, its database.
 ///
