@@ -323,9 +323,12 @@ static int child_with_few_descriptors(void)
     int allowed;
     int opened = 0;
     for (allowed = 3; allowed < 60; allowed++) {
-        struct rlimit limit = {(rlim_t)allowed, 1024};
+        struct rlimit limit;
         bw_desktop *desktop = NULL;
         bw_status status;
+        if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+            return allowed;
+        limit.rlim_cur = (rlim_t)allowed;
         if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
             return allowed;
         status = bw_desktop_open("{\"state_dir\":\":memory:\",\"relay\":{\"listen\":\"127.0.0.1:0\"}}", &desktop);
