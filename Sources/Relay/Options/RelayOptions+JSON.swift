@@ -27,7 +27,10 @@ extension RelayOptions {
         case "tls": tls = option.value.isNull ? nil : try option.tls()
         case "allowed_origins": allowedOrigins = try option.texts()
         case "origins": origins = try option.origins()
-        case "state_dir": stateDirectory = option.value.isNull ? nil : try option.path()
+        case "state_dir":
+            // As a device's and a desktop's: ":memory:" keeps nothing.
+            let path = option.value.isNull ? nil : try option.path()
+            stateDirectory = path == ":memory:" ? nil : path
         case "max_aliases_per_address": maximumAliasesPerAddress = try option.number(0...1_000_000)
         case "max_aliases": maximumAliases = try option.number(0...1_000_000)
         case "max_proved_ids": maximumProvedIDs = try option.number(0...10_000_000)
