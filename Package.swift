@@ -45,19 +45,19 @@ targets += [
     // The skill: models, methods (client and handler), dispatcher, de-duplication, inbox.
     .target(name: "Notifications", dependencies: ["Wire", "JSON", "Store"]),
     // What roles share towards the program that embeds them: options, events, errors, log, state directory.
-    .target(name: "Hosting", dependencies: ["Transport", "Store", "Identity", "JSON"]),
+    .target(name: "Hosting", dependencies: ["Transport", "Store", "Identity", "Sealing", "Wire", "JSON"]),
     // The three roles: the only places where features meet Transport.
     .target(
         name: "Device",
         dependencies: [
-            "Transport", "Signalling", "Pairing", "Commands", "Notifications", "Hosting", "Wire", "Store",
-            "Identity", "JSON",
+            "Transport", "Signalling", "Sealing", "Pairing", "Commands", "Notifications", "Hosting", "Wire",
+            "Store", "Identity", "JSON",
         ]),
     .target(
         name: "Desktop",
         dependencies: [
-            "Transport", "Signalling", "Pairing", "Commands", "Notifications", "Hosting", "Wire", "Store",
-            "Identity", "JSON", "Relay",
+            "Transport", "Signalling", "Sealing", "Pairing", "Commands", "Notifications", "Hosting", "Wire",
+            "Store", "Identity", "JSON", "Relay",
         ]),
     .target(name: "Relay", dependencies: ["Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
     // The exported functions: handles, callbacks, status mapping. One file for each section of the header.

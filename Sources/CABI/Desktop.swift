@@ -100,13 +100,15 @@ public func bw_desktop_offer(
     }
 }
 
-@_cdecl("bw_desktop_offer_cancel") @implementation
-public func bw_desktop_offer_cancel(_ desktop: OpaquePointer?) -> bw_status {
+@_cdecl("bw_desktop_pairing_cancel") @implementation
+public func bw_desktop_pairing_cancel(_ desktop: OpaquePointer?, _ flow: UnsafePointer<CChar>?) -> bw_status {
     entry { () throws(HostError) in try DesktopEndpoint.find(desktop).role.cancelOffer() }
 }
 
 @_cdecl("bw_desktop_confirm") @implementation
-public func bw_desktop_confirm(_ desktop: OpaquePointer?, _ accept: Int32) -> bw_status {
+public func bw_desktop_confirm(
+    _ desktop: OpaquePointer?, _ flow: UnsafePointer<CChar>?, _ accept: Int32
+) -> bw_status {
     entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
         _ = try endpoint.queue.call { endpoint.role.confirm(accept != 0, then: $0) }

@@ -35,7 +35,7 @@ public func bw_pairing_scan_async(
 }
 
 @_cdecl("bw_pairing_cancel") @implementation
-public func bw_pairing_cancel(_ device: OpaquePointer?) -> bw_status {
+public func bw_pairing_cancel(_ device: OpaquePointer?, _ flow: UnsafePointer<CChar>?) -> bw_status {
     entry { () throws(HostError) in try DeviceEndpoint.find(device).role.cancelScan() }
 }
 

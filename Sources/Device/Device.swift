@@ -24,7 +24,7 @@ package final class Device: Role {
     ) throws(HostError) -> (Device, threaded: Bool) {
         let options = try DeviceOptions(parsing: options)
         let common = options.common
-        let state = try RoleState.open(common, database: "device.db", migrations: DeviceCore.migrations)
+        let state = try RoleState.open(common, database: "device.db", migrations: DeviceCore.migrations, now: .now)
         let desktops: [PairedDesktop]
         let hasWaiting: Bool
         do throws(StoreError) {

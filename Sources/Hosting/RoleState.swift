@@ -1,6 +1,5 @@
 package import Identity
 package import Sealing
-package import Signalling
 package import Store
 package import Wire
 
@@ -11,8 +10,15 @@ package struct RoleState: Sendable {
     package let directory: StateDirectory
     package let key: SigningKey
     package let database: Database
+    /// What this start seals with (protocol.md 4.2): its epoch is in the store.
+    package let seal: Seal
     /// Where a damaged database was put; a new one was begun.
     package let movedAside: String?
+
+    package struct Seal: Sendable {
+        package let epoch: Int64
+        package let windows: [PeerID: ReplayWindow]
+    }
 
     /// For an opening that failed later on.
     package func close() {
@@ -21,17 +27,18 @@ package struct RoleState: Sendable {
     }
 
     package static func open(
-        _ options: CommonOptions, database name: String, migrations: [Migration]
+        _ options: CommonOptions, database name: String, migrations: [Migration], now: EpochMilliseconds
     ) throws(HostError) -> RoleState {
+        let migrations = SealStates.migrations + migrations
         do throws(IdentityError) { try Identity.start() } catch { throw HostError(error) }
         guard let path = options.stateDirectory else {
-            return try open(.inMemory(), keyFile: nil, databaseFile: ":memory:", migrations)
+            return try open(.inMemory(), keyFile: nil, databaseFile: ":memory:", migrations, now)
         }
         let directory = try StateDirectory.open(path)
         do throws(HostError) {
             return try open(
                 directory, keyFile: directory.file("identity.key"), databaseFile: directory.file(name) ?? name,
-                migrations)
+                migrations, now)
         } catch {
             directory.close()
             throw error
@@ -39,7 +46,8 @@ package struct RoleState: Sendable {
     }
 
     private static func open(
-        _ directory: StateDirectory, keyFile: String?, databaseFile: String, _ migrations: [Migration]
+        _ directory: StateDirectory, keyFile: String?, databaseFile: String, _ migrations: [Migration],
+        _ now: EpochMilliseconds
     ) throws(HostError) -> RoleState {
         let key: SigningKey
         do throws(IdentityError) {
@@ -49,7 +57,18 @@ package struct RoleState: Sendable {
         }
         do throws(StoreError) {
             let opened = try Database.open(path: databaseFile, migrations: migrations)
-            return RoleState(directory: directory, key: key, database: opened.database, movedAside: opened.movedAside)
+            let seal: Seal
+            do throws(StoreError) {
+                seal = try opened.database.run { (connection) throws(StoreError) in
+                    let states = SealStates(connection)
+                    return Seal(epoch: try states.begin(now: now), windows: try states.windows())
+                }
+            } catch {
+                opened.database.close()
+                throw error
+            }
+            return RoleState(
+                directory: directory, key: key, database: opened.database, seal: seal, movedAside: opened.movedAside)
         } catch {
             throw HostError(error)
         }

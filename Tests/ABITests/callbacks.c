@@ -56,7 +56,7 @@ static void every_subscription_gets_every_event(void)
     CHECK_NUMBER(pairing.destroyed, 1);
     pairing.events = 0;
     all.events = 0;
-    CHECK_STATUS(bw_desktop_offer_cancel(desktop), BW_OK);
+    CHECK_STATUS(bw_desktop_pairing_cancel(desktop, "offer"), BW_OK);
     all.wanted = 1;
     CHECK(dispatch_until(only_desktop(desktop), recorded, &all, 5000), "the event of its end comes");
     CHECK_NUMBER(pairing.events, 0);
@@ -166,7 +166,7 @@ static void call_functions(void *user_data, const char *event, const char *event
     json = NULL;
     inside->second = bw_desktop_notify(inside->desktop, "{\"title\":\"t\",\"body\":\"b\"}", within(5000), &json);
     bw_free(json);
-    inside->third = bw_desktop_offer_cancel(inside->desktop);
+    inside->third = bw_desktop_pairing_cancel(inside->desktop, "offer");
     error = bw_last_error();
     bw_free(error);
 }
@@ -244,7 +244,7 @@ static void unsubscribe_inside(void)
     CHECK_NUMBER(inside.second, BW_E_NOT_FOUND);
     CHECK_NUMBER(inside.destroyed, 1);
     CHECK_NUMBER(inside.destroyed_inside, 0);
-    CHECK_STATUS(bw_desktop_offer_cancel(inside.desktop), BW_OK);
+    CHECK_STATUS(bw_desktop_pairing_cancel(inside.desktop, "offer"), BW_OK);
     make_event(inside.desktop);
     CHECK_STATUS(bw_desktop_run(inside.desktop, 200), BW_OK);
     CHECK_NUMBER(inside.calls, 1);

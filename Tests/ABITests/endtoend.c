@@ -248,7 +248,7 @@ static void confirmation(void)
     CHECK_STATUS(bw_desktop_open("{\"state_dir\":\":memory:\",\"confirm\":true,\"relay\":{\"listen\":\"127.0.0.1:0\"}}",
                                  &desktop),
                  BW_OK);
-    CHECK_STATUS(bw_desktop_confirm(desktop, 1), BW_E_NOT_FOUND);
+    CHECK_STATUS(bw_desktop_confirm(desktop, NULL, 1), BW_E_NOT_FOUND);
     CHECK_STATUS(bw_desktop_subscribe(desktop, "pairing.changed", record_event, &record, record_destroy, NULL), BW_OK);
     code = offered_code(desktop);
     CHECK_STATUS(bw_desktop_dispatch(desktop), BW_OK);
@@ -261,7 +261,7 @@ static void confirmation(void)
         }
     }
     CHECK(has_event(&record, "pairing.changed", "state", "acked"), "the desktop's user is asked");
-    CHECK_STATUS(bw_desktop_confirm(desktop, 1), BW_OK);
+    CHECK_STATUS(bw_desktop_confirm(desktop, NULL, 1), BW_OK);
     both = only_device(device);
     both.desktop = desktop;
     CHECK(dispatch_until(both, completed, &outcome, 20000), "the scan ends");

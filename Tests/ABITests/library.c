@@ -272,7 +272,7 @@ static void device_functions(bw_device *device)
     CHECK_STATUS(bw_device_state(device, &out), NONE);
     CHECK_STATUS(bw_pairing_scan(device, QR, 1000, &out), NONE);
     CHECK_STATUS(bw_pairing_scan_async(device, QR, 1000, complete_never, user_data(), give_back), NONE);
-    CHECK_STATUS(bw_pairing_cancel(device), NONE);
+    CHECK_STATUS(bw_pairing_cancel(device, "scan"), NONE);
     CHECK_STATUS(bw_pairing_list(device, &out), NONE);
     CHECK_STATUS(bw_notification_send(device, NULL, PARAMS, 1000, &out), NONE);
     CHECK_STATUS(bw_notification_send_async(device, NULL, PARAMS, 1000, complete_never, user_data(), give_back), NONE);
@@ -317,8 +317,8 @@ static void desktop_functions(bw_desktop *desktop)
     CHECK_STATUS(bw_desktop_subscribe(desktop, "*", no_event, user_data(), give_back, &subscription), NONE);
     CHECK_STATUS(bw_desktop_unsubscribe(desktop, 1), NONE);
     CHECK_STATUS(bw_desktop_offer(desktop, 1000, &out), NONE);
-    CHECK_STATUS(bw_desktop_offer_cancel(desktop), NONE);
-    CHECK_STATUS(bw_desktop_confirm(desktop, 1), NONE);
+    CHECK_STATUS(bw_desktop_pairing_cancel(desktop, "offer"), NONE);
+    CHECK_STATUS(bw_desktop_confirm(desktop, NULL, 1), NONE);
     CHECK_STATUS(bw_desktop_devices(desktop, &out), NONE);
     CHECK_STATUS(bw_desktop_notify(desktop, PARAMS, 1000, &out), NONE);
     CHECK_STATUS(bw_desktop_history(desktop, NULL, &out), NONE);

@@ -87,7 +87,7 @@ static void bad_parameters(void)
     CHECK_STATUS(bw_pairing_scan(device, code, -1, NULL), BW_E_INVALID);
     CHECK_STATUS(bw_pairing_scan(device, code, 600001, NULL), BW_E_INVALID);
     CHECK_STATUS(bw_pairing_scan(device, "\xff\xfe", 1000, NULL), BW_E_INVALID);
-    CHECK_STATUS(bw_pairing_cancel(device), BW_OK);
+    CHECK_STATUS(bw_pairing_cancel(device, "scan"), BW_OK);
     CHECK_STATUS(bw_device_close(device), BW_OK);
     free(code);
 }
@@ -160,7 +160,7 @@ static void cancelled(void)
     device = open_device(":memory:");
     CHECK_STATUS(bw_device_subscribe(device, "pairing.changed", record_event, &record, record_destroy, NULL), BW_OK);
     CHECK_STATUS(bw_pairing_scan_async(device, code, 60000, complete, &outcome, outcome_destroy), BW_OK);
-    CHECK_STATUS(bw_pairing_cancel(device), BW_OK);
+    CHECK_STATUS(bw_pairing_cancel(device, "scan"), BW_OK);
     CHECK(dispatch_until(only_device(device), completed, &outcome, 5000), "the completion comes");
     CHECK_NUMBER(outcome.status, BW_E_PAIRING);
     CHECK_TEXT(outcome.reason, "cancelled");
@@ -168,7 +168,7 @@ static void cancelled(void)
     CHECK(dispatch_until(only_device(device), recorded, &record, 5000), "an event says it as well");
     CHECK(has_event(&record, "pairing.changed", "flow", "scan"), "it is about the scan");
     CHECK(has_event(&record, "pairing.changed", "state", "failed"), "which failed");
-    CHECK_STATUS(bw_pairing_cancel(device), BW_OK);
+    CHECK_STATUS(bw_pairing_cancel(device, "scan"), BW_OK);
     CHECK_STATUS(bw_device_close(device), BW_OK);
     CHECK_NUMBER(outcome.calls, 1);
     CHECK_NUMBER(outcome.destroyed, 1);
