@@ -2,6 +2,7 @@ package import Hosting
 import JSON
 import Notifications
 import Pairing
+import Signalling
 import Store
 import Transport
 

@@ -3,6 +3,7 @@ import Identity
 import JSON
 import Notifications
 import Pairing
+import Signalling
 import Store
 import Transport
 import Wire
