@@ -22,7 +22,8 @@ package final class Desktop: Role {
         _ options: String?, _ channel: HostChannel
     ) throws(HostError) -> (Desktop, threaded: Bool) {
         let options = try DesktopOptions(parsing: options)
-        let state = try RoleState.open(options.common, database: "desktop.db", migrations: DesktopCore.migrations, now: .now)
+        let state = try RoleState.open(
+            options.common, database: "desktop.db", migrations: DesktopCore.migrations, now: .now)
         let devices: [PairedDevice]
         let unread: Int64
         do throws(StoreError) {
