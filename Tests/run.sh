@@ -69,6 +69,7 @@ check() {
     status=$?
     if [ "$status" -eq 0 ]; then
         result "$name" 1 0 $((SECONDS - begin))
+        if [ "$name" = benchmarks ]; then indented < "$logs/$name.log"; fi
         return 0
     fi
     result "$name" 0 1 $((SECONDS - begin))
@@ -98,11 +99,14 @@ reported() {
 import glob, sys, xml.etree.ElementTree as tree
 
 good = bad = 0
-with open(sys.argv[1] + ".failures", "w", encoding="utf-8") as out:
+with open(sys.argv[1] + ".failures", "w", encoding="utf-8") as out, \
+     open(sys.argv[1] + ".measured", "w", encoding="utf-8") as measured:
     # Swift puts "-swift-testing" into the name when XCTest reports as well.
     reports = glob.glob(glob.escape(sys.argv[1]) + "*.xml")
     for case in (case for report in reports for case in tree.parse(report).iter("testcase")):
         name = f'{case.get("classname")} {case.get("name")}'
+        for fact in case.iter("property"):
+            print(f'measured: {fact.get("name")} {fact.get("value")}', file=measured)
         faults = case.findall("failure") + case.findall("error")
         skipped = case.find("skipped")
         if faults:
@@ -119,6 +123,7 @@ if reports:
 PYTHON
     )
     settle "$name" "$status" "${good:-}" "${bad:-}" "$begin"
+    if [ -s "$logs/$name.measured" ]; then indented < "$logs/$name.measured"; fi
     if [ -s "$logs/$name.failures" ]; then head -n 300 "$logs/$name.failures" | indented; fi
 }
 
@@ -179,7 +184,7 @@ if [ -z "$filter" ]; then
 fi
 
 if check swift-build 2400 swift build --build-tests "${swift_flags[@]}"; then
-    reported swift-tests 900 swift test --skip-build "${swift_flags[@]}" --disable-xctest \
+    reported swift-tests 900 swift test --skip-build --no-parallel "${swift_flags[@]}" --disable-xctest \
         --xunit-output "$logs/swift-tests.xml" ${filter:+--filter "$filter"}
 fi
 

@@ -1,18 +1,17 @@
 /*
  * print_pushes.c - prints what a desktop pushes, one line for each notification.
  *
- *   cc print_pushes.c $(pkg-config --cflags --libs bellwire jansson) -o print_pushes
+ *   cc print_pushes.c $(pkg-config --cflags --libs bellwire) -o print_pushes
  *
  *   ./print_pushes '{"type":"desktop-pairing",...}'   pairs by the text of a desktop's QR code, then listens
  *   ./print_pushes code.txt                           the same, with the text in a file; - is standard input
  *   ./print_pushes                                    listens to the desktops that it has paired with before
  *
- * Ctrl-C ends it. Needs jansson (libjansson-dev) to read JSON. C99, and C++ as well.
+ * Ctrl-C ends it. Needs the library alone. C99, and C++ as well.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <bellwire.h>
 #include <errno.h>
-#include <jansson.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -34,11 +33,10 @@ static void on_interrupt(int number) {
 /* Ends the program when a call failed; bw_last_error() says what is wrong and what to do. */
 static void check(bw_status status) {
     if (status >= 0) return;
-    char *error = bw_last_error();
-    json_t *root = error ? json_loads(error, 0, NULL) : NULL;
-    const char *message = json_string_value(json_object_get(root, "message"));
+    char *error = bw_last_error(), *message = NULL;
+    if (error) bw_json_text(error, "/message", &message);
     fprintf(stderr, "print_pushes: %s\n", message ? message : bw_status_name(status));
-    json_decref(root);
+    bw_free(message);
     bw_free(error);
     exit(EXIT_FAILURE);
 }
@@ -57,35 +55,36 @@ static const char *read_code(const char *argument) {
     return text;
 }
 
-/* Others wrote this text: control characters, which could steer the terminal, become spaces. */
-static void print_text(const char *text) {
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+/* One text of an event. Others wrote it: control characters, which could steer the terminal, become spaces.
+ * At least width bytes, then end. */
+static void print_text(const char *event_json, const char *pointer, int width, const char *end) {
+    char *text = NULL;
+    bw_json_text(event_json, pointer, &text);
+    for (const unsigned char *c = (const unsigned char *)(text ? text : ""); *c; c++) {
         int is_c1 = *c == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0; /* U+0080 to U+009F in UTF-8 */
         putchar(*c < 0x20 || *c == 0x7F || is_c1 ? ' ' : *c);
         if (is_c1) c++;
+        width--;
     }
+    printf("%*s%s", width > 0 ? width : 0, "", end);
+    bw_free(text);
 }
 
 /* Runs inside bw_device_dispatch(), on this thread. event_json is ours until it returns. */
 static void on_push(void *user_data, const char *event, const char *event_json) {
     (void)user_data, (void)event;
-    json_int_t created = 0;
-    const char *priority, *source, *title, *body;
-    json_t *root = json_loads(event_json, JSON_ALLOW_NUL, NULL);
-    if (json_unpack(json_object_get(root, "data"), "{s:I, s:s, s:s, s:s, s:s}", "createdAt", &created, "priority",
-                    &priority, "source", &source, "title", &title, "body", &body) == 0) {
-        char when[32];
-        time_t seconds = (time_t)(created / 1000);
-        struct tm *local = localtime(&seconds);
-        if (!local || strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", local) == 0) strcpy(when, "?");
-        printf("%s  %-6s  %-6s  ", when, priority, source);
-        print_text(title);
-        printf("  ");
-        print_text(body);
-        printf("\n");
-        fflush(stdout);
-    }
-    json_decref(root);
+    int64_t created = 0; /* milliseconds since 1970 */
+    bw_json_integer(event_json, "/data/createdAt", &created);
+    time_t seconds = (time_t)(created / 1000);
+    struct tm *local = localtime(&seconds);
+    char when[32];
+    if (!local || strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", local) == 0) strcpy(when, "?");
+    printf("%s  ", when);
+    print_text(event_json, "/data/priority", 6, "  ");
+    print_text(event_json, "/data/source", 6, "  ");
+    print_text(event_json, "/data/title", 0, "  ");
+    print_text(event_json, "/data/body", 0, "\n");
+    fflush(stdout);
 }
 
 int main(int argc, char **argv) {

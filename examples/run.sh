@@ -103,7 +103,7 @@ if [ ${#pids[@]} -gt 0 ]; then
 fi
 sed 's/^/  /' "$work/build.log"
 
-flags=$(PKG_CONFIG_PATH=$stage/lib/pkgconfig pkg-config --cflags --libs bellwire jansson) ||
+flags=$(PKG_CONFIG_PATH=$stage/lib/pkgconfig pkg-config --cflags --libs bellwire) ||
     fail "pkg-config does not find what build.sh made in $stage"
 compile=(cc -std=c99 -Wall -Wextra -Wpedantic -Werror "$root/examples/print_pushes.c" -o "$work/print_pushes")
 # shellcheck disable=SC2206 # flags are words

@@ -1,5 +1,6 @@
 import Glibc
 import Hosting
+import JSON
 
 extension HostQueue {
     /// Ends the queue with its role: nothing of the host's is called after this, and each user data is released once.
@@ -8,13 +9,14 @@ extension HostQueue {
     /// for the callback that is running.
     func close(_ role: any Role) {
         let me = pthread_self()
-        let calls = state.update { state -> [PendingCall] in
+        // Whatever the role says of its calls from now on comes too late: they end because of the close. The completions
+        // are queued for the last step; who waits goes at once, for it may be the callback that the next step waits for.
+        let waiting = state.update { state -> [PendingCall] in
             state.phase = .closing
-            return Array(state.calls.values)
+            return state.calls.keys.sorted().compactMap { state.end($0, .failure(.closed)) }
         }
+        for call in waiting { call.answer(.failure(.closed)) }
         wake()
-        // First those who wait: one of them may be the callback that the next step waits for.
-        for call in calls { call.failWaiting() }
         state.wait { $0.dispatcher == nil || $0.dispatcher == me ? () : nil }
 
         if let batch = state.withLock({ state -> Batch? in
@@ -28,24 +30,26 @@ extension HostQueue {
         role.shutDown { isDown.update { $0 = true } }
         isDown.wait { $0 ? () : nil }
 
-        let (items, open, subscriptions) = state.update { state -> ([Item], [PendingCall], [Subscription]) in
+        let (items, subscriptions) = state.update { state -> ([Item], [Subscription]) in
             defer {
                 state.items = []
-                state.calls = [:]
+                state.completions = 0
+                state.unheard = []
                 state.subscriptions = []
             }
             if let running = state.running, let own = state.subscriptions.first(where: { $0.number == running }) {
                 state.ended.append(own.userData)
             }
-            return (state.items, Array(state.calls.values), state.subscriptions.filter { $0.number != state.running })
+            return (state.items, state.subscriptions.filter { $0.number != state.running })
         }
         for case .completion(let completion, let outcome) in items { completion.call(outcome) }
-        for call in open { call.failOnClose() }
         for subscription in subscriptions { subscription.userData.release() }
         let thread = state.update { state -> pthread_t? in
             state.phase = .closed
             return state.thread
         }
+        // The first wake-up may have been taken by a dispatch that was under way; others may wait in `run`.
+        wake()
         guard let thread else { return }
         if thread == me { pthread_detach(thread) } else { pthread_join(thread, nil) }
     }
@@ -73,9 +77,14 @@ extension HostQueue {
                 let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
                 let queue = start.queue
                 queue.state.wait { $0.thread == nil ? nil : () }
-                // A store that fails is told by a problem event; the loop goes on until the handle is closed.
                 while queue.state.withLock({ $0.phase == .open }) {
-                    try? queue.run(milliseconds: nil, from: start.source)
+                    // Nobody reads this loop's status: a store that failed is told by an event.
+                    do throws(HostError) { try queue.run(milliseconds: nil, from: start.source) } catch {
+                        guard error.code != .closed else { continue }
+                        let code = "\(error.code.name)_failed"
+                        queue.post(
+                            HostEvent(.problem, data: ["code": .string(code), "message": .string(error.message)]))
+                    }
                 }
                 return nil
             }, start.toOpaque())

@@ -2,87 +2,69 @@ import CBellwire
 import Hosting
 
 /// One call under way: either a thread waits for it, or a completion will be called.
+///
+/// Whether it is still open is for the queue to say (``HostQueue/State/calls``): who takes it out of there ends it.
 final class PendingCall: Sendable {
-    private enum State {
-        case open
-        case done(Outcome)
-    }
+    let completion: Completion?
+    private let outcome = Monitor(Outcome?.none)
 
-    private let state = Monitor(State.open)
-    private let completion: Completion?
-    private let whenDone: @Sendable (Completion?, Outcome) -> Void
+    init(_ completion: Completion?) { self.completion = completion }
 
-    init(_ completion: Completion?, whenDone: @escaping @Sendable (Completion?, Outcome) -> Void) {
-        self.completion = completion
-        self.whenDone = whenDone
-    }
+    /// Lets the thread go that waits.
+    func answer(_ outcome: Outcome) { self.outcome.update { $0 = outcome } }
 
-    /// The first outcome counts.
-    func resolve(_ outcome: Outcome) {
-        guard settle(outcome) else { return }
-        whenDone(completion, outcome)
-    }
-
-    func wait() -> Outcome {
-        state.wait { state in
-            if case .done(let outcome) = state { outcome } else { nil }
-        }
-    }
-
-    /// Lets the thread go that waits, if one does.
-    func failWaiting() { if completion == nil { resolve(.failure(.closed)) } }
-
-    /// Calls the completion on this, the closing, thread.
-    func failOnClose() {
-        let outcome = Outcome.failure(.closed)
-        if settle(outcome) { completion?.call(outcome) }
-    }
-
-    private func settle(_ outcome: Outcome) -> Bool {
-        state.update { state in
-            guard case .open = state else { return false }
-            state = .done(outcome)
-            return true
-        }
-    }
+    func wait() -> Outcome { outcome.wait { $0 } }
 }
 
 extension HostQueue {
-    /// Calls that may be under way for one handle.
+    /// Calls that may be under way for one handle, those counted whose completions wait to be dispatched.
     static let callLimit = 1_024
 
     /// Starts something and waits for its outcome.
     func call(_ start: (@escaping @Sendable (Outcome) -> Void) -> Void) throws(HostError) -> String {
         try requireHostThread()
-        let call = try register(nil)
-        start { call.resolve($0) }
+        let (number, call) = try register(nil)
+        start { [weak self] in self?.resolve(number, $0) }
         return try call.wait().get()
     }
 
     /// Starts something whose outcome goes to `completion`, in dispatch.
     func call(_ completion: Completion, _ start: (@escaping @Sendable (Outcome) -> Void) -> Void) throws(HostError) {
-        let call = try register(completion)
-        start { call.resolve($0) }
+        let (number, _) = try register(completion)
+        start { [weak self] in self?.resolve(number, $0) }
     }
 
-    private func register(_ completion: Completion?) throws(HostError) -> PendingCall {
-        try state.update { (state) throws(HostError) -> PendingCall in
+    private func register(_ completion: Completion?) throws(HostError) -> (number: UInt64, call: PendingCall) {
+        try state.update { (state) throws(HostError) in
             guard state.phase == .open else { throw .closed }
-            guard state.calls.count < HostQueue.callLimit else {
-                throw HostError(.limit, "\(HostQueue.callLimit) calls are under way; wait for some to end")
+            let waiting = completion == nil ? 0 : state.completions
+            guard state.calls.count + waiting < HostQueue.callLimit else {
+                throw HostError(
+                    .limit, "\(HostQueue.callLimit) calls are under way; wait for some to end, and dispatch their ends")
             }
             let number = state.nextNumber
             state.nextNumber &+= 1
-            let call = PendingCall(completion) { [weak self] completion, outcome in
-                guard let self else { return }
-                self.state.update { state in
-                    guard state.calls.removeValue(forKey: number) != nil, let completion else { return }
-                    state.items.append(.completion(completion, outcome))
-                }
-                self.wake()
-            }
+            let call = PendingCall(completion)
             state.calls[number] = call
-            return call
+            return (number, call)
         }
+    }
+
+    /// The first outcome counts; after a close there is none but that.
+    private func resolve(_ number: UInt64, _ outcome: Outcome) {
+        let waiting = state.update { state in state.end(number, outcome) }
+        waiting?.answer(outcome)
+        if waiting == nil { wake() }
+    }
+}
+
+extension HostQueue.State {
+    /// Ends a call: its completion is queued. Gives the call if it is a thread that waits for the outcome.
+    mutating func end(_ number: UInt64, _ outcome: Outcome) -> PendingCall? {
+        guard let call = calls.removeValue(forKey: number) else { return nil }
+        guard let completion = call.completion else { return call }
+        items.append(.completion(completion, outcome))
+        completions += 1
+        return nil
     }
 }

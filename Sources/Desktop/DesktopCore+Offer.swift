@@ -8,23 +8,18 @@ import Store
 import Transport
 import Wire
 
-/// An offer that waits until a relay has the desktop registered.
-struct WaitingOffer {
-    let deadline: UInt64
-    let then: Then
-}
-
 // Flow B: the machine decides, this carries out (protocol.md 2).
 extension DesktopCore {
     func offer(timeout: Int64, _ then: @escaping Then) {
         do throws(HostError) { try start() } catch { return then(.failure(error)) }
         guard !isOnline else { return then(show()) }
-        waitingOffers.append(WaitingOffer(deadline: EventLoop.now &+ UInt64(clamping: timeout), then: then))
+        waitingOffers.add(until: EventLoop.now &+ UInt64(clamping: timeout), then)
         armWaitingTimer()
     }
 
     func cancelOffer() {
-        failWaitingOffers(HostError(.pairing, PairingReason.cancelled.message, detail: ["reason": "cancelled"]))
+        endWaitingOffers(
+            .failure(HostError(.pairing, PairingReason.cancelled.message, detail: ["reason": "cancelled"])))
         perform(offering.cancel())
     }
 
@@ -65,36 +60,26 @@ extension DesktopCore {
 
     func serveWaitingOffers() {
         guard isOnline, !waitingOffers.isEmpty else { return }
-        let served = waitingOffers
-        waitingOffers = []
-        armWaitingTimer()
         // They asked for the same: one offer answers all.
         let outcome = show()
-        for offer in served { offer.then(outcome) }
+        endWaitingOffers(outcome)
     }
 
     func expireWaitingOffers() {
-        let now = EventLoop.now
-        let expired = waitingOffers.filter { $0.deadline <= now }
-        waitingOffers.removeAll { $0.deadline <= now }
+        let expired = waitingOffers.takeExpired(now: EventLoop.now)
         armWaitingTimer()
         let problem = connection["routes"]?.array?.lazy.compactMap { $0["problem"]?.string }.first
         let message = "no relay has registered the desktop in time" + (problem.map { ": \($0)" } ?? "")
-        for offer in expired { offer.then(.failure(HostError(.offline, message))) }
+        for waiter in expired { waiter(.failure(HostError(.offline, message))) }
     }
 
-    func failWaitingOffers(_ error: HostError) {
-        let failed = waitingOffers
-        waitingOffers = []
+    func endWaitingOffers(_ outcome: Result<String, HostError>) {
+        let waiting = waitingOffers.takeAll()
         armWaitingTimer()
-        for offer in failed { offer.then(.failure(error)) }
+        for waiter in waiting { waiter(outcome) }
     }
 
-    private func armWaitingTimer() {
-        guard let deadline = waitingOffers.map(\.deadline).min() else { return waitingTimer.stop() }
-        let now = EventLoop.now
-        waitingTimer.start(after: deadline > now ? deadline - now : 0)
-    }
+    private func armWaitingTimer() { waitingTimer.start(at: waitingOffers.nextDeadline) }
 
     // MARK: Carrying out
 

@@ -41,11 +41,7 @@ extension DesktopCore {
         for run in runs { run.then(run.delivered) }
     }
 
-    private func armPushTimer() {
-        guard let deadline = pushes.nextDeadline else { return pushTimer.stop() }
-        let now = EventLoop.now
-        pushTimer.start(after: deadline > now ? deadline - now : 0)
-    }
+    private func armPushTimer() { pushTimer.start(at: pushes.nextDeadline) }
 
     // MARK: The host's own
 
@@ -57,16 +53,16 @@ extension DesktopCore {
             once.call(.failure(HostError(.timeout, message)))
         }
         timer.start(after: UInt64(clamping: timeout))
-        carryOut(.host, notice.method.name, notice.params) { _, outcome in
+        carryOut(.host, notice.method.name, notice.params) { core, outcome in
             timer.stop()
-            once.call(outcome.hostResult(of: notice.method))
+            once.call(core.isShutDown ? .failure(.closed) : outcome.hostResult(of: notice.method))
         }
     }
 
     func history(_ query: Desktop.HistoryQuery, _ then: @escaping Then) {
         guard !isShutDown else { return then(.failure(.closed)) }
-        carryOut(.host, NotificationMethod.getHistory.name, query.params) { _, outcome in
-            then(outcome.hostResult(of: .getHistory))
+        carryOut(.host, NotificationMethod.getHistory.name, query.params) { core, outcome in
+            then(core.isShutDown ? .failure(.closed) : outcome.hostResult(of: .getHistory))
         }
     }
 }

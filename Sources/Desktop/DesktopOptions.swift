@@ -21,7 +21,7 @@ struct DesktopOptions: Sendable {
                 throw HostError(.invalid, "option \"relay\": \(error.message)", detail: ["field": "relay"])
             }
         }
-        signalingURL = try reader.text("signaling_url")
+        signalingURL = try reader.relayURL("signaling_url")
         confirms = try reader.flag("confirm") ?? false
         // The wire knows three platforms of desktops; a name that is none of them makes phones refuse the code.
         guard ["linux", "darwin", "win32"].contains(common.platform) else {

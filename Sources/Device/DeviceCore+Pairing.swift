@@ -9,7 +9,7 @@ import Wire
 /// A scan under way: the machine, who waits for it, and what it holds open.
 struct Scanning {
     var machine = DeviceScanStateMachine()
-    var waiters: [Then] = []
+    var waiters = Waiters()
     /// What its desktop sent while the pairing was on its way to the disk; at most 64.
     private var held: [(RelayMessage, String)] = []
     private var storing: PeerID?
@@ -41,8 +41,6 @@ extension DeviceCore {
     func scan(_ text: String, timeout: Int64, _ then: @escaping Then) {
         guard !isShutDown else { return then(.failure(.closed)) }
         start()
-        let before = scanning.waiters
-        scanning.waiters = []
         let wasActive = scanning.machine.isActive
         let identity = PairingIdentity(
             did: did,
@@ -53,20 +51,24 @@ extension DeviceCore {
             legacy: LegacyPairing(rawValue: options.common.legacy.rawValue) ?? .none,
             securePeers: Set(desktops.filter(\.isSecure).map(\.id)), now: .now)
         // The same code again joins the scan that is under way; another one takes its place.
-        if actions.isEmpty {
-            scanning.waiters = before
-        } else if wasActive {
-            let error = HostError(PairingFailure(.cancelled, detail: "another code was scanned"))
-            for waiter in before { waiter(.failure(error)) }
+        if wasActive, !actions.isEmpty {
+            endScan(.failure(HostError(PairingFailure(.cancelled, detail: "another code was scanned"))))
         }
-        scanning.waiters.append(then)
-        scanDeadline.start(after: UInt64(clamping: timeout))
+        scanning.waiters.add(until: EventLoop.now &+ UInt64(clamping: timeout), then)
+        scanDeadline.start(at: scanning.waiters.nextDeadline)
         perform(actions)
     }
 
     func cancelScan() { perform(scanning.machine.cancel()) }
 
-    func scanTimedOut() { perform(scanning.machine.cancel(.timeout)) }
+    /// Whose time is over goes; when nobody waits any more the scan itself ends.
+    func scanTimedOut() {
+        let expired = scanning.waiters.takeExpired(now: EventLoop.now)
+        scanDeadline.start(at: scanning.waiters.nextDeadline)
+        // Before they hear of it: a scan that ends by this is reported as such, and may not be joined any more.
+        if scanning.waiters.isEmpty { perform(scanning.machine.cancel(.timeout)) }
+        for waiter in expired { waiter(.failure(HostError(PairingFailure(.timeout)))) }
+    }
 
     func scanStepTimedOut() { perform(scanning.machine.stepTimedOut(now: .now)) }
 
@@ -159,10 +161,13 @@ extension DeviceCore {
         case .success(let desktop): outcome = .success(JSONValue.object(desktop.json).serialized())
         case .failed(let failure): outcome = .failure(HostError(failure))
         }
+        endScan(outcome)
+    }
+
+    /// Tells those who wait for the scan what it came to.
+    func endScan(_ outcome: Result<String, HostError>) {
         scanDeadline.stop()
-        let waiters = scanning.waiters
-        scanning.waiters = []
-        for waiter in waiters { waiter(outcome) }
+        for waiter in scanning.waiters.takeAll() { waiter(outcome) }
     }
 }
 

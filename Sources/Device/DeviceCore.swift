@@ -86,6 +86,8 @@ final class DeviceCore {
     func shutDown(then: @escaping @Sendable () -> Void) {
         isStarted = false
         isShutDown = true
+        // They wait for the device, not for the scan: its end is of no interest to them.
+        endScan(.failure(.closed))
         perform(scanning.machine.cancel())
         closeLinks()
         fail(calls.close(), .closed)

@@ -34,7 +34,7 @@ package struct CommonOptions: Sendable {
         name = try options.text("name", maximumBytes: 256) ?? CommonOptions.hostName()
         guard !name.isEmpty else { throw options.invalid("name", "is empty; leave it out for the host name") }
         platform = try options.text("platform", maximumBytes: 256) ?? "linux"
-        relayURL = try options.text("relay_url")
+        relayURL = try options.relayURL("relay_url")
         var tls = try options.object("tls")
         caFile = try tls?.text("ca_file")
         try tls?.finish()

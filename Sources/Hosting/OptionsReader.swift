@@ -1,4 +1,5 @@
 package import JSON
+import Transport
 
 /// Reads an options object so that nothing in it is overlooked.
 ///
@@ -23,6 +24,13 @@ package struct OptionsReader {
         guard text.utf8.count <= maximumBytes, !text.utf8.contains(0) else {
             throw invalid(key, "is longer than \(maximumBytes) bytes or has a NUL")
         }
+        return text
+    }
+
+    /// The address of a relay, checked here so that a slip shows at once and not as a connection that never stands.
+    package mutating func relayURL(_ key: String) throws(HostError) -> String? {
+        guard let text = try text(key) else { return nil }
+        do throws(TransportError) { _ = try WebSocketURL(text) } catch { throw invalid(key, ": \(error.message)") }
         return text
     }
 

@@ -552,6 +552,7 @@ static void silent_code(char *code, size_t size, int port)
 
 struct closing {
     bw_device *device;
+    bw_desktop *desktop;
     bw_status status;
     pthread_t thread;
 };
@@ -562,8 +563,15 @@ static void *close_device(void *context)
     struct timespec while_it_waits = {0, 100000000};
     nanosleep(&while_it_waits, NULL);
     closing->thread = pthread_self();
-    closing->status = bw_device_close(closing->device);
+    closing->status =
+        closing->desktop != NULL ? bw_desktop_close(closing->desktop) : bw_device_close(closing->device);
     return NULL;
+}
+
+/* Whether the scan has got so far that something waits for the relay's answer. */
+static int is_sending(void *context)
+{
+    return has_event((struct record *)context, "pairing.changed", "state", "sending");
 }
 
 static void close_completes_open_calls(void)
@@ -572,16 +580,65 @@ static void close_completes_open_calls(void)
     int port;
     int listener = silent_listener(&port);
     struct outcome outcome;
+    struct record record;
     bw_device *device = open_device(":memory:");
     memset(&outcome, 0, sizeof outcome);
+    record_begin(&record);
     silent_code(code, sizeof code, port);
+    CHECK_STATUS(bw_device_subscribe(device, "pairing.changed", record_event, &record, record_destroy, NULL), BW_OK);
     CHECK_STATUS(bw_pairing_scan_async(device, code, 60000, complete, &outcome, outcome_destroy), BW_OK);
+    CHECK(dispatch_until(only_device(device), is_sending, &record, 5000), "the scan is under way");
     CHECK_NUMBER(outcome.calls, 0);
     CHECK_STATUS(bw_device_close(device), BW_OK);
     CHECK_NUMBER(outcome.calls, 1);
     CHECK_NUMBER(outcome.status, BW_E_CLOSED);
     CHECK_NUMBER(outcome.destroyed, 1);
     CHECK(pthread_equal(outcome.thread, pthread_self()), "on the thread that closes");
+    CHECK(!has_event(&record, "pairing.changed", "state", "failed"), "no callback runs in close");
+    CHECK_NUMBER(record.destroyed, 1);
+    record_end(&record);
+    close(listener);
+}
+
+/* The same for a desktop: an offer that waits for a relay, and a notification on its way to a device. */
+static void close_ends_a_desktops_calls(void)
+{
+    struct outcome outcome;
+    struct record record;
+    struct closing closing;
+    pthread_t thread;
+    char options[256];
+    char *json = NULL;
+    int port;
+    int listener = silent_listener(&port);
+    bw_desktop *desktop = open_desktop(":memory:");
+    bw_device *device = open_device(":memory:");
+    memset(&outcome, 0, sizeof outcome);
+    memset(&closing, 0, sizeof closing);
+    record_begin(&record);
+    record.wanted = 1;
+    CHECK_STATUS(bw_device_subscribe(device, "notification.received", record_event, &record, NULL, NULL), BW_OK);
+    if (pair(device, desktop)) {
+        CHECK_STATUS(bw_desktop_notify_async(desktop, "{\"title\":\"t\",\"body\":\"b\"}", 60000, complete, &outcome,
+                                             outcome_destroy),
+                     BW_OK);
+        /* That the device has it is taken for granted after 2 s only. */
+        CHECK(dispatch_until(only_device(device), recorded, &record, 5000), "the device has the push");
+        CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+        CHECK_NUMBER(outcome.calls, 1);
+        CHECK_NUMBER(outcome.status, BW_E_CLOSED);
+        CHECK_NUMBER(outcome.destroyed, 1);
+    }
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+    record_end(&record);
+
+    snprintf(options, sizeof options, "{\"state_dir\":\":memory:\",\"relay_url\":\"ws://127.0.0.1:%d\"}", port);
+    CHECK_STATUS(bw_desktop_open(options, &closing.desktop), BW_OK);
+    pthread_create(&thread, NULL, close_device, &closing);
+    CHECK_STATUS(bw_desktop_offer(closing.desktop, 60000, &json), BW_E_CLOSED);
+    CHECK(json == NULL, "no output was written");
+    pthread_join(thread, NULL);
+    CHECK_NUMBER(closing.status, BW_OK);
     close(listener);
 }
 
@@ -594,6 +651,7 @@ static void close_ends_calls_that_wait(void)
     pthread_t thread;
     char *json = NULL;
     int64_t begin = monotonic_ms();
+    memset(&closing, 0, sizeof closing);
     closing.device = open_device(":memory:");
     silent_code(code, sizeof code, port);
     pthread_create(&thread, NULL, close_device, &closing);
@@ -666,6 +724,7 @@ int main(int argc, char **argv)
     RUN(run_ends);
     RUN(close_completes_open_calls);
     RUN(close_ends_calls_that_wait);
+    RUN(close_ends_a_desktops_calls);
     RUN(close_inside_a_completion);
     return check_end();
 }

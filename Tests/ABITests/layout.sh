@@ -25,6 +25,9 @@ test_layout() {
         "$(nm --undefined-only "$archive" | awk '{ print $NF }' | grep -vE '^__(start|stop)_bellwire_swift5_' \
             | grep -E '^(_?swift|[$]s|_?dispatch_|_Block_|__(start|stop)_)')" ""
 
+    same "what valgrind.supp overlooks has no unsafe code" \
+        "$(grep -rli unsafe "$root"/Sources/Pairing "$root"/Sources/De{vice,sktop}/De{vice,sktop}Core*.swift 2> /dev/null)" ""
+
     dynamic=$(readelf -dW "$so")
     same "the soname" "$(sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p' <<< "$dynamic")" libbellwire.so.1
     same "no path to search libraries in" "$(grep -E '\((RPATH|RUNPATH)\)' <<< "$dynamic")" ""

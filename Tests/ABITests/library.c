@@ -137,6 +137,65 @@ static void logs(void)
     CHECK_NUMBER(second.destroyed, 1);
 }
 
+static void json(void)
+{
+    static const char *event = "{\"data\":{\"title\":\"T\\u00e9a\",\"a/b~c\":[10,{\"x\":true}],\"nul\":\"a\\u0000b\",\"none\":null,"
+                               "\"big\":9007199254740993,\"real\":2.9,\"far\":1e300},\"0\":\"zero\"}";
+    static const char *broken[] = {"data", "/data/~2", "/data/~", "x/data"};
+    static const char *absent[] = {"/date", "/data/title/0", "/data/a~1b~0c/2", "/data/a~1b~0c/-1", "/data/a~1b~0c/00",
+                                   "/data/a~1b~0c/99999999999999999999", "/", "/data/"};
+    char *text = NULL;
+    int64_t number = 7;
+    size_t index;
+    CHECK_STATUS(bw_json_text(event, "/data/title", &text), BW_OK);
+    CHECK_TEXT(text, "T\303\251a");
+    bw_free(text);
+    CHECK_STATUS(bw_json_text(event, "/data/nul", &text), BW_OK);
+    CHECK_TEXT(text, "a\357\277\275b");
+    bw_free(text);
+    CHECK_STATUS(bw_json_text(event, "/data/a~1b~0c", &text), BW_OK);
+    CHECK_TEXT(text, "[10,{\"x\":true}]");
+    bw_free(text);
+    CHECK_STATUS(bw_json_text(event, "/data/none", &text), BW_OK);
+    CHECK_TEXT(text, "null");
+    bw_free(text);
+    CHECK_STATUS(bw_json_text("\"whole\"", "", &text), BW_OK);
+    CHECK_TEXT(text, "whole");
+    bw_free(text);
+    CHECK_STATUS(bw_json_text(event, "/0", &text), BW_OK);
+    CHECK_TEXT(text, "zero");
+    bw_free(text);
+    text = NULL;
+
+    CHECK_STATUS(bw_json_integer(event, "/data/big", &number), BW_OK);
+    CHECK(number == INT64_C(9007199254740993), "an integer keeps all its bits");
+    CHECK_STATUS(bw_json_integer(event, "/data/real", &number), BW_OK);
+    CHECK_NUMBER(number, 2);
+    CHECK_STATUS(bw_json_integer(event, "/data/a~1b~0c/1/x", &number), BW_OK);
+    CHECK_NUMBER(number, 1);
+    CHECK_STATUS(bw_json_integer(event, "/data/a~1b~0c/0", &number), BW_OK);
+    CHECK_NUMBER(number, 10);
+    CHECK_STATUS(bw_json_integer(event, "/data/far", &number), BW_E_INVALID);
+    CHECK_STATUS(bw_json_integer(event, "/data/title", &number), BW_E_INVALID);
+    CHECK_ERROR(BW_E_INVALID, "bw_json_text");
+
+    for (index = 0; index < sizeof absent / sizeof *absent; index++) {
+        CHECK_STATUS(bw_json_text(event, absent[index], &text), BW_E_NOT_FOUND);
+        CHECK_STATUS(bw_json_integer(event, absent[index], &number), BW_E_NOT_FOUND);
+    }
+    for (index = 0; index < sizeof broken / sizeof *broken; index++) {
+        CHECK_STATUS(bw_json_text(event, broken[index], &text), BW_E_INVALID);
+        CHECK_ERROR(BW_E_INVALID, "pointer");
+    }
+    CHECK_STATUS(bw_json_text("{", "/a", &text), BW_E_INVALID);
+    CHECK_ERROR(BW_E_INVALID, "json");
+    CHECK_STATUS(bw_json_text(NULL, "/a", &text), BW_E_INVALID);
+    CHECK_STATUS(bw_json_text(event, NULL, &text), BW_E_INVALID);
+    CHECK_STATUS(bw_json_text(event, "/data", NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_json_integer(event, "/data/big", NULL), BW_E_INVALID);
+    CHECK(text == NULL && number == 10, "a call that fails leaves its output as it was");
+}
+
 static void qr_terminal(void)
 {
     char *drawing = NULL;
@@ -431,6 +490,7 @@ int main(int argc, char **argv)
     RUN(versions);
     RUN(status_names);
     RUN(logs);
+    RUN(json);
     RUN(qr_terminal);
     RUN(null_handles);
     RUN(closed_handles);

@@ -53,7 +53,7 @@ ok() {
     echo "ok    $1"
 }
 
-# bad NAME: with what was found on standard input
+# bad NAME < FOUND: with what was found. Not at the end of a pipe: a subshell's count would be lost.
 bad() {
     failed=$((failed + 1))
     echo "FAIL  $1"
@@ -65,7 +65,7 @@ same() {
     if [ "$2" = "$3" ]; then
         ok "$1"
     else
-        diff <(echo "$3") <(echo "$2") | sed 's/^</expected:/; s/^>/found:   /' | bad "$1"
+        bad "$1" < <(diff <(echo "$3") <(echo "$2") | sed 's/^</expected:/; s/^>/found:   /')
     fi
 }
 
@@ -85,12 +85,16 @@ gives() {
     if [ "$status" -eq 0 ] && [ "$(cat "$work/output")" = "$text" ]; then
         ok "$name"
     else
-        { cat "$work/output"; echo "status $status; expected: $text"; } | bad "$name"
+        echo "status $status; expected: $text" >> "$work/output"
+        bad "$name" < "$work/output"
     fi
 }
 
+# shellcheck source=layout.sh
 . "$here/layout.sh"
+# shellcheck source=consumers.sh
 . "$here/consumers.sh"
+# shellcheck source=programs.sh
 . "$here/programs.sh"
 
 for part in layout header consumers; do

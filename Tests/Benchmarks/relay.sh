@@ -3,7 +3,7 @@
 #
 #   Tests/Benchmarks/relay.sh [--short] [PROGRAM]
 #
-# PROGRAM (or $BELLWIRE) is a release build of bellwire; default .build/release/bellwire. The load generator and the
+# PROGRAM (or $BELLWIRE) is a release build of bellwire; default what bindings/c/build.sh makes. The load generator and the
 # bound of raw forwarding come from ../shared/bench beside the checkout ($BENCH_SOURCES overrides). mosquitto is used
 # when it is there. Exit: 0 all bounds held; 1 a bound was missed; 2 something could not run.
 set -euo pipefail
@@ -13,9 +13,9 @@ if [ "${1:-}" = --short ]; then
     short=--short
     shift
 fi
-program=${1:-${BELLWIRE:-$root/.build/release/bellwire}}
+program=${1:-${BELLWIRE:-$root/build/stage/bin/bellwire}}
 sources=${BENCH_SOURCES:-$root/../shared/bench}
-[ -x "$program" ] || { echo "no program at $program: build it with swift build -c release" >&2; exit 2; }
+[ -x "$program" ] || { echo "no program at $program: build it with bindings/c/build.sh" >&2; exit 2; }
 [ -f "$sources/relayload.c" ] || { echo "no load generator at $sources" >&2; exit 2; }
 
 build=$(mktemp -d)

@@ -79,7 +79,7 @@ def compile_c(source: Path, program: Path, *flags: str) -> Path:
     """Compiles a C program as a user would, against the shared library."""
     environment = {**os.environ, "PKG_CONFIG_PATH": str(STAGE / "lib/pkgconfig")}
     found = subprocess.run(
-        ["pkg-config", "--cflags", "--libs", "bellwire", "jansson"],
+        ["pkg-config", "--cflags", "--libs", "bellwire"],
         env=environment, check=True, capture_output=True, text=True,
     )
     warnings = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]

@@ -32,6 +32,7 @@ package struct HistoryPage: Sendable, Equatable {
                 rows.map { .object(Notification($0, receivedAt: now).historyItem(isBellwire: true)) }),
             "total": .integer(total),
             "unreadCount": unreadCount.map(JSONValue.integer),
+            "skipped": .integer(Int64(skipped)),
         ]
     }
 }
