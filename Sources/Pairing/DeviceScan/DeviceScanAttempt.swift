@@ -61,6 +61,8 @@ struct DeviceScanAttempt: Sendable, Equatable {
     var retriesLeft: Int
     /// So many more times the confirmation is waited for, and the ack repeated in between.
     var waitsLeft: Int
+    /// What the last failure of a relay was, for people.
+    var detail: String?
     /// A relay has said that the desktop is not there: the better reason, should the next relay not answer.
     var wasOffline = false
 

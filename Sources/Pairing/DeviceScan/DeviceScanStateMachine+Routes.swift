@@ -25,6 +25,7 @@ extension DeviceScanStateMachine {
         guard case .sending(var attempt) = state, let before = attempt.status(of: route), heldRoutes.contains(route)
         else { return [] }
         let failure = PairingFailure(.relayUnreachable, detail: detail)
+        attempt.detail = detail ?? attempt.detail
         guard attempt.phase.carrier == route else {
             guard attempt.set(route, isFinal ? .failed : .ailing) else { return [] }
             state = .sending(attempt)
@@ -69,7 +70,7 @@ extension DeviceScanStateMachine {
     /// The time of the last `startTimer` is over.
     package mutating func stepTimedOut(now: EpochMilliseconds) -> [DeviceScanAction] {
         guard case .sending(var attempt) = state else { return [] }
-        let failure = PairingFailure(.relayUnreachable, detail: "no answer in time")
+        let failure = PairingFailure(.relayUnreachable, detail: attempt.detail ?? "no answer in time")
         switch attempt.phase {
         case .seeking:
             guard attempt.paths.contains(where: { $0.status == .later }) else { return giveUp(attempt, failure) }
