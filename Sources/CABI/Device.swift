@@ -33,6 +33,16 @@ public func bw_device_stop(_ device: OpaquePointer?) -> bw_status {
     entry { () throws(HostError) in try DeviceEndpoint.find(device).role.stop() }
 }
 
+@_cdecl("bw_device_suspend") @implementation
+public func bw_device_suspend(_ device: OpaquePointer?) -> bw_status {
+    entry { () throws(HostError) in try DeviceEndpoint.find(device).role.suspend() }
+}
+
+@_cdecl("bw_device_resume") @implementation
+public func bw_device_resume(_ device: OpaquePointer?) -> bw_status {
+    entry { () throws(HostError) in try DeviceEndpoint.find(device).role.resume() }
+}
+
 @_cdecl("bw_device_close") @implementation
 public func bw_device_close(_ device: OpaquePointer?) -> bw_status {
     entry { () throws(HostError) in try DeviceEndpoint.close(device) }

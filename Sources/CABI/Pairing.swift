@@ -36,7 +36,10 @@ public func bw_pairing_scan_async(
 
 @_cdecl("bw_pairing_cancel") @implementation
 public func bw_pairing_cancel(_ device: OpaquePointer?, _ flow: UnsafePointer<CChar>?) -> bw_status {
-    entry { () throws(HostError) in try DeviceEndpoint.find(device).role.cancelScan() }
+    entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        endpoint.role.cancel(try CABI.flow(flow, of: DevicePairingFlow.self))
+    }
 }
 
 @_cdecl("bw_pairing_list") @implementation
@@ -48,4 +51,95 @@ public func bw_pairing_list(
         let desktops = try output(desktops_json, "desktops_json")
         try give(try endpoint.queue.call { endpoint.role.desktops(then: $0) }, to: desktops)
     }
+}
+
+@_cdecl("bw_pairing_show") @implementation
+public func bw_pairing_show(
+    _ device: OpaquePointer?, _ timeout_ms: Int32, _ offer_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let offer = try output(offer_json, "offer_json")
+        let timeout = try timeout(timeout_ms)
+        try give(try endpoint.queue.call { endpoint.role.show(timeout: timeout, then: $0) }, to: offer)
+    }
+}
+
+@_cdecl("bw_pairing_type") @implementation
+public func bw_pairing_type(
+    _ device: OpaquePointer?, _ code: UnsafePointer<CChar>?, _ timeout_ms: Int32,
+    _ desktop_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let code = try text(code, "code")
+        let timeout = try timeout(timeout_ms)
+        let desktop = try endpoint.queue.call { endpoint.role.type(code, timeout: timeout, then: $0) }
+        if let desktop_json { try give(desktop, to: desktop_json) }
+    }
+}
+
+@_cdecl("bw_pairing_type_async") @implementation
+public func bw_pairing_type_async(
+    _ device: OpaquePointer?, _ code: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ completion: bw_completion?,
+    _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    let userData = UserData(user_data, destroy)
+    return entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let code = try text(code, "code")
+        let timeout = try timeout(timeout_ms)
+        let completion = try CABI.completion(completion, userData)
+        try endpoint.queue.call(completion) { endpoint.role.type(code, timeout: timeout, then: $0) }
+    }
+}
+
+@_cdecl("bw_pairing_rename") @implementation
+public func bw_pairing_rename(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ name: UnsafePointer<CChar>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let desktop = try text(desktop, "desktop")
+        let name = try peerName(name)
+        _ = try endpoint.queue.call { endpoint.role.rename(desktop, to: name, then: $0) }
+    }
+}
+
+@_cdecl("bw_pairing_unpair") @implementation
+public func bw_pairing_unpair(_ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let desktop = try text(desktop, "desktop")
+        _ = try endpoint.queue.call { endpoint.role.unpair(desktop, then: $0) }
+    }
+}
+
+@_cdecl("bw_pairing_clear") @implementation
+public func bw_pairing_clear(_ device: OpaquePointer?) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        _ = try endpoint.queue.call { endpoint.role.unpairAll(then: $0) }
+    }
+}
+
+/// What a person calls a peer.
+func peerName(_ pointer: UnsafePointer<CChar>?) throws(HostError) -> String {
+    let name = try text(pointer, "name")
+    guard (1...256).contains(name.utf8.count) else {
+        throw HostError(.invalid, "name must have 1 to 256 bytes", detail: ["field": "name"])
+    }
+    return name
+}
+
+/// The name of a flow; `nil` = all.
+func flow<Flow: RawRepresentable & CaseIterable>(
+    _ pointer: UnsafePointer<CChar>?, of type: Flow.Type
+) throws(HostError) -> Flow? where Flow.RawValue == String {
+    guard let name = try optionalText(pointer, "flow") else { return nil }
+    guard let flow = Flow(rawValue: name) else {
+        let names = Flow.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+        throw HostError(.invalid, "flow must be one of \(names), or NULL", detail: ["field": "flow"])
+    }
+    return flow
 }

@@ -63,7 +63,32 @@ package final class Device: Role {
         EventLoop.post { [core] in core.scan(text, timeout: timeout, then) }
     }
 
-    package func cancelScan() { EventLoop.post { [core] in core.cancelScan() } }
+    package func show(timeout: Int64, then: @escaping Then) {
+        EventLoop.post { [core] in core.show(timeout: timeout, then) }
+    }
+
+    package func type(_ code: String, timeout: Int64, then: @escaping Then) {
+        EventLoop.post { [core] in core.type(code, timeout: timeout, then) }
+    }
+
+    /// `nil` = all flows.
+    package func cancel(_ flow: DevicePairingFlow?) {
+        EventLoop.post { [core] in if let flow { core.cancel(flow) } else { core.cancelFlows() } }
+    }
+
+    package func rename(_ desktop: String, to name: String, then: @escaping Then) {
+        EventLoop.post { [core] in core.rename(desktop, to: name, then) }
+    }
+
+    package func unpair(_ desktop: String, then: @escaping Then) {
+        EventLoop.post { [core] in core.unpair(desktop, then) }
+    }
+
+    package func unpairAll(then: @escaping Then) { EventLoop.post { [core] in core.unpairAll(then) } }
+
+    package func suspend() { EventLoop.post { [core] in core.suspend() } }
+
+    package func resume() { EventLoop.post { [core] in core.resume() } }
 
     package func desktops(then: @escaping Then) { EventLoop.post { [core] in core.describeDesktops(then) } }
 

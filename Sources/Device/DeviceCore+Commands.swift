@@ -81,7 +81,7 @@ extension DeviceCore {
                 nonce: TextEncoding.hex.encode(Identity.randomBytes(16))
             ) { [key] message in TextEncoding.base64.encode(key.sign(message)) },
             expiresAt: now &+ Int64(clamping: deadline &- EventLoop.now))
-        switch link.send(to: desktop.address, payload: request.payload) {
+        switch send(request.payload, to: desktop, over: link) {
         case .written: armCallTimer()
         case .offline:
             refuse(id, HostError(.offline, "the connection to \(desktop.name) has just ended"))

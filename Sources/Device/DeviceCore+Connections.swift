@@ -25,7 +25,9 @@ extension DeviceCore {
     func reconcileLinks() {
         var needed = Set(desktops.flatMap(routes(of:)))
         if !isStarted { needed = [] }
-        needed.formUnion(scanning.machine.heldRoutes.map(\.url))
+        let pairing =
+            scanning.machine.heldRoutes + [showing.machine.heldRoute, typing.machine.heldRoute].compactMap(\.self)
+        needed.formUnion(pairing.map(\.url))
         for (url, link) in links where !needed.contains(url) {
             links[url] = nil
             link.stop()
@@ -54,10 +56,11 @@ extension DeviceCore {
         let register = SignallingFrame.Register(
             peerID: did, deviceType: .mobile,
             deviceInfo: ["name": .string(self.options.common.name), "platform": .string(self.options.common.platform)])
-        let link = RelayConnection(url: parsed, registration: register, options: options) { [weak self] link, event in
-            self?.received(event, over: link, url)
+        let link = RelayConnection(url: parsed, registration: register, provingWith: key, options: options) {
+            [weak self] link, event in self?.received(event, over: link, url)
         }
         links[url] = link
+        if isSuspended { link.suspend() }
         link.start()
         return true
     }
@@ -68,7 +71,9 @@ extension DeviceCore {
         case .stateChanged(let state):
             channel.log(.info, state.summary(of: url))
             if state.isOnline { forgetAbsences(over: url) } else { failCalls(over: url) }
+            if state.isOnline { noteWorking(url) }
             scanRoute(url, changed: state)
+            codeRoute(url, changed: state)
             tellConnections()
         case .message(let message):
             received(message, over: url)
@@ -80,6 +85,7 @@ extension DeviceCore {
         case .peerOffline(let peer):
             markAbsent(peer, true)
             scanPeerOffline(peer, over: url)
+            typedCodePeerOffline(peer, over: url)
             peerOffline(peer, over: url)
         case .peerStatus(let peer, let isOnline):
             markAbsent(peer, !isOnline)
@@ -87,6 +93,7 @@ extension DeviceCore {
             counters.refusedByRelay &+= 1
             channel.log(.warning, "the relay \(link.url.origin) refused a frame")
             scanRelayRefused(text, over: url)
+            typedCodeRefused(text, over: url)
         case .malformed(let error):
             counters.malformedFrames &+= 1
             channel.log(.warning, "a frame from the relay \(link.url.origin) was dropped: \(error.message)")

@@ -2,6 +2,7 @@ import Hosting
 import JSON
 import Notifications
 import Pairing
+import Sealing
 import Signalling
 import Store
 import Transport
@@ -10,23 +11,35 @@ import Wire
 // What comes in: from a paired desktop, or from the one that is being paired.
 extension DeviceCore {
     func received(_ message: RelayMessage, over url: String) {
-        let payload = Payload(decoding: message.payload)
-        scanReceived(
-            PairingFrame(
-                reading: message.payload, from: message.from,
-                isOfSecurePeer: desktop(message.from)?.isSecure == true, delivery: message.delivery))
-        guard let desktop = desktop(message.from) else {
-            // While its pairing is being stored the desktop may be faster than the disk.
-            if scanning.awaits(message.from) {
-                scanning.hold(message, url)
-            } else {
-                counters.unknownSenders &+= 1
-            }
+        guard let incoming = open(message) else { return }
+        tellFlows(incoming)
+        received(incoming, over: url)
+    }
+
+    func received(_ incoming: Incoming, over url: String) {
+        guard let desktop = desktop(incoming.from) else {
+            if !unstored.hold(incoming, over: url) { counters.unknownSenders &+= 1 }
             return
         }
-        if message.delivery == .live { markAbsent(desktop.id, false) }
+        guard incoming.isSealed == desktop.isSecure else {
+            // No way back to plain text (protocol.md 4.2); and a plain pairing gives no right to seal.
+            if desktop.isSecure { counters.plainOfSecure &+= 1 } else { counters.unknownSenders &+= 1 }
+            return
+        }
+        let isLive = incoming.delivery == .live
+        if isLive { markAbsent(desktop.id, false) }
+        heard(of: desktop)
+        let payload = Payload(decoding: incoming.payload)
+        // These are stored with their mark; all others have no effect on the disk.
         switch payload {
-        case .event(let event): admit(event, from: desktop, isLate: message.delivery != .live)
+        case .event(let event): return admit(event, from: desktop, isLate: !isLive, incoming.mark)
+        case .bellwire("bellwire:unpair", _) where incoming.isSealed:
+            return wasUnpaired(by: desktop, incoming.mark)
+        case .bellwire, .response, .iceConfig, .otherEvent, .request, .other, .cancel, .pairAck, .pairingConfirmation,
+            .pairingReject, .malformed:
+            save(incoming.mark)
+        }
+        switch payload {
         case .response(let response): resolve(response, from: desktop)
         case .iceConfig(let object): update(desktop, ice: object)
         case .otherEvent(let name, let fields):
@@ -34,7 +47,7 @@ extension DeviceCore {
         case .request(let request): tell("chainlesschain:command:request", ["payload": request.payload], from: desktop)
         case .other(let type, let value): tell(type, ["payload": value], from: desktop)
         case .bellwire(let type, let fields): tell(type, ["payload": .object(fields)], from: desktop)
-        case .cancel, .pairAck, .pairingConfirmation, .pairingReject: break
+        case .event, .cancel, .pairAck, .pairingConfirmation, .pairingReject: break
         case .malformed(let malformed):
             counters.malformedPayloads &+= 1
             if malformed.kind == .event { dispatcher.drop(malformed) }
@@ -48,12 +61,13 @@ extension DeviceCore {
         channel.post(HostEvent(.command, desktop: desktop.id.text, data: data))
     }
 
-    private func admit(_ event: NotificationEvent, from desktop: PairedDesktop, isLate: Bool) {
-        guard dispatcher.admit(event, from: desktop.id, now: EventLoop.now) == .admitted else { return }
+    private func admit(_ event: NotificationEvent, from desktop: PairedDesktop, isLate: Bool, _ mark: SealMark?) {
+        guard dispatcher.admit(event, from: desktop.id, now: EventLoop.now) == .admitted else { return save(mark) }
         let notification = Notification(event, receivedAt: .now, late: isLate)
         let id = desktop.id
         store { (connection) throws(StoreError) -> (Inbox.Insertion, Int64) in
             let inbox = Inbox(connection)
+            if let mark, try !SealStates(connection).save(mark) { return (.duplicate, try inbox.unreadCount()) }
             let insertion = try inbox.insert(notification, from: id)
             return (insertion, try inbox.unreadCount())
         } then: { core, result in
@@ -87,8 +101,35 @@ extension DeviceCore {
         }
     }
 
+    /// How often the store hears that a desktop was there, or that a relay works, in milliseconds.
+    private static let noteInterval: UInt64 = 60_000
+
+    private func heard(of desktop: PairedDesktop) {
+        let now = EventLoop.now
+        guard heardAt[desktop.id].map({ now &- $0 >= Self.noteInterval }) ?? true else { return }
+        heardAt[desktop.id] = now
+        let id = desktop.id
+        let seenAt = EpochMilliseconds.now
+        store { (connection) throws(StoreError) in
+            try PairedDesktops(connection).touch(id, at: seenAt)
+            return try PairedDesktops(connection).find(id)
+        } then: { core, result in
+            if case .success(.some(let stored)) = result { core.replace(stored) }
+        }
+    }
+
+    /// We are registered there.
+    func noteWorking(_ url: String) {
+        let workedAt = EpochMilliseconds.now
+        store { (connection) throws(StoreError) in
+            try PairedDesktops(connection).worked(url, at: workedAt)
+        } then: { _, _ in
+        }
+    }
+
     /// The list follows the store.
     func replace(_ desktop: PairedDesktop) {
+        defer { tellPeers() }
         if let index = desktops.firstIndex(where: { $0.id == desktop.id }) {
             desktops[index] = desktop
         } else {

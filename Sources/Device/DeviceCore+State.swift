@@ -3,6 +3,7 @@ import Hosting
 import JSON
 import Notifications
 import Pairing
+import Sealing
 import Store
 import Transport
 import Wire
@@ -46,17 +47,21 @@ extension DeviceCore {
                 "malformedFrames": .integer(counters.malformedFrames),
                 "unknownSenders": .integer(counters.unknownSenders),
                 "refusedByRelay": .integer(counters.refusedByRelay),
+                "plainOfSecure": .integer(counters.plainOfSecure),
+                "sealsForged": .integer(Int64(clamping: sealer.refused.forged)),
+                "sealsReplayed": .integer(Int64(clamping: sealer.refused.replayed)),
+                "sealsMisaddressed": .integer(Int64(clamping: sealer.refused.misaddressed)),
+                "sealsMalformed": .integer(Int64(clamping: sealer.refused.malformed)),
+                "droppedPairingFrames": .integer(
+                    Int64(
+                        clamping: scanning.machine.dropped.total &+ showing.machine.dropped.total
+                            &+ typing.machine.dropped.total)),
                 "strayResponses": .integer(Int64(clamping: calls.strayResponses)),
             ],
         ]
     }
 
     func describeDesktops(_ then: @escaping Then) {
-        let list = desktops.map { desktop -> JSONValue in
-            var object = desktop.json
-            object["online"] = connection(of: desktop)["online"]
-            return .object(object)
-        }
-        then(.success(JSONValue.array(list).serialized()))
+        then(.success(JSONValue.array(desktopList).serialized()))
     }
 }

@@ -4,6 +4,7 @@ import Identity
 import JSON
 import Notifications
 import Pairing
+import Sealing
 import Signalling
 import Store
 import Transport
@@ -37,15 +38,38 @@ final class DeviceCore {
     var links: [String: RelayConnection] = [:]
     /// Urls that are no urls, told once.
     var badURLs: Set<String> = []
+    /// When the store last heard of each desktop, in the loop's time.
+    var heardAt: [PeerID: UInt64] = [:]
     /// What relays said of the presence of desktops since we came.
     var absent: Set<PeerID> = []
     var calls = PendingCalls<Waiter>()
     lazy var callTimer = LoopTimer { [weak self] in self?.expireCalls() }
     var dispatcher = Dispatcher()
     var counters = Counters()
-    var scanning = Scanning()
-    lazy var scanTimer = LoopTimer { [weak self] in self?.scanStepTimedOut() }
-    lazy var scanDeadline = LoopTimer { [weak self] in self?.scanTimedOut() }
+    private let seal: RoleState.Seal
+    lazy var sealer: Sealer = Sealer(key: key, epoch: seal.epoch, windows: seal.windows)
+    lazy var scanning: PairingFlow<DeviceScanStateMachine> = PairingFlow(
+        DeviceScanStateMachine(),
+        timedOut: { [weak self] in
+            guard let self else { return }
+            perform(scanning.machine.stepTimedOut(now: .now))
+        }, giveUp: { [weak self] in self?.cancel(.scan, .timeout) })
+    lazy var showing: PairingFlow<DeviceShowStateMachine> = PairingFlow(
+        DeviceShowStateMachine(),
+        timedOut: { [weak self] in
+            guard let self else { return }
+            perform(showing.machine.timedOut())
+        }, giveUp: { [weak self] in self?.cancel(.show, .timeout) })
+    lazy var typing: PairingFlow<DeviceTypedCodeStateMachine> = PairingFlow(
+        DeviceTypedCodeStateMachine(),
+        timedOut: { [weak self] in
+            guard let self else { return }
+            perform(typing.machine.timedOut(now: .now))
+        }, giveUp: { [weak self] in self?.cancel(.code, .timeout) })
+    var unstored = UnstoredDesktops()
+    /// Of the frame that the machines are being told of.
+    var pairingMark: SealMark?
+    var isSuspended = false
     /// What the host was told last of each desktop's connection.
     var toldConnections: [PeerID: JSONObject] = [:]
 
@@ -57,6 +81,7 @@ final class DeviceCore {
         did = PeerID(state.key.did)
         deviceID = "bw-" + state.key.did.suffix(16)
         self.desktops = desktops
+        seal = state.seal
     }
 
     /// What came and was not for us, for the host to read.
@@ -65,6 +90,8 @@ final class DeviceCore {
         var malformedFrames: Int64 = 0
         var malformedPayloads: Int64 = 0
         var refusedByRelay: Int64 = 0
+        /// Plain text in the name of a desktop that is paired sealed.
+        var plainOfSecure: Int64 = 0
     }
 
     // MARK: Start and stop
@@ -78,7 +105,7 @@ final class DeviceCore {
     func stop() {
         guard isStarted else { return }
         isStarted = false
-        perform(scanning.machine.cancel())
+        cancelFlows()
         closeLinks()
         fail(calls.cancelAll(), HostError(.offline, "the device was stopped"))
     }
@@ -87,11 +114,12 @@ final class DeviceCore {
         isStarted = false
         isShutDown = true
         // They wait for the device, not for the scan: its end is of no interest to them.
-        endScan(.failure(.closed))
-        perform(scanning.machine.cancel())
+        for end in [scanning.end, showing.end, typing.end] { end(.failure(.closed)) }
+        cancelFlows()
         closeLinks()
         fail(calls.close(), .closed)
-        for timer in [callTimer, scanTimer, scanDeadline] { timer.stop() }
+        callTimer.stop()
+        for stopTimers in [scanning.stopTimers, showing.stopTimers, typing.stopTimers] { stopTimers() }
         database.close(then: then)
     }
 

@@ -1,0 +1,128 @@
+import Commands
+import Hosting
+import JSON
+import Pairing
+import Sealing
+import Signalling
+import Store
+import Transport
+import Wire
+
+// The paired desktops: renamed, unpaired, asleep and awake.
+extension DeviceCore {
+    private static let unpair: JSONValue = ["type": "bellwire:unpair", "payload": [:]]
+
+    func rename(_ id: String, to name: String, _ then: @escaping Then) {
+        guard let desktop = desktops.first(where: { $0.id.text == id }) else { return then(.failure(.noSuchDesktop)) }
+        let peer = desktop.id
+        store { (connection) throws(StoreError) in
+            guard try PairedDesktops(connection).rename(peer, to: name) else { return PairedDesktop?.none }
+            return try PairedDesktops(connection).find(peer)
+        } then: { core, result in
+            switch result {
+            case .failure(let error): then(.failure(HostError(error)))
+            case .success(nil): then(.failure(.noSuchDesktop))
+            case .success(let stored?):
+                core.replace(stored)
+                then(.success("{}"))
+            }
+        }
+    }
+
+    func unpair(_ id: String, _ then: @escaping Then) {
+        guard let desktop = desktops.first(where: { $0.id.text == id }) else { return then(.failure(.noSuchDesktop)) }
+        let peer = desktop.id
+        store { (connection) throws(StoreError) in
+            try PairedDesktops(connection).remove(peer)
+        } then: { core, result in
+            switch result {
+            case .failure(let error): then(.failure(HostError(error)))
+            case .success:
+                core.drop([desktop], tellingThem: true)
+                then(.success("{}"))
+            }
+        }
+    }
+
+    func unpairAll(_ then: @escaping Then) {
+        store { (connection) throws(StoreError) in
+            try PairedDesktops(connection).clear()
+        } then: { core, result in
+            switch result {
+            case .failure(let error): then(.failure(HostError(error)))
+            case .success(let removed):
+                core.drop(removed, tellingThem: true)
+                then(.success("{}"))
+            }
+        }
+    }
+
+    /// A desktop has ended the pairing, in a seal.
+    func wasUnpaired(by desktop: PairedDesktop, _ mark: SealMark?) {
+        let peer = desktop.id
+        store { (connection) throws(StoreError) in
+            if let mark, try !SealStates(connection).save(mark) { return false }
+            return try PairedDesktops(connection).remove(peer)
+        } then: { core, result in
+            if case .success(true) = result { core.drop([desktop], tellingThem: false) }
+        }
+    }
+
+    /// They are gone from the store: from now on they are strangers.
+    private func drop(_ removed: [PairedDesktop], tellingThem: Bool) {
+        for desktop in removed {
+            if tellingThem, desktop.isSecure, let link = bestLink(to: desktop) {
+                _ = send(Self.unpair, to: desktop, over: link)
+            }
+            fail(calls.peerOffline(desktop.id), HostError(.notFound, "the desktop was unpaired"))
+            sealer.dropBox(of: desktop.address)
+            scanning.machine.removed(desktop.id)
+            showing.machine.removed(desktop.id)
+            desktops.removeAll { $0.id == desktop.id }
+            toldConnections[desktop.id] = nil
+            heardAt[desktop.id] = nil
+            absent.remove(desktop.id)
+        }
+        guard !removed.isEmpty else { return }
+        tellPeers()
+        reconcileLinks()
+    }
+
+    func tellPeers() { channel.post(HostEvent(.peersChanged, data: ["desktops": .array(desktopList)])) }
+
+    /// As `bw_pairing_list` gives it.
+    var desktopList: [JSONValue] {
+        desktops.map { desktop in
+            var object = desktop.json
+            object["online"] = connection(of: desktop)["online"]
+            return .object(object)
+        }
+    }
+
+    // MARK: Sleep
+
+    func suspend() {
+        guard !isSuspended, !isShutDown else { return }
+        isSuspended = true
+        perform(scanning.machine.suspended())
+        perform(showing.machine.suspended())
+        perform(typing.machine.suspended(now: .now))
+        for link in links.values { link.suspend() }
+        fail(calls.cancelAll(), HostError(.offline, "the device was suspended"))
+        tellConnections()
+    }
+
+    func resume() {
+        guard isSuspended, !isShutDown else { return }
+        isSuspended = false
+        for link in links.values { link.resume() }
+        perform(scanning.machine.resumed(now: .now))
+        perform(showing.machine.resumed(now: .now))
+        perform(typing.machine.resumed(now: .now))
+        tellConnections()
+    }
+}
+
+extension HostError {
+    static let noSuchDesktop = HostError(.notFound, "no paired desktop has this id; bw_pairing_list() has them")
+}
