@@ -140,7 +140,7 @@ struct DeviceLifeTests {
         _ = try await RawPeer.register("desktop-2", at: bench.url)
         async let cancelled = outcome { bench.device.scan(bench.code(of: "desktop-2"), timeout: 10_000, then: $0) }
         _ = try await bench.host.event(.pairingChanged) { $0["state"] == "sending" }
-        bench.device.cancelScan()
+        bench.device.cancel(.scan)
         #expect(await cancelled.error?.detail["reason"] == "cancelled")
 
         async let replaced = outcome {
