@@ -87,7 +87,8 @@ targets += [
     .testTarget(name: "CommandsTests", dependencies: ["Commands", "Wire", "JSON", "Identity"]),
     .testTarget(name: "NotificationsTests", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
     .testTarget(name: "HostingTests", dependencies: ["Hosting", "JSON"]),
-    .testTarget(name: "SurroundingsTests", dependencies: ["Surroundings", "Transport", "CLinux"]),
+    .testTarget(
+        name: "SurroundingsTests", dependencies: ["Surroundings", "Transport", "CLinux"], exclude: ["Mocks"]),
     .testTarget(name: "RelayTests", dependencies: ["Relay", "Transport", "Wire", "JSON"]),
 ]
 

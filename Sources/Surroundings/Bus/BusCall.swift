@@ -48,7 +48,8 @@ struct BusWriter {
         case .path(let text): try self.text("o", text)
         case .signature(let text): try self.text("g", text)
         case .descriptor: throw BusError(.invalid, "descriptors are not sent")
-        case .bytes(let bytes): try self.bytes(bytes)
+        case .bytes(let bytes):
+            try check(bytes.withUnsafeBytes { bw_message_append_bytes(message.pointer, $0.baseAddress, $0.count) })
         case .array(let elements, let element): try container("a", element, elements)
         case .structure(let fields): try container("r", fields.map(\.type).joined(), fields)
         case .entry(let key, let value): try container("e", key.type + value.type, [key, value])
@@ -64,11 +65,9 @@ struct BusWriter {
         try check(bw_message_close(message.pointer))
     }
 
-    func bytes(_ bytes: some Collection<UInt8>) throws(BusError) {
-        let result = bytes.withContiguousStorageIfAvailable {
-            bw_message_append_bytes(message.pointer, $0.baseAddress, $0.count)
-        }
-        try check(result ?? bw_message_append_bytes(message.pointer, Array(bytes), bytes.count))
+    /// Straight from where they are: no copy is left behind but the message's own.
+    func bytes(_ bytes: UnsafeRawBufferPointer) throws(BusError) {
+        try check(bw_message_append_bytes(message.pointer, bytes.baseAddress, bytes.count))
     }
 
     private func container(

@@ -55,3 +55,8 @@ final class RawMessage {
         }
     }
 }
+
+extension RawMessage {
+    /// For messages with a secret in them.
+    func wipeWhenFreed() { bw_message_set_sensitive(pointer) }
+}

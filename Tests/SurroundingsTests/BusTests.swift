@@ -1,0 +1,282 @@
+import Foundation
+import Testing
+import Transport
+
+@testable import Surroundings
+
+@Suite("Bus")
+@EventLoop
+struct BusTests {
+    static let name = "org.example.Service"
+    static let path = "/org/example/service"
+    static let interface = "org.example.Interface"
+
+    /// Calls, and waits for the answer.
+    func answer(
+        of bus: Bus, _ member: String, _ arguments: [BusValue] = [], within limit: UInt64 = 10_000
+    ) async -> Result<[BusValue], BusError> {
+        await withCheckedContinuation { done in
+            bus.call(BusCall(Self.name, Self.path, Self.interface, member, arguments), within: limit) {
+                done.resume(returning: $0)
+            }
+        }
+    }
+
+    /// A bus that is connected, with the events of a service on it.
+    func connected(
+        _ address: BusAddress, to name: String = BusTests.name, takesDescriptors: Bool = false
+    ) async throws -> (Bus, BusService, Mailbox<BusService.Event>) {
+        let bus = Bus(address, takesDescriptors: takesDescriptors)
+        let events = Mailbox<BusService.Event>()
+        let service = BusService(name, on: bus, signalsOf: [Self.interface]) { events.put($0) }
+        service.start()
+        bus.open()
+        return (bus, service, events)
+    }
+
+    @Test("Values of every type go to a service and come back as they were")
+    func values() async throws {
+        let daemon = try await PrivateBus()
+        let services = try await Services(on: daemon, owning: Self.name)
+        let (bus, service, events) = try await connected(daemon.address)
+        #expect(try await events.next() == .appeared)
+        #expect(service.isPresent)
+        try await services.override(
+            "\(Self.interface).All",
+            #""signature":"ybnqiuxtdsogaya{ss}(is)ao","args":[7,true,-2,3,-4,5,-6,8,0.5,"é","/a","ai","\u0001\u0002",{"k":"v"},[1,"x"],["/o"]]"#
+        )
+        let arguments: [BusValue] = [
+            .byte(1), .bool(true), .int16(-1), .uint16(1), .int32(-1), .uint32(1), .int64(-1), .uint64(1),
+            .double(1.5), .text("ü"), .path("/p"), .signature("s"), .bytes([1, 2]), .texts(["a": "b"]),
+            .structure([.int32(1), .text("x")]), .variant(.text("v")), .array([], of: "s"),
+        ]
+        let values = try await answer(of: bus, "All", arguments).get()
+        #expect(
+            values == [
+                .byte(7), .bool(true), .int16(-2), .uint16(3), .int32(-4), .uint32(5), .int64(-6), .uint64(8),
+                .double(0.5), .text("é"), .path("/a"), .signature("ai"), .bytes([1, 2]), .texts(["k": "v"]),
+                .structure([.int32(1), .text("x")]), .array([.path("/o")], of: "o"),
+            ])
+        let seen = try await services.call(of: "\(Self.interface).All")
+        let text = try #require(String(data: JSONSerialization.data(withJSONObject: seen), encoding: .utf8))
+        #expect(text.contains("ü") && text.contains("\"a\":\"b\"") && text.contains("\"v\""))
+        bus.close()
+    }
+
+    @Test("An error, no answer, and a service that is not there are told apart")
+    func failures() async throws {
+        let daemon = try await PrivateBus()
+        let services = try await Services(on: daemon, owning: Self.name)
+        let (bus, _, events) = try await connected(daemon.address)
+        #expect(try await events.next() == .appeared)
+        try await services.override("\(Self.interface).Bad", #""error":"org.example.Error.No""#)
+        try await services.override("\(Self.interface).Mute", #""silent":true"#)
+        let refused = await answer(of: bus, "Bad").error
+        #expect(refused?.code == .refused && refused?.remoteName == "org.example.Error.No")
+        #expect(refused?.message.contains("own") == false, "a service's text is in the message")
+        #expect(await answer(of: bus, "Mute", within: 100).error?.code == .timeout)
+        #expect(await answer(of: bus, "Text", [.text("a\0b")]).error?.code == .invalid)
+        #expect(await answer(of: bus, "Path", [.path("no path")]).error?.code == .invalid)
+        try await services.release(Self.name)
+        #expect(try await events.next() == .gone(BusError(.absent, "\(Self.name) is not on the bus")))
+        #expect(await answer(of: bus, "Bad").error?.code == .absent)
+        bus.close()
+        #expect(await answer(of: bus, "Bad").error?.code == .closed)
+    }
+
+    @Test("A reply that is huge, deep or of endless values is refused, and the bus goes on")
+    func hugeReplies() async throws {
+        let daemon = try await PrivateBus()
+        let services = try await Services(on: daemon, owning: Self.name)
+        let (bus, _, events) = try await connected(daemon.address)
+        #expect(try await events.next() == .appeared)
+        for answer in [
+            #""signature":"s","args":["0123456789abcdef"],"repeat":1000000"#,
+            #""signature":"ay","args":["0123456789abcdef"],"repeat":1000000"#,
+            #""signature":"as","args":[["x"]],"repeat":100000"#,
+            #""signature":"aaaaaaaaaai","args":[[[[[[[[[[[1]]]]]]]]]]]"#,
+        ] {
+            try await services.override("\(Self.interface).Huge", answer)
+            #expect(await self.answer(of: bus, "Huge").error?.code == .tooLarge)
+        }
+        try await services.override("\(Self.interface).Small", #""signature":"s","args":["fine"]"#)
+        #expect(try await answer(of: bus, "Small").get() == [.text("fine")])
+        bus.close()
+    }
+
+    @Test("Signals come from the owner of the name only, also where another sends them straight to us")
+    func signals() async throws {
+        let daemon = try await PrivateBus()
+        let services = try await Services(on: daemon, owning: Self.name)
+        let stranger = try await Services(on: daemon)
+        let (bus, _, events) = try await connected(daemon.address)
+        #expect(try await events.next() == .appeared)
+        let us = try #require(bus.name)
+        try await stranger.signal(
+            Self.path, Self.interface, "Changed", #""signature":"s","args":["forged"],"destination":"\#(us)""#)
+        // The driver's signals cannot be forged either: the bus writes the sender.
+        try await stranger.signal(
+            "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged",
+            #""signature":"sss","args":["\#(Self.name)","","\#(stranger.uniqueName)"],"destination":"\#(us)""#)
+        try await services.signal(Self.path, Self.interface, "Changed", #""signature":"s","args":["true"]"#)
+        #expect(
+            try await events.next()
+                == .signal(
+                    BusService.Signal(
+                        path: Self.path, interface: Self.interface, member: "Changed", values: [.text("true")])))
+        bus.close()
+    }
+
+    @Test("A flood of signals and unreadable ones are survived, and counted")
+    func flood() async throws {
+        let daemon = try await PrivateBus()
+        let services = try await Services(on: daemon, owning: Self.name)
+        let (bus, _, events) = try await connected(daemon.address)
+        #expect(try await events.next() == .appeared)
+        try await services.signal(
+            Self.path, Self.interface, "Deep", #""signature":"aaaaaaaaaai","args":[[[[[[[[[[[1]]]]]]]]]]]"#)
+        try await services.signal(
+            Self.path, Self.interface, "Changed", #""signature":"i","args":[1],"repeat":5000"#)
+        for _ in 0..<5_000 {
+            guard case .signal(let signal) = try await events.next() else { throw BusError(.malformed, "no signal") }
+            #expect(signal.member == "Changed")
+        }
+        #expect(bus.malformedMessages == 1)
+        bus.close()
+    }
+
+    @Test("A service that crashes and comes back is told, and so are calls that it owed an answer")
+    func serviceRestart() async throws {
+        let daemon = try await PrivateBus()
+        let first = try await Services(on: daemon, owning: Self.name)
+        let (bus, service, events) = try await connected(daemon.address)
+        #expect(try await events.next() == .appeared)
+        try await first.override("\(Self.interface).Mute", #""silent":true"#)
+        let owed = Mailbox<Result<[BusValue], BusError>>()
+        service.call(Self.path, Self.interface, "Mute") { owed.put($0) }
+        try await first.call(of: "\(Self.interface).Mute")
+        first.crash()
+        #expect(try await owed.next().error?.code == .timeout)
+        #expect(try await events.next() == .gone(BusError(.absent, "\(Self.name) is not on the bus")))
+        let second = try await Services(on: daemon, owning: Self.name)
+        #expect(try await events.next() == .appeared)
+        try await second.override("\(Self.interface).Here", #""signature":"s","args":["again"]"#)
+        #expect(try await answer(of: bus, "Here").get() == [.text("again")])
+        bus.close()
+    }
+
+    @Test("A bus that goes away fails what is under way, and is connected to again when it is back")
+    func busRestart() async throws {
+        let daemon = try await PrivateBus()
+        var services = try await Services(on: daemon, owning: Self.name)
+        let (bus, service, events) = try await connected(daemon.address)
+        #expect(try await events.next() == .appeared)
+        try await services.override("\(Self.interface).Mute", #""silent":true"#)
+        let owed = Mailbox<Result<[BusValue], BusError>>()
+        service.call(Self.path, Self.interface, "Mute") { owed.put($0) }
+        try await services.call(of: "\(Self.interface).Mute")
+        daemon.stop()
+        #expect(try await owed.next().error?.code == .disconnected)
+        guard case .gone(let error) = try await events.next() else { throw BusError(.malformed, "not gone") }
+        #expect(error.code == .disconnected)
+        #expect(bus.problem?.code == .disconnected && bus.name == nil)
+        try await daemon.start()
+        services = try await Services(on: daemon, owning: Self.name)
+        _ = try await events.next(within: 20_000) { $0 == .appeared }
+        #expect(bus.problem == nil)
+        bus.close()
+    }
+
+    @Test("No bus, no address and no libsystemd are errors with a name; nothing waits for them")
+    func absence() async throws {
+        let cases: [(Bus, BusError.Code)] = [
+            (Bus(BusAddress("unix:path=/nonexistent/bus")), .disconnected),
+            (Bus(BusAddress("tcp:host=localhost,port=1")), .noAddress),
+            (Bus(BusAddress("unixexec:path=/bin/true")), .noAddress),
+            (Bus(BusAddress("")), .noAddress),
+            (Bus(.system(), library: SystemdLibrary(named: "libno-such-thing.so.0")), .unavailable),
+            (Bus(.system(), library: SystemdLibrary(named: "libc.so.6")), .unavailable),
+        ]
+        for (bus, code) in cases {
+            let events = Mailbox<BusService.Event>()
+            let service = BusService(Self.name, on: bus, signalsOf: []) { events.put($0) }
+            service.start()
+            bus.open()
+            guard case .gone(let error) = try await events.next() else { throw BusError(.malformed, "not gone") }
+            #expect(error.code == code)
+            #expect(bus.problem?.code == code)
+            #expect(await answer(of: bus, "Any").error?.code == code)
+            bus.close()
+        }
+    }
+
+    @Test("Whoever listens to a bus, and never speaks, does not hold the loop")
+    func muteBus() async throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("bellwire-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let path = "\(directory.path)/bus"
+        let listener = try MuteListener(path)
+        let bus = Bus(BusAddress("unix:path=\(path)"))
+        bus.open()
+        #expect(await answer(of: bus, "Any").error?.code == .disconnected)
+        let service = SecretService(BusAddress("unix:path=\(path)"), within: 300)
+        let begin = BusConnection.microseconds
+        let error = await Waiting.error { try service.lookUp(SecretAttributes(role: "key", stateDirectory: "/s")) }
+        #expect(error?.code == .timeout)
+        #expect(BusConnection.microseconds - begin < 3_000_000)
+        bus.close()
+        withExtendedLifetime(listener) {}
+    }
+
+    @Test("Opening and closing again and again leaves no descriptor open")
+    func descriptors() async throws {
+        let daemon = try await PrivateBus()
+        let services = try await Services(on: daemon, owning: Self.name)
+        let fixed = { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+        var before = 0
+        for round in 0..<20 {
+            let (bus, service, events) = try await connected(daemon.address)
+            #expect(try await events.next() == .appeared)
+            service.stop()
+            bus.close()
+            bus.close()
+            // libuv lets go of a handle at the end of its turn.
+            await withCheckedContinuation { done in
+                let timer = LoopTimer { done.resume() }
+                timer.start(after: 0)
+                EventLoop.post { EventLoop.post { withExtendedLifetime(timer) {} } }
+            }
+            if round == 3 { before = try fixed() }
+        }
+        #expect(try fixed() <= before + 2)
+        withExtendedLifetime(services) {}
+    }
+
+    @Test("Calls by others are answered: we offer nothing")
+    func callsOfOthers() async throws {
+        let daemon = try await PrivateBus()
+        let (bus, _, events) = try await connected(daemon.address)
+        guard case .gone = try await events.next() else { throw BusError(.malformed, "not gone") }
+        let us = try #require(bus.name)
+        let other = Bus(daemon.address)
+        let told = Mailbox<BusService.Event>()
+        let service = BusService(Self.name, on: other, signalsOf: []) { told.put($0) }
+        service.start()
+        other.open()
+        guard case .gone = try await told.next() else { throw BusError(.malformed, "not gone") }
+        let answers = Mailbox<Result<[BusValue], BusError>>()
+        other.call(BusCall(us, "/", Self.interface, "Anything")) { answers.put($0) }
+        #expect(try await answers.next().error?.remoteName == "org.freedesktop.DBus.Error.NotSupported")
+        other.call(BusCall(us, "/", "org.freedesktop.DBus.Peer", "Ping")) { answers.put($0) }
+        #expect(try await answers.next().get() == [])
+        other.close()
+        bus.close()
+    }
+}
+
+extension Result where Failure == BusError {
+    var error: BusError? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}
