@@ -116,16 +116,16 @@ package final class Bus {
     func add(_ service: BusService) {
         services.removeAll { $0.service == nil }
         services.append(WeakService(service: service))
-        if case .ready = link.state { service.busIsReady() } else { later(service) }
+        switch link.state {
+        case .ready: service.busIsReady()
+        case .waiting(let error), .unavailable(let error): Self.later { [weak service] in service?.busIsGone(error) }
+        // It hears of the bus when that is opened, or open.
+        case .closed, .connecting: break
+        }
     }
 
     func remove(_ service: BusService) {
         services.removeAll { $0.service == nil || $0.service === service }
-    }
-
-    private func later(_ service: BusService) {
-        guard let problem else { return }
-        Self.later { [weak service] in service?.busIsGone(problem) }
     }
 
     private func eachService(_ body: (BusService) -> Void) {

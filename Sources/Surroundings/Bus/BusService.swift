@@ -9,7 +9,7 @@ package final class BusService {
     package enum Event: Sendable, Equatable {
         /// The service is there: for the first time, again, or another in its place.
         case appeared
-        /// It is not there, for this reason; told once each time.
+        /// It is not there, for this reason; told again when the reason changes.
         case gone(BusError)
         case signal(Signal)
     }
@@ -31,7 +31,8 @@ package final class BusService {
     /// The unique name of the owner.
     private var owner: String?
     private var isStopped = false
-    private var wasToldGone = false
+    /// The reason that was told last, while it is gone.
+    private var reason: BusError?
 
     /// Listens to the signals of these interfaces. Events come from the loop, never inside this call unless the bus is
     /// connected already.
@@ -103,9 +104,10 @@ package final class BusService {
     }
 
     private func missing(_ error: BusError) {
-        guard !isStopped, owner == nil, !wasToldGone else { return }
-        wasToldGone = true
-        handler(.gone(error.code == .absent ? absence : error))
+        let new = error.code == .absent ? absence : error
+        guard !isStopped, owner == nil, reason != new else { return }
+        reason = new
+        handler(.gone(new))
     }
 
     private var absence: BusError { BusError(.absent, "\(name) is not on the bus") }
@@ -121,7 +123,7 @@ package final class BusService {
         }
         guard !isStopped, new.hasPrefix(":") else { return missing(absence) }
         owner = new
-        wasToldGone = false
+        reason = nil
         handler(.appeared)
     }
 

@@ -103,7 +103,7 @@ final class Services {
     func write(_ command: String) { program.write(command) }
 
     /// Ends it as a crash would.
-    func crash() { program.kill() }
+    func crash() { program.end(with: SIGKILL) }
 
     private static func object(_ line: String) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
