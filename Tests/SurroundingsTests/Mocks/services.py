@@ -31,6 +31,8 @@ def typed(signature: str, value: Any) -> Any:
         return dbus.ByteArray(value.encode("latin-1"))
     if signature == "aay":
         return dbus.Array([dbus.ByteArray(entry.encode("latin-1")) for entry in value], signature="ay")
+    if signature.startswith("("):
+        return tuple(typed(part, entry) for part, entry in zip(split(signature[1:-1]), value))
     return value
 
 
@@ -94,6 +96,11 @@ class Services:
     def do_override(self, method: str, **answer: Any) -> None:
         self.overrides[method] = answer
         say(overridden=method)
+
+    def do_plainly(self, method: str) -> None:
+        """Ends an override."""
+        del self.overrides[method]
+        say(plain=method)
 
     def do_set(self, **values: Any) -> None:
         for name, value in values.items():

@@ -79,6 +79,11 @@ final class Services {
         try await tell(#"{"do":"override","method":"\#(method)",\#(answer)}"#, until: "overridden")
     }
 
+    /// Ends an override.
+    func plainly(_ method: String) async throws {
+        try await tell(#"{"do":"plainly","method":"\#(method)"}"#, until: "plain")
+    }
+
     func set(_ values: String) async throws {
         try await tell("{\"do\":\"set\",\(values)}", until: "set")
     }

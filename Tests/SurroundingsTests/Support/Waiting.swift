@@ -22,7 +22,7 @@ enum Waiting {
 
 /// Takes connections into its backlog, and never a word.
 final class MuteListener {
-    private let descriptor: CInt
+    let descriptor: CInt
 
     init(_ path: String) throws {
         descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
