@@ -144,7 +144,9 @@ struct BusTests {
         try await services.signal(
             Self.path, Self.interface, "Changed", #""signature":"i","args":[1],"repeat":5000"#)
         for _ in 0..<5_000 {
-            guard case .signal(let signal) = try await client.events.next() else { throw BusError(.malformed, "no signal") }
+            guard case .signal(let signal) = try await client.events.next() else {
+                throw BusError(.malformed, "no signal")
+            }
             #expect(signal.member == "Changed")
         }
         #expect(client.bus.malformedMessages == 1)

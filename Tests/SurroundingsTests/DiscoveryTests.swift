@@ -120,7 +120,9 @@ struct DiscoveryTests {
         let daemon = try await PrivateBus()
         let services = try await Services(on: daemon, owning: Avahi.name)
         let browsing = browsing(daemon.address)
-        for (index, address) in ["127.0.0.1", "0.0.0.0", "224.0.0.1", "::1", "::", "ff02::1", "nonsense", ""].enumerated() {
+        for (index, address) in ["127.0.0.1", "0.0.0.0", "224.0.0.1", "::1", "::", "ff02::1", "nonsense", ""]
+            .enumerated()
+        {
             try await service(services, 2, 0, "bad \(index)", address)
         }
         try await service(services, 2, 0, "no port", "10.0.0.1", port: 0)
@@ -129,7 +131,8 @@ struct DiscoveryTests {
         let browser = "/Client0/ServiceBrowser1"
         let interface = "org.freedesktop.Avahi.ServiceBrowser"
         for rest in [
-            #""signature":"s","args":["x"]"#, #""signature":"","args":[]"#, #""signature":"iiiiii","args":[1,2,3,4,5,6]"#,
+            #""signature":"s","args":["x"]"#, #""signature":"","args":[]"#,
+            #""signature":"iiiiii","args":[1,2,3,4,5,6]"#,
             #""signature":"iisssu","args":[2,0,"","_chainlesschain-signaling._tcp","local",0]"#,
             #""signature":"iisssu","args":[2,0,"x","_http._tcp","local",0]"#,
         ] {

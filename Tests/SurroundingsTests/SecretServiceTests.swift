@@ -116,7 +116,8 @@ struct SecretServiceTests {
             ("Service.OpenSession", #""signature":"i","args":[1]"#),
         ] {
             try await keyring.override("org.freedesktop.Secret.\(method)", answer)
-            #expect(await Waiting.error { try service.lookUp(Self.attributes) }?.code == .malformed, "\(answer.prefix(60))")
+            #expect(
+                await Waiting.error { try service.lookUp(Self.attributes) }?.code == .malformed, "\(answer.prefix(60))")
             try await keyring.plainly("org.freedesktop.Secret.\(method)")
         }
         for (method, answer) in [

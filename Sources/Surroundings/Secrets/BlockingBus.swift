@@ -17,7 +17,8 @@ struct BlockingBus {
     /// Calls a method and waits for its answer. `write` adds what is not to be copied, after the call's arguments. The
     /// memory of both messages is wiped when `isSecret`.
     func call(
-        _ call: BusCall, isSecret: Bool = false, write: (BusWriter) throws(BusError) -> Void = { (_) throws(BusError) in }
+        _ call: BusCall, isSecret: Bool = false,
+        write: (BusWriter) throws(BusError) -> Void = { (_) throws(BusError) in }
     ) throws(BusError) -> RawMessage {
         let message = try connection.makeCall(call)
         if isSecret { message.wipeWhenFreed() }
