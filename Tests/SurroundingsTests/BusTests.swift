@@ -239,6 +239,31 @@ struct BusTests {
         withExtendedLifetime(listener) {}
     }
 
+    @Test("A bus that hangs up raises no SIGPIPE, neither on the loop nor on a thread of the host's")
+    func hangUp() async throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("bellwire-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let path = "\(directory.path)/bus"
+        let listener = try MuteListener(path)
+        listener.hangUp()
+        var action = sigaction()
+        sigaction(SIGPIPE, nil, &action)
+        #expect(action.__sigaction_handler.sa_handler == nil, "a signal that is ignored would prove nothing")
+        for _ in 0..<20 {
+            let bus = Bus(BusAddress("unix:path=\(path)"))
+            let events = Mailbox<BusService.Event>()
+            let service = BusService(Self.name, on: bus, signalsOf: []) { events.put($0) }
+            service.start()
+            bus.open()
+            _ = try await events.next { if case .gone(let error) = $0 { error.code == .disconnected } else { false } }
+            bus.close()
+            let secrets = SecretService(BusAddress("unix:path=\(path)"))
+            let error = await Waiting.error { try secrets.lookUp(SecretAttributes(role: "key", stateDirectory: "/s")) }
+            #expect(error?.code == .unavailable)
+        }
+    }
+
     @Test("Opening and closing again and again leaves no descriptor open")
     func descriptors() async throws {
         let daemon = try await PrivateBus()

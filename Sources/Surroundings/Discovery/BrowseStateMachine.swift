@@ -181,13 +181,13 @@ struct BrowseStateMachine: Sendable {
 
     /// `nil`: the answer was none that can be used.
     mutating func resolved(_ sighting: Sighting, _ service: ResolvedService?) -> [Action] {
-        guard case .waiting = sightings[sighting] else { return [] }
+        guard case .browsing = browser, case .waiting = sightings[sighting] else { return [] }
         sightings[sighting] = service.map { .resolved($0) } ?? .failed
         return update(sighting.service)
     }
 
     mutating func resolveFailed(_ sighting: Sighting) -> [Action] {
-        guard case .waiting(let attempt, let before) = sightings[sighting] else { return [] }
+        guard case .browsing = browser, case .waiting(let attempt, let before) = sightings[sighting] else { return [] }
         guard attempt < Self.maximumAttempts else {
             sightings[sighting] = .failed
             return update(sighting.service)

@@ -3,7 +3,7 @@ package import Transport
 /// Looks for relays on the local network, through Avahi.
 ///
 /// Without Avahi, a system bus or libsystemd there is nothing to be found, and ``note`` says why; it begins by itself
-/// when Avahi comes. Letting go of it ends it.
+/// when Avahi comes. It ends with ``stop()``, or with the bus: Avahi forgets whoever leaves the bus.
 @EventLoop
 package final class RelayBrowser {
     package enum Event: Sendable, Equatable {

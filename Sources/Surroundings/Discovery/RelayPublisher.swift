@@ -3,7 +3,7 @@ package import Transport
 /// Says on the local network that a relay is there, through Avahi.
 ///
 /// Without Avahi nobody is told, and ``note`` says why; it begins by itself when Avahi comes, and again after Avahi was
-/// restarted. Letting go of it, or of the bus, ends it.
+/// restarted. It ends with ``withdraw()``, or with the bus: Avahi forgets whoever leaves the bus.
 @EventLoop
 package final class RelayPublisher {
     package enum Event: Sendable, Equatable {

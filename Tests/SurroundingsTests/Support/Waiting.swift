@@ -36,5 +36,22 @@ final class MuteListener {
         guard result == 0, listen(descriptor, 8) == 0 else { throw POSIXError(.EADDRINUSE) }
     }
 
-    deinit { close(descriptor) }
+    /// Ends each connection as soon as it comes, until the listener is gone.
+    func hangUp() {
+        let listener = dup(descriptor)
+        Thread.detachNewThread {
+            while true {
+                let connection = accept(listener, nil, nil)
+                guard connection >= 0 else { break }
+                close(connection)
+            }
+            close(listener)
+        }
+    }
+
+    deinit {
+        // Also ends a wait for newcomers.
+        shutdown(descriptor, CInt(SHUT_RDWR))
+        close(descriptor)
+    }
 }
