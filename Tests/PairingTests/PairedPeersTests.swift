@@ -1,3 +1,5 @@
+import Foundation
+import Identity
 import JSON
 import Store
 import Testing
@@ -149,6 +151,110 @@ import Wire
             #expect(try devices.remove("did:key:zA") == true)
             #expect(try devices.find("did:key:zA") == nil)
         }
+    }
+
+    @Test("the urls that worked and when, and the short string, are stored; a url that changes loses its past")
+    func urlsThatWorked() throws {
+        let sas = try #require(ShortAuthenticationString(bits: 0xABCDE))
+        var whole = desktop()
+        whole.lanWorkedAt = 11
+        whole.relayWorkedAt = 12
+        whole.isSecure = true
+        whole.shortString = sas
+        var again = whole
+        again.lanSignalingURL = nil
+        again.lanWorkedAt = nil
+        again.relayURL = "wss://new"
+        again.relayWorkedAt = nil
+        let (first, second) = (whole, again)
+        try database.run { (connection) throws(StoreError) in
+            let desktops = PairedDesktops(connection)
+            #expect(try desktops.lastWorkingURL() == nil)
+            #expect(try desktops.upsert(first) == first)
+            #expect(try desktops.lastWorkingURL() == "wss://relay")
+            try desktops.worked("ws://lan", at: 20)
+            try desktops.worked("ws://lan", at: 15)
+            try desktops.worked("ws://elsewhere", at: 99)
+            #expect(try desktops.find("pc")?.lanWorkedAt == 20)
+            #expect(try desktops.lastWorkingURL() == "ws://lan")
+            let stored = try desktops.upsert(second)
+            #expect(stored.lanSignalingURL == "ws://lan")
+            #expect(stored.lanWorkedAt == 20)
+            #expect(stored.relayURL == "wss://new")
+            #expect(stored.relayWorkedAt == nil)
+            #expect(stored.shortString == sas)
+        }
+    }
+
+    @Test("a typed code of a deployed desktop, which says no name, leaves the one that is known")
+    func nameless() throws {
+        let first = desktop()
+        var again = desktop(pairedAt: 50)
+        again.name = ""
+        again.platform = ""
+        let second = again
+        let stored = try database.run { (connection) throws(StoreError) in
+            _ = try PairedDesktops(connection).upsert(first)
+            return try PairedDesktops(connection).upsert(second)
+        }
+        #expect(stored.name == "PC")
+        #expect(stored.platform == "win32")
+    }
+
+    @Test("a device keeps its short string; clear gives back everybody who was there")
+    func clear() throws {
+        var sealed = device()
+        sealed.isSecure = true
+        sealed.shortString = ShortAuthenticationString(bits: 7)
+        let (first, other) = (sealed, desktop())
+        try database.run { (connection) throws(StoreError) in
+            #expect(try PairedDevices(connection).upsert(first) == first)
+            _ = try PairedDesktops(connection).upsert(other)
+            #expect(try PairedDevices(connection).clear() == [first])
+            #expect(try PairedDesktops(connection).clear() == [other])
+            #expect(try PairedDevices(connection).all() == [])
+            #expect(try PairedDesktops(connection).all() == [])
+        }
+    }
+
+    @Test("ICE credentials are too old from their expiry on, in seconds; those without one never are")
+    func iceExpiry() {
+        var desktop = desktop()
+        #expect(!desktop.iceIsExpired(at: 98_999))
+        #expect(desktop.iceIsExpired(at: 99_000))
+        #expect(desktop.iceIsExpired(at: .max))
+        #expect(!desktop.iceIsExpired(at: .min))
+        desktop.iceExpiry = nil
+        #expect(!desktop.iceIsExpired(at: .max))
+        desktop.iceExpiry = 5
+        desktop.iceServersJSON = nil
+        #expect(!desktop.iceIsExpired(at: .max))
+    }
+
+    @Test("a database of before these columns takes them, and keeps its rows")
+    func migrates() throws {
+        let folder = try FileManager.default.url(
+            for: .itemReplacementDirectory, in: .userDomainMask,
+            appropriateFor: FileManager.default.temporaryDirectory, create: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appendingPathComponent("old.db").path
+        let old = try Database.open(path: path, migrations: Array(PairedDesktops.migrations.prefix(1))).database
+        try old.run { (connection) throws(StoreError) in
+            try connection.execute(
+                """
+                INSERT INTO paired_desktop (address, pc_peer_id, name, platform, paired_at, last_seen_at, secure)
+                VALUES ('pc', 'own', 'PC', 'win32', 1, 2, 0)
+                """)
+        }
+        old.close()
+        let new = try Database.open(path: path, migrations: PairedDesktops.migrations).database
+        defer { new.close() }
+        let desktops = try new.run { (connection) throws(StoreError) in try PairedDesktops(connection).all() }
+        #expect(
+            desktops == [
+                PairedDesktop(
+                    address: "pc", pcPeerID: "own", name: "PC", platform: "win32", pairedAt: 1, lastSeenAt: 2)
+            ])
     }
 
     @Test("hosts see the fields of the header, and no credentials")
