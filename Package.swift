@@ -17,6 +17,8 @@ var targets: [Target] = [
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .systemLibrary(name: "CLinux"),
+    // sd-bus out of libsystemd.so.0, which is loaded on first use: only its header is needed to build.
+    .target(name: "CSystemd"),
     // The contract: the public header as a module, so that the compiler compares it with what CABI exports.
     .systemLibrary(name: "CBellwire", path: "include"),
 ]
@@ -44,6 +46,8 @@ targets += [
     .target(name: "Commands", dependencies: ["Wire", "JSON", "Identity"]),
     // The skill: models, methods (client and handler), dispatcher, de-duplication, inbox.
     .target(name: "Notifications", dependencies: ["Wire", "JSON", "Store"]),
+    // What the machine tells and keeps: its buses, relays nearby, its network, its sleep, the user's secrets.
+    .target(name: "Surroundings", dependencies: ["Transport", "CSystemd", "CLinux"]),
     // What roles share towards the program that embeds them: options, events, errors, log, state directory.
     .target(name: "Hosting", dependencies: ["Transport", "Store", "Identity", "Sealing", "Wire", "JSON"]),
     // The three roles: the only places where features meet Transport.
@@ -86,6 +90,8 @@ targets += [
     .testTarget(name: "CommandsTests", dependencies: ["Commands", "Wire", "JSON", "Identity"]),
     .testTarget(name: "NotificationsTests", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
     .testTarget(name: "HostingTests", dependencies: ["Hosting", "JSON"]),
+    .testTarget(
+        name: "SurroundingsTests", dependencies: ["Surroundings", "Transport", "CLinux"], exclude: ["Mocks"]),
     .testTarget(
         name: "RelayTests",
         dependencies: ["Relay", "Signalling", "Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),

@@ -1,5 +1,38 @@
 #pragma once
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 
 /* The header's flags are an enum that Swift does not import as integers. */
 static inline int linux_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+/* GNU's, so not in the C library's module: the environment, but not that of whoever started a set-user-id program. */
+char *secure_getenv(const char *);
+static inline const char *linux_environment(const char *name) { return secure_getenv(name); }
+
+/* BSD's, likewise: a wipe that the compiler does not leave out. */
+void explicit_bzero(void *, size_t);
+static inline void linux_wipe(void *bytes, size_t count) { explicit_bzero(bytes, count); }
+
+/* A socket that hears the kernel's news of links, addresses and routes; -1 and errno on failure. */
+static inline int linux_route_socket(void) {
+    return socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);
+}
+static inline int linux_route_subscribe(int descriptor) {
+    struct sockaddr_nl address = {.nl_family = AF_NETLINK};
+    address.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
+    return bind(descriptor, (const struct sockaddr *)&address, sizeof address);
+}
+
+/* The next datagram, as recv() gives it with MSG_TRUNC: its whole length, which may be more than `count`. */
+static inline ptrdiff_t linux_route_receive(int descriptor, void *bytes, size_t count, bool *is_kernel) {
+    struct sockaddr_nl sender = {0};
+    socklen_t length = sizeof sender;
+    ptrdiff_t received = recvfrom(descriptor, bytes, count, MSG_DONTWAIT | MSG_TRUNC, (struct sockaddr *)&sender, &length);
+    *is_kernel = length >= sizeof sender && sender.nl_family == AF_NETLINK && sender.nl_pid == 0;
+    return received;
+}
