@@ -55,7 +55,7 @@ targets += [
         name: "Device",
         dependencies: [
             "Transport", "Signalling", "Sealing", "Pairing", "Commands", "Notifications", "Hosting", "Wire",
-            "Store", "Identity", "JSON",
+            "Store", "Identity", "JSON", "Surroundings",
         ]),
     .target(
         name: "Desktop",

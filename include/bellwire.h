@@ -126,6 +126,9 @@ typedef struct bw_device bw_device;
  *   "tls"        object {"ca_file": path of PEM certificates to trust instead of the system's}
  *   "legacy"     text   what a desktop that cannot prove who it is may do: "qr" (default) pair by a QR code, "all" also
  *                       by the six digits of a typed code, "none" nothing
+ *   "follow_system" bool  true (default) = goes to sleep and wakes with the machine (logind), connects anew when its
+ *                       network changes, looks for relays nearby (Avahi) when no other is known; what is not there is
+ *                       a note in the state. A desktop does not know this option
  *   "threaded"   bool   true = the library runs the dispatch loop on a thread of its own, which calls the callbacks;
  *                       bw_device_dispatch() and bw_device_run() then give BW_E_BUSY. Default false
  *
@@ -173,7 +176,7 @@ BW_API bw_status bw_device_run(bw_device *device, int32_t timeout_ms);
 BW_API bw_status bw_device_quit(bw_device *device);
 
 /* The state, as JSON: {"id","deviceId","name","started","unread","latestPush","connection":[{"desktop","name","online",
- * "routes":[{"url","state","problem"?}]}],"counters":{}}. Errors: BW_E_STORE. Since 0.1. */
+ * "routes":[{"url","state","problem"?}]}],"notes":[],"counters":{}}. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_state(bw_device *device, char **state_json);
 
 /* ================================================================================================================

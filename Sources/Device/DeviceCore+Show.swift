@@ -4,6 +4,7 @@ import JSON
 import Pairing
 import Signalling
 import Store
+import Surroundings
 import Transport
 import Wire
 
@@ -44,14 +45,17 @@ extension DeviceCore {
         }
     }
 
-    /// A code names no relay: the host's own, else the one that worked last.
+    /// A code names no relay: the host's own, else the one that worked last, else one nearby.
     private func findRelay(_ then: @escaping @Sendable @EventLoop (DeviceCore, PairingRoute?) -> Void) {
         if let url = options.common.relayURL { return then(self, PairingRoute(.relay, url: url)) }
         store { (connection) throws(StoreError) in
             try PairedDesktops(connection).lastWorkingURL()
         } then: {
             core, result in
-            guard case .success(let url?) = result else { return then(core, nil) }
+            guard case .success(let url?) = result else {
+                guard let surroundings = core.surroundings else { return then(core, nil) }
+                return surroundings.findRelay { relay in then(core, relay.map { PairingRoute(.lan, url: $0.url) }) }
+            }
             let isLAN = core.desktops.contains { $0.lanSignalingURL == url }
             then(core, PairingRoute(isLAN ? .lan : .relay, url: url))
         }
