@@ -1,0 +1,170 @@
+import Desktop
+import Foundation
+import Hosting
+import JSON
+import Testing
+import Transport
+
+@testable import Device
+
+/// A device and a desktop at one relay.
+private struct Pair {
+    let relay: LoopbackRelay
+    let url: String
+    let deviceHost = RecordingHost()
+    let desktopHost = RecordingHost()
+    let device: Device
+    let desktop: Desktop
+
+    init(device deviceOptions: JSONObject = [:], desktop desktopOptions: JSONObject = [:]) async throws {
+        relay = try await LoopbackRelay()
+        url = await relay.url
+        var options: JSONObject = [
+            "state_dir": ":memory:", "name": "Phone", "relay_url": .string(url), "follow_system": false,
+        ]
+        options.merge(deviceOptions)
+        device = try Device.open(JSONValue.object(options).serialized(), deviceHost.channel).0
+        options = ["state_dir": ":memory:", "name": "Desk", "relay_url": .string(url)]
+        options.merge(desktopOptions)
+        desktop = try Desktop.open(JSONValue.object(options).serialized(), desktopHost.channel).0
+    }
+
+    /// What each side says of the other: sealed, and with the same short string.
+    func expectSealed(_ location: SourceLocation = #_sourceLocation) async throws {
+        let ofDesktop = try #require(try await value { device.desktops(then: $0) }.array?.first, sourceLocation: location)
+        let ofDevice = try #require(try await value { desktop.devices(then: $0) }.array?.first, sourceLocation: location)
+        #expect(ofDesktop["secure"] == true && ofDevice["secure"] == true, sourceLocation: location)
+        #expect(ofDesktop["name"] == "Desk" && ofDevice["name"] == "Phone", sourceLocation: location)
+        #expect(ofDesktop["sas"]?["digits"]?.string?.count == 6, sourceLocation: location)
+        #expect(ofDesktop["sas"] == ofDevice["sas"], sourceLocation: location)
+    }
+
+    /// A push one way, a command the other.
+    func expectTraffic(_ location: SourceLocation = #_sourceLocation) async throws {
+        let notice = try Desktop.Notice(parsing: #"{"title":"Tea","body":"is ready"}"#)
+        async let notified = value { desktop.notify(notice, timeout: 10_000, then: $0) }
+        #expect(try await deviceHost.push(from: device, location)["title"] == "Tea", sourceLocation: location)
+        #expect(try await notified["deliveredCount"] == 1, sourceLocation: location)
+        let command = try Device.Command("notification.getHistory", params: nil)
+        let history = try await value { device.invoke(command, desktop: nil, timeout: 10_000, then: $0) }
+        #expect(history["total"] == 1, sourceLocation: location)
+    }
+
+    func close() async {
+        await device.close()
+        await desktop.close()
+        await relay.stop()
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct PairingFlowTests {
+    @Test("the desktop's code, scanned: sealed on both sides, the same short string, traffic goes sealed")
+    func scan() async throws {
+        let pair = try await Pair()
+        let offer = try await value { pair.desktop.offer(timeout: 10_000, then: $0) }
+        let paired = try await value {
+            pair.device.scan(offer["payload"]?.string ?? "", timeout: 15_000, then: $0)
+        }
+        #expect(paired["secure"] == true)
+        _ = try await pair.desktopHost.event(.pairingChanged) { $0["state"] == "paired" }
+        try await pair.expectSealed()
+        try await pair.expectTraffic()
+        let state = try await value { pair.device.state(then: $0) }
+        #expect(state["counters"]?["plainOfSecure"] == 0 && state["counters"]?["sealsForged"] == 0)
+        await pair.close()
+    }
+
+    @Test("the device's code, scanned and confirmed: sealed on both sides")
+    func show() async throws {
+        let pair = try await Pair()
+        _ = try await value { pair.desktop.start(then: $0) }
+        let offer = try await value { pair.device.show(timeout: 10_000, then: $0) }
+        let scanned = try await value { pair.desktop.scan(offer["payload"]?.string ?? "", then: $0) }
+        #expect(scanned["name"] == "Phone")
+        _ = try await pair.desktopHost.event(.pairingChanged) { $0["state"] == "confirming" }
+        _ = try await value { pair.desktop.confirm(.scan, true, then: $0) }
+        _ = try await pair.deviceHost.event(.pairingChanged) { $0["flow"] == "show" && $0["state"] == "completed" }
+        _ = try await pair.desktopHost.event(.pairingChanged) { $0["flow"] == "scan" && $0["state"] == "paired" }
+        try await pair.expectSealed()
+        try await pair.expectTraffic()
+        await pair.close()
+    }
+
+    @Test("a typed code: sealed on both sides; with a wrong password nothing is paired")
+    func code() async throws {
+        let pair = try await Pair()
+        let shown = try await value { pair.desktop.code(timeout: 10_000, then: $0) }
+        let code = try #require(shown["code"]?.string)
+        let wrong = code.dropLast() + (code.last == "0" ? "1" : "0")
+        let refused = await outcome { pair.device.type(String(wrong), timeout: 20_000, then: $0) }
+        #expect(refused.error?.code == .pairing)
+        let paired = try await value { pair.device.type(code, timeout: 20_000, then: $0) }
+        #expect(paired["secure"] == true)
+        _ = try await pair.desktopHost.event(.pairingChanged) { $0["flow"] == "code" && $0["state"] == "paired" }
+        try await pair.expectSealed()
+        try await pair.expectTraffic()
+        await pair.close()
+    }
+
+    @Test("unpairing on the device tells the desktop, and ends its rights")
+    func unpair() async throws {
+        let pair = try await Pair()
+        let offer = try await value { pair.desktop.offer(timeout: 10_000, then: $0) }
+        let paired = try await value {
+            pair.device.scan(offer["payload"]?.string ?? "", timeout: 15_000, then: $0)
+        }
+        let id = try #require(paired["id"]?.string)
+        _ = try await pair.desktopHost.event(.pairingChanged) { $0["state"] == "paired" }
+        _ = try await value { pair.device.rename(id, to: "Home", then: $0) }
+        #expect(try await value { pair.device.desktops(then: $0) }.array?.first?["name"] == "Home")
+        _ = try await value { pair.device.unpair(id, then: $0) }
+        _ = try await pair.desktopHost.event(.peersChanged) { $0["devices"]?.array?.isEmpty == true }
+        #expect(try await value { pair.device.desktops(then: $0) }.array?.isEmpty == true)
+        #expect(await outcome { pair.device.unpair(id, then: $0) }.error?.code == .notFound)
+        await pair.close()
+    }
+
+    @Test("a sealed pairing survives a suspend and a resume")
+    func sleep() async throws {
+        let pair = try await Pair()
+        let offer = try await value { pair.desktop.offer(timeout: 10_000, then: $0) }
+        _ = try await value { pair.device.scan(offer["payload"]?.string ?? "", timeout: 15_000, then: $0) }
+        _ = try await pair.deviceHost.event(.connectionChanged) { $0["online"] == true }
+        pair.device.suspend()
+        _ = try await pair.deviceHost.event(.connectionChanged) { $0["online"] == false }
+        let command = try Device.Command("notification.getUnreadCount", params: nil)
+        let refused = await outcome { pair.device.invoke(command, desktop: nil, timeout: 5_000, then: $0) }
+        #expect(refused.error?.code == .offline)
+        pair.device.resume()
+        _ = try await pair.deviceHost.event(.connectionChanged) { $0["online"] == true }
+        try await pair.expectTraffic()
+        await pair.close()
+    }
+
+    @Test("legacy none refuses a code that proves nothing; a typed code of six digits needs legacy all")
+    func legacy() async throws {
+        let pair = try await Pair(device: ["legacy": "none"])
+        let bare: JSONValue = [
+            "type": "desktop-pairing", "code": "123456", "pcPeerId": "d", "timestamp": .integer(.now),
+            "deviceInfo": ["name": "n", "platform": "linux", "version": "1"], "relayUrl": .string(pair.url),
+        ]
+        let refused = await outcome { pair.device.scan(bare.serialized(), timeout: 5_000, then: $0) }
+        #expect(refused.error?.detail["reason"] == "not_secure")
+        let typed = await outcome { pair.device.type("123456", timeout: 5_000, then: $0) }
+        #expect(typed.error?.detail["reason"] == "not_secure")
+        await pair.close()
+    }
+
+    @Test("without a relay of its own a device that knows none has nowhere to show a code")
+    func noRelay() async throws {
+        let host = RecordingHost()
+        let device = try Device.open(#"{"state_dir":":memory:","follow_system":false}"#, host.channel).0
+        #expect(await outcome { device.show(timeout: 5_000, then: $0) }.error?.detail["reason"] == "no_relay")
+        await device.close()
+    }
+}
+
+extension Int64 {
+    fileprivate static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
+}
