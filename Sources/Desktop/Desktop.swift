@@ -24,7 +24,8 @@ package final class Desktop: Role {
         _ options: String?, _ channel: HostChannel
     ) throws(HostError) -> (Desktop, threaded: Bool) {
         let options = try DesktopOptions(parsing: options)
-        let state = try RoleState.open(options.common, database: "desktop.db", migrations: DesktopCore.migrations, now: .now)
+        let state = try RoleState.open(
+            options.common, database: "desktop.db", migrations: DesktopCore.migrations, now: .now)
         let devices: [PairedDevice]
         let unread: Int64
         do throws(StoreError) {
@@ -40,7 +41,8 @@ package final class Desktop: Role {
             throw HostError(error)
         }
         let memory: RelayMemory?
-        do throws(HostError) { memory = try options.relay.map { (relay) throws(HostError) in try .open(relay) } } catch {
+        do throws(HostError) { memory = try options.relay.map { (relay) throws(HostError) in try .open(relay) } } catch
+        {
             state.close()
             throw error
         }
