@@ -100,9 +100,38 @@ public func bw_desktop_offer(
     }
 }
 
+@_cdecl("bw_desktop_scan") @implementation
+public func bw_desktop_scan(
+    _ desktop: OpaquePointer?, _ qr_text: UnsafePointer<CChar>?,
+    _ device_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        let text = try text(qr_text, "qr_text")
+        let device = try endpoint.queue.call { endpoint.role.scan(text, then: $0) }
+        if let device_json { try give(device, to: device_json) }
+    }
+}
+
+@_cdecl("bw_desktop_code") @implementation
+public func bw_desktop_code(
+    _ desktop: OpaquePointer?, _ timeout_ms: Int32,
+    _ code_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        let code = try output(code_json, "code_json")
+        let timeout = try timeout(timeout_ms)
+        try give(try endpoint.queue.call { endpoint.role.code(timeout: timeout, then: $0) }, to: code)
+    }
+}
+
 @_cdecl("bw_desktop_pairing_cancel") @implementation
 public func bw_desktop_pairing_cancel(_ desktop: OpaquePointer?, _ flow: UnsafePointer<CChar>?) -> bw_status {
-    entry { () throws(HostError) in try DesktopEndpoint.find(desktop).role.cancelOffer() }
+    entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        endpoint.role.cancel(try Desktop.Flow.named(try optionalText(flow, "flow")))
+    }
 }
 
 @_cdecl("bw_desktop_confirm") @implementation
@@ -111,7 +140,8 @@ public func bw_desktop_confirm(
 ) -> bw_status {
     entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
-        _ = try endpoint.queue.call { endpoint.role.confirm(accept != 0, then: $0) }
+        let flow = try Desktop.Flow.named(try optionalText(flow, "flow"))
+        _ = try endpoint.queue.call { endpoint.role.confirm(flow, accept != 0, then: $0) }
     }
 }
 
@@ -123,6 +153,35 @@ public func bw_desktop_devices(
         let endpoint = try DesktopEndpoint.find(desktop)
         let devices = try output(devices_json, "devices_json")
         try give(try endpoint.queue.call { endpoint.role.devices(then: $0) }, to: devices)
+    }
+}
+
+@_cdecl("bw_desktop_rename") @implementation
+public func bw_desktop_rename(
+    _ desktop: OpaquePointer?, _ device: UnsafePointer<CChar>?, _ name: UnsafePointer<CChar>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        let device = try text(device, "device")
+        let name = try text(name, "name")
+        _ = try endpoint.queue.call { endpoint.role.rename(device, to: name, then: $0) }
+    }
+}
+
+@_cdecl("bw_desktop_unpair") @implementation
+public func bw_desktop_unpair(_ desktop: OpaquePointer?, _ device: UnsafePointer<CChar>?) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        let device = try text(device, "device")
+        _ = try endpoint.queue.call { endpoint.role.unpair(device, then: $0) }
+    }
+}
+
+@_cdecl("bw_desktop_clear") @implementation
+public func bw_desktop_clear(_ desktop: OpaquePointer?) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        _ = try endpoint.queue.call { endpoint.role.clear(then: $0) }
     }
 }
 

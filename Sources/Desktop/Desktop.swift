@@ -2,9 +2,11 @@ package import Hosting
 import JSON
 import Notifications
 import Pairing
+import Relay
 import Signalling
 import Store
 import Transport
+import Wire
 
 /// The source of truth: keeps the history, answers the methods, shows pairing codes, pushes to its devices.
 ///
@@ -38,8 +40,15 @@ package final class Desktop: Role {
             state.close()
             throw HostError(error)
         }
+        let memory: RelayMemory?
+        do throws(HostError) { memory = try options.relay.map { (relay) throws(HostError) in try .open(relay) } } catch {
+            state.close()
+            throw error
+        }
         if let path = state.movedAside { channel.problem(movedAside: path) }
-        let core = DesktopCore(options: options, state: state, devices: devices, unread: unread, channel: channel)
+        if let path = memory?.movedAside { channel.problem(relayMovedAside: path) }
+        let core = DesktopCore(
+            options: options, state: state, memory: memory, devices: devices, unread: unread, channel: channel)
         return (Desktop(core, state.directory), options.common.isThreaded)
     }
 
@@ -55,11 +64,31 @@ package final class Desktop: Role {
         EventLoop.post { [core] in core.offer(timeout: timeout, then) }
     }
 
-    package func cancelOffer() { EventLoop.post { [core] in core.cancelOffer() } }
-
-    package func confirm(_ accept: Bool, then: @escaping Then) {
-        EventLoop.post { [core] in core.confirm(accept, then) }
+    package func scan(_ text: String, then: @escaping Then) {
+        EventLoop.post { [core] in core.scan(text, then) }
     }
+
+    package func code(timeout: Int64, then: @escaping Then) {
+        EventLoop.post { [core] in core.code(timeout: timeout, then) }
+    }
+
+    /// Ends a flow; `nil` = all three.
+    package func cancel(_ flow: Flow?) { EventLoop.post { [core] in core.cancel(flow) } }
+
+    /// The user's answer; `nil` = in the only flow that asks.
+    package func confirm(_ flow: Flow?, _ accept: Bool, then: @escaping Then) {
+        EventLoop.post { [core] in core.confirm(flow, accept, then) }
+    }
+
+    package func rename(_ device: String, to name: String, then: @escaping Then) {
+        EventLoop.post { [core] in core.rename(PeerID(device), to: name, then) }
+    }
+
+    package func unpair(_ device: String, then: @escaping Then) {
+        EventLoop.post { [core] in core.unpair(PeerID(device), then) }
+    }
+
+    package func clear(then: @escaping Then) { EventLoop.post { [core] in core.clear(then) } }
 
     package func devices(then: @escaping Then) { EventLoop.post { [core] in core.describeDevices(then) } }
 
@@ -78,5 +107,14 @@ package final class Desktop: Role {
                 then()
             }
         }
+    }
+}
+
+extension HostChannel {
+    fileprivate func problem(relayMovedAside path: String) {
+        problem(
+            "database_damaged",
+            "the relay's database was damaged; it was moved aside to \(path) and a new one begun: ids that were "
+                + "proved before are known again when they come")
     }
 }

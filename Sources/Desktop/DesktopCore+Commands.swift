@@ -4,71 +4,36 @@ import Identity
 import JSON
 import Notifications
 import Pairing
+import Sealing
 import Signalling
 import Store
 import Transport
 import Wire
 
-// What comes in: commands of paired devices, and acks of devices that want to be.
+/// A device that has sent a command.
+struct Asker: Sendable {
+    let did: PeerID
+    /// Its answer is sealed, whatever has become of it meanwhile.
+    let isSecure: Bool
+    /// It reads errors as objects.
+    let isBellwire: Bool
+    let right: Right
+}
+
+// Commands of paired devices, and of the host.
 extension DesktopCore {
     /// How often the store hears that a device was there, in milliseconds.
     private static let touchInterval: UInt64 = 60_000
 
-    func received(_ message: RelayMessage, over url: String) {
-        let payload = Payload(decoding: message.payload)
-        if case .pairAck = payload {
-            let actions = offering.received(
-                PairingFrame(
-                    reading: message.payload, from: message.from,
-                    isOfSecurePeer: devices.contains { $0.did == message.from && $0.isSecure },
-                    delivery: message.delivery), now: .now)
-            // Anybody may send an ack: only who has taken the offer, or is paired, is remembered.
-            if !actions.isEmpty || devices.contains(where: { $0.did == message.from }) {
-                heardOver[message.from] = url
-            }
-            perform(actions)
-            return
-        }
-        guard let device = devices.first(where: { $0.did == message.from }) else {
-            counters.unknownSenders &+= 1
-            if case .request(let request) = payload {
-                respond(
-                    .error(RemoteError(.permissionDenied, "this device is not paired")), to: request, of: message.from,
-                    isBellwire: false, over: url)
-            }
-            return
-        }
-        heardOver[device.did] = url
-        switch payload {
-        case .request(let request):
-            touch(device, request.form)
-            handle(request, of: device, over: url)
-        case .malformed(let malformed):
-            counters.malformedPayloads &+= 1
-            channel.log(.warning, "a payload from a device was dropped: \(malformed)")
-            guard let request = malformed.request else { return }
-            let response = CommandResponse(
-                id: request.id, outcome: .error(RemoteError(.invalidRequest, malformed.description)))
-            send(
-                response.payload(as: CommandResponse.Form(request.form, isBellwire: device.isSecure)), to: device.did,
-                over: url)
-        case .other(let type, let value): tell(type, ["payload": value], from: device)
-        case .bellwire(let type, let fields): tell(type, ["payload": .object(fields)], from: device)
-        case .otherEvent(let name, let fields):
-            tell("chainlesschain:event", ["event": .string(name), "payload": .object(fields)], from: device)
-        case .cancel, .response, .event, .pairAck, .pairingConfirmation, .pairingReject, .iceConfig: break
-        }
+    func asker(_ device: PairedDevice, isBellwire: Bool) -> Asker {
+        let right = rights[device.did] ?? Right()
+        rights[device.did] = right
+        return Asker(did: device.did, isSecure: device.isSecure, isBellwire: isBellwire, right: right)
     }
 
-    private func tell(_ type: String, _ fields: JSONObject, from device: PairedDevice) {
-        var data: JSONObject = ["type": .string(type), "device": .string(device.did.text)]
-        data.merge(fields)
-        channel.post(HostEvent(.command, data: data))
-    }
-
-    private func handle(_ request: CommandRequest, of device: PairedDevice, over url: String) {
+    func handle(_ request: CommandRequest, of device: PairedDevice, mark: SealMark?, over url: String) {
         // Only Bellwire devices say until when a command is good (protocol.md 4.5): they read errors as objects.
-        let isBellwire = device.isSecure || request.expiresAt != nil
+        let asker = asker(device, isBellwire: device.isSecure || request.expiresAt != nil)
         let verdict = authenticator.check(request, from: device.did, now: .now, monotonic: EventLoop.now) {
             message, signature, did in
             guard let key = PublicKey(did: did.text) else { return .unverifiable }
@@ -77,31 +42,45 @@ extension DesktopCore {
         }
         if case .refused(let error) = verdict {
             counters.refusedCommands &+= 1
-            return respond(.error(error), to: request, of: device.did, isBellwire: isBellwire, over: url)
+            return once(mark) { core in core.respond(.error(error), to: request, of: asker, over: url) }
         }
-        carryOut(.device(device.did, isBellwire: isBellwire), request.method, request.params) { core, outcome in
-            core.respond(outcome, to: request, of: device.did, isBellwire: isBellwire, over: url)
-        }
+        carryOut(
+            .device(device.did, isBellwire: asker.isBellwire), request.method, request.params, mark: mark,
+            right: asker.right
+        ) { core, outcome in core.respond(outcome, to: request, of: asker, over: url) }
     }
 
-    /// Runs a method on the store, then its effects, then `then` with the answer.
+    private enum Carried {
+        case out(Handled, unread: Int64)
+        /// It was carried out before this desktop was opened.
+        case before
+        /// Its device was unpaired meanwhile.
+        case refused
+    }
+
+    /// Runs a method on the store, then its effects, then `then` with the answer. A command that came before has neither.
     func carryOut(
-        _ caller: MethodHandler.Caller, _ method: String, _ params: JSONObject,
+        _ caller: MethodHandler.Caller, _ method: String, _ params: JSONObject, mark: SealMark? = nil,
+        right: Right? = nil,
         then: @escaping @Sendable @EventLoop (DesktopCore, CommandResponse.Outcome) -> Void
     ) {
         var generator = SecureRandomNumberGenerator()
         let context = MethodHandler.Context(
             now: .now, newID: NotificationID(random: generator.next(), generator.next()),
             devices: devices.map { MethodHandler.PairedDevice(peer: $0.did, deviceID: $0.deviceID) })
-        store { (connection) throws(StoreError) -> (Handled, Int64) in
+        store { (connection) throws(StoreError) -> Carried in
+            if let mark, try !SealStates(connection).save(mark) { return .before }
+            if let right, right.isRevoked { return .refused }
             let handled = try MethodHandler(caller: caller, context: context, on: connection).handle(method, params)
-            return (handled, try History(connection).unreadCount())
+            return .out(handled, unread: try History(connection).unreadCount())
         } then: { core, result in
             switch result {
             case .failure(let error):
                 if error.code != .closed { core.channel.problem("store_failed", "a command failed: \(error.message)") }
                 then(core, .error(RemoteError(.internalError, "the desktop's store failed")))
-            case .success((let handled, let unread)):
+            case .success(.before): core.counters.replayed &+= 1
+            case .success(.refused): then(core, .error(.notPaired))
+            case .success(.out(let handled, let unread)):
                 core.tell(unread: unread)
                 core.perform(handled, then)
             }
@@ -129,18 +108,20 @@ extension DesktopCore {
         }
     }
 
-    private func respond(
-        _ outcome: CommandResponse.Outcome, to request: CommandRequest, of peer: PeerID, isBellwire: Bool,
-        over url: String
+    /// A device that was unpaired meanwhile is told no more than that.
+    func respond(
+        _ outcome: CommandResponse.Outcome, to request: CommandRequest, of asker: Asker, over url: String
     ) {
-        let response = CommandResponse(id: request.id, outcome: outcome)
-        send(response.payload(as: CommandResponse.Form(request.form, isBellwire: isBellwire)), to: peer, over: url)
+        let outcome = asker.right.isRevoked ? .error(.notPaired) : outcome
+        respond(CommandResponse(id: request.id, outcome: outcome), form: request.form, of: asker, over: url)
     }
 
     /// Over the connection that it came by, else over any that is up.
-    private func send(_ payload: JSONValue, to peer: PeerID, over url: String) {
+    func respond(_ response: CommandResponse, form: PayloadForm, of asker: Asker, over url: String) {
+        let payload = response.payload(as: CommandResponse.Form(form, isBellwire: asker.isBellwire))
         let link = links[url].flatMap { $0.state.isOnline ? $0 : nil } ?? links.values.first { $0.state.isOnline }
-        switch link?.send(to: peer, payload: payload) ?? .offline {
+        let result = link.map { send(payload, to: asker.did, sealed: asker.isSecure, over: $0) }
+        switch result ?? .offline {
         case .written: break
         case .offline, .congested: channel.log(.warning, "an answer could not be sent: no connection to the relay")
         case .tooLarge: channel.log(.warning, "an answer could not be sent: it is larger than 1 MiB")
@@ -148,7 +129,7 @@ extension DesktopCore {
     }
 
     /// Now and then the store hears that a device was there, and at once when its form has changed.
-    private func touch(_ device: PairedDevice, _ form: PayloadForm) {
+    func touch(_ device: PairedDevice, _ form: PayloadForm) {
         let now = EventLoop.now
         let isRecent = touchedAt[device.did].map { now &- $0 < Self.touchInterval } ?? false
         guard !isRecent || device.payloadForm != form else { return }
@@ -159,7 +140,10 @@ extension DesktopCore {
             try PairedDevices(connection).touch(did, at: seenAt, form: form)
             return try PairedDevices(connection).find(did)
         } then: { core, result in
-            if case .success(.some(let stored)) = result { core.replace(stored) }
+            // Not if it was unpaired meanwhile.
+            if case .success(.some(let stored)) = result, core.devices.contains(where: { $0.did == did }) {
+                core.replace(stored)
+            }
         }
     }
 

@@ -4,11 +4,10 @@ import JSON
 import Pairing
 import Relay
 import Signalling
-import Store
 import Transport
 import Wire
 
-// Flow B: the machine decides, this carries out (protocol.md 2).
+// Flow B: the machine decides, this carries out (protocol.md 2 and 4.3).
 extension DesktopCore {
     func offer(timeout: Int64, _ then: @escaping Then) {
         do throws(HostError) { try start() } catch { return then(.failure(error)) }
@@ -17,38 +16,20 @@ extension DesktopCore {
         armWaitingTimer()
     }
 
-    func cancelOffer() {
-        endWaitingOffers(
-            .failure(HostError(.pairing, PairingReason.cancelled.message, detail: ["reason": "cancelled"])))
-        perform(offering.cancel())
-    }
-
-    func confirm(_ accept: Bool, _ then: Then) {
-        switch offering.answer(accept: accept) {
-        case .nothingWaits:
-            then(.failure(HostError(.notFound, "no device waits to be confirmed")))
-        case .taken(let actions):
-            then(.success("{}"))
-            perform(actions)
-        }
-    }
-
     func offerTimedOut() { perform(offering.timedOut()) }
-
-    private var isOnline: Bool { links.values.contains { $0.state.isOnline } }
 
     private func show() -> Result<String, HostError> {
         var generator = SecureRandomNumberGenerator()
+        var code = PairingCode(using: &generator)
+        // An ack says which of the two it is for by its code alone.
+        while code == nameplate { code = PairingCode(using: &generator) }
+        offerCode = code
         let address = relay.flatMap { relay in options.relay.map { LocalRelayAddress($0, port: relay.port) } }
         let offer = DesktopPairingOffer(
-            code: PairingCode(using: &generator), pcPeerID: peerID,
-            deviceInfo: PairingDeviceInfo(
-                name: options.common.name, platform: options.common.platform, version: libraryVersion.description),
-            timestamp: .now, signalingURL: options.signalingURL ?? address?.lan, relayURL: options.common.relayURL)
-        perform(
-            offering.show(
-                offer, confirm: options.confirms,
-                legacy: LegacyPairing(rawValue: options.common.legacy.rawValue) ?? .none))
+            code: code, pcPeerID: peerID, deviceInfo: identity.deviceInfo, timestamp: .now,
+            signalingURL: options.signalingURL ?? address?.lan, relayURL: options.common.relayURL,
+            seal: PairingSeal(secret: PairingSecret.random().base64url, confirm: options.confirms))
+        perform(offering.show(offer, confirm: options.confirms, legacy: options.legacyPairing))
         return .success(
             JSONValue.object([
                 "payload": .string(offer.serialized()), "code": .string(offer.code.digits),
@@ -65,21 +46,11 @@ extension DesktopCore {
         endWaitingOffers(outcome)
     }
 
-    func expireWaitingOffers() {
-        let expired = waitingOffers.takeExpired(now: EventLoop.now)
-        armWaitingTimer()
-        let problem = connection["routes"]?.array?.lazy.compactMap { $0["problem"]?.string }.first
-        let message = "no relay has registered the desktop in time" + (problem.map { ": \($0)" } ?? "")
-        for waiter in expired { waiter(.failure(HostError(.offline, message))) }
-    }
-
     func endWaitingOffers(_ outcome: Result<String, HostError>) {
         let waiting = waitingOffers.takeAll()
         armWaitingTimer()
         for waiter in waiting { waiter(outcome) }
     }
-
-    private func armWaitingTimer() { waitingTimer.start(at: waitingOffers.nextDeadline) }
 
     // MARK: Carrying out
 
@@ -88,40 +59,27 @@ extension DesktopCore {
             switch action {
             case .startTimer(let delay): offerTimer.start(after: delay)
             case .stopTimer: offerTimer.stop()
-            case .store(let device): store(device)
-            case .sendReject(let reject, let peer, _): _ = link(to: peer)?.send(to: peer, payload: reject.json)
-            case .sendConfirmation(let confirmation, let peer):
-                _ = link(to: peer)?.send(to: peer, payload: confirmation.json)
-            case .sendICEConfig(let peer):
-                let greeting = ICEConfig(pcPeerID: peerID, iceServersJSON: "[]", timestamp: .now)
-                _ = link(to: peer)?.send(to: peer, payload: greeting.json)
-            case .report(let state):
-                channel.post(HostEvent(.pairingChanged, data: state.data))
-                // Offers are not sealed yet, so every ack asks: where the host did not ask for that, it is accepted.
-                if case .acked(_, .some) = state, !options.confirms,
-                    case .taken(let more) = offering.answer(accept: true)
-                {
-                    perform(more)
-                }
+            case .store(let device): store(device, for: .offer)
+            case .sendConfirmation(let confirmation, let peer): greet(peer, confirmation)
+            case .sendReject(let reject, let peer, let sealed): decline(peer, reject, sealed: sealed)
+            case .sendICEConfig(let peer): sendICEConfig(to: peer)
+            case .report(let state): report(state.data)
             }
         }
     }
 
-    private func link(to peer: PeerID) -> RelayConnection? {
-        heardOver[peer].flatMap { links[$0] } ?? links.values.first { $0.state.isOnline }
+    /// Tells a device, sealed, that it is paired.
+    func greet(_ peer: PeerID, _ confirmation: PairingConfirmation) {
+        if let link = link(to: peer) { _ = send(confirmation.json, to: peer, sealed: true, over: link) }
     }
 
-    private func store(_ device: PairedDevice) {
-        store { (connection) throws(StoreError) in
-            try PairedDevices(connection).upsert(device)
-        } then: { core, result in
-            switch result {
-            case .success(let stored):
-                core.replace(stored)
-                core.perform(core.offering.stored(stored, now: .now))
-            case .failure(let error):
-                core.perform(core.offering.storeFailed(device.did, detail: error.message))
-            }
-        }
+    func decline(_ peer: PeerID, _ reject: PairingReject, sealed: Bool) {
+        if let link = link(to: peer) { _ = send(reject.json, to: peer, sealed: sealed, over: link) }
+    }
+
+    /// There are none: the frame itself is the sign that a deployed phone waits for.
+    func sendICEConfig(to peer: PeerID) {
+        let greeting = ICEConfig(pcPeerID: peerID, iceServersJSON: "[]", timestamp: .now)
+        if let link = link(to: peer) { _ = send(greeting.json, to: peer, over: link) }
     }
 }

@@ -16,7 +16,7 @@ extension DesktopCore {
             let form = NotificationEvent.Form(platform: device.platform, isBellwire: device.isSecure)
             let payload = event.payload(as: form)
             for url in routes(to: peer) {
-                if links[url]?.send(to: peer, payload: payload).isWritten == true {
+                if let link = links[url], send(payload, to: peer, over: link).isWritten {
                     written[peer, default: []].insert(url)
                 }
             }
@@ -27,7 +27,7 @@ extension DesktopCore {
 
     /// Where it was heard of last; a device that was not heard of since we came may be at any of our relays. Devices
     /// tell doubled pushes apart by their ids.
-    private func routes(to peer: PeerID) -> [String] {
+    func routes(to peer: PeerID) -> [String] {
         if let url = heardOver[peer], links[url]?.state.isOnline == true { return [url] }
         return links.keys.filter { links[$0]?.state.isOnline == true }
     }

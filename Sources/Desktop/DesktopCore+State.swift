@@ -2,6 +2,7 @@ import Hosting
 import JSON
 import Pairing
 import Relay
+import Sealing
 import Transport
 import Wire
 
@@ -19,15 +20,23 @@ extension DesktopCore {
                 "healthPort": relay.healthPort.map { .integer(Int64($0)) },
             ])
         }
-        if offering.isActive, case .displaying(_, let expiresAt) = offering.reported {
-            state["offer"] = .object(["state": "displaying", "expiresAt": .integer(expiresAt)])
+        if offering.isActive {
+            let offer = offering.reported.data
+            state["offer"] = .object(["state": offer["state"], "expiresAt": offer["expiresAt"]])
         }
+        let refused = sealer.refused
         state["counters"] = [
             "unknownSenders": .integer(counters.unknownSenders),
             "malformedFrames": .integer(counters.malformedFrames),
             "malformedPayloads": .integer(counters.malformedPayloads),
             "refusedCommands": .integer(counters.refusedCommands),
-            "droppedAcks": .integer(Int64(offering.dropped.total)),
+            "droppedAcks": .integer(
+                Int64(offering.dropped.total &+ scanning.dropped.total &+ coding.dropped.total)),
+            "plainOfSecure": .integer(counters.plainOfSecure),
+            "forged": .integer(Int64(clamping: refused.forged)),
+            "replayed": .integer(Int64(clamping: refused.replayed) &+ counters.replayed),
+            "misaddressed": .integer(Int64(clamping: refused.misaddressed)),
+            "malformed": .integer(Int64(clamping: refused.malformed)),
         ]
         then(.success(JSONValue.object(state).serialized()))
     }

@@ -5,6 +5,7 @@ import JSON
 import Notifications
 import Pairing
 import Relay
+import Sealing
 import Signalling
 import Store
 import Transport
@@ -22,15 +23,25 @@ final class DesktopCore {
     let channel: HostChannel
     /// Where devices address it.
     let peerID: PeerID
+    /// Registrations are proved with it.
+    let key: SigningKey
+    private let seal: RoleState.Seal
+    /// What is said to and by devices that were paired sealed (protocol.md 4.2).
+    lazy var sealer = Sealer(key: key, epoch: seal.epoch, windows: seal.windows)
 
     var isStarted = false
     var isShutDown = false
     var devices: [PairedDevice]
+    /// What each device's commands under way stand on.
+    var rights: [PeerID: Right] = [:]
     /// The connection over which each device was heard of last.
     var heardOver: [PeerID: String] = [:]
     /// When the store was last told so, in the loop's time.
     var touchedAt: [PeerID: UInt64] = [:]
     var relay: Relay?
+    /// Stopped, and saying good-bye.
+    private var leavingRelay: Relay?
+    private let relayMemory: RelayMemory?
     var links: [String: RelayConnection] = [:]
     /// The url of the own relay, for ourselves.
     var ownURL: String?
@@ -39,20 +50,42 @@ final class DesktopCore {
     var authenticator = CommandAuthenticator()
     var pushes = PushRuns()
     lazy var pushTimer = LoopTimer { [weak self] in self?.pushesDue() }
-    var offering = DesktopOfferStateMachine()
-    lazy var offerTimer = LoopTimer { [weak self] in self?.offerTimedOut() }
-    /// Offers that wait until a relay has us registered.
-    var waitingOffers = Waiters()
-    lazy var waitingTimer = LoopTimer { [weak self] in self?.expireWaitingOffers() }
     var counters = Counters()
 
+    // The three flows (protocol.md 2): each has a machine and a timer.
+    var offering = DesktopOfferStateMachine()
+    lazy var offerTimer = LoopTimer { [weak self] in self?.offerTimedOut() }
+    /// Of the newest offer.
+    var offerCode: PairingCode?
+    var scanning = DesktopScanStateMachine()
+    lazy var scanTimer = LoopTimer { [weak self] in self?.scanTimedOut() }
+    var coding = DesktopTypedCodeStateMachine()
+    lazy var codeTimer = LoopTimer { [weak self] in self?.codeTimedOut() }
+    /// Of the newest typed code.
+    var nameplate: PairingCode?
+    /// The typed code's second connection, and where it goes.
+    var alias: (link: RelayConnection, url: String)?
+    /// Offers that wait until a relay has us registered.
+    var waitingOffers = Waiters()
+    /// Typed codes that wait for that, and then for their alias.
+    var waitingCodes = Waiters()
+    lazy var waitingTimer = LoopTimer { [weak self] in self?.expireWaiting() }
+    /// Devices whose pairing is on its way to the disk.
+    var storing: [PeerID: Storing] = [:]
+    /// The seals that have brought a pairing about, until it is stored.
+    var pairingMarks: [PeerID: [SealMark]] = [:]
+
     nonisolated init(
-        options: DesktopOptions, state: RoleState, devices: [PairedDevice], unread: Int64, channel: HostChannel
+        options: DesktopOptions, state: RoleState, memory: RelayMemory?, devices: [PairedDevice], unread: Int64,
+        channel: HostChannel
     ) {
         self.options = options
         database = state.database
         self.channel = channel
         peerID = PeerID(state.key.did)
+        key = state.key
+        seal = state.seal
+        relayMemory = memory
         self.devices = devices
         self.unread = unread
     }
@@ -62,6 +95,10 @@ final class DesktopCore {
         var malformedFrames: Int64 = 0
         var malformedPayloads: Int64 = 0
         var refusedCommands: Int64 = 0
+        /// Said in plain text in the name of a device that was paired sealed.
+        var plainOfSecure: Int64 = 0
+        /// Sealed, and already in the store.
+        var replayed: Int64 = 0
     }
 
     // MARK: Start and stop
@@ -96,7 +133,7 @@ final class DesktopCore {
     private func startRelay() throws(HostError) {
         guard let relayOptions = options.relay, relay == nil else { return }
         do throws(RelayError) {
-            let relay = try Relay.start(relayOptions, log: channel.relayLog)
+            let relay = try Relay.start(relayOptions, memory: relayMemory, log: channel.relayLog)
             self.relay = relay
             ownURL = LocalRelayAddress(relayOptions, port: relay.port).own(signalingURL: options.signalingURL)
         } catch {
@@ -111,22 +148,34 @@ final class DesktopCore {
 
     func shutDown(then: @escaping @Sendable () -> Void) {
         isShutDown = true
-        end { [database] in database.close(then: then) }
-        for timer in [pushTimer, offerTimer, waitingTimer] { timer.stop() }
+        end { [database, relayMemory] in
+            guard let relayMemory else { return database.close(then: then) }
+            relayMemory.close { database.close(then: then) }
+        }
+        for timer in [pushTimer, offerTimer, scanTimer, codeTimer, waitingTimer] { timer.stop() }
     }
 
     private func end(_ then: @escaping @EventLoop () -> Void) {
         isStarted = false
-        endWaitingOffers(.failure(isShutDown ? .closed : HostError(.offline, "the desktop was stopped")))
-        perform(offering.cancel())
+        let outcome = isShutDown ? HostError.closed : HostError(.offline, "the desktop was stopped")
+        endWaitingOffers(.failure(outcome))
+        endWaitingCodes(.failure(outcome))
+        endFlows()
         let closing = links
         links = [:]
         for link in closing.values { link.stop() }
         finish(pushes.end(now: EventLoop.now))
         tellConnection()
-        guard let relay else { return then() }
+        guard let relay else {
+            guard let leavingRelay else { return then() }
+            return leavingRelay.stop(then: then)
+        }
         self.relay = nil
-        relay.stop(then: then)
+        leavingRelay = relay
+        relay.stop { [weak self] in
+            if let self, self.leavingRelay === relay { self.leavingRelay = nil }
+            then()
+        }
     }
 
     // MARK: Connections
@@ -134,16 +183,20 @@ final class DesktopCore {
     private func connect(_ url: String) throws(HostError) {
         let parsed: WebSocketURL
         do throws(TransportError) { parsed = try WebSocketURL(url) } catch { throw HostError(error) }
-        var clientOptions = WebSocketClientOptions()
-        clientOptions.tls = TLSClientOptions(caFile: options.common.caFile)
         let register = SignallingFrame.Register(
             peerID: peerID, deviceType: .desktop,
             deviceInfo: ["name": .string(options.common.name), "platform": .string(options.common.platform)])
-        let link = RelayConnection(url: parsed, registration: register, options: clientOptions) {
-            [weak self] link, event in self?.received(event, over: link, url)
-        }
+        let link = RelayConnection(
+            url: parsed, registration: register, provingWith: key, options: clientOptions
+        ) { [weak self] link, event in self?.received(event, over: link, url) }
         links[url] = link
         link.start()
+    }
+
+    var clientOptions: WebSocketClientOptions {
+        var clientOptions = WebSocketClientOptions()
+        clientOptions.tls = TLSClientOptions(caFile: options.common.caFile)
+        return clientOptions
     }
 
     private func received(_ event: RelayEvent, over link: RelayConnection, _ url: String) {
@@ -151,7 +204,10 @@ final class DesktopCore {
         switch event {
         case .stateChanged(let state):
             channel.log(.info, state.summary(of: url))
-            if state.isOnline { serveWaitingOffers() }
+            if state.isOnline {
+                serveWaitingOffers()
+                serveWaitingCodes()
+            }
             tellConnection()
         case .message(let message): received(message, over: url)
         case .routed(let frame, let delivery):
@@ -159,9 +215,13 @@ final class DesktopCore {
             received(
                 RelayMessage(from: from, payload: .object(frame.members), timestamp: nil, delivery: delivery), over: url
             )
-        case .peerOffline(let peer): finish(pushes.absent(peer, over: url))
+        case .peerOffline(let peer):
+            finish(pushes.absent(peer, over: url))
+            perform(scanning.peerOffline(peer))
         case .peerStatus: break
-        case .refused: channel.log(.warning, "the relay \(link.url.origin) refused a frame")
+        case .refused(let text):
+            channel.log(.warning, "the relay \(link.url.origin) refused a frame")
+            perform(scanning.relayRefused(detail: text))
         case .malformed(let error):
             counters.malformedFrames &+= 1
             channel.log(.warning, "a frame from the relay \(link.url.origin) was dropped: \(error.message)")

@@ -3,6 +3,26 @@ import JSON
 import Notifications
 
 extension Desktop {
+    /// A way to pair.
+    package enum Flow: String, Sendable, CaseIterable {
+        /// It shows a QR code.
+        case offer
+        /// It scans a device's.
+        case scan
+        /// It shows a code that is typed.
+        case code
+
+        /// `nil` for a host that names none.
+        package static func named(_ text: String?) throws(HostError) -> Flow? {
+            guard let text else { return nil }
+            guard let flow = Flow(rawValue: text) else {
+                let names = allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+                throw HostError(.invalid, "flow must be one of \(names), or NULL", detail: ["field": "flow"])
+            }
+            return flow
+        }
+    }
+
     /// A notification of the host's own, its parameters checked.
     package struct Notice: Sendable {
         let method: NotificationMethod
