@@ -36,7 +36,10 @@ extension Command {
 
     private static let origin = Option(
         "origin", .required("URL"),
-        "The URL that peers dial, where that is a name: ids are proved for it. May be given several times (default: its addresses with its port)."
+        """
+        The URL that peers dial, where that is a name: ids are proved for it. May be given several times (default: its \
+        addresses with its port).
+        """
     )
     private static let relayStateDirectory = Option(
         "state-dir", .required("DIR"),
