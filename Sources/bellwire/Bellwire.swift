@@ -5,7 +5,7 @@ import Glibc
 @main
 enum Bellwire {
     /// Every command, in the order of the overview.
-    static let commands: [Command] = [.relay, .desktop, .pair, .listen, .send, .history]
+    static let commands: [Command] = [.relay, .desktop, .pair, .peers, .listen, .send, .history]
 
     static func main() {
         let words = Array(CommandLine.arguments.dropFirst())

@@ -1,7 +1,7 @@
 /// What the user wrote after a command's name, checked against what the command takes.
 struct Arguments {
-    /// Values by option name; a switch, or an optional value left out, is `nil`.
-    private var values: [String: String?] = [:]
+    /// Values by option name, in their order; a switch, or an optional value left out, is `nil`.
+    private var values: [String: [String?]] = [:]
     private(set) var operands: [String] = []
 
     /// Options and operands may come in any order; `--` ends the options; the last of two equal options counts.
@@ -44,20 +44,31 @@ struct Arguments {
         switch option.value {
         case .none:
             if attached != nil { throw Arguments.misuse("--\(option.name) takes no value", command) }
-            values.updateValue(nil, forKey: option.name)
+            values[option.name, default: []].append(nil)
         case .optional:
-            values.updateValue(attached, forKey: option.name)
+            values[option.name, default: []].append(attached)
         case .required(let placeholder):
             guard let value = attached ?? rest.popFirst() else {
                 throw Arguments.misuse("--\(option.name) needs a value: \(placeholder)", command)
             }
-            values.updateValue(value, forKey: option.name)
+            values[option.name, default: []].append(value)
         }
     }
 
     func has(_ option: Option) -> Bool { values.keys.contains(option.name) }
 
-    func text(_ option: Option) -> String? { values[option.name] ?? nil }
+    func text(_ option: Option) -> String? { values[option.name]?.last ?? nil }
+
+    /// Of an option that may be given several times.
+    func texts(_ option: Option) -> [String] { values[option.name]?.compactMap(\.self) ?? [] }
+
+    /// Refuses two of these at once.
+    func exclude(_ options: [Option], of command: String) throws(Failure) {
+        let given = options.filter(has)
+        guard given.count > 1 else { return }
+        throw Failure(
+            .usage, "--\(given[0].name) and --\(given[1].name) exclude each other (see bellwire \(command) --help)")
+    }
 
     /// The option's value as a whole number, or its default.
     func integer(_ option: Option, in range: ClosedRange<Int>) throws(Failure) -> Int? {

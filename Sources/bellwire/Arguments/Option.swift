@@ -50,6 +50,11 @@ extension Option {
         "ca-file", .required("FILE"), "Certificates (PEM) to trust for wss:// instead of the system's.")
     static let name = Option("name", .required("NAME"), "What the other side calls this one (default: the host name).")
 
+    /// What peers may do that cannot prove who they are.
+    static func legacy(_ help: String) -> Option {
+        Option("legacy", .required("WHICH"), help, initial: "qr")
+    }
+
     static let deviceStateDirectory = stateDirectory("device")
     static let desktopStateDirectory = stateDirectory("desktop")
 

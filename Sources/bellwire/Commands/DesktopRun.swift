@@ -1,5 +1,4 @@
 import CBellwire
-import Glibc
 import JSON
 
 /// One run of `bellwire desktop`.
@@ -8,19 +7,19 @@ final class DesktopRun {
     private let json: Bool
     private let handle: Handle
     private let carriesRelay: Bool
+    private let pairing: DesktopPairing
     private var connection = Connection()
-    private var wantsOffer = false
 
     init(_ arguments: Arguments) throws(Failure) {
-        if arguments.has(Command.relayAddress), arguments.has(Command.relayURL) {
-            throw Failure(.usage, "--relay and --relay-url exclude each other")
-        }
-        if arguments.has(Command.pairAlways), arguments.has(Command.pairNever) {
-            throw Failure(.usage, "--pair and --no-pair exclude each other")
-        }
+        try arguments.exclude([Command.relayAddress, Command.relayURL], of: "desktop")
+        try arguments.exclude([Command.pairAlways, Command.pairNever], of: "desktop")
+        try arguments.exclude([Command.acceptAll, Command.confirmAll], of: "desktop")
         self.arguments = arguments
         json = arguments.has(.json)
         carriesRelay = !arguments.has(Command.relayURL)
+        let scanned = try arguments.text(Command.scanText).map { text throws(Failure) in
+            try CodeText.read(text, of: "device")
+        }
         let listen = arguments.text(Command.relayAddress) ?? Command.relayAddress.initial ?? ""
         let options: JSONValue = [
             "state_dir": arguments.text(.desktopStateDirectory).map { .string($0) },
@@ -29,28 +28,32 @@ final class DesktopRun {
             "relay": carriesRelay ? ["listen": .string(listen)] : nil,
             "relay_url": arguments.text(Command.relayURL).map { .string($0) },
             "signaling_url": arguments.text(Command.signalingURL).map { .string($0) },
+            "confirm": arguments.has(Command.confirmAll) ? true : nil,
+            "legacy": arguments.text(Command.desktopLegacy).map { .string($0) },
         ]
         handle = try Handle(.desktop, options: options, verbose: arguments.has(.verbose))
+        pairing = DesktopPairing(handle, arguments, scanned: scanned)
     }
 
     func run() throws(Failure) -> Exit {
-        if !arguments.has(Command.pairNever) {
-            let isUnpaired = try devices().isEmpty
-            wantsOffer = isUnpaired || arguments.has(Command.pairAlways)
-        }
+        let isUnpaired = try result { bw_desktop_devices(handle.pointer, $0) }.array?.isEmpty ?? true
+        pairing.begin(isUnpaired: isUnpaired)
         try handle.subscribe("*") { [unowned self] name, event in show(name, event) }
         try handle.start()
         try announce()
-        let input = arguments.has(Command.stdinOption) ? LineInput { [unowned self] line in push(line) } : nil
+        let pushes = arguments.has(Command.stdinOption)
+        // A line answers the question that is open; else it is pushed.
+        let input = LineInput { [unowned self] line in
+            if !pairing.answer(line), pushes { push(line) }
+        }
+        input.isWanted = pushes
         _ = try handle.wait(input: input) { () throws(Failure) in
-            if wantsOffer, connection.isOnline { try offer() }
+            if connection.isOnline { connection.isOnline = try pairing.online() }
+            if !input.isOpen { pairing.nobodyAnswers() }
+            input.isWanted = pushes || pairing.isAsking
             return false
         }
         return .done
-    }
-
-    private func devices() throws(Failure) -> [JSONValue] {
-        try result { bw_desktop_devices(handle.pointer, $0) }.array ?? []
     }
 
     private func announce() throws(Failure) {
@@ -63,43 +66,6 @@ final class DesktopRun {
         }
     }
 
-    // MARK: Pairing
-
-    private func offer() throws(Failure) {
-        let offer: JSONValue
-        do throws(Failure) { offer = try result { bw_desktop_offer(handle.pointer, 10_000, $0) } } catch {
-            // The relay went in this very moment: the next time that it is there, the offer is made.
-            guard error.exit == .offline else { throw error }
-            connection.isOnline = false
-            return
-        }
-        wantsOffer = false
-        let payload = offer["payload"]?.string ?? ""
-        if json {
-            Output.json(["event": "offer", "data": offer])
-            return
-        }
-        let drawing = Output.isTerminal ? try self.drawing(of: payload) : nil
-        if let drawing {
-            Output.text(drawing)
-            Output.line("Scan it with a device, or give its text to bellwire pair, within five minutes.")
-        }
-        if drawing == nil || arguments.has(Command.qrText) { Output.line(payload) }
-    }
-
-    /// The QR code; `nil`, and said, where the terminal is too narrow for it.
-    private func drawing(of payload: String) throws(Failure) -> String? {
-        let plain = getenv("NO_COLOR") != nil || getenv("TERM").map { String(cString: $0) == "dumb" } ?? true
-        // Measured without colours: those are no columns.
-        let measured = try resultText { bw_qr_terminal(payload, 1, $0) }
-        let width = measured.split(separator: "\n").map(\.count).max() ?? 0
-        if let columns = Output.columns, columns < width {
-            Output.notice("the QR code needs \(width) columns, the terminal has \(columns); its text is")
-            return nil
-        }
-        return plain ? measured : try resultText { bw_qr_terminal(payload, 0, $0) }
-    }
-
     // MARK: Events
 
     private func show(_ name: String, _ event: JSONValue) {
@@ -109,13 +75,14 @@ final class DesktopRun {
             connection = Connection(data)
             if !json, connection != before { showConnection() }
         }
+        if name == "pairing.changed" { pairing.changed(data) }
         if json {
             Output.json(event)
             return
         }
         switch name {
         case "notification.received": Output.line(NotificationLine.text(data))
-        case "pairing.changed": showPairing(data)
+        case "pairing.changed": pairing.show(data)
         case "problem": Output.notice(data["message"]?.string ?? "a problem without a message")
         default: break
         }
@@ -126,21 +93,6 @@ final class DesktopRun {
             Output.notice("online")
         } else if let problem = connection.problem {
             Output.notice("offline, trying on: \(problem)")
-        }
-    }
-
-    private func showPairing(_ data: JSONValue) {
-        let device = data["device"]
-        let name = Printable.line(device?["name"]?.string ?? device?["id"]?.string ?? device?.string ?? "a device")
-        switch data["state"]?.string {
-        case "paired":
-            let platform = device?["platform"]?.string.map { " (\(Printable.line($0)))" } ?? ""
-            Output.line("Paired with \(name)\(platform).")
-        case "expired": Output.notice("the code has expired; start again with --pair for a new one")
-        case "failed":
-            Output.notice(
-                "pairing failed: \(data["message"]?.string ?? data["reason"]?.string ?? "it does not say why")")
-        default: break
         }
     }
 

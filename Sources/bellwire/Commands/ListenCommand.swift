@@ -59,10 +59,21 @@ extension Command {
                 do throws(Failure) { try session.handle.unsubscribe(subscription) } catch { problem = error }
             }
         }
+        var remaining = desktops
+        try session.handle.subscribe("peers.changed") { _, event in
+            let now = event["data"]?["desktops"]?.array?.compactMap { PairedPeer($0) } ?? []
+            if !json {
+                for gone in remaining where !now.contains(where: { $0.id == gone.id }) {
+                    Output.notice("\(gone.name) is not paired any more")
+                }
+            }
+            remaining = now
+        }
         if !json { try notices(session, desktops) }
         try session.handle.start()
         let wake = try session.handle.wait(until: deadline) { () throws(Failure) in
             if let problem { throw problem }
+            if remaining.isEmpty { throw Failure(.notPaired, "no desktop is paired any more") }
             return received == count
         }
         switch wake {
@@ -77,7 +88,7 @@ extension Command {
     }
 
     /// Connections and problems, on standard error.
-    private static func notices(_ session: DeviceSession, _ desktops: [PairedDesktop]) throws(Failure) {
+    private static func notices(_ session: DeviceSession, _ desktops: [PairedPeer]) throws(Failure) {
         var shown: [String: Connection] = [:]
         try session.handle.subscribe("connection.changed") { _, event in
             guard let id = event["desktop"]?.string, let data = event["data"] else { return }

@@ -4,11 +4,17 @@ import JSON
 extension Command {
     static let pair = Command(
         name: "pair",
-        summary: "Pairs this device with a desktop by the text of its QR code.",
+        summary: "Pairs this device with a desktop: by its QR code, by one of its own, or by digits.",
         about: [
             """
-            Pairs with the desktop whose QR code says TEXT. The text is what the code holds: bellwire desktop --qr-text \
-            prints it. It is good for five minutes.
+            Pairs with the desktop whose QR code says TEXT: what the code holds, as bellwire desktop --qr-text prints \
+            it. With --show this device shows a code instead, for a desktop to scan; with --code the digits are typed \
+            that a desktop shows. A code is good for five minutes.
+            """,
+            """
+            With another Bellwire the pairing is sealed: nobody in between can read or change what follows, and both \
+            sides say the same six digits and two words. Compare them. What can only be paired unsealed, as desktops of \
+            other makers, is said to be so.
             """,
             "One process at a time holds a device's state directory: end a running bellwire listen first.",
         ],
@@ -16,33 +22,67 @@ extension Command {
             Operand(
                 name: "TEXT", help: "The text; - or nothing reads it from standard input, @FILE from a file.")
         ],
-        ownOptions: [pairTimeout, .name, pairList] + DeviceSession.options,
+        ownOptions: [
+            pairShow, pairCode, pairRelay, pairTimeout, .name, pairLegacy, qrText, pairList,
+        ] + DeviceSession.options,
         examples: [
             Example(line: "bellwire pair @code.txt", says: "Pairs by the text in a file."),
-            Example(line: "bellwire pair --list", says: "Shows the desktops that are paired."),
+            Example(
+                line: "bellwire pair --show --relay-url wss://relay.example.org",
+                says: "Shows a code, for bellwire desktop --scan."),
+            Example(line: "bellwire pair --code 123456-789012", says: "Types the digits under a desktop's QR code."),
         ],
         run: { arguments throws(Failure) in try runPair(arguments) })
 
-    private static let pairTimeout = Option.timeout(30, "How long to wait for the desktop.")
-    private static let pairList = Option("list", "Pairs nothing; shows the paired desktops.")
+    private static let pairShow = Option("show", "Shows a code for the desktop to scan, and waits until it has.")
+    private static let pairCode = Option(
+        "code", .required("DIGITS"), "The twelve digits that the desktop shows, as 123456-789012.")
+    private static let pairRelay = Option(
+        "relay-url", .required("URL"),
+        "The relay at which to meet for --show and --code (default: the one that worked last); for TEXT one more.")
+    private static let pairTimeout = Option(
+        "timeout", .required("SECONDS"),
+        "How long to wait for the desktop (default: 60; with --show as the code holds).")
+    private static let pairLegacy = Option.legacy(
+        "Who may pair unsealed: qr = desktops with a QR code; all = also with six digits; none = nobody.")
+    private static let pairList = Option("list", "Pairs nothing; shows the paired desktops (see bellwire peers).")
 
     private static func runPair(_ arguments: Arguments) throws(Failure) -> Exit {
+        try arguments.exclude([pairList, pairShow, pairCode], of: "pair")
         if arguments.has(pairList) { return try list(arguments) }
-        let timeout = try arguments.milliseconds(pairTimeout)
-        let text = try codeText(arguments.operands.first ?? "-")
-        let session = try DeviceSession(arguments, name: arguments.text(.name))
-        let json = try session.handle.completion { completion, userData, destroy in
-            bw_pairing_scan_async(session.pointer, text, timeout, completion, userData, destroy)
+        let isByText = !arguments.has(pairShow) && !arguments.has(pairCode)
+        if let text = arguments.operands.first, !isByText {
+            throw Failure(.usage, "\"\(text)\": no TEXT belongs to --show and --code (see bellwire pair --help)")
         }
-        if arguments.has(.json) {
-            Output.json(json)
-        } else if let desktop = PairedDesktop(json) {
-            Output.line("Paired with \(desktop.title).")
-            if json["secure"]?.bool == false {
-                Output.notice("what travels between the two is not sealed: the relay can read it")
+        let timeout = arguments.has(pairTimeout) ? try arguments.milliseconds(pairTimeout) : nil
+        let text = isByText ? try CodeText.read(arguments.operands.first ?? "-", of: "desktop") : ""
+        let session = try DeviceSession(
+            arguments,
+            options: [
+                "name": arguments.text(.name).map { .string($0) },
+                "relay_url": arguments.text(pairRelay).map { .string($0) },
+                "legacy": arguments.text(pairLegacy).map { .string($0) },
+            ])
+        if arguments.has(pairShow) {
+            try ShownCode(session, alsoText: arguments.has(qrText), json: arguments.has(.json)).run(timeout)
+            return .done
+        }
+        let code = arguments.text(pairCode)
+        let limit = timeout ?? 60_000
+        let desktop = try session.handle.completion { completion, userData, destroy in
+            if let code {
+                bw_pairing_type_async(session.pointer, code, limit, completion, userData, destroy)
+            } else {
+                bw_pairing_scan_async(session.pointer, text, limit, completion, userData, destroy)
             }
         }
+        showPaired(desktop, json: arguments.has(.json))
         return .done
+    }
+
+    static func showPaired(_ desktop: JSONValue, json: Bool) {
+        if json { return Output.json(desktop) }
+        for line in PairedPeer(desktop)?.pairedLines(other: "desktop") ?? [] { Output.line(line) }
     }
 
     private static func list(_ arguments: Arguments) throws(Failure) -> Exit {
@@ -57,26 +97,5 @@ extension Command {
             }
         }
         return .done
-    }
-
-    private static func codeText(_ operand: String) throws(Failure) -> String {
-        var text = operand
-        if operand == "-" {
-            if LineInput.isTerminal { Output.notice("paste the text of the desktop's QR code, then press Enter") }
-            text = try LineInput.all()
-        } else if operand.hasPrefix("@") {
-            text = try LineInput.contents(ofFile: String(operand.dropFirst()))
-        }
-        return text.trimmed
-    }
-}
-
-extension String {
-    /// Without white space at both ends.
-    var trimmed: String {
-        var rest = self[...]
-        while rest.first?.isWhitespace == true { rest.removeFirst() }
-        while rest.last?.isWhitespace == true { rest.removeLast() }
-        return String(rest)
     }
 }

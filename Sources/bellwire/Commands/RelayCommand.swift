@@ -11,12 +11,14 @@ extension Command {
             while, in memory. The health page answers /health and /stats. Ctrl-C ends it.
             """,
             """
-            Whoever reaches the address can register: listen on addresses of a network that you trust, or with a \
+            Whoever reaches the address can register; an id that is a key, as every Bellwire's, only with a proof. \
+            Others can be taken while their owner is away: listen on addresses of a network that you trust, or with a \
             certificate behind names that you own.
             """,
         ],
         operands: [],
-        ownOptions: [listenAddress, health, noHealth, certificate, key] + RelayLimits.options,
+        ownOptions: [listenAddress, health, noHealth, certificate, key, origin, relayStateDirectory]
+            + RelayLimits.options,
         examples: [
             Example(line: "bellwire relay", says: "On loopback: for programs on this machine."),
             Example(line: "bellwire relay --listen 192.168.1.5:9001 --no-health", says: "For the local network."),
@@ -32,6 +34,18 @@ extension Command {
         "tls-certificate", .required("FILE"), "Certificate chain (PEM): peers connect with wss://.")
     private static let key = Option("tls-key", .required("FILE"), "The certificate's private key (PEM).")
 
+    private static let origin = Option(
+        "origin", .required("URL"),
+        """
+        The URL that peers dial, where that is a name: ids are proved for it. May be given several times (default: its \
+        addresses with its port).
+        """
+    )
+    private static let relayStateDirectory = Option(
+        "state-dir", .required("DIR"),
+        "Keeps there which ids were ever proved, so that none is registered without a proof again (default: in memory)."
+    )
+
     private static func runRelay(_ arguments: Arguments) throws(Failure) -> Exit {
         if arguments.has(certificate) != arguments.has(key) {
             throw Failure(.usage, "--tls-certificate and --tls-key belong together")
@@ -41,6 +55,8 @@ extension Command {
         if let certificate = arguments.text(certificate), let key = arguments.text(key) {
             options["tls"] = ["certificate_file": .string(certificate), "key_file": .string(key)]
         }
+        if arguments.has(origin) { options["origins"] = .array(arguments.texts(origin).map { .string($0) }) }
+        options["state_dir"] = arguments.text(relayStateDirectory).map { .string($0) }
         options.merge(try RelayLimits.values(arguments))
         let handle = try Handle(.relay, options: .object(options), verbose: arguments.has(.verbose))
         let json = arguments.has(.json)

@@ -40,6 +40,13 @@ enum RelayLimits {
             Limit(
                 "takeover_within_ms", relay.takeoverWithin,
                 "Milliseconds that the owner of an id has to answer a ping when another one wants the id."),
+            Limit(
+                "max_aliases_per_address", relay.maximumAliasesPerAddress,
+                "Aliases of typed codes that one address may hold, also on loopback; the next is refused."),
+            Limit("max_aliases", relay.maximumAliases, "The same in all."),
+            Limit(
+                "max_proved_ids", relay.maximumProvedIDs,
+                "Ids that are remembered as proved; a new one is then registered, but not remembered."),
             Limit("max_absent_peers", relay.maximumAbsentPeers, "Absent peers for which frames are kept."),
             Limit("max_stored_per_peer", relay.maximumStoredPerPeer, "Frames kept for one of them; the oldest goes."),
             Limit(

@@ -75,7 +75,7 @@ extension Command {
 
     /// Says what became of it; a desktop that answers without success has refused.
     private static func outcome(
-        of answer: JSONValue, at desktop: PairedDesktop, quiet: Bool
+        of answer: JSONValue, at desktop: PairedPeer, quiet: Bool
     ) throws(Failure) -> Exit {
         let silenced = answer["silenced"]?.bool == true
         guard answer["success"]?.bool != false || silenced else {

@@ -88,7 +88,7 @@ final class Handle {
             let left = deadline.map { max(0, $0 &- Clock.now) }
             if left == 0 { return .deadline }
             var entries = [descriptor, Interrupt.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-            if let input, input.isOpen {
+            if let input, input.isOpen, input.isWanted {
                 entries.append(pollfd(fd: input.descriptor, events: Int16(POLLIN), revents: 0))
             }
             let count = poll(&entries, nfds_t(entries.count), left.map { Int32(clamping: $0) } ?? -1)

@@ -4,6 +4,8 @@ import Glibc
 final class LineInput {
     let descriptor: Int32 = 0
     private(set) var isOpen = true
+    /// Whether a line is waited for; what is not waited for stays unread.
+    var isWanted = true
     private var pending: [UInt8] = []
     private var isSkipping = false
     private let body: (String) -> Void
@@ -56,6 +58,12 @@ final class LineInput {
     }
 
     static var isTerminal: Bool { isatty(0) == 1 }
+
+    /// Whether a person can be asked: there is a terminal, and reading it in the background would not stop the process.
+    static var canAsk: Bool { isTerminal && isatty(2) == 1 && tcgetpgrp(0) == getpgrp() }
+
+    /// Forgets what was typed before anybody asked.
+    static func forgetTyped() { tcflush(0, TCIFLUSH) }
 
     /// All of a file as text; at most ``limit`` bytes.
     static func contents(ofFile path: String) throws(Failure) -> String {

@@ -1,0 +1,178 @@
+import CBellwire
+import JSON
+
+/// Pairing in one run of `bellwire desktop`: what is shown, whom the person at the terminal is asked about, what is said.
+final class DesktopPairing {
+    /// A device that waits for a person's answer.
+    private struct Question {
+        let flow: String
+        let device: PairedPeer
+    }
+
+    /// What the relay has to register the digits' alias, in milliseconds.
+    private static let aliasTime: Int32 = 5_000
+
+    private let handle: Handle
+    private let arguments: Arguments
+    private let json: Bool
+    private var wantsOffer = false
+    private var scanned: String?
+    private var showsDigits = false
+    private var questions: [Question] = []
+    /// Flows in which a device was refused here: that is their end, and said already.
+    private var refused: Set<String> = []
+
+    /// - Parameter scanned: the text of a device's code.
+    init(_ handle: Handle, _ arguments: Arguments, scanned: String?) {
+        self.handle = handle
+        self.arguments = arguments
+        self.scanned = scanned
+        json = arguments.has(.json)
+    }
+
+    func begin(isUnpaired: Bool) {
+        if arguments.has(Command.pairNever) { return }
+        wantsOffer = arguments.has(Command.pairAlways) || isUnpaired && scanned == nil
+    }
+
+    // MARK: Codes
+
+    /// The desktop is at a relay: what was to be shown or scanned is.
+    ///
+    /// - Returns: whether it is still there.
+    func online() throws(Failure) -> Bool {
+        if let text = scanned {
+            scanned = nil
+            _ = try result { bw_desktop_scan(handle.pointer, text, $0) }
+        }
+        guard wantsOffer else { return true }
+        let offer: JSONValue
+        do throws(Failure) { offer = try result { bw_desktop_offer(handle.pointer, 10_000, $0) } } catch {
+            // The relay went in this very moment: the next time that it is there, the offer is made.
+            guard error.exit == .offline else { throw error }
+            return false
+        }
+        wantsOffer = false
+        try display(offer)
+        return true
+    }
+
+    private func display(_ offer: JSONValue) throws(Failure) {
+        let payload = offer["payload"]?.string ?? ""
+        if json {
+            Output.json(["event": "offer", "data": offer])
+        } else {
+            try QRDrawing.show(
+                payload, says: "Scan it with a device, or give its text to bellwire pair, within five minutes.",
+                alsoText: arguments.has(Command.qrText))
+        }
+        let code: JSONValue
+        do throws(Failure) { code = try result { bw_desktop_code(handle.pointer, Self.aliasTime, $0) } } catch {
+            // The QR code does without.
+            _ = bw_desktop_pairing_cancel(handle.pointer, "code")
+            return Output.notice("there are no digits to type: \(error.message)")
+        }
+        showsDigits = true
+        if json { return Output.json(["event": "code", "data": code]) }
+        let fields = try? JSONValue(parsing: payload)
+        let url = fields?["relayUrl"]?.string ?? fields?["signalingUrl"]?.string
+        let relay = url.map { " --relay-url \($0)" } ?? ""
+        Output.line("Or with digits: bellwire pair --code \(code["code"]?.string ?? "")\(relay)")
+    }
+
+    // MARK: Questions
+
+    var isAsking: Bool { !questions.isEmpty }
+
+    /// Takes a line of the terminal as the answer to the oldest question.
+    ///
+    /// - Returns: `false` where nothing was asked.
+    func answer(_ line: String) -> Bool {
+        guard let question = questions.first else { return false }
+        switch line.trimmed.lowercased() {
+        case "y", "yes": decide(question, true)
+        case "n", "no", "": decide(question, false)
+        default: ask(question)
+        }
+        return true
+    }
+
+    /// The input has ended: nobody will answer.
+    func nobodyAnswers() {
+        for question in questions { decide(question, false) }
+    }
+
+    private func ask(_ question: Question) {
+        let proof = question.device.isSealed ? "" : " It cannot prove who it is."
+        Output.notice("\(question.device.title) wants to pair.\(proof) Accept it? y or n, within 30 s:")
+    }
+
+    private func decide(_ question: Question, _ accept: Bool) {
+        questions.removeAll { $0.flow == question.flow }
+        // Too late is said by the flow itself.
+        let isTaken = bw_desktop_confirm(handle.pointer, question.flow, accept ? 1 : 0) >= 0
+        if !accept, isTaken {
+            refused.insert(question.flow)
+            Output.notice("refused \(question.device.title)")
+        }
+        if let next = questions.first { ask(next) }
+    }
+
+    // MARK: Events
+
+    /// Follows `pairing.changed`, also where nothing is shown to people.
+    func changed(_ data: JSONValue) {
+        let flow = data["flow"]?.string ?? ""
+        let unanswered = questions.first { $0.flow == flow }
+        questions.removeAll { $0.flow == flow }
+        switch data["state"]?.string {
+        case "failed" where unanswered != nil && data["reason"]?.string == "timeout":
+            refused.insert(flow)
+            Output.notice("refused \(unanswered?.device.title ?? ""): nobody has answered")
+        case "acked" where data["confirm"]?.bool == true, "confirming":
+            if let device = data["device"].flatMap({ PairedPeer($0) }) { decideAbout(device, in: flow) }
+        // What is shown beside it is for the same device: left open, it would let in another one.
+        case "paired" where flow == "offer": _ = bw_desktop_pairing_cancel(handle.pointer, "code")
+        case "paired" where flow == "code": _ = bw_desktop_pairing_cancel(handle.pointer, "offer")
+        default: break
+        }
+    }
+
+    private func decideAbout(_ device: PairedPeer, in flow: String) {
+        let question = Question(flow: flow, device: device)
+        if arguments.has(Command.acceptAll) { return decide(question, true) }
+        guard LineInput.canAsk else {
+            let proof = device.isSealed ? "" : "it cannot prove who it is, and "
+            Output.notice("\(device.title): \(proof)there is no terminal to ask on; --accept accepts such devices")
+            return decide(question, false)
+        }
+        questions.append(question)
+        guard questions.count == 1 else { return }
+        // What was typed before it was asked answers nothing.
+        if !arguments.has(Command.stdinOption) { LineInput.forgetTyped() }
+        ask(question)
+    }
+
+    /// Says what `pairing.changed` tells.
+    func show(_ data: JSONValue) {
+        let flow = data["flow"]?.string ?? ""
+        let isDigits = flow == "code"
+        switch data["state"]?.string {
+        case "paired":
+            let lines = data["device"].flatMap { PairedPeer($0) }?.pairedLines(other: "device") ?? []
+            for line in lines { Output.line(line) }
+        case "expired":
+            let code = isDigits ? "the digits have" : flow == "scan" ? "the device's code has" : "the QR code has"
+            Output.notice("\(code) expired\(flow == "scan" ? "" : "; start again with --pair for new ones")")
+        case "failed" where refused.remove(flow) != nil: break
+        case "failed" where isDigits && !showsDigits: break
+        case "failed" where isDigits && data["reason"]?.string == "typed_code_unavailable":
+            Output.notice(
+                "the digits are burnt: wrong ones were typed three times; start again with --pair for new ones")
+        case "failed":
+            Output.notice(
+                "pairing failed: \(data["message"]?.string ?? data["reason"]?.string ?? "it does not say why")")
+        default: break
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import CBellwire
+import JSON
+
+/// One run of `bellwire peers`.
+final class PeersRun {
+    /// The functions of a role's pairings.
+    private struct Book: Sendable {
+        let role: Handle.Role
+        /// What the peers are.
+        let kind: String
+        let list: @Sendable (OpaquePointer?, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> bw_status
+        let rename: @Sendable (OpaquePointer?, String, String) -> bw_status
+        let unpair: @Sendable (OpaquePointer?, String) -> bw_status
+        let clear: @Sendable (OpaquePointer?) -> bw_status
+
+        static let device = Book(
+            role: .device, kind: "desktop", list: { bw_pairing_list($0, $1) },
+            rename: { bw_pairing_rename($0, $1, $2) },
+            unpair: { bw_pairing_unpair($0, $1) }, clear: { bw_pairing_clear($0) })
+        static let desktop = Book(
+            role: .desktop, kind: "device", list: { bw_desktop_devices($0, $1) },
+            rename: { bw_desktop_rename($0, $1, $2) }, unpair: { bw_desktop_unpair($0, $1) },
+            clear: { bw_desktop_clear($0) })
+    }
+
+    /// What was said to a peer has so long to leave, in milliseconds.
+    private static let farewellTime: Int64 = 500
+
+    private let arguments: Arguments
+    private let json: Bool
+    private let book: Book
+    private let handle: Handle
+    /// Whether it can go online: a desktop needs to know where.
+    private let canConnect: Bool
+
+    init(_ arguments: Arguments) throws(Failure) {
+        let changes = [Command.peersRename, Command.peersUnpair, Command.peersClear]
+        try arguments.exclude([Command.peersDevice, Command.peersDesktop], of: "peers")
+        try arguments.exclude(changes, of: "peers")
+        guard arguments.has(Command.peersRename) != arguments.operands.isEmpty else {
+            throw Failure(.usage, "--rename PEER and NAME belong together (see bellwire peers --help)")
+        }
+        let isDesktop = arguments.has(Command.peersDesktop)
+        if arguments.has(Command.peersRelay), !isDesktop {
+            throw Failure(.usage, "--relay-url belongs to --desktop: a device knows its relays")
+        }
+        self.arguments = arguments
+        json = arguments.has(.json)
+        book = isDesktop ? .desktop : .device
+        canConnect = !isDesktop || arguments.has(Command.peersRelay)
+        let options: JSONValue = [
+            "state_dir": arguments.text(Command.peersStateDirectory).map { .string($0) },
+            "tls": arguments.text(.caFile).map { ["ca_file": .string($0)] },
+            "relay_url": arguments.text(Command.peersRelay).map { .string($0) },
+        ]
+        handle = try Handle(book.role, options: options, verbose: arguments.has(.verbose))
+    }
+
+    func run() throws(Failure) -> Exit {
+        let peers = try list()
+        if let wanted = arguments.text(Command.peersRename) {
+            let peer = try PairedPeer.find(wanted, in: peers, kind: book.kind)
+            try check(book.rename(handle.pointer, peer.id, arguments.operands[0]))
+            let renamed = try list().first { $0.id == peer.id } ?? peer
+            if json { Output.json(renamed.json) } else { Output.line("\(peer.name) is called \(renamed.name) now.") }
+        } else if let wanted = arguments.text(Command.peersUnpair) {
+            let peer = try PairedPeer.find(wanted, in: peers, kind: book.kind)
+            try end([peer]) { () throws(Failure) in try check(book.unpair(handle.pointer, peer.id)) }
+        } else if arguments.has(Command.peersClear) {
+            try end(peers) { () throws(Failure) in try check(book.clear(handle.pointer)) }
+        } else {
+            show(peers)
+        }
+        return .done
+    }
+
+    private func list() throws(Failure) -> [PairedPeer] {
+        try result { book.list(handle.pointer, $0) }.array?.compactMap { PairedPeer($0) } ?? []
+    }
+
+    // MARK: Unpairing
+
+    private func end(_ peers: [PairedPeer], _ unpair: () throws(Failure) -> Void) throws(Failure) {
+        let sealed = peers.filter(\.isSealed)
+        let reached = try reach(sealed)
+        try unpair()
+        if !reached.isEmpty { _ = try handle.wait(until: Clock.now &+ PeersRun.farewellTime) }
+        for peer in peers {
+            if json {
+                Output.json(peer.json)
+            } else {
+                Output.line("\(peer.title) is not paired any more.")
+            }
+        }
+        for peer in sealed where !reached.contains(peer.id) {
+            Output.notice("\(peer.name) could not be told; unpair there, too")
+        }
+    }
+
+    /// Goes online where there is somebody to tell.
+    ///
+    /// - Returns: the ids of those to whom there is a connection.
+    private func reach(_ peers: [PairedPeer]) throws(Failure) -> Set<String> {
+        guard canConnect, !peers.isEmpty else { return [] }
+        let all = Set(peers.map(\.id))
+        var online: Set<String> = []
+        try handle.subscribe("connection.changed") { _, event in
+            let isOnline = event["data"].map { Connection($0).isOnline } ?? false
+            // A desktop has one connection for all of its devices.
+            let concerned = event["desktop"]?.string.map { all.intersection([$0]) } ?? all
+            online = isOnline ? online.union(concerned) : online.subtracting(concerned)
+        }
+        try handle.start()
+        let deadline = Clock.now &+ Int64(try arguments.milliseconds(Command.peersTimeout))
+        if case .signal(let signal) = try handle.wait(until: deadline, isDone: { () throws(Failure) in online == all })
+        {
+            throw .interrupted(signal)
+        }
+        return online
+    }
+
+    // MARK: The table
+
+    private func show(_ peers: [PairedPeer]) {
+        if json {
+            for peer in peers { Output.json(peer.json) }
+            return
+        }
+        if peers.isEmpty { return Output.notice("no \(book.kind) is paired") }
+        var rows = [["NAME", "PLATFORM", "SEALED", "TO COMPARE", "LAST SEEN", "ID"]]
+        rows += peers.map { peer in
+            [
+                peer.name, peer.platform, peer.isSealed ? "yes" : "no", peer.shortString ?? "-",
+                Clock.text(ofEpochMilliseconds: peer.json["lastSeenAt"]?.integer ?? 0), Printable.line(peer.id),
+            ]
+        }
+        for row in rows {
+            let cells = row.enumerated().map { column, text in
+                column == row.count - 1 ? text : Printable.padded(text, to: rows.map { $0[column].count }.max() ?? 0)
+            }
+            Output.line(cells.joined(separator: "  "))
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import JSON
+
+/// A row of `bw_pairing_list` or `bw_desktop_devices`.
+struct PairedPeer {
+    let id: String
+    let name: String
+    let json: JSONValue
+
+    init?(_ json: JSONValue) {
+        guard let id = json["id"]?.string else { return nil }
+        self.id = id
+        let name = Printable.line(json["name"]?.string ?? "")
+        self.name = name.isEmpty ? Printable.line(id) : name
+        self.json = json
+    }
+
+    var platform: String { Printable.line(json["platform"]?.string ?? "") }
+
+    /// For people: what it is called, and what it runs on.
+    var title: String { platform.isEmpty ? name : "\(name) (\(platform))" }
+
+    /// Whether it was paired sealed.
+    var isSealed: Bool { json["secure"]?.bool == true }
+
+    /// The short authentication string, where the pairing is sealed: six digits and two words.
+    var shortString: String? {
+        guard let digits = json["sas"]?["digits"]?.string else { return nil }
+        let words = json["sas"]?["words"]?.array?.compactMap(\.string) ?? []
+        return Printable.line(
+            ([digits] + (words.isEmpty ? [] : [words.joined(separator: " ")])).joined(separator: ", "))
+    }
+
+    /// What is said after a pairing.
+    ///
+    /// - Parameter other: what the peer is: `desktop` or `device`.
+    func pairedLines(other: String) -> [String] {
+        let seal =
+            isSealed
+            ? shortString.map {
+                "Sealed. Compare with the \(other): \($0). Should it show another, unpair it: somebody is in between."
+            } ?? "Sealed."
+            : "Not sealed: it cannot prove who it is, and the relay can read what travels."
+        return ["Paired with \(title).", seal]
+    }
+}
+
+extension PairedPeer {
+    /// The only one with this id or name, or whose id begins so.
+    ///
+    /// - Parameter kind: what they are: `desktop` or `device`.
+    static func find(_ wanted: String, in all: [PairedPeer], kind: String) throws(Failure) -> PairedPeer {
+        let found =
+            all.filter { $0.id == wanted }.nonEmpty ?? all.filter { $0.name == wanted }.nonEmpty
+            ?? all.filter { !wanted.isEmpty && $0.id.hasPrefix(wanted) }
+        guard let only = found.first else {
+            let known = all.isEmpty ? "none is paired" : "there are: \(names(of: all))"
+            throw Failure(.notPaired, "no paired \(kind) is \"\(wanted)\"; \(known)")
+        }
+        guard found.count == 1 else {
+            throw Failure(.usage, "\"\(wanted)\" means several \(kind)s: \(names(of: all))")
+        }
+        return only
+    }
+
+    static func names(of peers: [PairedPeer]) -> String {
+        peers.map { "\($0.name) (\($0.id.prefix(20))…)" }.joined(separator: ", ")
+    }
+}
+
+extension Array {
+    fileprivate var nonEmpty: Self? { isEmpty ? nil : self }
+}

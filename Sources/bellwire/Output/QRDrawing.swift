@@ -1,0 +1,29 @@
+import CBellwire
+import Glibc
+
+/// A QR code on the terminal.
+enum QRDrawing {
+    /// Draws the code where there is a terminal that is wide enough, and says under it what to do with it; else, or with
+    /// `alsoText`, its text on a line of its own.
+    static func show(_ payload: String, says: String, alsoText: Bool) throws(Failure) {
+        let drawing = Output.isTerminal ? try self.drawing(of: payload) : nil
+        if let drawing {
+            Output.text(drawing)
+            Output.line(says)
+        }
+        if drawing == nil || alsoText { Output.line(payload) }
+    }
+
+    /// `nil`, and said, where the terminal is too narrow for it.
+    private static func drawing(of payload: String) throws(Failure) -> String? {
+        let plain = getenv("NO_COLOR") != nil || getenv("TERM").map { String(cString: $0) == "dumb" } ?? true
+        // Measured without colours: those are no columns.
+        let measured = try resultText { bw_qr_terminal(payload, 1, $0) }
+        let width = measured.split(separator: "\n").map(\.count).max() ?? 0
+        if let columns = Output.columns, columns < width {
+            Output.notice("the QR code needs \(width) columns, the terminal has \(columns); its text is")
+            return nil
+        }
+        return plain ? measured : try resultText { bw_qr_terminal(payload, 0, $0) }
+    }
+}
