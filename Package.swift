@@ -121,6 +121,12 @@ for target in targets where target.type == .regular {
         .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"]))
 }
 
+// The library has a size to keep: speed is what the rooms need that see every frame and every byte of JSON, and no other.
+let fast: Set<String> = ["JSON", "Transport", "Relay"]
+for target in targets where target.type == .regular && !fast.contains(target.name) && target.name != "CSystemd" {
+    target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
+}
+
 let package = Package(
     name: "bellwire",
     products: [.executable(name: "bellwire", targets: ["bellwire"])],

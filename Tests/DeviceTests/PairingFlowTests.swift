@@ -31,8 +31,10 @@ private struct Pair {
 
     /// What each side says of the other: sealed, and with the same short string.
     func expectSealed(_ location: SourceLocation = #_sourceLocation) async throws {
-        let ofDesktop = try #require(try await value { device.desktops(then: $0) }.array?.first, sourceLocation: location)
-        let ofDevice = try #require(try await value { desktop.devices(then: $0) }.array?.first, sourceLocation: location)
+        let ofDesktop = try #require(
+            try await value { device.desktops(then: $0) }.array?.first, sourceLocation: location)
+        let ofDevice = try #require(
+            try await value { desktop.devices(then: $0) }.array?.first, sourceLocation: location)
         #expect(ofDesktop["secure"] == true && ofDevice["secure"] == true, sourceLocation: location)
         #expect(ofDesktop["name"] == "Desk" && ofDevice["name"] == "Phone", sourceLocation: location)
         #expect(ofDesktop["sas"]?["digits"]?.string?.count == 6, sourceLocation: location)

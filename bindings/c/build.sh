@@ -103,7 +103,7 @@ version=$(sed -n 's/^#define BW_VERSION "\(.*\)"$/\1/p' "$header")
 
 # The linker takes every name of the version script from our objects: a function of the header without a body, which
 # the compiler does not notice, ends the build here. Nodelete, because Swift's runtime cannot be unloaded.
-# Packed relocations save 0.6 MB, and take glibc 2.36: that of Debian 12.
+# Packed relocations save 0.6 MB, and take glibc 2.36: that of Debian 12. Functions with the same body become one (0.2 MB).
 link_shared() {
     {
         echo "BELLWIRE_1 {"
@@ -115,7 +115,7 @@ link_shared() {
     run swiftc -emit-library -static-stdlib -no-toolchain-stdlib-rpath "@$objects" -o "$build/$soname" \
         -use-ld=lld -Xlinker -soname -Xlinker "$soname" \
         -Xlinker "--version-script=$build/exports.map" -Xlinker --no-undefined-version -Xlinker -z -Xlinker defs \
-        -Xlinker --gc-sections -Xlinker --as-needed -Xlinker -z -Xlinker pack-relative-relocs \
+        -Xlinker --gc-sections -Xlinker --icf=all -Xlinker --as-needed -Xlinker -z -Xlinker pack-relative-relocs \
         -Xlinker -z -Xlinker nodelete -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
     # What debuggers and valgrind want to know stays here, where they look for it; it is not installed.
     run objcopy --only-keep-debug "$build/$soname" "$stage/lib/.debug/$soname.debug"
