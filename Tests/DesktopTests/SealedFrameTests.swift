@@ -47,6 +47,22 @@ struct SealedFrameTests {
         await bench.relay.stop()
     }
 
+    @Test("the seal that has paired a device is recorded with the pairing, and stays when it is unpaired")
+    func recorded() async throws {
+        let directory = NSTemporaryDirectory() + "bellwire-desktop-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let bench = try await Bench(["state_dir": .string(directory)])
+        let (device, _) = try await bench.device()
+        await bench.desktop.close()
+        for _ in 1...2 {
+            let desktop = try Bench.open(["state_dir": .string(directory)], relay: bench.url, RecordingHost())
+            #expect(await desktop.core.knownPeers == 1)
+            _ = await outcome { desktop.unpair(device.id, then: $0) }
+            await desktop.close()
+        }
+        await bench.relay.stop()
+    }
+
     @Test("what is reflected, redirected, forged or no seal at all has no effect, and each is counted")
     func refused() async throws {
         let bench = try await Bench()
