@@ -41,7 +41,8 @@ package final class Desktop: Role {
             throw HostError(error)
         }
         let memory: RelayMemory?
-        do throws(HostError) { memory = try options.relay.map { (relay) throws(HostError) in try .open(relay) } } catch {
+        do throws(HostError) { memory = try options.relay.map { (relay) throws(HostError) in try .open(relay) } } catch
+        {
             state.close()
             throw error
         }

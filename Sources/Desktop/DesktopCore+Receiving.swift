@@ -30,7 +30,7 @@ extension DesktopCore {
             if frame.payload["type"]?.string == PayloadType.pairAck { pair(frame, mark: nil, over: url) }
             return
         }
-        pair(frame, mark: nil, over: url)
+        if pair(frame, mark: nil, over: url) { return }
         let payload = Payload(decoding: message.payload)
         if case .pairAck = payload {
             if device != nil { heardOver[from] = url }

@@ -40,25 +40,37 @@ static int64_t unread_of(bw_device *device)
     return unread;
 }
 
+/* Both sides show the same two words and six digits of a sealed pairing. */
+static void same_sas(const json_t *one, const json_t *other)
+{
+    const json_t *sas = json_object_get(one, "sas");
+    const char *digits = json_string_value(json_object_get(sas, "digits"));
+    CHECK(json_is_true(json_object_get(one, "secure")) && json_is_true(json_object_get(other, "secure")),
+          "the pairing is secure on both sides");
+    CHECK(digits != NULL && strlen(digits) == 6 && json_array_size(json_object_get(sas, "words")) == 2,
+          "there is something for people to compare");
+    CHECK(json_equal((json_t *)sas, json_object_get(other, "sas")), "both sides show the same");
+}
+
 static void lists(bw_device *device, bw_desktop *desktop)
 {
     char *json = NULL;
-    json_t *list, *peer;
+    json_t *desktops, *devices, *peer;
     CHECK_STATUS(bw_pairing_list(device, &json), BW_OK);
-    list = parsed(json);
-    CHECK_NUMBER(json_array_size(list), 1);
-    peer = json_array_get(list, 0);
+    desktops = parsed(json);
+    CHECK_NUMBER(json_array_size(desktops), 1);
+    peer = json_array_get(desktops, 0);
     CHECK_TEXT(json_string_value(json_object_get(peer, "name")), "test desktop");
     CHECK_TEXT(json_string_value(json_object_get(peer, "platform")), "linux");
-    CHECK(json_is_boolean(json_object_get(peer, "secure")), "it says whether the pairing is secure");
-    CHECK(json_integer_value(json_object_get(peer, "pairedAt")) > epoch_ms() - 600000, "and since when it is");
-    json_decref(list);
+    CHECK(json_integer_value(json_object_get(peer, "pairedAt")) > epoch_ms() - 600000, "it says since when it is paired");
     json = NULL;
     CHECK_STATUS(bw_desktop_devices(desktop, &json), BW_OK);
-    list = parsed(json);
-    CHECK_NUMBER(json_array_size(list), 1);
-    CHECK_TEXT(json_string_value(json_object_get(json_array_get(list, 0), "name")), "test device");
-    json_decref(list);
+    devices = parsed(json);
+    CHECK_NUMBER(json_array_size(devices), 1);
+    CHECK_TEXT(json_string_value(json_object_get(json_array_get(devices, 0), "name")), "test device");
+    same_sas(peer, json_array_get(devices, 0));
+    json_decref(desktops);
+    json_decref(devices);
 }
 
 /* The methods of a paired device; the desktop has three notifications, of which it is to read one. */
@@ -234,6 +246,98 @@ static void pair_push_and_ask(void)
     record_end(&record);
 }
 
+/* The "reason" of the last call that failed. */
+static void failed_because(const char *reason)
+{
+    json_t *error = parsed(bw_last_error());
+    CHECK_TEXT(json_string_value(json_object_get(json_object_get(error, "detail"), "reason")), reason);
+    json_decref(error);
+}
+
+/* The flows of a desktop, as far as one side alone can tell. */
+static void flows(void)
+{
+    char code[512];
+    char *json = NULL;
+    json_t *value;
+    bw_desktop *desktop = open_desktop(":memory:");
+    CHECK_STATUS(bw_desktop_code(desktop, within(10000), &json), BW_OK);
+    value = parsed(json);
+    {
+        const char *digits = json_string_value(json_object_get(value, "code"));
+        CHECK(digits != NULL && strlen(digits) == 13 && digits[6] == '-', "a code has twelve digits");
+    }
+    CHECK(json_integer_value(json_object_get(value, "expiresAt")) > epoch_ms(), "it says how long it is good");
+    json_decref(value);
+    CHECK_STATUS(bw_desktop_code(desktop, within(10000), NULL), BW_E_INVALID);
+
+    json = NULL;
+    CHECK_STATUS(bw_desktop_scan(desktop, "no JSON", &json), BW_E_PAIRING);
+    CHECK(json == NULL, "no output was written");
+    failed_because("not_json");
+    snprintf(code, sizeof code,
+             "{\"type\":\"device-pairing\",\"code\":\"012345\",\"did\":\"did:key:zPhone\",\"deviceInfo\":{\"deviceId\":"
+             "\"p-1\",\"name\":\"phone\",\"platform\":\"ios\"},\"timestamp\":%" PRId64 "}",
+             epoch_ms());
+    CHECK_STATUS(bw_desktop_confirm(desktop, "scan", 1), BW_E_NOT_FOUND);
+    CHECK_STATUS(bw_desktop_scan(desktop, code, &json), BW_OK);
+    value = parsed(json);
+    CHECK_TEXT(json_string_value(json_object_get(value, "id")), "did:key:zPhone");
+    CHECK_TEXT(json_string_value(json_object_get(value, "name")), "phone");
+    CHECK(json_is_false(json_object_get(value, "secure")), "a phone without a secret is not secure");
+    json_decref(value);
+    CHECK_STATUS(bw_desktop_confirm(desktop, "nonsense", 1), BW_E_INVALID);
+    CHECK_STATUS(bw_desktop_confirm(desktop, "code", 1), BW_E_NOT_FOUND);
+    CHECK_STATUS(bw_desktop_confirm(desktop, NULL, 0), BW_OK);
+    CHECK_STATUS(bw_desktop_confirm(desktop, NULL, 0), BW_E_NOT_FOUND);
+    CHECK_STATUS(bw_desktop_scan(desktop, code, NULL), BW_OK);
+    CHECK_STATUS(bw_desktop_pairing_cancel(desktop, "nonsense"), BW_E_INVALID);
+    CHECK_STATUS(bw_desktop_pairing_cancel(desktop, "scan"), BW_OK);
+    CHECK_STATUS(bw_desktop_pairing_cancel(desktop, "scan"), BW_OK);
+    CHECK_STATUS(bw_desktop_pairing_cancel(desktop, NULL), BW_OK);
+    CHECK_STATUS(bw_desktop_confirm(desktop, "scan", 1), BW_E_NOT_FOUND);
+
+    CHECK_STATUS(bw_desktop_rename(desktop, "nobody", "name"), BW_E_NOT_FOUND);
+    CHECK_STATUS(bw_desktop_rename(desktop, "nobody", ""), BW_E_INVALID);
+    CHECK_STATUS(bw_desktop_rename(desktop, "nobody", NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_desktop_unpair(desktop, "nobody"), BW_E_NOT_FOUND);
+    CHECK_STATUS(bw_desktop_clear(desktop), BW_OK);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+    CHECK_STATUS(bw_desktop_clear(desktop), BW_E_HANDLE);
+}
+
+/* A device that the desktop unpairs may do nothing any more. */
+static void unpairing(void)
+{
+    char *json = NULL;
+    json_t *devices;
+    bw_desktop *desktop = open_desktop(":memory:");
+    bw_device *device = open_device(":memory:");
+    if (pair(device, desktop)) {
+        char id[256];
+        CHECK_STATUS(bw_desktop_devices(desktop, &json), BW_OK);
+        devices = parsed(json);
+        snprintf(id, sizeof id, "%.200s", json_string_value(json_object_get(json_array_get(devices, 0), "id")));
+        json_decref(devices);
+        CHECK_STATUS(bw_desktop_rename(desktop, id, "kitchen"), BW_OK);
+        json = NULL;
+        CHECK_STATUS(bw_desktop_devices(desktop, &json), BW_OK);
+        devices = parsed(json);
+        CHECK_TEXT(json_string_value(json_object_get(json_array_get(devices, 0), "name")), "kitchen");
+        json_decref(devices);
+        CHECK_STATUS(bw_desktop_unpair(desktop, id), BW_OK);
+        CHECK_STATUS(bw_desktop_unpair(desktop, id), BW_E_NOT_FOUND);
+        json = NULL;
+        CHECK_STATUS(bw_desktop_devices(desktop, &json), BW_OK);
+        devices = parsed(json);
+        CHECK_NUMBER(json_array_size(devices), 0);
+        json_decref(devices);
+        CHECK(bw_notification_get_unread_count(device, NULL, NULL, 1000, NULL) < 0, "the device is not answered");
+    }
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+}
+
 /* A desktop that asks its user: the scan waits for the answer. */
 static void confirmation(void)
 {
@@ -330,6 +434,8 @@ static void pushes_wait(void)
 int main(int argc, char **argv)
 {
     RUN(pair_push_and_ask);
+    RUN(flows);
+    RUN(unpairing);
     RUN(confirmation);
     RUN(pushes_wait);
     return check_end();

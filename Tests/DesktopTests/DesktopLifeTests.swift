@@ -1,4 +1,3 @@
-import Device
 import Foundation
 import Hosting
 import JSON
@@ -49,16 +48,71 @@ struct DesktopLifeTests {
         let host = RecordingHost()
         let desktop = try Bench.open(["relay": ["listen": "127.0.0.1:0"]], relay: nil, host)
         let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
-        let phone = RecordingHost()
-        let (device, _) = try Device.open(#"{"state_dir":":memory:"}"#, phone.channel)
-        let code = try #require(offer["payload"]?.string)
-        _ = try await value { device.scan(code, timeout: 10_000, then: $0) }
+        let code = try JSONValue(parsing: try #require(offer["payload"]?.string))
+        let device = try await SealedPeer.register(at: try #require(code["signalingUrl"]?.string))
+        await device.acknowledge(code)
+        _ = try await device.body("pairing:confirmation")
         let notice = try Desktop.Notice(parsing: #"{"title":"Tea"}"#)
         async let notified = value { desktop.notify(notice, timeout: 10_000, then: $0) }
-        #expect(try await phone.push(from: device)["title"] == "Tea")
+        #expect(try await device.body("chainlesschain:event")["payload"]?["title"] == "Tea")
         #expect(try await notified["deliveredCount"] == 1)
         #expect(try await value { desktop.state(then: $0) }["relay"]?["port"]?.integer ?? 0 > 0)
-        await device.close()
+        await device.stop()
+        await desktop.close()
+    }
+
+    @Test("its relay keeps beside the desktop's state which ids were proved, but for one in memory")
+    func relayMemory() async throws {
+        let directory = NSTemporaryDirectory() + "bellwire-desktop-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let files = ["\(directory)/relay/relay.db", "\(directory)/desktop.db"]
+        for round in 1...2 {
+            let host = RecordingHost()
+            let desktop = try Bench.open(
+                ["state_dir": .string(directory), "relay": ["listen": "127.0.0.1:0"]], relay: nil, host)
+            #expect(files.allSatisfy { FileManager.default.fileExists(atPath: $0) })
+            let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
+            let code = try JSONValue(parsing: try #require(offer["payload"]?.string))
+            let url = try #require(code["signalingUrl"]?.string)
+            let id = try #require(code["pcPeerId"]?.string)
+            // The desktop has proved its own: who does not prove it never gets it, not even when it has just come again.
+            if round == 2 { await #expect(throws: (any Error).self) { try await RawPeer.claim(id, at: url) } }
+            desktop.stop()
+            await desktop.close()
+        }
+        let inMemory = try Bench.open(["relay": ["listen": "127.0.0.1:0"]], relay: nil, RecordingHost())
+        _ = try await value { inMemory.start(then: $0) }
+        await inMemory.close()
+        let elsewhere = try Bench.open(
+            [
+                "state_dir": .string(directory),
+                "relay": ["listen": "127.0.0.1:0", "state_dir": .string(directory + "/2")],
+            ],
+            relay: nil, RecordingHost())
+        #expect(FileManager.default.fileExists(atPath: directory + "/2/relay.db"))
+        await elsewhere.close()
+    }
+
+    @Test("a relay whose origins are named takes the desktop's own proof, and devices that dial the url in its codes")
+    func ownOrigins() async throws {
+        let probe = try await LoopbackRelay()
+        let port = await probe.port
+        await probe.stop()
+        let host = RecordingHost()
+        let desktop = try Bench.open(
+            [
+                "relay": [
+                    "listen": .string("127.0.0.1:\(port)"), "origins": ["ws://relay.example.org:9001"],
+                ],
+                "signaling_url": .string("ws://localhost:\(port)"),
+            ], relay: nil, host)
+        let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
+        let code = try JSONValue(parsing: try #require(offer["payload"]?.string))
+        #expect(code["signalingUrl"] == .string("ws://localhost:\(port)"))
+        let device = try await SealedPeer.register(at: "ws://localhost:\(port)")
+        await device.acknowledge(code)
+        _ = try await device.body("pairing:confirmation")
+        await device.stop()
         await desktop.close()
     }
 
@@ -94,7 +148,7 @@ struct DesktopLifeTests {
         #expect(late?.code == .offline && late?.message.contains("in time") == true)
         async let cancelled = offer(10_000)
         try await waits(desktop)
-        desktop.cancelOffer()
+        desktop.cancel(.offer)
         #expect(await cancelled?.code == .pairing)
         async let stopped = offer(10_000)
         try await waits(desktop)

@@ -25,6 +25,20 @@ final class RawPeer: WebSocketDelegate {
         return peer
     }
 
+    /// Asks for an id without a proof of it; throws if it is refused.
+    static func claim(_ name: String, at url: String) async throws {
+        let peer = RawPeer(name)
+        peer.webSocket = WebSocket.connect(
+            to: try WebSocketURL(url), options: WebSocketClientOptions(), delegate: peer)
+        _ = try await peer.opened.take("a connection", #_sourceLocation) { _ in true }
+        peer.send(["type": "register", "peerId": .string(name)])
+        let answer = try await peer.frame { $0["type"] == "registered" || $0["type"] == "error" }
+        peer.close()
+        guard answer["type"] == "registered" else { throw Refused() }
+    }
+
+    struct Refused: Error {}
+
     func send(_ frame: JSONValue) { webSocket?.send(frame.serialized()) }
 
     /// A literal frame, as it stands.

@@ -1,0 +1,235 @@
+import Foundation
+import Hosting
+import JSON
+import Pairing
+import Sealing
+import Store
+import Testing
+import Transport
+import Wire
+
+@testable import Desktop
+
+/// What sealed devices say after they were paired, and others in their name; and how a pairing ends.
+@Suite(.timeLimit(.minutes(1)))
+struct SealedFrameTests {
+    private let send: JSONValue = ["title": "Once", "body": ""]
+
+    @Test("a sealed frame has an effect once, also when it is played back after a restart")
+    func replay() async throws {
+        let directory = NSTemporaryDirectory() + "bellwire-desktop-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let bench = try await Bench(["state_dir": .string(directory)])
+        let (device, id) = try await bench.device()
+        let sent = try await device.command("notification.send", send, id: "a", to: id)
+        _ = try await device.answer("a")
+        await device.send(sent, to: id)
+        let odd = try await device.seal(["type": "some:thing", "payload": ["n": 1]], to: id)
+        #expect(try await bench.host.event(.command)["type"] == "some:thing")
+        await device.send(odd, to: id)
+        try await device.command("notification.getUnreadCount", id: "b", to: id)
+        #expect(try await device.answer("b")["result"]?["count"] == 1)
+        #expect(try await bench.counter("replayed") == 2)
+        await bench.desktop.close()
+
+        let host = RecordingHost()
+        let desktop = try Bench.open(["state_dir": .string(directory)], relay: bench.url, host)
+        _ = try await value { desktop.start(then: $0) }
+        _ = try await host.event(.connectionChanged) { $0["online"] == true }
+        await device.send(sent, to: id)
+        await device.send(odd, to: id)
+        try await device.command("notification.getUnreadCount", id: "c", to: id)
+        #expect(try await device.answer("c")["result"]?["count"] == 1)
+        #expect(try await value { desktop.state(then: $0) }["counters"]?["replayed"] == 2)
+        try await device.seal(["type": "last:one"], to: id)
+        #expect(try await host.event(.command)["type"] == "last:one")
+        await desktop.close()
+        await bench.relay.stop()
+    }
+
+    @Test("the seal that has paired a device is recorded with the pairing, and stays when it is unpaired")
+    func recorded() async throws {
+        let directory = NSTemporaryDirectory() + "bellwire-desktop-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let bench = try await Bench(["state_dir": .string(directory)])
+        let (device, _) = try await bench.device()
+        await bench.desktop.close()
+        for _ in 1...2 {
+            let desktop = try Bench.open(["state_dir": .string(directory)], relay: bench.url, RecordingHost())
+            #expect(await desktop.core.knownPeers == 1)
+            _ = await outcome { desktop.unpair(device.id, then: $0) }
+            await desktop.close()
+        }
+        await bench.relay.stop()
+    }
+
+    @Test("what is reflected, redirected, forged or no seal at all has no effect, and each is counted")
+    func refused() async throws {
+        let bench = try await Bench()
+        let (device, id) = try await bench.device()
+        let (other, _) = try await bench.device()
+        // Our own confirmation, sent back.
+        await device.send(try await device.envelope(), to: id)
+        // Another device's, in this one's name.
+        let others = try await other.command("notification.send", send, id: "x", to: id)
+        _ = try await other.answer("x")
+        await device.send(others, to: id)
+        await device.send(["type": "bellwire:sealed", "payload": ["v": 1, "nonce": "AA", "box": "AA"]], to: id)
+        try await device.command("notification.getUnreadCount", id: "b", to: id)
+        #expect(try await device.answer("b")["result"]?["count"] == 1)
+        #expect(try await bench.counter("misaddressed") == 1)
+        #expect(try await bench.counter("forged") == 1)
+        #expect(try await bench.counter("malformed") == 1)
+        await bench.end()
+    }
+
+    @Test("a stranger's seal is not even opened while nothing can be paired")
+    func strangers() async throws {
+        let bench = try await Bench()
+        let (_, id) = try await bench.device()
+        let stranger = try await SealedPeer.register(at: bench.url)
+        try await stranger.command("notification.send", send, id: "x", to: id)
+        // Its next frame is behind it on the same way.
+        await stranger.sendPlain(stranger.request("notification.getUnreadCount", id: "y"), to: id)
+        _ = try await stranger.plain("chainlesschain:command:response")
+        #expect(await bench.desktop.core.knownPeers == 1)
+        #expect(try await bench.counter("unknownSenders") == 2)
+        #expect(try await bench.state["unread"] == 0)
+        await bench.end()
+    }
+
+    @Test("a command that is refused before it is carried out is answered in a seal too")
+    func refusals() async throws {
+        let bench = try await Bench()
+        let (device, id) = try await bench.device()
+        try await device.seal(
+            [
+                "type": "chainlesschain:command:request",
+                "payload": [
+                    "id": "odd", "method": "notification.getHistory", "params": [:], "auth": ["did": "did:key:zOther"],
+                ],
+            ], to: id)
+        #expect(try await device.answer("odd")["error"]?["code"] == -32001)
+        try await device.seal(
+            ["type": "chainlesschain:command:request", "payload": ["id": "bad", "method": "x", "params": []]], to: id)
+        #expect(try await device.answer("bad")["error"]?["code"] == -32600)
+        #expect(await device.allPlain.isEmpty)
+        await bench.end()
+    }
+
+    // MARK: The end of a pairing
+
+    @Test("unpairing tells the device in a seal, and takes its rights at once, also from a command under way")
+    func unpair() async throws {
+        let bench = try await Bench()
+        let (device, id) = try await bench.device()
+        let core = bench.desktop.core
+        let done = try await value { then in
+            EventLoop.post { core.unpair(device.id, whileUnderWay: "under-way", over: bench.url, then) }
+        }
+        #expect(done == [:])
+        _ = try await device.body("bellwire:unpair")
+        #expect(try await device.answer("under-way")["error"]?["code"] == -32001)
+        #expect(try await bench.devices.isEmpty)
+        #expect(try await bench.state["unread"] == 0)
+        _ = try await bench.host.event(.peersChanged) { $0["devices"]?.array?.isEmpty == true }
+
+        try await device.command("notification.send", send, id: "sealed", to: id)
+        let asText = #"{"id":"plain","method":"notification.getHistory","params":{}}"#
+        await device.sendPlain(["type": "chainlesschain:command:request", "payload": .string(asText)], to: id)
+        let answer = try await device.plain("chainlesschain:command:response")["payload"]?.string
+        #expect(try JSONValue(parsing: try #require(answer))["error"]?["code"] == -32001)
+        #expect(try await bench.state["unread"] == 0)
+        #expect(await outcome { bench.desktop.unpair(device.id, then: $0) }.error?.code == .notFound)
+        let notified = try await bench.notify(#"{"title":"Tea"}"#).get()
+        #expect(notified["deliveredCount"] == 0)
+        await bench.end()
+    }
+
+    @Test("what a device has sealed before it was unpaired is not taken when it is paired again")
+    func replayAfterUnpairing() async throws {
+        let bench = try await Bench()
+        let (device, id) = try await bench.device()
+        let sent = try await device.command("notification.send", send, id: "a", to: id)
+        _ = try await device.answer("a")
+        _ = try await value { bench.desktop.unpair(device.id, then: $0) }
+        await device.acknowledge(try await bench.offer())
+        _ = try await device.body("pairing:confirmation")
+        await device.send(sent, to: id)
+        try await device.command("notification.getUnreadCount", id: "b", to: id)
+        #expect(try await device.answer("b")["result"]?["count"] == 1)
+        #expect(try await bench.counter("replayed") == 1)
+        await bench.end()
+    }
+
+    @Test("a device ends its pairing in a seal; all are ended by clear")
+    func endings() async throws {
+        let bench = try await Bench()
+        let (first, id) = try await bench.device()
+        let (second, _) = try await bench.device()
+        let phone = try await bench.phone(iOS, platform: "ios")
+        let unpair = try await first.seal(["type": "bellwire:unpair", "payload": [:]], to: id)
+        _ = try await bench.host.event(.peersChanged) {
+            $0["devices"]?.array?.map { $0["id"] } == [.string(second.id), .string(iOS)]
+        }
+        #expect(try await bench.devices.map { $0["id"] } == [.string(second.id), .string(iOS)])
+        // In plain text it is none.
+        await phone.peer.message(id, ["type": "bellwire:unpair", "payload": [:]])
+        _ = try await phone.askAsIOS("notification.getUnreadCount")
+        #expect(try await bench.devices.count == 2)
+        // Nor when it is played back after another pairing.
+        await first.acknowledge(try await bench.offer())
+        _ = try await first.body("pairing:confirmation")
+        await first.send(unpair, to: id)
+        try await first.command("notification.getUnreadCount", id: "c", to: id)
+        _ = try await first.answer("c")
+        #expect(try await bench.devices.count == 3)
+
+        _ = try await value { bench.desktop.clear(then: $0) }
+        _ = try await first.body("bellwire:unpair")
+        _ = try await second.body("bellwire:unpair")
+        #expect(try await bench.devices.isEmpty)
+        #expect(try await phone.askAsIOS("notification.getUnreadCount")["error"]?.string != nil)
+        await bench.end()
+    }
+
+    @Test("a device's name can be changed here, and stays so over a restart")
+    func rename() async throws {
+        let directory = NSTemporaryDirectory() + "bellwire-desktop-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let bench = try await Bench(["state_dir": .string(directory)])
+        let (device, _) = try await bench.device()
+        func rename(_ id: String, _ name: String) async -> HostError? {
+            await outcome { bench.desktop.rename(id, to: name, then: $0) }.error
+        }
+        #expect(await rename(device.id, "Kitchen") == nil)
+        _ = try await bench.host.event(.peersChanged) { $0["devices"]?.array?.first?["name"] == "Kitchen" }
+        #expect(await rename(device.id, "")?.code == .invalid)
+        #expect(await rename(device.id, String(repeating: "x", count: 257))?.code == .invalid)
+        #expect(await rename("nobody", "x")?.code == .notFound)
+        await bench.desktop.close()
+        let again = try Bench.open(["state_dir": .string(directory)], relay: bench.url, RecordingHost())
+        #expect(try await value { again.devices(then: $0) }.array?.map { $0["name"] } == ["Kitchen"])
+        await again.close()
+        await bench.relay.stop()
+    }
+}
+
+extension DesktopCore {
+    fileprivate var knownPeers: Int { sealer.held.peers }
+
+    /// A command comes, and its device is unpaired before the store has come to it.
+    fileprivate func unpair(_ device: String, whileUnderWay id: String, over url: String, _ then: @escaping Then) {
+        guard let device = devices.first(where: { $0.did == PeerID(device) }) else { return }
+        let gate = DispatchSemaphore(value: 0)
+        database.submit { _ in
+            gate.wait()
+        } then: { _ in
+        }
+        handle(
+            CommandRequest(id: RequestID(id), method: "notification.send", params: ["title": "Late", "body": ""]),
+            of: device, mark: nil, over: url)
+        unpair(device.did, then)
+        gate.signal()
+    }
+}
