@@ -19,7 +19,7 @@ from programs import BELLWIRE, Program
 
 Start = Callable[..., Program]
 
-COMMANDS = ["relay", "desktop", "pair", "listen", "send", "history"]
+COMMANDS = ["relay", "desktop", "pair", "peers", "listen", "send", "history"]
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -76,6 +76,18 @@ def test_the_version_is_that_of_the_header() -> None:
         pytest.param(["send", "a", "--broadcast", "--icon", "x"], "--icon", id="an icon for a push"),
         pytest.param(["history", "--limit", "501"], "1 to 500", id="a limit over 500"),
         pytest.param(["pair", "@/nothing/here"], "/nothing/here", id="a file that is not there"),
+        pytest.param(["pair", "--show", "--code", "123456-789012"], "exclude each other", id="two ways to pair"),
+        pytest.param(["pair", "--show", "text"], "no TEXT belongs to --show", id="a text for a code of its own"),
+        pytest.param(["pair", "{}", "--legacy", "some"], "legacy", id="legacy that is none"),
+        pytest.param(["pair", "--show", "--relay-url", "http://x"], "relay_url", id="a relay that is none"),
+        pytest.param(["desktop", "--accept", "--confirm"], "exclude each other", id="accept and confirm"),
+        pytest.param(["desktop", "--scan", "@/nothing/here"], "/nothing/here", id="a code's file that is not there"),
+        pytest.param(["peers", "--device", "--desktop"], "exclude each other", id="two roles"),
+        pytest.param(["peers", "--clear", "--unpair", "x"], "exclude each other", id="two changes"),
+        pytest.param(["peers", "--rename", "x"], "NAME", id="a new name missing"),
+        pytest.param(["peers", "x"], "--rename", id="a name without --rename"),
+        pytest.param(["peers", "--relay-url", "ws://x"], "--desktop", id="a relay for a device's peers"),
+        pytest.param(["relay", "--origin", "http://x"], "origins", id="an origin that is none"),
         pytest.param(["desktop", "--relay", "x:1", "--relay-url", "ws://x"], "exclude each other", id="two relays"),
         pytest.param(["desktop", "--state-dir", ":memory:", "--relay", "nowhere"], "relay", id="an address without port"),
         pytest.param(["desktop", "--state-dir", ":memory:", "--relay-url", "http://x"], "relay_url", id="a URL that is none"),
@@ -95,7 +107,7 @@ def test_wrong_usage_is_code_2_and_one_line_that_names_it(arguments: list[str], 
 def test_every_limit_that_the_relays_help_lists_is_taken_with_its_default(bellwire: Start) -> None:
     page = " ".join(run("relay", "--help").stdout.split())
     limits = re.findall(r"--([a-z-]+) N .*?Default: (\d+)\.", page)
-    assert len(limits) == 15
+    assert len(limits) == 18
     options = [word for name, initial in limits for word in (f"--{name}", initial)]
     program = bellwire("relay", "--listen", "127.0.0.1:0", "--no-health", *options, "--limit-loopback")
     program.line("Relay at ws://")
@@ -190,8 +202,13 @@ class Pair:
         self.code = self.desktop.line(r"^\{.*desktop-pairing.*").group()
         pairing = bellwire("pair", self.code)
         assert pairing.wait() == 0, pairing.err.all
-        assert pairing.out.all == ["Paired with Desk (linux)."]
+        paired, sealed = pairing.out.all
+        assert paired == "Paired with Desk (linux)."
         self.desktop.line(r"^Paired with .+ \(linux\)\.$")
+        # Both say the same digits and words.
+        string = r"^Sealed\. Compare with the \w+: (\d{6}, [a-z]+ [a-z]+)\."
+        found = re.match(string, sealed)
+        assert found and found[1] == self.desktop.line(string)[1]
 
 
 @pytest.fixture
@@ -286,8 +303,10 @@ def test_json_is_one_object_a_line(bellwire: Start) -> None:
     code = desktop.event("offer")["data"]["payload"]
     pairing = bellwire("pair", code, "--json")
     assert pairing.wait() == 0
-    assert json.loads(pairing.out.all[0])["id"] == json.loads(code)["pcPeerId"]
-    desktop.event("pairing.changed", state="paired")
+    assert re.fullmatch(r"\d{6}-\d{6}", desktop.event("code")["data"]["code"])
+    paired = json.loads(pairing.out.all[0])
+    assert paired["id"] == json.loads(code)["pcPeerId"] and paired["secure"] is True
+    assert desktop.event("pairing.changed", state="paired")["data"]["device"]["sas"] == paired["sas"]
     listener = bellwire("listen", "--json", "--all", "--count", "1")
     listener.event("connection.changed", online=True)
     desktop.write('{"title":"Tea","body":"Now","priority":"low","data":{"k":"v"}}\n')
@@ -305,6 +324,44 @@ def test_the_list_of_desktops(pair: Pair) -> None:
     unknown = pair.bellwire("send", "Title", "--to", "Nowhere")
     assert unknown.wait() == 4
     assert "Desk" in unknown.err.all[-1]
+
+
+def test_peers_lists_and_renames(pair: Pair) -> None:
+    listing = pair.bellwire("peers")
+    assert listing.wait() == 0, listing.err.all
+    heading, row = (re.split(r" {2,}", line) for line in listing.out.all)
+    assert heading == ["NAME", "PLATFORM", "SEALED", "TO COMPARE", "LAST SEEN", "ID"]
+    assert row[:3] == ["Desk", "linux", "yes"] and re.fullmatch(r"\d{6}, [a-z]+ [a-z]+", row[3])
+    renamed = pair.bellwire("peers", "--rename", "Desk", "Desk at work")
+    assert renamed.wait() == 0, renamed.err.all
+    assert renamed.out.all == ["Desk is called Desk at work now."]
+    again = pair.bellwire("peers", "--json")
+    assert again.wait() == 0
+    desktop = json.loads(again.out.all[0])
+    assert (desktop["name"], desktop["platform"], desktop["secure"]) == ("Desk at work", "linux", True)
+    assert desktop["id"] == json.loads(pair.code)["pcPeerId"] and desktop["sas"] and desktop["lastSeenAt"]
+    unknown = pair.bellwire("peers", "--rename", "Desk", "No")
+    assert unknown.wait() == 4
+    assert "Desk at work" in unknown.err.all[-1]
+
+
+def test_peers_of_a_desktop_that_runs_are_in_use_and_of_one_that_does_not_are_listed(pair: Pair) -> None:
+    running = pair.bellwire("peers", "--desktop", "--json")
+    assert running.wait() == 5
+    assert json.loads(running.err.all[-1])["error"]["status"] == "BW_E_BUSY"
+    pair.desktop.end()
+    listing = pair.bellwire("peers", "--desktop", "--json")
+    assert listing.wait() == 0, listing.err.all
+    device = json.loads(listing.out.all[0])
+    assert device["secure"] is True and device["platform"] == "linux"
+    renamed = pair.bellwire("peers", "--desktop", "--rename", device["id"][:20], "My phone")
+    assert renamed.wait() == 0, renamed.err.all
+    cleared = pair.bellwire("peers", "--desktop", "--clear")
+    assert cleared.wait() == 0, cleared.err.all
+    assert cleared.out.all == ["My phone (linux) is not paired any more."]
+    assert "could not be told" in cleared.err.all[-1]
+    empty = pair.bellwire("peers", "--desktop")
+    assert empty.wait() == 0 and empty.out.all == []
 
 
 def test_several_desktops_need_a_name(pair: Pair) -> None:

@@ -54,7 +54,7 @@ def test_every_file_and_folder_that_it_names_exists() -> None:
 def test_every_command_and_option_that_it_shows_is_known(bellwire: Start) -> None:
     for words in re.findall(r"\bbellwire ([a-z]+(?: --[a-z-]+)*)", README):
         command, *options = words.split()
-        if command in ("desktop", "pair", "listen", "send", "history", "relay"):
+        if command in ("desktop", "pair", "peers", "listen", "send", "history", "relay"):
             page = bellwire(command, "--help")
             assert page.wait() == 0
             for option in options:
