@@ -49,7 +49,7 @@ targets += [
     // What the machine tells and keeps: its buses, relays nearby, its network, its sleep, the user's secrets.
     .target(name: "Surroundings", dependencies: ["Transport", "CSystemd", "CLinux"]),
     // What roles share towards the program that embeds them: options, events, errors, log, state directory.
-    .target(name: "Hosting", dependencies: ["Transport", "Store", "Identity", "Sealing", "Wire", "JSON"]),
+    .target(name: "Hosting", dependencies: ["Transport", "Store", "Identity", "Sealing", "Surroundings", "Wire", "JSON"]),
     // The three roles: the only places where features meet Transport.
     .target(
         name: "Device",
@@ -61,7 +61,7 @@ targets += [
         name: "Desktop",
         dependencies: [
             "Transport", "Signalling", "Sealing", "Pairing", "Commands", "Notifications", "Hosting", "Wire",
-            "Store", "Identity", "JSON", "Relay",
+            "Store", "Identity", "JSON", "Relay", "Surroundings",
         ]),
     .target(name: "Relay", dependencies: ["Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
     // The exported functions: handles, callbacks, status mapping. One file for each section of the header.
@@ -91,7 +91,7 @@ targets += [
     .testTarget(name: "NotificationsTests", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
     .testTarget(name: "HostingTests", dependencies: ["Hosting", "JSON"]),
     .testTarget(
-        name: "SurroundingsTests", dependencies: ["Surroundings", "Transport", "CLinux"], exclude: ["Mocks"]),
+        name: "SurroundingsTests", dependencies: ["Surroundings", "Hosting", "Identity", "Transport", "CLinux"], exclude: ["Mocks"]),
     .testTarget(
         name: "RelayTests",
         dependencies: ["Relay", "Signalling", "Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),

@@ -123,18 +123,22 @@ typedef struct bw_device bw_device;
  *   "name"       text   shown to the desktop's user; default the host name; at most 256 bytes
  *   "platform"   text   told to the desktop; default "linux"; letters, digits and _ : . # @ -
  *   "relay_url"  text   ws:// or wss:// url that is used beside those that a desktop names in its code
+ *   "keys"       text   "file" (default): the key is a file of the state_dir that only its owner can read;
+ *                       "secret-service": in the keyring of the user's session, into which a key file moves. Opening then
+ *                       waits for the keyring, 15 s at most
  *   "tls"        object {"ca_file": path of PEM certificates to trust instead of the system's}
  *   "legacy"     text   what a desktop that cannot prove who it is may do: "qr" (default) pair by a QR code, "all" also
  *                       by the six digits of a typed code, "none" nothing
  *   "follow_system" bool  true (default) = goes to sleep and wakes with the machine (logind), connects anew when its
  *                       network changes, looks for relays nearby (Avahi) when no other is known; what is not there is
- *                       a note in the state. A desktop does not know this option
+ *                       a note in the state. For a desktop: its own relay is announced on the local network (Avahi),
+ *                       unless it listens on loopback alone
  *   "threaded"   bool   true = the library runs the dispatch loop on a thread of its own, which calls the callbacks;
  *                       bw_device_dispatch() and bw_device_run() then give BW_E_BUSY. Default false
  *
  * A database that is damaged is moved aside (never deleted), a new one begun, and a "problem" event says so.
  * Errors: BW_E_BUSY (the state_dir is in use), BW_E_IO (it cannot be created or read), BW_E_DENIED (the key file is
- * readable by others), BW_E_STORE, BW_E_LIMIT (file descriptors). Since 0.1. */
+ * readable by others, the keyring is locked), BW_E_STORE, BW_E_LIMIT (file descriptors). Since 0.1. */
 BW_API bw_status bw_device_open(const char *options_json, bw_device **device);
 
 /* Connects to the paired desktops and stays connected, until stop or close. Does not wait. Idempotent. Since 0.1. */
@@ -224,7 +228,7 @@ BW_API bw_status bw_pairing_type_async(bw_device *device, const char *code, int3
 BW_API bw_status bw_pairing_cancel(bw_device *device, const char *flow);
 
 /* The paired desktops, as JSON [{"id","name","platform","secure","sas"?,"online","pairedAt","lastSeenAt","signalingUrl"?,
- * "relayUrl"?}], the oldest pairing first. Errors: BW_E_STORE. Since 0.1. */
+ * "relayUrl"?,"iceExpired"?: true = what it gave to be reached directly is too old, pair again}], the oldest pairing first. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_pairing_list(bw_device *device, char **desktops_json);
 
 /* Gives a desktop another name, of 1 to 256 bytes, here only. Errors: BW_E_NOT_FOUND, BW_E_STORE. Since 0.1. */

@@ -18,6 +18,7 @@ extension DesktopCore {
             state["relay"] = .object([
                 "port": .integer(Int64(relay.port)),
                 "healthPort": relay.healthPort.map { .integer(Int64($0)) },
+                "note": announcement?.note.map(JSONValue.string),
             ])
         }
         if offering.isActive {

@@ -39,6 +39,7 @@ final class DesktopCore {
     /// When the store was last told so, in the loop's time.
     var touchedAt: [PeerID: UInt64] = [:]
     var relay: Relay?
+    var announcement: RelayAnnouncement?
     /// Stopped, and saying good-bye.
     private var leavingRelay: Relay?
     private let relayMemory: RelayMemory?
@@ -136,7 +137,11 @@ final class DesktopCore {
         do throws(RelayError) {
             let relay = try Relay.start(relayOptions, memory: relayMemory, log: channel.relayLog)
             self.relay = relay
-            ownURL = LocalRelayAddress(relayOptions, port: relay.port).own(signalingURL: options.signalingURL)
+            let address = LocalRelayAddress(relayOptions, port: relay.port)
+            ownURL = address.own(signalingURL: options.signalingURL)
+            if options.common.followsSystem, !address.isLoopback {
+                announcement = RelayAnnouncement(name: options.common.name, port: relay.port, did: peerID.text)
+            }
         } catch {
             throw HostError(error)
         }
@@ -172,6 +177,8 @@ final class DesktopCore {
             return leavingRelay.stop(then: then)
         }
         self.relay = nil
+        announcement?.stop()
+        announcement = nil
         leavingRelay = relay
         relay.stop { [weak self] in
             if let self, self.leavingRelay === relay { self.leavingRelay = nil }

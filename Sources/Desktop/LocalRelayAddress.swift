@@ -14,6 +14,9 @@ struct LocalRelayAddress {
         isSecure = options.tls != nil
     }
 
+    /// Nobody else can reach it.
+    var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+
     private var isAnyAddress: Bool { host == "0.0.0.0" || host == "::" }
 
     /// For the desktop itself. A certificate names no loopback address, so with TLS it takes the public url.

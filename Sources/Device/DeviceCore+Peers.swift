@@ -95,6 +95,8 @@ extension DeviceCore {
         desktops.map { desktop in
             var object = desktop.json
             object["online"] = connection(of: desktop)["online"]
+            // What it was given to reach it directly is too old: pair again (protocol.md 2).
+            if desktop.iceIsExpired(at: .now) { object["iceExpired"] = true }
             return .object(object)
         }
     }

@@ -72,7 +72,7 @@ final class DeviceSurroundings {
 
 extension DeviceCore {
     func followSurroundings() {
-        guard options.followsSystem, surroundings == nil else { return }
+        guard options.common.followsSystem, surroundings == nil else { return }
         surroundings = DeviceSurroundings(
             networkChanged: { [weak self] in self?.networkChanged() },
             slept: { [weak self] event in

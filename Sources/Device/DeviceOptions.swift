@@ -4,8 +4,6 @@ import Wire
 /// What a host sets when it opens a device; `bellwire.h`, `bw_device_open`, has the list.
 struct DeviceOptions: Sendable {
     var common: CommonOptions
-    /// Whether it goes to sleep with the machine, follows its network, and looks for relays nearby.
-    var followsSystem: Bool
 
     init(parsing text: String?) throws(HostError) {
         var reader = try OptionsReader(parsing: text)
@@ -13,7 +11,6 @@ struct DeviceOptions: Sendable {
         guard PairAck.isPlain(common.platform) else {
             throw reader.invalid("platform", "may have letters, digits and _ : . # @ - only, at most 256")
         }
-        followsSystem = try reader.flag("follow_system") ?? true
         try reader.finish()
     }
 }

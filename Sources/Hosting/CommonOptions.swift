@@ -12,6 +12,16 @@ package struct CommonOptions: Sendable {
         case none
     }
 
+    /// Where the key lies.
+    package enum Keys: String, CaseIterable, Sendable {
+        /// In a file of the state directory, 0600.
+        case file
+        /// In the keyring of the user's session.
+        case secretService = "secret-service"
+    }
+
+    /// `device` or `desktop`.
+    package let role: String
     /// `nil` = in memory.
     package var stateDirectory: String?
     package var name: String
@@ -20,9 +30,13 @@ package struct CommonOptions: Sendable {
     package var caFile: String?
     package var legacy: Legacy
     package var isThreaded: Bool
+    package var keys: Keys
+    /// Whether it follows what the machine's services say: sleep, network, relays nearby.
+    package var followsSystem: Bool
 
     /// Takes its keys from `options`; the caller takes its own and then finishes the reader.
     package init(_ options: inout OptionsReader, role: String) throws(HostError) {
+        self.role = role
         let place = try options.text("state_dir")
         if let place {
             guard !place.isEmpty else { throw options.invalid("state_dir", "is empty; name a directory") }
@@ -42,6 +56,8 @@ package struct CommonOptions: Sendable {
         try tls?.finish()
         legacy = try options.choice("legacy", of: Legacy.self) ?? .qr
         isThreaded = try options.flag("threaded") ?? false
+        keys = try options.choice("keys", of: Keys.self) ?? .file
+        followsSystem = try options.flag("follow_system") ?? true
     }
 
     private static func hostName() -> String {

@@ -1,6 +1,7 @@
 package import Identity
 package import Sealing
 package import Store
+import Surroundings
 package import Wire
 
 /// What a device or a desktop keeps: its directory, its key, its database.
@@ -32,29 +33,38 @@ package struct RoleState: Sendable {
         let migrations = SealStates.migrations + migrations
         do throws(IdentityError) { try Identity.start() } catch { throw HostError(error) }
         guard let path = options.stateDirectory else {
-            return try open(.inMemory(), keyFile: nil, databaseFile: ":memory:", migrations, now)
+            return try open(.inMemory(), try key(options, in: .inMemory()), databaseFile: ":memory:", migrations, now)
         }
         let directory = try StateDirectory.open(path)
         do throws(HostError) {
             return try open(
-                directory, keyFile: directory.file("identity.key"), databaseFile: directory.file(name) ?? name,
-                migrations, now)
+                directory, try key(options, in: directory),
+                databaseFile: directory.file(name) ?? name, migrations, now)
         } catch {
             directory.close()
             throw error
         }
     }
 
+    private static func key(
+        _ options: CommonOptions, in directory: StateDirectory
+    ) throws(HostError) -> SigningKey {
+        guard let path = directory.path, let file = directory.file("identity.key") else {
+            do throws(IdentityError) { return try SigningKey.generate() } catch { throw HostError(error) }
+        }
+        switch options.keys {
+        case .file:
+            do throws(IdentityError) { return try SigningKey.loadOrCreate(path: file) } catch { throw HostError(error) }
+        case .secretService:
+            return try KeyringKey.loadOrCreate(
+                role: options.role, stateDirectory: path, file: file, service: SecretService(.session()))
+        }
+    }
+
     private static func open(
-        _ directory: StateDirectory, keyFile: String?, databaseFile: String, _ migrations: [Migration],
+        _ directory: StateDirectory, _ key: SigningKey, databaseFile: String, _ migrations: [Migration],
         _ now: EpochMilliseconds
     ) throws(HostError) -> RoleState {
-        let key: SigningKey
-        do throws(IdentityError) {
-            if let keyFile { key = try SigningKey.loadOrCreate(path: keyFile) } else { key = try SigningKey.generate() }
-        } catch {
-            throw HostError(error)
-        }
         do throws(StoreError) {
             let opened = try Database.open(path: databaseFile, migrations: migrations)
             let seal: Seal

@@ -1,0 +1,61 @@
+import Glibc
+import JSON
+package import Identity
+package import Surroundings
+
+/// A role's key in the keyring of the user's session.
+///
+/// For a thread of the host's: it blocks for 5 s at most with each call of the keyring.
+package enum KeyringKey {
+    /// The key in the keyring, or a new one kept there.
+    ///
+    /// A key that lies in `file` moves into the keyring: the file goes when the keyring has given the key back. A keyring
+    /// that cannot be asked is an error and never a new key: that would be a second identity.
+    package static func loadOrCreate(
+        role: String, stateDirectory: String, file: String, service: SecretService
+    ) throws(HostError) -> SigningKey {
+        let attributes = SecretAttributes(role: "\(role)-key", stateDirectory: stateDirectory)
+        if let key = try load(attributes, service) { return key }
+        let hasFile = access(file, F_OK) == 0
+        let key: SigningKey
+        do throws(IdentityError) {
+            key = try hasFile ? SigningKey.loadOrCreate(path: file) : SigningKey.generate()
+        } catch {
+            throw HostError(error)
+        }
+        do throws(SecretServiceError) {
+            try service.store(
+                key.withSecret { SecretBytes(copying: $0) }, label: "Bellwire \(role) key", attributes: attributes)
+        } catch {
+            throw HostError(error)
+        }
+        guard try load(attributes, service)?.did == key.did else {
+            throw HostError(.io, "the keyring did not keep the key; open with \"keys\":\"file\"")
+        }
+        if hasFile, unlink(file) != 0 {
+            throw HostError(.io, "the key is in the keyring now, but \(file) cannot be removed; remove it")
+        }
+        return key
+    }
+
+    private static func load(_ attributes: SecretAttributes, _ service: SecretService) throws(HostError) -> SigningKey?
+    {
+        let secret: SecretBytes?
+        do throws(SecretServiceError) { secret = try service.lookUp(attributes) } catch { throw HostError(error) }
+        guard let secret else { return nil }
+        do throws(IdentityError) {
+            return try secret.withBytes { (bytes) throws(IdentityError) in try SigningKey(secret: bytes) }
+        } catch {
+            throw HostError(
+                .io, "the keyring's entry for \(attributes.stateDirectory) is no key; remove it to get a new one")
+        }
+    }
+}
+
+extension HostError {
+    init(_ error: SecretServiceError) {
+        let code: Code = error.code == .locked || error.code == .refused ? .denied : .io
+        self.init(
+            code, "\(error.message); or open with \"keys\":\"file\"", detail: ["reason": .string(error.code.name)])
+    }
+}
