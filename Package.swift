@@ -100,7 +100,10 @@ targets += [
         dependencies: ["Device", "Desktop", "Relay", "Notifications", "Hosting", "Transport", "JSON"]),
     .testTarget(
         name: "DesktopTests",
-        dependencies: ["Desktop", "Device", "Relay", "Notifications", "Hosting", "Transport", "JSON"]),
+        dependencies: [
+            "Desktop", "Relay", "Notifications", "Pairing", "Sealing", "Signalling", "Hosting", "Identity", "Store",
+            "Transport", "Wire", "JSON",
+        ]),
     .testTarget(name: "CABITests", dependencies: ["CABI", "CBellwire", "Hosting", "JSON"]),
 ]
 

@@ -353,7 +353,7 @@ typedef struct bw_desktop bw_desktop;
  * $XDG_STATE_HOME/bellwire/desktop), and:
  *   "relay_url"  text    the relay that it registers at and names in its pairing codes
  *   "relay"      object  options of bw_relay_open(): carries its own LAN relay, registers at it, and names it in its
- *                        codes as "signalingUrl"
+ *                        codes as "signalingUrl"; its "state_dir" is by default relay/ in the desktop's own
  *   "signaling_url" text what the codes name instead, when devices reach that relay under another url
  *   "confirm"    bool    true = every device waits for bw_desktop_confirm(); default false: only those that cannot prove
  *                        that they have seen the code, as deployed phones
