@@ -49,7 +49,8 @@ targets += [
     // What the machine tells and keeps: its buses, relays nearby, its network, its sleep, the user's secrets.
     .target(name: "Surroundings", dependencies: ["Transport", "CSystemd", "CLinux"]),
     // What roles share towards the program that embeds them: options, events, errors, log, state directory.
-    .target(name: "Hosting", dependencies: ["Transport", "Store", "Identity", "Sealing", "Surroundings", "Wire", "JSON"]),
+    .target(
+        name: "Hosting", dependencies: ["Transport", "Store", "Identity", "Sealing", "Surroundings", "Wire", "JSON"]),
     // The three roles: the only places where features meet Transport.
     .target(
         name: "Device",
@@ -91,7 +92,8 @@ targets += [
     .testTarget(name: "NotificationsTests", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
     .testTarget(name: "HostingTests", dependencies: ["Hosting", "JSON"]),
     .testTarget(
-        name: "SurroundingsTests", dependencies: ["Surroundings", "Hosting", "Identity", "Transport", "CLinux"], exclude: ["Mocks"]),
+        name: "SurroundingsTests", dependencies: ["Surroundings", "Hosting", "Identity", "Transport", "CLinux"],
+        exclude: ["Mocks"]),
     .testTarget(
         name: "RelayTests",
         dependencies: ["Relay", "Signalling", "Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),

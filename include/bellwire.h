@@ -131,8 +131,8 @@ typedef struct bw_device bw_device;
  *                       by the six digits of a typed code, "none" nothing
  *   "follow_system" bool  true (default) = goes to sleep and wakes with the machine (logind), connects anew when its
  *                       network changes, looks for relays nearby (Avahi) when no other is known; what is not there is
- *                       a note in the state. For a desktop: its own relay is announced on the local network (Avahi),
- *                       unless it listens on loopback alone
+ *                       a note in the state. A desktop's own relay is announced on the local network (Avahi), unless it
+ *                       listens on loopback alone
  *   "threaded"   bool   true = the library runs the dispatch loop on a thread of its own, which calls the callbacks;
  *                       bw_device_dispatch() and bw_device_run() then give BW_E_BUSY. Default false
  *
@@ -372,8 +372,8 @@ BW_API bw_status bw_desktop_dispatch(bw_desktop *desktop);
 BW_API bw_status bw_desktop_run(bw_desktop *desktop, int32_t timeout_ms);
 BW_API bw_status bw_desktop_quit(bw_desktop *desktop);
 
-/* {"id","name","started","unread","connection":[{"url","state","problem"?}],"relay"?:{"port","healthPort"},
- * "offer"?:{"state","expiresAt"},"counters":{}}. Errors: BW_E_STORE. Since 0.1. */
+/* {"id","name","started","unread","connection":[{"url","state","problem"?}],"relay"?:{"port","healthPort","note"?},
+ * "notes":[],"offer"?:{"state","expiresAt"},"counters":{}}. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_state(bw_desktop *desktop, char **state_json);
 
 /* A desktop's events: notification.received (what a device asked it to show), unread.changed, connection.changed,

@@ -26,6 +26,7 @@ extension DesktopCore {
             state["offer"] = .object(["state": offer["state"], "expiresAt": offer["expiresAt"]])
         }
         let refused = sealer.refused
+        state["notes"] = .array((machine?.notes ?? []).map(JSONValue.string))
         state["counters"] = [
             "unknownSenders": .integer(counters.unknownSenders),
             "malformedFrames": .integer(counters.malformedFrames),

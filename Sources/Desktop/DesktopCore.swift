@@ -39,6 +39,7 @@ final class DesktopCore {
     /// When the store was last told so, in the loop's time.
     var touchedAt: [PeerID: UInt64] = [:]
     var relay: Relay?
+    var machine: MachineWatch?
     var announcement: RelayAnnouncement?
     /// Stopped, and saying good-bye.
     private var leavingRelay: Relay?
@@ -119,7 +120,11 @@ final class DesktopCore {
         guard options.relay != nil || options.common.relayURL != nil else {
             throw HostError(.invalid, "the desktop has no relay; open it with \"relay\" or \"relay_url\"")
         }
-        try startRelay()
+        followMachine()
+        do throws(HostError) { try startRelay() } catch {
+            leaveMachine()
+            throw error
+        }
         isStarted = true
         for url in [ownURL, options.common.relayURL] {
             guard let url, links[url] == nil else { continue }
@@ -139,8 +144,9 @@ final class DesktopCore {
             self.relay = relay
             let address = LocalRelayAddress(relayOptions, port: relay.port)
             ownURL = address.own(signalingURL: options.signalingURL)
-            if options.common.followsSystem, !address.isLoopback {
-                announcement = RelayAnnouncement(name: options.common.name, port: relay.port, did: peerID.text)
+            if let machine, !address.isLoopback {
+                announcement = RelayAnnouncement(
+                    on: machine.bus, name: options.common.name, port: relay.port, did: peerID.text)
             }
         } catch {
             throw HostError(error)
@@ -163,6 +169,9 @@ final class DesktopCore {
 
     private func end(_ then: @escaping @EventLoop () -> Void) {
         isStarted = false
+        announcement?.stop()
+        announcement = nil
+        leaveMachine()
         let outcome = isShutDown ? HostError.closed : HostError(.offline, "the desktop was stopped")
         endWaitingOffers(.failure(outcome))
         endWaitingCodes(.failure(outcome))
@@ -177,8 +186,6 @@ final class DesktopCore {
             return leavingRelay.stop(then: then)
         }
         self.relay = nil
-        announcement?.stop()
-        announcement = nil
         leavingRelay = relay
         relay.stop { [weak self] in
             if let self, self.leavingRelay === relay { self.leavingRelay = nil }
@@ -246,7 +253,7 @@ final class DesktopCore {
         ]
     }
 
-    private func tellConnection() {
+    func tellConnection() {
         let now = connection
         guard now != toldConnection else { return }
         toldConnection = now

@@ -6,20 +6,15 @@ import Transport
 /// Only a hint for devices that know no relay: who is trusted is decided by codes and keys.
 @EventLoop
 final class RelayAnnouncement {
-    private let bus = Bus(.system())
     private let publisher: RelayPublisher
 
-    init(name: String, port: UInt16, did: String) {
+    init(on bus: Bus, name: String, port: UInt16, did: String) {
         publisher = RelayPublisher(on: bus) { _ in }
-        bus.open()
         publisher.publish(name: name, port: port, did: did)
     }
 
     /// Why it cannot be found, for people.
     var note: String? { publisher.note }
 
-    func stop() {
-        publisher.withdraw()
-        bus.close()
-    }
+    func stop() { publisher.withdraw() }
 }

@@ -53,8 +53,8 @@ extension DeviceCore {
         } then: {
             core, result in
             guard case .success(let url?) = result else {
-                guard let surroundings = core.surroundings else { return then(core, nil) }
-                return surroundings.findRelay { relay in then(core, relay.map { PairingRoute(.lan, url: $0.url) }) }
+                guard let search = core.relaySearch else { return then(core, nil) }
+                return search.find { relay in then(core, relay.map { PairingRoute(.lan, url: $0.url) }) }
             }
             let isLAN = core.desktops.contains { $0.lanSignalingURL == url }
             then(core, PairingRoute(isLAN ? .lan : .relay, url: url))

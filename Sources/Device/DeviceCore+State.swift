@@ -39,7 +39,7 @@ extension DeviceCore {
                     connection.merge(self.connection(of: desktop))
                     return .object(connection)
                 }),
-            "notes": .array((surroundings?.notes ?? []).map(JSONValue.string)),
+            "notes": .array((machine?.notes ?? []).map(JSONValue.string)),
             "counters": [
                 "admitted": .integer(Int64(clamping: dispatcher.counters.admitted)),
                 "duplicates": .integer(Int64(clamping: dispatcher.counters.duplicates)),

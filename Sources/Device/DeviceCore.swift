@@ -70,7 +70,8 @@ final class DeviceCore {
     /// Of the frame that the machines are being told of.
     var pairingMark: SealMark?
     var isSuspended = false
-    var surroundings: DeviceSurroundings?
+    var machine: MachineWatch?
+    var relaySearch: RelaySearch?
     /// What the host was told last of each desktop's connection.
     var toldConnections: [PeerID: JSONObject] = [:]
 
@@ -100,14 +101,14 @@ final class DeviceCore {
     func start() {
         guard !isShutDown, !isStarted else { return }
         isStarted = true
-        followSurroundings()
+        followMachine()
         reconcileLinks()
     }
 
     func stop() {
         guard isStarted else { return }
         isStarted = false
-        leaveSurroundings()
+        leaveMachine()
         cancelFlows()
         closeLinks()
         fail(calls.cancelAll(), HostError(.offline, "the device was stopped"))
@@ -118,7 +119,7 @@ final class DeviceCore {
         isShutDown = true
         // They wait for the device, not for the scan: its end is of no interest to them.
         for end in [scanning.end, showing.end, typing.end] { end(.failure(.closed)) }
-        leaveSurroundings()
+        leaveMachine()
         cancelFlows()
         closeLinks()
         fail(calls.close(), .closed)
