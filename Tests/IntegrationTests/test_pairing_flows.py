@@ -373,7 +373,6 @@ def test_the_person_at_the_terminal_decides_about_a_phone(house: House, answer: 
     terminal = Terminal("desktop", "--state-dir", ":memory:", "--relay-url", house.url, "--qr-text", columns=120)
     payload = terminal.wait_for(r"\{.*desktop-pairing.*\}")
     phone = FakePhone(house.url, "ios", "did:key:zPhone")
-    phone.platform = "ios"
     phone.message(
         json.loads(payload)["pcPeerId"],
         {
