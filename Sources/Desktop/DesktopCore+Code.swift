@@ -20,7 +20,11 @@ extension DesktopCore {
     /// Begins to show a code, where one is waited for and there is a relay. Those who ask while one is on its way get that.
     func serveWaitingCodes() {
         guard !waitingCodes.isEmpty, aliasURL != nil else { return }
-        if case .connecting = coding.reported { return }
+        switch coding.reported {
+        // A device that is being stored gets its confirmation first.
+        case .connecting, .acked(_, nil): return
+        case .idle, .displaying, .acked(_, .some), .paired, .expired, .cancelled, .failed: break
+        }
         let fresh = freshCode()
         perform(
             coding.show(

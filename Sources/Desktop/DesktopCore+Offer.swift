@@ -11,9 +11,9 @@ import Wire
 extension DesktopCore {
     func offer(timeout: Int64, _ then: @escaping Then) {
         do throws(HostError) { try start() } catch { return then(.failure(error)) }
-        guard !isOnline else { return then(show()) }
         waitingOffers.add(until: EventLoop.now &+ UInt64(clamping: timeout), then)
         armWaitingTimer()
+        serveWaitingOffers()
     }
 
     func offerTimedOut() { perform(offering.timedOut()) }
@@ -41,6 +41,8 @@ extension DesktopCore {
 
     func serveWaitingOffers() {
         guard isOnline, !waitingOffers.isEmpty else { return }
+        // A device that is being stored gets its confirmation first.
+        if case .acked(_, nil) = offering.reported { return }
         // They asked for the same: one offer answers all.
         let outcome = show()
         endWaitingOffers(outcome)

@@ -132,6 +132,8 @@ extension DesktopCore {
             case .failure(let error): core.storeFailed(did, error.message, for: flow)
             }
             core.release(did)
+            core.serveWaitingOffers()
+            core.serveWaitingCodes()
         }
     }
 

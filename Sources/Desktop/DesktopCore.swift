@@ -131,7 +131,8 @@ final class DesktopCore {
     }
 
     private func startRelay() throws(HostError) {
-        guard let relayOptions = options.relay, relay == nil else { return }
+        guard var relayOptions = options.relay, relay == nil else { return }
+        relayOptions.nameOrigins(signalingURL: options.signalingURL)
         do throws(RelayError) {
             let relay = try Relay.start(relayOptions, memory: relayMemory, log: channel.relayLog)
             self.relay = relay

@@ -2,7 +2,6 @@ import Hosting
 import JSON
 import Pairing
 import Relay
-import Transport
 import Wire
 
 /// What a host sets when it opens a desktop; `bellwire.h`, `bw_desktop_open`, has the list.
@@ -27,7 +26,6 @@ struct DesktopOptions: Sendable {
         }
         signalingURL = try reader.relayURL("signaling_url")
         confirms = try reader.flag("confirm") ?? false
-        relay?.nameOrigins(signalingURL: signalingURL)
         // The wire knows three platforms of desktops; a name that is none of them makes phones refuse the code.
         guard ["linux", "darwin", "win32"].contains(common.platform) else {
             throw reader.invalid("platform", "must be \"linux\", \"darwin\" or \"win32\" for a desktop")
@@ -38,18 +36,4 @@ struct DesktopOptions: Sendable {
 
 extension DesktopOptions {
     var legacyPairing: LegacyPairing { LegacyPairing(rawValue: common.legacy.rawValue) ?? .none }
-}
-
-extension RelayOptions {
-    /// What the desktop itself dials and what its codes name are origins of its relay, whatever else is (protocol.md 4.1).
-    ///
-    /// Without any the relay takes its addresses, which is more. With any port that is free they cannot be known yet.
-    fileprivate mutating func nameOrigins(signalingURL: String?) {
-        guard !origins.isEmpty || signalingURL != nil, port != 0 else { return }
-        let address = LocalRelayAddress(self, port: port)
-        for url in [address.own(signalingURL: signalingURL), address.lan, signalingURL] {
-            guard let url, let origin = try? WebSocketURL(url).origin, !origins.contains(origin) else { continue }
-            origins.append(origin)
-        }
-    }
 }

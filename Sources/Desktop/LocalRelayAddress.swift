@@ -1,5 +1,6 @@
 import Glibc
 import Relay
+import Transport
 
 /// Under which url the relay that a desktop carries is reached: by itself, and by devices on the LAN.
 struct LocalRelayAddress {
@@ -22,17 +23,26 @@ struct LocalRelayAddress {
     }
 
     /// For devices. A relay on all addresses is named by the first one that others can reach.
-    var lan: String { url(isAnyAddress ? Self.firstLANAddress() ?? "127.0.0.1" : host) }
+    var lan: String { url(isAnyAddress ? Self.lanAddresses().first ?? "127.0.0.1" : host) }
+
+    /// Every url that the desktop or its codes name it by, or could after the next look at the network.
+    func all(signalingURL: String?) -> [String] {
+        var urls = [own(signalingURL: signalingURL)]
+        urls += isAnyAddress ? (Self.lanAddresses() + ["127.0.0.1", "localhost"]).map(url) : [url(host)]
+        if let signalingURL { urls.append(signalingURL) }
+        return urls
+    }
 
     private func url(_ host: String) -> String {
         "\(isSecure ? "wss" : "ws")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
     }
 
-    /// The first IPv4 address of an interface that is up and no loopback.
-    private static func firstLANAddress() -> String? {
+    /// The IPv4 addresses of interfaces that are up and no loopback.
+    private static func lanAddresses() -> [String] {
         var list: UnsafeMutablePointer<ifaddrs>?
-        guard getifaddrs(&list) == 0 else { return nil }
+        guard getifaddrs(&list) == 0 else { return [] }
         defer { freeifaddrs(list) }
+        var addresses: [String] = []
         var next = list
         while let entry = next?.pointee {
             defer { next = entry.ifa_next }
@@ -44,8 +54,22 @@ struct LocalRelayAddress {
             guard getnameinfo(address, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0 else {
                 continue
             }
-            return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            addresses.append(String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
         }
-        return nil
+        return addresses
+    }
+}
+
+extension RelayOptions {
+    /// What the desktop itself dials and what its codes name are origins of its relay, whatever else is (protocol.md 4.1).
+    ///
+    /// Where nobody names any, the relay takes its addresses, which is more. With any port that is free they cannot be
+    /// known yet.
+    mutating func nameOrigins(signalingURL: String?) {
+        guard !origins.isEmpty || signalingURL != nil, port != 0 else { return }
+        for url in LocalRelayAddress(self, port: port).all(signalingURL: signalingURL) {
+            guard let origin = try? WebSocketURL(url).origin, !origins.contains(origin) else { continue }
+            origins.append(origin)
+        }
     }
 }

@@ -83,6 +83,27 @@ struct SealedFrameTests {
         await bench.end()
     }
 
+    @Test("what is sealed to the one who is away waits at the relay, and comes to nobody else")
+    func away() async throws {
+        let bench = try await Bench()
+        let (device, id) = try await bench.device()
+        bench.desktop.stop()
+        _ = try await bench.host.event(.connectionChanged) { $0["online"] == false }
+        try await device.command("notification.send", send, id: "away", to: id)
+        await #expect(throws: (any Error).self) { try await RawPeer.claim(id, at: bench.url) }
+        _ = try await value { bench.desktop.start(then: $0) }
+        #expect(try await device.answer("away")["result"]?["success"] == true)
+        #expect(try await bench.state["unread"] == 1)
+        _ = try await device.body("chainlesschain:event")
+
+        await device.stop()
+        async let notified = bench.notify(#"{"title":"Tea"}"#)
+        _ = try await notified.get()
+        await device.start()
+        #expect(try await device.body("chainlesschain:event")["payload"]?["title"] == "Tea")
+        await bench.end()
+    }
+
     @Test("a stranger's seal is not even opened while nothing can be paired")
     func strangers() async throws {
         let bench = try await Bench()

@@ -2,6 +2,7 @@ import Foundation
 import Hosting
 import Identity
 import JSON
+import Store
 import Testing
 import Transport
 import Wire
@@ -165,6 +166,27 @@ struct SealedOfferTests {
         #expect(try await bench.counter("plainOfSecure") == 3)
         #expect(await outcome { bench.desktop.confirm(nil, true, then: $0) }.error?.code == .notFound)
         #expect(await device.allPlain.isEmpty)
+        await bench.end()
+    }
+
+    @Test("a new offer waits until the device that has taken the one before has its confirmation")
+    func offerWhileStoring() async throws {
+        let bench = try await Bench()
+        let first = try await bench.offer()
+        let gate = DispatchSemaphore(value: 0)
+        await bench.desktop.core.database.submit { _ in
+            gate.wait()
+        } then: { _ in
+        }
+        let device = try await SealedPeer.register(at: bench.url)
+        await device.acknowledge(first)
+        _ = try await bench.host.event(.pairingChanged) { $0["state"] == "acked" }
+        async let second = value { bench.desktop.offer(timeout: 10_000, then: $0) }
+        while await bench.desktop.core.waitingOffers.isEmpty { await Task.yield() }
+        gate.signal()
+        _ = try await device.body("pairing:confirmation")
+        #expect(try await second["payload"]?.string?.isEmpty == false)
+        #expect(try await bench.devices.count == 1)
         await bench.end()
     }
 }

@@ -55,6 +55,8 @@ final class SealedPeer {
 
     func stop() { connection?.stop() }
 
+    func start() { connection?.start() }
+
     // MARK: Saying
 
     /// Seals and sends. Gives the payload as it went out, to be sent again.
