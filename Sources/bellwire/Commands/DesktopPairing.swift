@@ -9,14 +9,17 @@ final class DesktopPairing {
         let device: PairedPeer
     }
 
-    /// What the relay has to register the digits' alias, in milliseconds.
-    private static let aliasTime: Int32 = 10_000
+    /// What the relay has to register the digits' alias, in milliseconds. Nothing else is done meanwhile.
+    private static let aliasTime: Int32 = 3_000
 
     private let handle: Handle
     private let arguments: Arguments
     private let json: Bool
     private var wantsOffer = false
     private var wantsDigits = false
+    private var digitsNotBefore: Int64 = 0
+    /// Before the relay is asked for them again, in milliseconds: each time longer.
+    private var digitsPause: Int64 = 4_000
     /// Where devices come to: digits do not say it.
     private var relayURL: String?
     private var scanned: String?
@@ -58,8 +61,12 @@ final class DesktopPairing {
             (wantsOffer, wantsDigits) = (false, true)
             try display(offer)
         }
-        return wantsDigits ? displayDigits() : true
+        if wantsDigits, Clock.now >= digitsNotBefore { displayDigits() }
+        return true
     }
+
+    /// When ``online()`` is to be called again, as ``Clock`` has it; `nil` = only when something has happened.
+    var deadline: Int64? { wantsDigits ? digitsNotBefore : nil }
 
     private func display(_ offer: JSONValue) throws(Failure) {
         let payload = offer["payload"]?.string ?? ""
@@ -71,14 +78,16 @@ final class DesktopPairing {
             alsoText: arguments.has(Command.qrText))
     }
 
-    /// The QR code does without: a relay that does not give them is said, and asked again when it comes back.
-    private func displayDigits() -> Bool {
+    /// The QR code does without: a relay that does not give them in time is asked again.
+    private func displayDigits() {
         let code: JSONValue
         do throws(Failure) { code = try result { bw_desktop_code(handle.pointer, Self.aliasTime, $0) } } catch {
             _ = bw_desktop_pairing_cancel(handle.pointer, "code")
-            Output.notice("there are no digits to type: \(error.message)")
+            if digitsNotBefore == 0 { Output.notice("there are no digits to type: \(error.message)") }
             wantsDigits = error.exit == .offline
-            return !wantsDigits
+            digitsNotBefore = Clock.now &+ digitsPause
+            digitsPause = min(digitsPause &* 2, 60_000)
+            return
         }
         wantsDigits = false
         showsDigits = true
@@ -88,7 +97,6 @@ final class DesktopPairing {
             let relay = relayURL.map { " --relay-url \($0)" } ?? ""
             Output.line("Or with digits: bellwire pair --code \(code["code"]?.string ?? "")\(relay)")
         }
-        return true
     }
 
     // MARK: Questions
