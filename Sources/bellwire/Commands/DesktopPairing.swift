@@ -9,13 +9,19 @@ final class DesktopPairing {
         let device: PairedPeer
     }
 
-    /// What the relay has to register the digits' alias, in milliseconds.
-    private static let aliasTime: Int32 = 5_000
+    /// What the relay has to register the digits' alias, in milliseconds. Nothing else is done meanwhile.
+    private static let aliasTime: Int32 = 3_000
 
     private let handle: Handle
     private let arguments: Arguments
     private let json: Bool
     private var wantsOffer = false
+    private var wantsDigits = false
+    private var digitsNotBefore: Int64 = 0
+    /// Before the relay is asked for them again, in milliseconds: each time longer.
+    private var digitsPause: Int64 = 4_000
+    /// Where devices come to: digits do not say it.
+    private var relayURL: String?
     private var scanned: String?
     private var showsDigits = false
     private var questions: [Question] = []
@@ -45,39 +51,52 @@ final class DesktopPairing {
             scanned = nil
             _ = try result { bw_desktop_scan(handle.pointer, text, $0) }
         }
-        guard wantsOffer else { return true }
-        let offer: JSONValue
-        do throws(Failure) { offer = try result { bw_desktop_offer(handle.pointer, 10_000, $0) } } catch {
-            // The relay went in this very moment: the next time that it is there, the offer is made.
-            guard error.exit == .offline else { throw error }
-            return false
+        if wantsOffer {
+            let offer: JSONValue
+            do throws(Failure) { offer = try result { bw_desktop_offer(handle.pointer, 10_000, $0) } } catch {
+                // The relay went in this very moment: the next time that it is there, the offer is made.
+                guard error.exit == .offline else { throw error }
+                return false
+            }
+            (wantsOffer, wantsDigits) = (false, true)
+            try display(offer)
         }
-        wantsOffer = false
-        try display(offer)
+        if wantsDigits, Clock.now >= digitsNotBefore { displayDigits() }
         return true
     }
 
+    /// When ``online()`` is to be called again, as ``Clock`` has it; `nil` = only when something has happened.
+    var deadline: Int64? { wantsDigits ? digitsNotBefore : nil }
+
     private func display(_ offer: JSONValue) throws(Failure) {
         let payload = offer["payload"]?.string ?? ""
-        if json {
-            Output.json(["event": "offer", "data": offer])
-        } else {
-            try QRDrawing.show(
-                payload, says: "Scan it with a device, or give its text to bellwire pair, within five minutes.",
-                alsoText: arguments.has(Command.qrText))
-        }
+        let fields = try? JSONValue(parsing: payload)
+        relayURL = fields?["relayUrl"]?.string ?? fields?["signalingUrl"]?.string
+        if json { return Output.json(["event": "offer", "data": offer]) }
+        try QRDrawing.show(
+            payload, says: "Scan it with a device, or give its text to bellwire pair, within five minutes.",
+            alsoText: arguments.has(Command.qrText))
+    }
+
+    /// The QR code does without: a relay that does not give them in time is asked again.
+    private func displayDigits() {
         let code: JSONValue
         do throws(Failure) { code = try result { bw_desktop_code(handle.pointer, Self.aliasTime, $0) } } catch {
-            // The QR code does without.
             _ = bw_desktop_pairing_cancel(handle.pointer, "code")
-            return Output.notice("there are no digits to type: \(error.message)")
+            if digitsNotBefore == 0 { Output.notice("there are no digits to type: \(error.message)") }
+            wantsDigits = error.exit == .offline
+            digitsNotBefore = Clock.now &+ digitsPause
+            digitsPause = min(digitsPause &* 2, 60_000)
+            return
         }
+        wantsDigits = false
         showsDigits = true
-        if json { return Output.json(["event": "code", "data": code]) }
-        let fields = try? JSONValue(parsing: payload)
-        let url = fields?["relayUrl"]?.string ?? fields?["signalingUrl"]?.string
-        let relay = url.map { " --relay-url \($0)" } ?? ""
-        Output.line("Or with digits: bellwire pair --code \(code["code"]?.string ?? "")\(relay)")
+        if json {
+            Output.json(["event": "code", "data": code])
+        } else {
+            let relay = relayURL.map { " --relay-url \($0)" } ?? ""
+            Output.line("Or with digits: bellwire pair --code \(code["code"]?.string ?? "")\(relay)")
+        }
     }
 
     // MARK: Questions
@@ -125,7 +144,10 @@ final class DesktopPairing {
         let flow = data["flow"]?.string ?? ""
         let unanswered = questions.first { $0.flow == flow }
         questions.removeAll { $0.flow == flow }
-        switch data["state"]?.string {
+        let state = data["state"]?.string ?? ""
+        // The digits go with the QR code.
+        if flow == "offer", ["paired", "expired", "cancelled", "failed"].contains(state) { wantsDigits = false }
+        switch state {
         case "failed" where unanswered != nil && data["reason"]?.string == "timeout":
             refused.insert(flow)
             Output.notice("refused \(unanswered?.device.title ?? ""): nobody has answered")

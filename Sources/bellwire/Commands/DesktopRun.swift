@@ -47,12 +47,16 @@ final class DesktopRun {
             if !pairing.answer(line), pushes { push(line) }
         }
         input.isWanted = pushes
-        _ = try handle.wait(input: input) { () throws(Failure) in
-            if connection.isOnline { connection.isOnline = try pairing.online() }
-            if !input.isOpen { pairing.nobodyAnswers() }
-            input.isWanted = pushes || pairing.isAsking
-            return false
-        }
+        var wake = Handle.Wake.deadline
+        repeat {
+            let deadline = connection.isOnline ? pairing.deadline : nil
+            wake = try handle.wait(until: deadline, input: input) { () throws(Failure) in
+                if connection.isOnline { connection.isOnline = try pairing.online() }
+                if !input.isOpen { pairing.nobodyAnswers() }
+                input.isWanted = pushes || pairing.isAsking
+                return deadline != (connection.isOnline ? pairing.deadline : nil)
+            }
+        } while wake == .done || wake == .deadline
         return .done
     }
 

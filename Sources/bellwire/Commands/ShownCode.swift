@@ -29,7 +29,7 @@ final class ShownCode {
         try show(try result { bw_pairing_show(session.pointer, connectTime, $0) })
         switch try session.handle.wait(until: deadline, isDone: { () throws(Failure) in outcome != nil }) {
         case .signal(let signal): throw .interrupted(signal)
-        case .deadline: throw Failure(.offline, "no desktop has taken the code in time")
+        case .deadline: throw ShownCode.failure("timeout", "no desktop has taken the code in time")
         case .done: break
         }
         Command.showPaired(try outcome?.get() ?? .null, json: json)
@@ -47,12 +47,22 @@ final class ShownCode {
     private func changed(_ data: JSONValue) {
         switch data["state"]?.string {
         case "completed": outcome = .success(data["desktop"] ?? .null)
-        case "expired": outcome = .failure(Failure(.offline, "the code has expired: no desktop has taken it"))
+        case "expired":
+            outcome = .failure(ShownCode.failure("expired", "the code has expired: no desktop has taken it"))
         case "failed":
-            let reason = data["reason"]?.string
-            let message = data["message"]?.string ?? reason ?? "it does not say why"
-            outcome = .failure(Failure(Exit(BW_E_PAIRING.rawValue, reason: reason), message))
+            let reason = data["reason"]?.string ?? ""
+            outcome = .failure(ShownCode.failure(reason, data["message"]?.string ?? "pairing failed"))
         default: break
         }
+    }
+
+    /// As `bw_last_error` would say it.
+    private static func failure(_ reason: String, _ message: String) -> Failure {
+        // Here it is the code that nobody came for.
+        let exit = reason == "expired" ? .offline : Exit(BW_E_PAIRING.rawValue, reason: reason)
+        let error: JSONValue = [
+            "status": "BW_E_PAIRING", "message": .string(message), "detail": ["reason": .string(reason)],
+        ]
+        return Failure(exit, message, error: error)
     }
 }
