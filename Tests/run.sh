@@ -194,7 +194,7 @@ if ! check library 2400 bindings/c/build.sh; then
     finish
 fi
 
-counted abi-tests 1800 Tests/ABITests/run.sh --stage "$stage" ${filter:+--filter "$filter"}
+counted abi-tests 2400 Tests/ABITests/run.sh --stage "$stage" ${filter:+--filter "$filter"}
 
 if compgen -G "Tests/IntegrationTests/*.py" > /dev/null; then
     if prepare_python; then

@@ -408,19 +408,19 @@ static void pushes_wait(void)
             for (index = 0; index < round_size; index++) {
                 char params[64];
                 snprintf(params, sizeof params, "{\"title\":\"%d\",\"body\":\"\"}", round * round_size + index);
-                sent += bw_notification_send_to_mobile_async(device, NULL, params, within(20000), complete, &outcome,
+                sent += bw_notification_send_to_mobile_async(device, NULL, params, within(60000), complete, &outcome,
                                                              outcome_destroy)
                     == BW_OK;
             }
             CHECK_NUMBER(sent, round_size);
-            CHECK(dispatch_until(only_device(device), all_completed, &outcome, 20000), "the desktop pushes them");
+            CHECK(dispatch_until(only_device(device), all_completed, &outcome, 60000), "the desktop pushes them");
             CHECK_NUMBER(outcome.status, BW_OK);
             CHECK_NUMBER(outcome.destroyed, round_size);
         }
         CHECK_STATUS(bw_device_subscribe(device, "notification.received", record_event, &record, record_destroy, NULL),
                      BW_OK);
         record.wanted = rounds * round_size;
-        CHECK(dispatch_until(only_device(device), recorded, &record, 20000), "more pushes than the queue holds come");
+        CHECK(dispatch_until(only_device(device), recorded, &record, 60000), "more pushes than the queue holds come");
         CHECK_NUMBER(record.events, rounds * round_size);
         for (index = 0; index < record.events; index++)
             in_order = in_order && atoi(text_of(&record, (size_t)index, "title")) == index;

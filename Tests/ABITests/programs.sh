@@ -24,7 +24,7 @@ run_logged() {
         timeout --kill-after=10 300 "$program" "$@" > "$log" 2>&1
         status=$?
     else
-        CHECK_SCALE=10 timeout --kill-after=10 900 valgrind --quiet --log-file="$log.valgrind" --leak-check=full \
+        CHECK_SCALE=10 timeout --kill-after=10 1500 valgrind --quiet --log-file="$log.valgrind" --leak-check=full \
             --show-leak-kinds=definite --num-callers=30 --child-silent-after-fork=yes \
             --suppressions="$here/valgrind.supp" "$program" "$@" > "$log" 2>&1
         status=$?
