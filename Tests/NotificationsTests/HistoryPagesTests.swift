@@ -179,6 +179,21 @@ import Wire
         desktop.database.close()
     }
 
+    @Test("what the history lets go is not found any more, and what came since is")
+    func searchAfterRetention() throws {
+        _ = try desktop.handle(.updateSettings, ["retentionRows": 300])
+        try desktop.fill(700)
+        #expect(try ids(["query": "t399"]) == [])
+        #expect(try ids(["query": "t400"]) == ["n400"])
+        #expect(try ids(["query": "t699"]) == ["n699"])
+        #expect(try desktop.result(.getHistory, ["query": "t*"])["total"] == 300)
+        _ = try desktop.handle(.send, ["title": "t400 again"], id: "again", now: 800)
+        _ = try desktop.handle(.delete, ["notificationId": "n401"])
+        #expect(try ids(["query": "t400"]) == ["again"])
+        #expect(try ids(["query": "t401"]) == [])
+        #expect(try desktop.counts == (299, 299))
+    }
+
     @Test("no page is sorted and none is counted row by row: all is read along indices")
     func indices() throws {
         func plan(_ text: SQLText, limit: Bool = true) throws -> String {

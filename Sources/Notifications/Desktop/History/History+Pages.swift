@@ -25,6 +25,7 @@ extension History {
         }
         let found: (rows: [Int64], total: Int64)
         if let words = query.query.flatMap(SearchText.expression) {
+            try indexText()
             let search = HistorySearch(query, words: words, after: cursor)
             found = (try rows(search.page, query), try connection.integer(search.count.sql, search.count.values))
         } else {

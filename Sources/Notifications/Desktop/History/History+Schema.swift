@@ -55,7 +55,8 @@ extension History {
     /// - `history_facets` holds the rows of one source, priority and state in order of time: a filtered page merges at most
     ///   sixteen such runs. `history_tally` counts them for each day.
     /// - `history_text` is an index alone; the text stays where it is. `search` is filled for texts without spaces between
-    ///   words (``SearchText``). ``History`` keeps it, not triggers: while SQLite trusts no schema, these may not.
+    ///   words (``SearchText``). ``History`` keeps it, not triggers: while SQLite trusts no schema, these may not. Rows
+    ///   after `history_indexed` are not in it yet, those of `history_gone` still are.
     private static let second = Migration("history.2") { (connection) throws(StoreError) in
         try connection.executeScript(
             """
@@ -79,12 +80,15 @@ extension History {
             CREATE VIRTUAL TABLE history_text USING fts5(
                 title, body, search, content='history', content_rowid='row',
                 tokenize='unicode61 remove_diacritics 2', prefix='2 3');
+            CREATE TABLE history_indexed (one INTEGER PRIMARY KEY CHECK (one = 1), through INTEGER NOT NULL) STRICT;
+            INSERT INTO history_indexed VALUES (1, 0);
+            CREATE TABLE history_gone (
+                row INTEGER PRIMARY KEY, title TEXT NOT NULL, body TEXT NOT NULL, search TEXT
+            ) STRICT;
             """)
         try fillSearch(connection)
         try connection.executeScript(
             """
-            INSERT INTO history_text(history_text) VALUES ('rebuild');
-
             DROP TRIGGER history_inserted;
             DROP TRIGGER history_deleted;
             DROP TRIGGER history_marked;

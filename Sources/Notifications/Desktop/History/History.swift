@@ -20,11 +20,7 @@ package struct History {
                 .optional(icon), .optional(target?.text),
                 .optional(SearchText.of(title: notification.title, body: notification.body)),
             ] + StoredNotification.values(notification))
-        try connection.execute(
-            """
-            INSERT INTO history_text(rowid, title, body, search)
-                SELECT row, title, body, search FROM history WHERE row = ?
-            """, [.integer(connection.lastInsertRow)])
+        if connection.lastInsertRow % History.indexedTogether == 0 { try indexText() }
     }
 
     /// Marks one; gives how many were unread before: 1, or 0 when it was read or is not there.
@@ -55,7 +51,15 @@ package struct History {
 
     /// Takes one out; gives how many that were: 1, or 0 when it is not there.
     package func delete(_ id: NotificationID) throws(StoreError) -> Int {
-        try remove("id = ?", .text(id.text))
+        let value = Value.text(id.text)
+        // At once, not later with others: who deletes a text wants it gone.
+        try connection.execute(
+            """
+            INSERT INTO history_text(history_text, rowid, title, body, search)
+                SELECT 'delete', row, title, body, search FROM history
+                WHERE id = ? AND row <= (SELECT through FROM history_indexed)
+            """, [value])
+        return try connection.execute("DELETE FROM history WHERE id = ?", [value])
     }
 
     /// What a clearing took away.
@@ -78,6 +82,7 @@ package struct History {
             DROP TRIGGER history_left;
             DELETE FROM history;
             DELETE FROM history_tally;
+            DELETE FROM history_gone;
             UPDATE history_count SET total = 0, unread = 0;
             INSERT INTO history_text(history_text) VALUES ('delete-all');
             \(History.leftTrigger)
@@ -92,24 +97,47 @@ package struct History {
         if settings.retentionDays > 0 {
             let oldest = now.subtractingReportingOverflow(settings.retentionDays &* History.dayLength)
             if !oldest.overflow {
-                pruned += try remove("created_at < ?", .integer(oldest.partialValue))
+                pruned += try removeOld("created_at < ?", .integer(oldest.partialValue))
             }
         }
         let excess = try total() &- settings.retentionRows
         if settings.retentionRows > 0, excess > 0 {
-            pruned += try remove(
+            pruned += try removeOld(
                 "row IN (SELECT row FROM history ORDER BY created_at, row LIMIT ?)", .integer(excess))
         }
         if pruned > 0 { try connection.execute("DELETE FROM history_tally WHERE n = 0") }
         return pruned
     }
 
-    /// Takes rows out, first out of the index of their text. Gives how many.
-    private func remove(_ condition: String, _ value: Value) throws(StoreError) -> Int {
+    /// Full text is indexed when it is searched, and at every so many rows: FTS5 writes a segment for each piece of work,
+    /// and one for each row would cost ten times what the row itself does.
+    private static let indexedTogether: Int64 = 256
+
+    /// Brings the index of the text up to date.
+    func indexText() throws(StoreError) {
         try connection.execute(
             """
             INSERT INTO history_text(history_text, rowid, title, body, search)
-                SELECT 'delete', row, title, body, search FROM history WHERE \(condition)
+                SELECT 'delete', row, title, body, search FROM history_gone
+            """)
+        try connection.execute("DELETE FROM history_gone")
+        try connection.execute(
+            """
+            INSERT INTO history_text(rowid, title, body, search)
+                SELECT row, title, body, search FROM history
+                WHERE row > (SELECT through FROM history_indexed) ORDER BY row
+            """)
+        try connection.execute(
+            "UPDATE history_indexed SET through = max(through, ifnull((SELECT max(row) FROM history), 0))")
+    }
+
+    /// Takes old rows out; the index of their text follows later. Gives how many. The condition names rows by an index: the
+    /// plus keeps SQLite from walking through all rows instead.
+    private func removeOld(_ condition: String, _ value: Value) throws(StoreError) -> Int {
+        try connection.execute(
+            """
+            INSERT INTO history_gone SELECT row, title, body, search FROM history
+                WHERE \(condition) AND +row <= (SELECT through FROM history_indexed)
             """, [value])
         return try connection.execute("DELETE FROM history WHERE \(condition)", [value])
     }
