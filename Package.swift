@@ -32,10 +32,12 @@ targets += [
     .target(name: "Identity", dependencies: ["CSodium"]),
     // Database, Statement, Migrator over SQLite, on a thread of their own.
     .target(name: "Store", dependencies: ["CSQLite"]),
+    // The seal between two peers: envelope, replay windows, and what of them is stored.
+    .target(name: "Sealing", dependencies: ["Wire", "JSON", "Identity", "Store"]),
     // The event loop, TCP, TLS, HTTP upgrade, WebSocket framing. Text and bytes only.
     .target(name: "Transport", dependencies: ["CUV", "CWslay", "CHTTPParser", "COpenSSL"]),
-    // One relay connection: register, keepalive, reconnect, backoff.
-    .target(name: "Signalling", dependencies: ["Transport", "Wire", "JSON"]),
+    // One relay connection: register, proof, keepalive, reconnect, backoff.
+    .target(name: "Signalling", dependencies: ["Transport", "Wire", "Identity", "JSON"]),
     // The pairing flows, both sides, as pure state machines.
     .target(name: "Pairing", dependencies: ["Wire", "JSON", "Identity", "Store"]),
     // The pending-call table: ids, deadlines, cancel.
@@ -57,7 +59,7 @@ targets += [
             "Transport", "Signalling", "Pairing", "Commands", "Notifications", "Hosting", "Wire", "Store",
             "Identity", "JSON", "Relay",
         ]),
-    .target(name: "Relay", dependencies: ["Transport", "Hosting", "Wire", "JSON"]),
+    .target(name: "Relay", dependencies: ["Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
     // The exported functions: handles, callbacks, status mapping. One file for each section of the header.
     .target(
         name: "CABI",
@@ -75,15 +77,25 @@ targets += [
 targets += [
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "JSON"]),
-    .testTarget(name: "IdentityTests", dependencies: ["Identity"]),
+    .testTarget(name: "IdentityTests", dependencies: ["Identity", "CSodium"]),
     .testTarget(name: "StoreTests", dependencies: ["Store"]),
+    .testTarget(name: "SealingTests", dependencies: ["Sealing", "Wire", "JSON", "Identity", "Store"]),
     .testTarget(name: "TransportTests", dependencies: ["Transport", "CUV"]),
-    .testTarget(name: "SignallingTests", dependencies: ["Signalling", "Transport", "Wire", "JSON"]),
+    .testTarget(name: "SignallingTests", dependencies: ["Signalling", "Transport", "Wire", "Identity", "JSON"]),
     .testTarget(name: "PairingTests", dependencies: ["Pairing", "Wire", "JSON", "Identity", "Store"]),
     .testTarget(name: "CommandsTests", dependencies: ["Commands", "Wire", "JSON", "Identity"]),
     .testTarget(name: "NotificationsTests", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
     .testTarget(name: "HostingTests", dependencies: ["Hosting", "JSON"]),
-    .testTarget(name: "RelayTests", dependencies: ["Relay", "Transport", "Wire", "JSON"]),
+    .testTarget(
+        name: "RelayTests",
+        dependencies: ["Relay", "Signalling", "Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
+    .testTarget(
+        name: "DeviceTests",
+        dependencies: ["Device", "Desktop", "Relay", "Notifications", "Hosting", "Transport", "JSON"]),
+    .testTarget(
+        name: "DesktopTests",
+        dependencies: ["Desktop", "Device", "Relay", "Notifications", "Hosting", "Transport", "JSON"]),
+    .testTarget(name: "CABITests", dependencies: ["CABI", "CBellwire", "Hosting", "JSON"]),
 ]
 
 for target in targets where target.type != .system {

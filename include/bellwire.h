@@ -12,7 +12,8 @@
  * Units     Stand in the names: _ms is milliseconds. Times in JSON are milliseconds since 1970-01-01T00:00Z.
  * Threads   Every function may be called from any thread, unless it says otherwise. Callbacks run only inside
  *           bw_*_dispatch() and bw_*_run(), on the thread that calls them, one at a time for each handle.
- *           A callback may call every function, bw_*_close() included.
+ *           A callback may call every function, bw_*_close() included; two callbacks on two threads that close each
+ *           other's handle would wait for each other.
  * Handles   A handle is a number in a table, never dereferenced: one that is NULL, closed or of another kind gives
  *           BW_E_HANDLE.
  * Errors    Functions that can fail return a bw_status. bw_last_error() has the calling thread's details.
@@ -135,7 +136,8 @@ BW_API bw_status bw_device_open(const char *options_json, bw_device **device);
 /* Connects to the paired desktops and stays connected, until stop or close. Does not wait. Idempotent. Since 0.1. */
 BW_API bw_status bw_device_start(bw_device *device);
 
-/* Disconnects. Calls under way fail with BW_E_OFFLINE; subscriptions stay. Idempotent. Since 0.1. */
+/* Disconnects. Calls under way fail with BW_E_OFFLINE, a pairing under way with BW_E_PAIRING (cancelled); subscriptions
+ * stay. Idempotent. Since 0.1. */
 BW_API bw_status bw_device_stop(bw_device *device);
 
 /* Closes the device: fails waiting calls and open completions with BW_E_CLOSED (completions run on this thread), runs
@@ -200,8 +202,9 @@ BW_API bw_status bw_pairing_list(bw_device *device, char **desktops_json);
  * NULL when exactly one is paired. params_json is an object, checked before anything is sent; NULL = no parameters.
  * timeout_ms is 1 to 600000. result_json may be NULL.
  * Errors of all: BW_E_INVALID (the detail names the "field"), BW_E_NOT_FOUND (desktop), BW_E_OFFLINE, BW_E_TIMEOUT,
- * BW_E_REMOTE (detail: "code", "message"), BW_E_PROTOCOL, BW_E_DENIED, BW_E_UNSUPPORTED, BW_E_LIMIT (1,024 calls are
- * under way). The _async form reports the same through its completion, but for BW_E_INVALID, which it returns at once.
+ * BW_E_REMOTE (detail: "code", "message"), BW_E_PROTOCOL, BW_E_DENIED, BW_E_UNSUPPORTED, BW_E_LIMIT (1,024 calls of the
+ * handle are under way, or wait to be dispatched). The _async form reports the same through its completion, but for
+ * BW_E_INVALID and BW_E_LIMIT, which it returns at once.
  * ============================================================================================================= */
 
 /* notification.send: shows a notification on the desktop, which keeps it and pushes it to its devices.
@@ -420,8 +423,9 @@ BW_API bw_status bw_desktop_history(bw_desktop *desktop, const char *params_json
 typedef struct bw_relay bw_relay;
 
 /* Opens a relay; nothing is bound until bw_relay_start(). options_json: "listen" ("127.0.0.1:9001"; port 0 = any),
- * "health" (no page when absent), "tls" {"certificate_file","key_file"}, "threaded", and the limits that
- * `bellwire relay --help` lists with their defaults. Since 0.1. */
+ * "health" (no page when absent), "tls" {"certificate_file","key_file"}, "threaded", "state_dir" (keeps which ids were ever
+ * proved; default: memory only), "origins" (the urls that proofs may be made for; default: its addresses with its port),
+ * and the limits that `bellwire relay --help` lists with their defaults. Since 0.1. */
 BW_API bw_status bw_relay_open(const char *options_json, bw_relay **relay);
 
 /* Binds and serves. Idempotent. Errors: BW_E_NETWORK (address in use, not ours; certificate), BW_E_DENIED (port below

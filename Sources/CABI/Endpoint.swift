@@ -22,6 +22,7 @@ extension Endpoint {
         claimProcess()
         try requireHostThread()
         let queue = try HostQueue()
+        try queue.requireDescriptors()
         let channel = HostChannel(
             post: { [weak queue] in queue?.post($0) }, pushesWait: { [weak queue] in queue?.pushesWait() },
             log: { [weak queue] level, line in if LogRing.add(level, line) { queue?.wake() } })

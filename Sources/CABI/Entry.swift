@@ -2,6 +2,7 @@ import CBellwire
 import Glibc
 import Hosting
 import JSON
+import Store
 import Synchronization
 import Transport
 
@@ -28,7 +29,7 @@ func claimProcess() { _ = owner.compareExchange(expected: 0, desired: getpid(), 
 
 /// Refuses the library's own two threads, on which a call that waits would wait for itself.
 func requireHostThread() throws(HostError) {
-    guard EventLoop.isCurrent else { return }
+    guard EventLoop.isCurrent || StoreThread.isCurrent else { return }
     throw HostError(.invalid, "this call waits, and cannot be made on a thread of the library")
 }
 
@@ -59,10 +60,9 @@ func output<Pointee>(
     return pointer
 }
 
-func timeout(_ milliseconds: Int32, lowest: Int32 = 1) throws(HostError) -> Int64 {
-    guard (lowest...600_000).contains(milliseconds) else {
-        throw HostError(
-            .invalid, "timeout_ms must be from \(lowest) to 600000 milliseconds", detail: ["field": "timeout_ms"])
+func timeout(_ milliseconds: Int32) throws(HostError) -> Int64 {
+    guard (1...600_000).contains(milliseconds) else {
+        throw HostError(.invalid, "timeout_ms must be from 1 to 600000 milliseconds", detail: ["field": "timeout_ms"])
     }
     return Int64(milliseconds)
 }

@@ -1,5 +1,6 @@
 import Glibc
 import Hosting
+import JSON
 
 extension HostQueue {
     /// Ends the queue with its role: nothing of the host's is called after this, and each user data is released once.
@@ -32,6 +33,8 @@ extension HostQueue {
         let (items, subscriptions) = state.update { state -> ([Item], [Subscription]) in
             defer {
                 state.items = []
+                state.completions = 0
+                state.unheard = []
                 state.subscriptions = []
             }
             if let running = state.running, let own = state.subscriptions.first(where: { $0.number == running }) {
@@ -45,6 +48,8 @@ extension HostQueue {
             state.phase = .closed
             return state.thread
         }
+        // The first wake-up may have been taken by a dispatch that was under way; others may wait in `run`.
+        wake()
         guard let thread else { return }
         if thread == me { pthread_detach(thread) } else { pthread_join(thread, nil) }
     }
@@ -72,9 +77,14 @@ extension HostQueue {
                 let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
                 let queue = start.queue
                 queue.state.wait { $0.thread == nil ? nil : () }
-                // A store that fails is told by a problem event; the loop goes on until the handle is closed.
                 while queue.state.withLock({ $0.phase == .open }) {
-                    try? queue.run(milliseconds: nil, from: start.source)
+                    // Nobody reads this loop's status: a store that failed is told by an event.
+                    do throws(HostError) { try queue.run(milliseconds: nil, from: start.source) } catch {
+                        guard error.code != .closed else { continue }
+                        let code = "\(error.code.name)_failed"
+                        queue.post(
+                            HostEvent(.problem, data: ["code": .string(code), "message": .string(error.message)]))
+                    }
                 }
                 return nil
             }, start.toOpaque())

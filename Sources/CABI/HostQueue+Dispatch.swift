@@ -4,6 +4,9 @@ import Hosting
 import JSON
 
 extension HostQueue {
+    /// So long after the store has failed to give the pushes they are asked for again, in milliseconds.
+    static let retryInterval: Int64 = 1_000
+
     /// Hands over what waits now, on the calling thread.
     ///
     /// `source` has the pushes. Errors: `busy` inside a callback of this handle or beside another dispatch, `closed`
@@ -12,13 +15,14 @@ extension HostQueue {
         try begin()
         defer { end() }
         drainDescriptor()
-        LogRing.drain()
+        if LogRing.drain() { wake() }
         reportDropped()
+        retryPushes()
 
         // What callbacks cause is for the next dispatch: this one ends.
         var remaining = state.withLock { $0.items.count }
         var failure: HostError?
-        while remaining > 0, let item = next() {
+        while remaining > 0, let item = state.withLock({ $0.takeItem() }) {
             remaining -= 1
             switch item {
             case .event(let event): deliver(event)
@@ -72,30 +76,32 @@ extension HostQueue {
         deliver(HostEvent(.problem, data: ["code": "events_dropped", "message": .string(message)]))
     }
 
-    private func next() -> Item? {
-        state.withLock { state in
-            guard state.phase == .open, !state.items.isEmpty else { return nil }
-            return state.items.removeFirst()
-        }
-    }
-
-    /// Calls every subscription that wants the event, in the order in which they were made. `false` = the handle was
-    /// closed before all had it.
-    @discardableResult private func deliver(_ event: HostEvent) -> Bool {
+    /// Calls every subscription that wants the event, in the order in which they were made. `false` = nobody was called:
+    /// none is there, they were ended meanwhile, or the handle was closed.
+    ///
+    /// `row` is that of a push in the batch: it has been handed over once somebody is called with it.
+    @discardableResult private func deliver(_ event: HostEvent, row: Int64? = nil) -> Bool {
         let numbers = state.withLock { state in
-            state.subscriptions.filter { $0.name == nil || $0.name == event.name }.map(\.number)
+            let numbers = state.subscriptions.filter { $0.name == nil || $0.name == event.name }.map(\.number)
+            if numbers.isEmpty, event.name == .problem, state.unheard.count < HostQueue.unheardCapacity {
+                state.unheard.append(event)
+            }
+            return numbers
         }
-        guard !numbers.isEmpty else { return true }
+        guard !numbers.isEmpty else { return false }
         let json = event.serialized()
+        var isHeard = false
         for number in numbers {
             let subscription = state.withLock { state -> Subscription? in
-                // A callback before this one may have ended it, or closed the handle.
-                guard state.phase == .open else { return nil }
-                let subscription = state.subscriptions.first { $0.number == number }
-                state.running = subscription?.number
+                // A callback before this one, or another thread, may have ended it or closed the handle.
+                guard state.phase == .open, let subscription = state.subscriptions.first(where: { $0.number == number })
+                else { return nil }
+                state.running = subscription.number
+                if let row { state.batch?.hand(row) }
                 return subscription
             }
             guard let subscription else { continue }
+            isHeard = true
             subscription.callback(subscription.userData.pointer, event.name.rawValue, json)
             let ended = state.update { state -> [UserData] in
                 state.running = nil
@@ -104,7 +110,17 @@ extension HostQueue {
             }
             for userData in ended { userData.release() }
         }
-        return state.withLock { $0.phase == .open }
+        return isHeard
+    }
+
+    /// Pushes that the store would not give are asked for again now and then.
+    private func retryPushes() {
+        let now = now()
+        state.withLock { state in
+            guard let failedAt = state.pushesFailedAt, now &- failedAt >= HostQueue.retryInterval else { return }
+            state.pushesFailedAt = nil
+            state.enqueuePushes()
+        }
     }
 
     /// Takes a batch from the store, hands it over, and marks it before returning.
@@ -113,19 +129,14 @@ extension HostQueue {
         state.withLock { $0.pushesWait = false }
         let pushes: [WaitingPush]
         do throws(HostError) { pushes = try source.takePushes(limit: HostQueue.pushBatch) } catch {
-            state.withLock { $0.pushesWait = true }
+            let now = now()
+            state.withLock { ($0.pushesWait, $0.pushesFailedAt) = (true, now) }
             throw error
         }
         guard !pushes.isEmpty else { return }
         state.withLock { $0.batch = Batch(handed: [], untouched: pushes.map(\.row)) }
         for push in pushes {
-            let isWanted = state.withLock { state in
-                guard state.phase == .open, state.wants(push.event.name) else { return false }
-                state.batch?.untouched.removeFirst()
-                state.batch?.handed.append(push.row)
-                return true
-            }
-            guard isWanted, deliver(push.event) else { break }
+            guard deliver(push.event, row: push.row) else { break }
         }
         let batch = state.withLock { state -> Batch? in
             defer { state.batch = nil }
@@ -147,6 +158,7 @@ extension HostQueue {
         while true {
             // Before any look at the time: inside a callback it is refused however short the time is.
             try dispatch(from: source)
+            // After that: it may have taken the wake-up of a `quit` with it.
             let quits = state.withLock { state -> Bool in
                 defer { state.quits = false }
                 return state.quits

@@ -8,8 +8,10 @@ import Hosting
 /// Everything that the library wants to say comes in through ``post(_:)`` and its siblings, from any thread; callbacks
 /// run only inside ``dispatch()``, on the thread that calls it, one at a time.
 final class HostQueue: Sendable {
-    /// Events that may wait, completions not counted: those are bounded by the calls under way.
+    /// Events that may wait, completions not counted: ``callLimit`` bounds those.
     static let capacity = 1_024
+    /// Problems that are kept for a subscription that is still to come.
+    static let unheardCapacity = 16
     /// Pushes that are taken from the store at a time.
     static let pushBatch = 64
 
@@ -33,7 +35,14 @@ final class HostQueue: Sendable {
     /// The pushes of the batch that is being handed over.
     struct Batch {
         var handed: [Int64] = []
-        var untouched: [Int64] = []
+        var untouched: [Int64]
+
+        /// From the moment at which the first callback is about to run with it.
+        mutating func hand(_ row: Int64) {
+            guard let index = untouched.firstIndex(of: row) else { return }
+            untouched.remove(at: index)
+            handed.append(row)
+        }
     }
 
     struct State {
@@ -43,8 +52,13 @@ final class HostQueue: Sendable {
         var items: [Item] = []
         /// Events that gave way to newer ones since the host was last told.
         var dropped = 0
+        /// Problems that came when nobody had subscribed for any: an opening that went wrong is told before the host
+        /// can subscribe.
+        var unheard: [HostEvent] = []
         /// Pushes wait in the store, with or without a subscription for them.
         var pushesWait = false
+        /// When the store failed to give them, in the monotonic milliseconds of ``HostQueue/now()``.
+        var pushesFailedAt: Int64?
         /// The thread inside `dispatch`.
         var dispatcher: pthread_t?
         /// The subscription whose callback runs now.
@@ -54,6 +68,8 @@ final class HostQueue: Sendable {
         var batch: Batch?
         /// The calls without an outcome yet: those that a thread waits for, and those that have a completion.
         var calls: [UInt64: PendingCall] = [:]
+        /// The completions among the items.
+        var completions = 0
         var quits = false
         /// The library's own dispatching thread.
         var thread: pthread_t?
@@ -65,9 +81,27 @@ final class HostQueue: Sendable {
 
     init() throws(HostError) {
         descriptor = linux_eventfd()
-        guard descriptor >= 0 else {
-            throw HostError(.limit, "no file descriptor is left; raise the limit (ulimit -n) or close some")
+        guard descriptor >= 0 else { throw Self.noDescriptors }
+    }
+
+    /// Whether as many file descriptors are free as an opening takes: of the queue, the loop, the lock, the database.
+    ///
+    /// Asked before, for libuv ends the process when it has none for its pipe of signals. Another thread may still take
+    /// them meanwhile.
+    func requireDescriptors() throws(HostError) {
+        var probes: [Int32] = []
+        defer { for probe in probes { Glibc.close(probe) } }
+        for _ in 0..<Self.descriptorsToOpen {
+            let probe = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+            guard probe >= 0 else { throw Self.noDescriptors }
+            probes.append(probe)
         }
+    }
+
+    private static let descriptorsToOpen = 16
+
+    private static var noDescriptors: HostError {
+        HostError(.limit, "too few file descriptors are left; raise the limit (ulimit -n) or close some")
     }
 
     deinit { Glibc.close(descriptor) }
@@ -117,6 +151,10 @@ final class HostQueue: Sendable {
             let number = state.nextNumber
             state.nextNumber &+= 1
             state.subscriptions.append(.init(number: number, name: name, callback: callback, userData: userData))
+            if name == nil || name == .problem {
+                state.items.insert(contentsOf: state.unheard.map(Item.event), at: 0)
+                state.unheard = []
+            }
             state.enqueuePushes()
             return number
         }
@@ -152,13 +190,27 @@ extension HostQueue.State {
         if !isThere { items.append(.pushes) }
     }
 
-    /// Makes room: the oldest event that is no state gives way.
+    /// Makes room: the oldest event that is no state gives way, or the oldest of all; never a completion.
     mutating func shed() {
         var events = 0
-        for case .event in items { events += 1 }
-        guard events > HostQueue.capacity else { return }
-        let oldest = items.firstIndex { if case .event(let event) = $0 { !event.name.isState } else { false } }
-        items.remove(at: oldest ?? items.startIndex)
+        var oldest: Int?
+        var oldestPassing: Int?
+        for (index, item) in items.enumerated() {
+            guard case .event(let event) = item else { continue }
+            events += 1
+            oldest = oldest ?? index
+            if !event.name.isState { oldestPassing = oldestPassing ?? index }
+        }
+        guard events > HostQueue.capacity, let index = oldestPassing ?? oldest else { return }
+        items.remove(at: index)
         dropped += 1
+    }
+
+    /// The next one to hand over.
+    mutating func takeItem() -> HostQueue.Item? {
+        guard phase == .open, !items.isEmpty else { return nil }
+        let item = items.removeFirst()
+        if case .completion = item { completions -= 1 }
+        return item
     }
 }

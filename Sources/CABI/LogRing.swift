@@ -57,8 +57,8 @@ enum LogRing {
         if callback == nil { userData.release() }
     }
 
-    /// Hands the waiting lines over, on the calling thread.
-    static func drain() {
+    /// Hands the waiting lines over, on the calling thread. `true` = more have come meanwhile.
+    static func drain() -> Bool {
         let me = pthread_self()
         let work = state.withLock { state -> (Registration, [(LogLevel, String)])? in
             guard let registration = state.registration, state.runner == nil, !state.lines.isEmpty else { return nil }
@@ -69,16 +69,17 @@ enum LogRing {
             state.lines = []
             return (registration, lines)
         }
-        guard let (registration, lines) = work else { return }
+        guard let (registration, lines) = work else { return false }
         for (level, line) in lines {
             guard state.withLock({ $0.registration?.userData === registration.userData }) else { break }
             registration.callback(registration.userData.pointer, level.rawValue, line)
         }
-        let retired = state.update { state in
+        let (retired, hasMore) = state.update { state in
             state.runner = nil
             defer { state.retired = [] }
-            return state.retired
+            return (state.retired, state.registration != nil && !state.lines.isEmpty)
         }
         for registration in retired { registration.userData.release() }
+        return hasMore
     }
 }

@@ -37,8 +37,10 @@ extension HostQueue {
     private func register(_ completion: Completion?) throws(HostError) -> (number: UInt64, call: PendingCall) {
         try state.update { (state) throws(HostError) in
             guard state.phase == .open else { throw .closed }
-            guard state.calls.count < HostQueue.callLimit else {
-                throw HostError(.limit, "\(HostQueue.callLimit) calls are under way; wait for some to end")
+            let waiting = completion == nil ? 0 : state.completions
+            guard state.calls.count + waiting < HostQueue.callLimit else {
+                throw HostError(
+                    .limit, "\(HostQueue.callLimit) calls are under way; wait for some to end, and dispatch their ends")
             }
             let number = state.nextNumber
             state.nextNumber &+= 1
@@ -62,6 +64,7 @@ extension HostQueue.State {
         guard let call = calls.removeValue(forKey: number) else { return nil }
         guard let completion = call.completion else { return call }
         items.append(.completion(completion, outcome))
+        completions += 1
         return nil
     }
 }

@@ -10,7 +10,7 @@ import Transport
 /// This is the side that a host's threads see. Everything goes to the event loop as a message, and comes back through
 /// `then` or the host's channel.
 package final class Desktop: Role {
-    private let core: DesktopCore
+    let core: DesktopCore
     private let directory: StateDirectory
 
     /// What devices ask it to show is an event like others: it is in the history in any case.

@@ -16,12 +16,17 @@ extension DesktopCore {
 
     func received(_ message: RelayMessage, over url: String) {
         let payload = Payload(decoding: message.payload)
-        if case .pairAck(let object) = payload {
-            perform(
-                offering.received(
-                    object, from: message.from, form: message.payload.string == nil ? .object : .text,
-                    delivery: message.delivery, now: .now))
-            heardOver[message.from] = url
+        if case .pairAck = payload {
+            let actions = offering.received(
+                PairingFrame(
+                    reading: message.payload, from: message.from,
+                    isOfSecurePeer: devices.contains { $0.did == message.from && $0.isSecure },
+                    delivery: message.delivery), now: .now)
+            // Anybody may send an ack: only who has taken the offer, or is paired, is remembered.
+            if !actions.isEmpty || devices.contains(where: { $0.did == message.from }) {
+                heardOver[message.from] = url
+            }
+            perform(actions)
             return
         }
         guard let device = devices.first(where: { $0.did == message.from }) else {

@@ -8,23 +8,18 @@ import Store
 import Transport
 import Wire
 
-/// An offer that waits until a relay has the desktop registered.
-struct WaitingOffer {
-    let deadline: UInt64
-    let then: Then
-}
-
 // Flow B: the machine decides, this carries out (protocol.md 2).
 extension DesktopCore {
     func offer(timeout: Int64, _ then: @escaping Then) {
         do throws(HostError) { try start() } catch { return then(.failure(error)) }
         guard !isOnline else { return then(show()) }
-        waitingOffers.append(WaitingOffer(deadline: EventLoop.now &+ UInt64(clamping: timeout), then: then))
+        waitingOffers.add(until: EventLoop.now &+ UInt64(clamping: timeout), then)
         armWaitingTimer()
     }
 
     func cancelOffer() {
-        failWaitingOffers(HostError(.pairing, PairingReason.cancelled.message, detail: ["reason": "cancelled"]))
+        endWaitingOffers(
+            .failure(HostError(.pairing, PairingReason.cancelled.message, detail: ["reason": "cancelled"])))
         perform(offering.cancel())
     }
 
@@ -50,7 +45,10 @@ extension DesktopCore {
             deviceInfo: PairingDeviceInfo(
                 name: options.common.name, platform: options.common.platform, version: libraryVersion.description),
             timestamp: .now, signalingURL: options.signalingURL ?? address?.lan, relayURL: options.common.relayURL)
-        perform(offering.show(offer, confirm: options.confirms))
+        perform(
+            offering.show(
+                offer, confirm: options.confirms,
+                legacy: LegacyPairing(rawValue: options.common.legacy.rawValue) ?? .none))
         return .success(
             JSONValue.object([
                 "payload": .string(offer.serialized()), "code": .string(offer.code.digits),
@@ -62,36 +60,26 @@ extension DesktopCore {
 
     func serveWaitingOffers() {
         guard isOnline, !waitingOffers.isEmpty else { return }
-        let served = waitingOffers
-        waitingOffers = []
-        armWaitingTimer()
         // They asked for the same: one offer answers all.
         let outcome = show()
-        for offer in served { offer.then(outcome) }
+        endWaitingOffers(outcome)
     }
 
     func expireWaitingOffers() {
-        let now = EventLoop.now
-        let expired = waitingOffers.filter { $0.deadline <= now }
-        waitingOffers.removeAll { $0.deadline <= now }
+        let expired = waitingOffers.takeExpired(now: EventLoop.now)
         armWaitingTimer()
         let problem = connection["routes"]?.array?.lazy.compactMap { $0["problem"]?.string }.first
         let message = "no relay has registered the desktop in time" + (problem.map { ": \($0)" } ?? "")
-        for offer in expired { offer.then(.failure(HostError(.offline, message))) }
+        for waiter in expired { waiter(.failure(HostError(.offline, message))) }
     }
 
-    func failWaitingOffers(_ error: HostError) {
-        let failed = waitingOffers
-        waitingOffers = []
+    func endWaitingOffers(_ outcome: Result<String, HostError>) {
+        let waiting = waitingOffers.takeAll()
         armWaitingTimer()
-        for offer in failed { offer.then(.failure(error)) }
+        for waiter in waiting { waiter(outcome) }
     }
 
-    private func armWaitingTimer() {
-        guard let deadline = waitingOffers.map(\.deadline).min() else { return waitingTimer.stop() }
-        let now = EventLoop.now
-        waitingTimer.start(after: deadline > now ? deadline - now : 0)
-    }
+    private func armWaitingTimer() { waitingTimer.start(at: waitingOffers.nextDeadline) }
 
     // MARK: Carrying out
 
@@ -101,8 +89,20 @@ extension DesktopCore {
             case .startTimer(let delay): offerTimer.start(after: delay)
             case .stopTimer: offerTimer.stop()
             case .store(let device): store(device)
-            case .sendReject(let reject, let peer): _ = link(to: peer)?.send(to: peer, payload: reject.json)
-            case .report(let state): channel.post(HostEvent(.pairingChanged, data: state.data))
+            case .sendReject(let reject, let peer, _): _ = link(to: peer)?.send(to: peer, payload: reject.json)
+            case .sendConfirmation(let confirmation, let peer):
+                _ = link(to: peer)?.send(to: peer, payload: confirmation.json)
+            case .sendICEConfig(let peer):
+                let greeting = ICEConfig(pcPeerID: peerID, iceServersJSON: "[]", timestamp: .now)
+                _ = link(to: peer)?.send(to: peer, payload: greeting.json)
+            case .report(let state):
+                channel.post(HostEvent(.pairingChanged, data: state.data))
+                // Offers are not sealed yet, so every ack asks: where the host did not ask for that, it is accepted.
+                if case .acked(_, .some) = state, !options.confirms,
+                    case .taken(let more) = offering.answer(accept: true)
+                {
+                    perform(more)
+                }
             }
         }
     }
@@ -118,36 +118,10 @@ extension DesktopCore {
             switch result {
             case .success(let stored):
                 core.replace(stored)
-                // Devices take any frame as success; deployed ones know this one (protocol.md 2).
-                let greeting = ICEConfig(pcPeerID: core.peerID, iceServersJSON: "[]", timestamp: .now)
-                _ = core.link(to: stored.did)?.send(to: stored.did, payload: greeting.json)
-                core.perform(core.offering.stored(stored))
+                core.perform(core.offering.stored(stored, now: .now))
             case .failure(let error):
                 core.perform(core.offering.storeFailed(device.did, detail: error.message))
             }
-        }
-    }
-}
-
-extension DesktopOfferState {
-    /// `{"flow":"offer","state",…}`, for hosts.
-    fileprivate var data: JSONObject {
-        switch self {
-        case .idle: ["flow": "offer", "state": "idle"]
-        case .displaying(let offer, let expiresAt):
-            [
-                "flow": "offer", "state": "displaying", "payload": .string(offer.serialized()),
-                "code": .string(offer.code.digits), "expiresAt": .integer(expiresAt),
-            ]
-        case .acked(let device): ["flow": "offer", "state": "acked", "device": .object(device.json)]
-        case .paired(let device): ["flow": "offer", "state": "paired", "device": .object(device.json)]
-        case .expired: ["flow": "offer", "state": "expired", "reason": "expired"]
-        case .cancelled: ["flow": "offer", "state": "cancelled", "reason": "cancelled"]
-        case .failed(let failure):
-            [
-                "flow": "offer", "state": "failed", "reason": .string(failure.reason.rawValue),
-                "message": .string(failure.message),
-            ]
         }
     }
 }

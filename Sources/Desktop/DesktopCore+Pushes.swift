@@ -41,11 +41,7 @@ extension DesktopCore {
         for run in runs { run.then(run.delivered) }
     }
 
-    private func armPushTimer() {
-        guard let deadline = pushes.nextDeadline else { return pushTimer.stop() }
-        let now = EventLoop.now
-        pushTimer.start(after: deadline > now ? deadline - now : 0)
-    }
+    private func armPushTimer() { pushTimer.start(at: pushes.nextDeadline) }
 
     // MARK: The host's own
 

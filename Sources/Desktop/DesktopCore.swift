@@ -42,7 +42,7 @@ final class DesktopCore {
     var offering = DesktopOfferStateMachine()
     lazy var offerTimer = LoopTimer { [weak self] in self?.offerTimedOut() }
     /// Offers that wait until a relay has us registered.
-    var waitingOffers: [WaitingOffer] = []
+    var waitingOffers = Waiters()
     lazy var waitingTimer = LoopTimer { [weak self] in self?.expireWaitingOffers() }
     var counters = Counters()
 
@@ -117,7 +117,7 @@ final class DesktopCore {
 
     private func end(_ then: @escaping @EventLoop () -> Void) {
         isStarted = false
-        failWaitingOffers(isShutDown ? .closed : HostError(.offline, "the desktop was stopped"))
+        endWaitingOffers(.failure(isShutDown ? .closed : HostError(.offline, "the desktop was stopped")))
         perform(offering.cancel())
         let closing = links
         links = [:]
@@ -157,8 +157,8 @@ final class DesktopCore {
         case .routed(let frame, let delivery):
             guard let from = frame.from else { return }
             received(
-                RelayMessage(from: from, payload: .object(frame.members), timestamp: nil, delivery: delivery),
-                over: url)
+                RelayMessage(from: from, payload: .object(frame.members), timestamp: nil, delivery: delivery), over: url
+            )
         case .peerOffline(let peer): finish(pushes.absent(peer, over: url))
         case .peerStatus: break
         case .refused: channel.log(.warning, "the relay \(link.url.origin) refused a frame")

@@ -147,11 +147,7 @@ extension DeviceCore {
         for call in failed { call.waiter.then(.failure(error)) }
     }
 
-    private func armCallTimer() {
-        guard let deadline = calls.nextDeadline else { return callTimer.stop() }
-        let now = EventLoop.now
-        callTimer.start(after: deadline > now ? deadline - now : 0)
-    }
+    private func armCallTimer() { callTimer.start(at: calls.nextDeadline) }
 }
 
 extension Device.Command {

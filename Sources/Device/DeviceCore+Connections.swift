@@ -25,11 +25,12 @@ extension DeviceCore {
     func reconcileLinks() {
         var needed = Set(desktops.flatMap(routes(of:)))
         if !isStarted { needed = [] }
-        if let route = scanning.openRoute { needed.insert(route.url) }
+        needed.formUnion(scanning.machine.heldRoutes.map(\.url))
         for (url, link) in links where !needed.contains(url) {
             links[url] = nil
             link.stop()
         }
+        badURLs.formIntersection(needed)
         for url in needed where links[url] == nil { open(url) }
         tellConnections()
     }
@@ -66,17 +67,16 @@ extension DeviceCore {
         switch event {
         case .stateChanged(let state):
             channel.log(.info, state.summary(of: url))
-            if !state.isOnline { failCalls(over: url) }
+            if state.isOnline { forgetAbsences(over: url) } else { failCalls(over: url) }
             scanRoute(url, changed: state)
             tellConnections()
         case .message(let message):
             received(message, over: url)
         case .routed(let frame, let delivery):
             guard let from = frame.from else { return }
-            var object = frame.members
-            object["type"] = .string(frame.kind.rawValue)
             received(
-                RelayMessage(from: from, payload: .object(object), timestamp: nil, delivery: delivery), over: url)
+                RelayMessage(from: from, payload: .object(frame.members), timestamp: nil, delivery: delivery), over: url
+            )
         case .peerOffline(let peer):
             markAbsent(peer, true)
             scanPeerOffline(peer, over: url)
@@ -99,6 +99,11 @@ extension DeviceCore {
         guard let desktop = desktop(peer) else { return }
         let changed = isAbsent ? absent.insert(desktop.id).inserted : absent.remove(desktop.id) != nil
         if changed { tellConnections() }
+    }
+
+    /// What was said of presence on the connection before this one may be long over, and nobody takes it back.
+    private func forgetAbsences(over url: String) {
+        for desktop in desktops where routes(of: desktop).contains(url) { absent.remove(desktop.id) }
     }
 
     /// `{"online","routes":[{"url","state","problem"?}]}`

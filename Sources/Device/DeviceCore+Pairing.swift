@@ -9,9 +9,7 @@ import Wire
 /// A scan under way: the machine, who waits for it, and what it holds open.
 struct Scanning {
     var machine = DeviceScanStateMachine()
-    var waiters: [Then] = []
-    /// The relay connection that it needs.
-    var openRoute: PairingRoute?
+    var waiters = Waiters()
     /// What its desktop sent while the pairing was on its way to the disk; at most 64.
     private var held: [(RelayMessage, String)] = []
     private var storing: PeerID?
@@ -43,62 +41,64 @@ extension DeviceCore {
     func scan(_ text: String, timeout: Int64, _ then: @escaping Then) {
         guard !isShutDown else { return then(.failure(.closed)) }
         start()
-        let before = scanning.waiters
-        scanning.waiters = []
         let wasActive = scanning.machine.isActive
         let identity = PairingIdentity(
             did: did,
             deviceInfo: PairingDeviceInfo(
                 deviceID: deviceID, name: options.common.name, platform: options.common.platform))
         let actions = scanning.machine.scan(
-            text, identity: identity, relayURL: options.common.relayURL, acceptsPlain: options.common.legacy != .none,
-            now: .now)
+            text, identity: identity, relayURL: options.common.relayURL,
+            legacy: LegacyPairing(rawValue: options.common.legacy.rawValue) ?? .none,
+            securePeers: Set(desktops.filter(\.isSecure).map(\.id)), now: .now)
         // The same code again joins the scan that is under way; another one takes its place.
-        if actions.isEmpty {
-            scanning.waiters = before
-        } else if wasActive {
-            let error = HostError(PairingFailure(.cancelled, detail: "another code was scanned"))
-            for waiter in before { waiter(.failure(error)) }
+        if wasActive, !actions.isEmpty {
+            endScan(.failure(HostError(PairingFailure(.cancelled, detail: "another code was scanned"))))
         }
-        scanning.waiters.append(then)
-        scanDeadline.start(after: UInt64(clamping: timeout))
+        scanning.waiters.add(until: EventLoop.now &+ UInt64(clamping: timeout), then)
+        scanDeadline.start(at: scanning.waiters.nextDeadline)
         perform(actions)
     }
 
     func cancelScan() { perform(scanning.machine.cancel()) }
 
-    func scanTimedOut() { perform(scanning.machine.cancel(.timeout)) }
+    /// Whose time is over goes; when nobody waits any more the scan itself ends.
+    func scanTimedOut() {
+        let expired = scanning.waiters.takeExpired(now: EventLoop.now)
+        scanDeadline.start(at: scanning.waiters.nextDeadline)
+        // Before they hear of it: a scan that ends by this is reported as such, and may not be joined any more.
+        if scanning.waiters.isEmpty { perform(scanning.machine.cancel(.timeout)) }
+        for waiter in expired { waiter(.failure(HostError(PairingFailure(.timeout)))) }
+    }
 
     func scanStepTimedOut() { perform(scanning.machine.stepTimedOut(now: .now)) }
 
     // MARK: What the connections tell
 
     private func scanRoute(_ url: String) -> PairingRoute? {
-        guard let route = scanning.openRoute, route.url == url else { return nil }
-        return route
+        scanning.machine.heldRoutes.first { $0.url == url }
     }
 
     func scanRoute(_ url: String, changed state: RelayConnectionState) {
         guard let route = scanRoute(url) else { return }
         switch state {
         case .online: perform(scanning.machine.routeOnline(route, now: .now))
-        case .offline(let reason): perform(scanning.machine.routeFailed(route, detail: reason.message))
+        case .offline(let reason): perform(scanning.machine.routeFailed(route, detail: reason.message, now: .now))
         case .connecting, .registering: break
         }
     }
 
     func scanPeerOffline(_ peer: PeerID, over url: String) {
         guard let route = scanRoute(url) else { return }
-        perform(scanning.machine.peerOffline(peer, over: route))
+        perform(scanning.machine.peerOffline(peer, over: route, now: .now))
     }
 
     func scanRelayRefused(_ text: String, over url: String) {
         guard let route = scanRoute(url) else { return }
-        perform(scanning.machine.relayRefused(over: route, detail: text))
+        perform(scanning.machine.relayRefused(over: route, detail: text, now: .now))
     }
 
-    func scanReceived(from peer: PeerID, type: String?) {
-        perform(scanning.machine.received(from: peer, type: type, now: .now))
+    func scanReceived(_ frame: PairingFrame) {
+        perform(scanning.machine.received(frame, now: .now))
     }
 
     // MARK: Carrying out
@@ -107,12 +107,10 @@ extension DeviceCore {
         for action in actions {
             switch action {
             case .open(let route): open(route)
-            case .sendAck(let ack, let peer, let route):
+            case .sendAck(let ack, let peer, _, let route):
                 let result = links[route.url]?.send(to: peer, payload: ack.json) ?? .offline
-                perform(scanning.machine.ackSent(result.isWritten, over: route))
-            case .close(let route):
-                if scanning.openRoute == route { scanning.openRoute = nil }
-                reconcileLinks()
+                perform(scanning.machine.ackSent(result.isWritten, over: route, now: .now))
+            case .close: reconcileLinks()
             case .startTimer(let delay): scanTimer.start(after: delay)
             case .stopTimer: scanTimer.stop()
             case .store(let desktop): store(desktop)
@@ -122,10 +120,11 @@ extension DeviceCore {
     }
 
     private func open(_ route: PairingRoute) {
-        scanning.openRoute = route
         guard let link = links[route.url] else {
             if !open(route.url) {
-                perform(scanning.machine.routeFailed(route, detail: "the code names an address that is none"))
+                perform(
+                    scanning.machine.routeFailed(
+                        route, detail: "the code names an address that is none", isFinal: true, now: .now))
             }
             return
         }
@@ -149,8 +148,6 @@ extension DeviceCore {
             case .failure(let error):
                 core.perform(core.scanning.machine.storeFailed(desktop.id, detail: error.message))
             }
-            // A newer scan may have taken the place of this one, and needs its route.
-            if !core.scanning.machine.isActive { core.scanning.openRoute = nil }
             core.reconcileLinks()
             for (message, url) in held { core.received(message, over: url) }
         }
@@ -170,26 +167,7 @@ extension DeviceCore {
     /// Tells those who wait for the scan what it came to.
     func endScan(_ outcome: Result<String, HostError>) {
         scanDeadline.stop()
-        let waiters = scanning.waiters
-        scanning.waiters = []
-        for waiter in waiters { waiter(outcome) }
-    }
-}
-
-extension DeviceScanState {
-    /// `{"flow":"scan","state",…}`, for hosts.
-    fileprivate var data: JSONObject {
-        switch self {
-        case .scanning: ["flow": "scan", "state": "scanning"]
-        case .sending(let offer):
-            ["flow": "scan", "state": "sending", "desktop": ["name": .string(offer.deviceInfo.name)]]
-        case .success(let desktop): ["flow": "scan", "state": "success", "desktop": .object(desktop.json)]
-        case .failed(let failure):
-            [
-                "flow": "scan", "state": "failed", "reason": .string(failure.reason.rawValue),
-                "message": .string(failure.message),
-            ]
-        }
+        for waiter in scanning.waiters.takeAll() { waiter(outcome) }
     }
 }
 

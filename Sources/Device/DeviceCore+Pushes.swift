@@ -11,9 +11,10 @@ import Wire
 extension DeviceCore {
     func received(_ message: RelayMessage, over url: String) {
         let payload = Payload(decoding: message.payload)
-        if message.delivery == .live {
-            scanReceived(from: message.from, type: payload.typeName)
-        }
+        scanReceived(
+            PairingFrame(
+                reading: message.payload, from: message.from,
+                isOfSecurePeer: desktop(message.from)?.isSecure == true, delivery: message.delivery))
         guard let desktop = desktop(message.from) else {
             // While its pairing is being stored the desktop may be faster than the disk.
             if scanning.awaits(message.from) {
@@ -92,20 +93,6 @@ extension DeviceCore {
             desktops[index] = desktop
         } else {
             desktops.append(desktop)
-        }
-    }
-}
-
-extension Payload {
-    /// The type as the wire has it, where the pairing flow looks at it.
-    var typeName: String? {
-        switch self {
-        case .pairingReject: PairingReject.type
-        case .pairAck: PairAck.type
-        case .pairingConfirmation: PairingConfirmation.type
-        case .iceConfig: ICEConfig.type
-        case .other(let type, _), .bellwire(let type, _): type
-        case .request, .response, .cancel, .event, .otherEvent, .malformed: nil
         }
     }
 }

@@ -4,6 +4,9 @@ import CSodium
 package enum Identity {
     fileprivate static let isReady: Bool = sodium_init() >= 0
 
+    /// For what cannot throw.
+    static var canStart: Bool { isReady }
+
     /// Gets libsodium ready; may be called any number of times, from any thread.
     ///
     /// Throws `unavailable` where the machine has no randomness to give.

@@ -14,6 +14,8 @@ package struct IdentityError: Error, Sendable, Equatable, CustomStringConvertibl
         package static let keyFileExposed = Code("key_file_exposed")
         /// The key file is no key file.
         package static let keyFileDamaged = Code("key_file_damaged")
+        /// A public key with which nothing can be sealed: of small order, or outside of the main subgroup.
+        package static let weakKey = Code("weak_key")
     }
 
     package let code: Code

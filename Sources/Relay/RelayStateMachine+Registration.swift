@@ -2,18 +2,23 @@ extension RelayStateMachine {
     /// A `register` frame.
     ///
     /// The id goes to the connection at once when it is free. An owner of a plain id is first asked for a sign of life:
-    /// if it gives one, it stays the owner (protocol.md 1).
-    ///
-    /// protocol.md 4.1 has its place here: a register with `bellwire` is first answered with a `challenge`, and a proved
-    /// one evicts an unproved or older one without asking it.
+    /// if it gives one, it stays the owner (protocol.md 1). An id that was ever proved is given to proved ones only.
     mutating func register(
         _ bytes: UnsafeRawBufferPointer, _ envelope: Envelope, from id: ConnectionID, at moment: Moment
     ) -> FrameAction {
         guard !envelope.peerID.isAbsent else { return refuse(id, .missingPeerID, at: moment) }
         guard let name = name(in: bytes, envelope.peerID) else { return refuse(id, .badPeerID, at: moment) }
+        if envelope.bellwire.kind == .number || !envelope.proof.isAbsent {
+            return registerProving(name, bytes, envelope, from: id, at: moment)
+        }
+        guard !needsProof(name) else { return refuse(id, .proofRequired, at: moment) }
         var actions: [Action] = []
         let device = Device(bytes, envelope)
         let peer = name.withUnsafeBytes { peers.findOrInsert($0, at: moment) }
+        guard mayHold(peer, id) else {
+            forgetIfIdle(peer)
+            return refuse(id, .tooManyAliases, at: moment)
+        }
         // Asking again does not make the owner's time start again.
         if connections[id.slot].claims == peer { return .none }
         // One frame that makes up to hundreds: all who know the peer hear of it.
@@ -25,7 +30,7 @@ extension RelayStateMachine {
         case .online(let owner) where owner.connection == id, .contested(let owner, _) where owner.connection == id:
             // Again from the owner itself: still the one registration, nobody needs to hear of it.
             actions.append(.send(to: id, RelayFrame.registered(owner, isReconnect: true, at: moment)))
-            deliver(peer, to: id, at: moment, &actions)
+            deliver(peer, to: owner, at: moment, &actions)
         case .online(let owner):
             let claim = Claim(id: nextClaim, newcomer: id, device: device)
             nextClaim += 1
@@ -54,20 +59,15 @@ extension RelayStateMachine {
             peers.setPresence(.online(owner), of: peer)
             return actions
         }
-        // The old connection owns nothing from here on: whatever it still sends is refused, its end removes nobody.
-        let vacancy = vacate(peer, heldBy: owner.connection, at: moment)
-        disown(owner.connection, at: moment)
-        actions.append(.close(owner.connection, .replaced))
-        counters.replaced += 1
-        settle(vacancy, at: moment, &actions)
+        settle(evict(owner, from: peer, at: moment, &actions), at: moment, &actions)
         return actions
     }
 
-    /// Frames up to that one were written to a peer's connection. It must still be the peer's: else they are sent again.
-    mutating func written(to id: ConnectionID, peer: Int, through sequence: UInt64) {
+    /// The deliveries of kept frames up to that one were written to a peer's connection. It must still be the peer's: else they are sent again.
+    mutating func written(to id: ConnectionID, peer: Int, through delivery: UInt64) {
         guard isOpen(id), case .registered(peer: peer) = connections[id.slot].state else { return }
         let before = absent.frameCount
-        absent.written(to: peer, through: sequence)
+        absent.written(to: peer, through: delivery)
         counters.delivered += UInt64(before - absent.frameCount)
     }
 
@@ -77,15 +77,40 @@ extension RelayStateMachine {
     }
 
     /// Gives a free id to a connection. A socket owns one id: it releases the one that it had.
-    private mutating func grant(
-        _ peer: Int, to id: ConnectionID, _ device: Device, isReconnect: Bool, at moment: Moment,
-        _ actions: inout [Action]
+    mutating func grant(
+        _ peer: Int, to id: ConnectionID, _ device: Device, isReconnect: Bool, isProved: Bool = false,
+        at moment: Moment, _ actions: inout [Action]
     ) {
-        settle(assign(peer, to: id, device, isReconnect: isReconnect, at: moment, &actions), at: moment, &actions)
+        let vacancy = assign(
+            peer, to: id, device, isReconnect: isReconnect, isProved: isProved, at: moment, &actions)
+        settle(vacancy, at: moment, &actions)
+    }
+
+    /// Takes an id from its owner, whose connection owns nothing from here on: whatever it still sends is refused, its
+    /// end removes nobody.
+    mutating func evict(
+        _ owner: Registration, from peer: Int, at moment: Moment, _ actions: inout [Action]
+    ) -> Vacancy? {
+        let vacancy = vacate(peer, heldBy: owner.connection, at: moment)
+        disown(owner.connection, at: moment)
+        actions.append(.close(owner.connection, .replaced))
+        counters.replaced += 1
+        return vacancy
+    }
+
+    /// The limit on aliases. A connection that holds one gives it up for the next.
+    private func mayHold(_ peer: Int, _ id: ConnectionID) -> Bool {
+        guard peers[peer].isAlias else { return true }
+        var isReleasing = false
+        if case .registered(let held) = connections[id.slot].state {
+            isReleasing = peers.registration(of: held)?.aliasNetwork != nil
+        }
+        return aliases.hasPlace(
+            for: AliasHolders.network(of: connections[id.slot].address), releasing: isReleasing)
     }
 
     /// An id that nobody holds any more, and who waits for it.
-    private struct Vacancy {
+    struct Vacancy {
         let peer: Int
         let claim: Claim?
     }
@@ -94,11 +119,15 @@ extension RelayStateMachine {
     private mutating func settle(_ first: Vacancy?, at moment: Moment, _ actions: inout [Action]) {
         var next = first
         while let vacancy = next {
-            if let claim = vacancy.claim {
+            if let claim = vacancy.claim, mayHold(vacancy.peer, claim.newcomer) {
                 connections[claim.newcomer.slot].claims = nil
                 next = assign(
-                    vacancy.peer, to: claim.newcomer, claim.device, isReconnect: true, at: moment, &actions)
+                    vacancy.peer, to: claim.newcomer, claim.device, isReconnect: true, isProved: false, at: moment,
+                    &actions)
             } else {
+                if let claim = vacancy.claim {
+                    refuseClaim(of: claim.newcomer, vacancy.peer, .tooManyAliases, at: moment, &actions)
+                }
                 announce(vacancy.peer, nil, at: moment, &actions)
                 forgetIfIdle(vacancy.peer)
                 next = nil
@@ -108,7 +137,7 @@ extension RelayStateMachine {
 
     /// Returns the id that the connection had before.
     private mutating func assign(
-        _ peer: Int, to id: ConnectionID, _ device: Device, isReconnect: Bool, at moment: Moment,
+        _ peer: Int, to id: ConnectionID, _ device: Device, isReconnect: Bool, isProved: Bool, at moment: Moment,
         _ actions: inout [Action]
     ) -> Vacancy? {
         var vacancy: Vacancy?
@@ -117,43 +146,53 @@ extension RelayStateMachine {
         case .unregistered(let address): doorkeeper.left(address)
         case .registered(let first): vacancy = vacate(first, heldBy: id, at: moment)
         }
+        let aliasNetwork = peers[peer].isAlias ? AliasHolders.network(of: connections[id.slot].address) : nil
+        if let aliasNetwork { aliases.came(from: aliasNetwork) }
         let registration = Registration(
-            connection: id, name: peers[peer].name, device: device, registeredAt: moment.epoch)
+            connection: id, name: peers[peer].name, device: device, registeredAt: moment.epoch, isProved: isProved,
+            aliasNetwork: aliasNetwork)
         connections[id.slot].state = .registered(peer: peer)
         connections[id.slot].lastTarget = -1
         peers.setPresence(.online(registration), of: peer)
         registeredCount += 1
         counters.registrations += 1
         actions.append(.send(to: id, RelayFrame.registered(registration, isReconnect: isReconnect, at: moment)))
-        deliver(peer, to: id, at: moment, &actions)
+        deliver(peer, to: registration, at: moment, &actions)
         announce(peer, registration, at: moment, &actions)
         return vacancy
     }
 
     /// Makes an id free, if the connection still holds it.
-    private mutating func vacate(_ peer: Int, heldBy id: ConnectionID, at moment: Moment) -> Vacancy? {
+    mutating func vacate(_ peer: Int, heldBy id: ConnectionID, at moment: Moment) -> Vacancy? {
         let vacancy: Vacancy
+        let registration: Registration
         switch peers[peer].presence {
         case .absent: return nil
         case .online(let owner):
             guard owner.connection == id else { return nil }
+            registration = owner
             vacancy = Vacancy(peer: peer, claim: nil)
         case .contested(let owner, let claim):
             guard owner.connection == id else { return nil }
+            registration = owner
             vacancy = Vacancy(peer: peer, claim: claim)
         }
         registeredCount -= 1
+        if let network = registration.aliasNetwork { aliases.left(network) }
         absent.deliveryEnded(for: peer)
         peers.setPresence(.absent(since: moment.monotonic), of: peer)
         return vacancy
     }
 
-    /// Sends what was kept, oldest first.
-    private mutating func deliver(_ peer: Int, to id: ConnectionID, at moment: Moment, _ actions: inout [Action]) {
-        let stored = absent.takeForDelivery(to: peer, at: moment)
-        guard let last = stored.last else { return }
-        for frame in stored { actions.append(.send(to: id, RelayFrame.offlineMessage(frame, at: moment))) }
-        actions.append(.awaitWritten(id, peer: peer, through: last.sequence))
+    /// Sends what was kept, oldest first; what is sealed only where the id was proved.
+    mutating func deliver(
+        _ peer: Int, to registration: Registration, at moment: Moment, _ actions: inout [Action]
+    ) {
+        let isProved = registration.isProved
+        guard let delivery = absent.takeForDelivery(to: peer, isProved: isProved, at: moment) else { return }
+        let id = registration.connection
+        for frame in delivery.frames { actions.append(.send(to: id, RelayFrame.offlineMessage(frame, at: moment))) }
+        actions.append(.awaitWritten(id, peer: peer, through: delivery.number))
     }
 
     /// Takes a connection's id away: it is as one that has not registered, until it is closed.
@@ -172,18 +211,19 @@ extension RelayStateMachine {
         peers.setPresence(.online(owner), of: peer)
     }
 
-    private mutating func refuseClaim(
-        of newcomer: ConnectionID, _ peer: Int, at moment: Moment, _ actions: inout [Action]
+    mutating func refuseClaim(
+        of newcomer: ConnectionID, _ peer: Int, _ refusal: Refusal = .idTaken, at moment: Moment,
+        _ actions: inout [Action]
     ) {
         connections[newcomer.slot].claims = nil
         counters.refusedFrames += 1
-        let frame = RelayFrame.error(.idTaken, peer: peers[peer].name, at: moment)
+        let frame = RelayFrame.error(refusal, peer: peers[peer].name, at: moment)
         actions.append(.send(to: newcomer, frame))
     }
 }
 
 extension Device {
-    fileprivate init(_ bytes: UnsafeRawBufferPointer, _ envelope: Envelope) {
+    init(_ bytes: UnsafeRawBufferPointer, _ envelope: Envelope) {
         let type = UnsafeRawBufferPointer(rebasing: bytes[envelope.deviceType.inner])
         if type.matches("mobile") {
             kind = .mobile

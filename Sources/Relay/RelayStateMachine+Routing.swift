@@ -67,24 +67,25 @@ extension RelayStateMachine {
         }
         noteTalk(of: sender, id, to: target)
 
-        // protocol.md 4.1 has its place here: a sealed message goes only to a proved registration, else it is stored.
-        if !isTargetClosing, let registration = peers.registration(of: target) {
+        // protocol.md 4.1: a sealed message goes only to a proved registration, else it is stored.
+        let isSealed = isMessage && envelope.sealed.kind == .yes
+        if !isTargetClosing, let registration = peers.registration(of: target), registration.isProved || !isSealed {
             counters.forwarded += 1
             return .forward(to: registration.connection, frame)
         }
         if isTargetClosing { counters.forwarded -= 1 }
-        return storeAndTell(frame, bytes, envelope, target, id, at: moment)
+        return storeAndTell(frame, isSealed: isSealed, bytes, envelope, target, id, at: moment)
     }
 
-    /// The target is absent: keeps the frame and tells the sender.
+    /// The target is absent, or has not proved what a sealed message asks of it: keeps the frame and tells the sender.
     private mutating func storeAndTell(
-        _ frame: RoutedFrame, _ bytes: UnsafeRawBufferPointer, _ envelope: Envelope, _ target: Int,
+        _ frame: RoutedFrame, isSealed: Bool, _ bytes: UnsafeRawBufferPointer, _ envelope: Envelope, _ target: Int,
         _ sender: ConnectionID, at moment: Moment
     ) -> FrameAction {
         let peer = peers[target]
         // Nobody who comes later may find what was sent to a code (protocol.md 1).
         if !peer.isAlias, frame.count + RelayFrame.maximumOfflineWrapping <= limits.frameBytes,
-            absent.keep(frame.bytes(of: bytes), for: target, at: moment)
+            absent.keep(frame.bytes(of: bytes), for: target, isSealed: isSealed, at: moment)
         {
             counters.stored += 1
         }

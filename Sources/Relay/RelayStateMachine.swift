@@ -19,6 +19,12 @@ struct RelayStateMachine {
         case probe(ConnectionID, peer: Int, claim: UInt64)
         /// When all that was sent to the connection so far is written, call ``written(to:peer:through:)``.
         case awaitWritten(ConnectionID, peer: Int, through: UInt64)
+        /// Draw a nonce, and call ``challenge(_:nonce:security:at:)``.
+        case challenge(ConnectionID)
+        /// Keep for good that the id was proved.
+        case remember([UInt8])
+        /// An id was proved that there is no place to remember.
+        case cannotRemember
     }
 
     struct Limits {
@@ -33,6 +39,7 @@ struct RelayStateMachine {
         var doorkeeper: Doorkeeper.Limits
         var absent: AbsentStore.Limits
         var acquaintances: Acquaintances.Limits
+        var aliases: AliasHolders.Limits
     }
 
     struct Counters {
@@ -45,6 +52,8 @@ struct RelayStateMachine {
         var refusedFrames: UInt64 = 0
         var limitedFrames: UInt64 = 0
         var replaced: UInt64 = 0
+        var proved: UInt64 = 0
+        var refusedProofs: UInt64 = 0
     }
 
     /// Ids are at most this long, in bytes.
@@ -59,6 +68,10 @@ struct RelayStateMachine {
     var absent: AbsentStore
     var acquaintances: Acquaintances
     var doorkeeper: Doorkeeper
+    var aliases: AliasHolders
+    var proved: ProvedIDs
+    /// Under which this relay is dialled, as UTF-8. Kept up to date by the owner.
+    var origins: Set<[UInt8]> = []
     var connections: [Connection] = []
     var freeSlots: [Int] = []
     var connectionCount = 0
@@ -69,8 +82,10 @@ struct RelayStateMachine {
     var timestamp = TimestampTail()
     var counters = Counters()
 
-    init(limits: Limits) {
+    init(limits: Limits, proved: ProvedIDs) {
         self.limits = limits
+        self.proved = proved
+        aliases = AliasHolders(limits: limits.aliases)
         absent = AbsentStore(limits: limits.absent)
         acquaintances = Acquaintances(limits: limits.acquaintances)
         doorkeeper = Doorkeeper(limits: limits.doorkeeper)
@@ -80,6 +95,7 @@ struct RelayStateMachine {
 
     mutating func opened(from address: String, isLoopback: Bool, at moment: Moment) -> ConnectionID {
         var connection = Connection()
+        connection.address = address
         connection.state = .unregistered(address: address)
         connection.isLimited = !isLoopback || limits.limitsLoopback
         let slot: Int
@@ -176,8 +192,12 @@ struct Connection {
 
     var generation: UInt32 = 0
     var state = State.closed
+    /// Where it came from.
+    var address = ""
     /// The peer whose id this connection waits for.
     var claims: Int?
+    /// The nonce that it may answer.
+    var challenge: PendingChallenge?
     /// Whether the limit on frames holds for it.
     var isLimited = true
     var rate = FrameRate()

@@ -1,3 +1,4 @@
+package import Identity
 package import JSON
 package import Transport
 package import Wire
@@ -22,27 +23,35 @@ package final class RelayConnection {
     /// As it was told last.
     package private(set) var state: RelayConnectionState = .offline(.stopped)
 
+    /// Whether the relay has asked for a proof of our id, and taken it: only then it gives us sealed messages.
+    package var isProved: Bool { machine.isProved }
+
     private var machine: RelaySessionStateMachine
     private var generator: any RandomNumberGenerator
     private let options: WebSocketClientOptions
+    private let key: SigningKey?
     private let handler: Handler
     private var webSocket: WebSocket?
     private lazy var timer = LoopTimer { [weak self] in self?.deadlineReached() }
 
     /// - Parameters:
     ///   - registration: what is registered at every connect: a device its DID, a desktop its peer id.
+    ///   - key: the key whose `did:key` is registered: the registration is proved to relays that ask for it
+    ///     (protocol.md 4.1). `nil` = a plain registration, such as the alias of a typed code.
     ///   - generator: where the jitter of the backoff comes from.
     package init(
-        url: WebSocketURL, registration: SignallingFrame.Register,
+        url: WebSocketURL, registration: SignallingFrame.Register, provingWith key: SigningKey? = nil,
         options: WebSocketClientOptions = WebSocketClientOptions(),
         generator: any RandomNumberGenerator = SystemRandomNumberGenerator(), handler: @escaping Handler
     ) {
+        precondition(key.map { $0.did == registration.peerID.text } ?? true, "a key proves its own did:key only")
         self.url = url
+        self.key = key
         self.registration = registration
         self.options = options
         self.generator = generator
         self.handler = handler
-        machine = RelaySessionStateMachine(registration: registration)
+        machine = RelaySessionStateMachine(registration: registration, proves: key != nil)
     }
 
     isolated deinit {
@@ -68,7 +77,25 @@ package final class RelayConnection {
         settle()
     }
 
-    /// Connects anew without a wait: the network has changed, or the machine has woken. A stopped connection stays so.
+    /// Closes the connection and forgets the registration until ``resume()``: the machine goes to sleep. Idempotent.
+    package func suspend() {
+        switch machine.suspend() {
+        case .closeConnection: letGo()
+        case .none: break
+        }
+        settle()
+    }
+
+    /// Connects again at once, if it was started; without ``suspend()`` before it, nothing happens.
+    package func resume() {
+        switch machine.resume() {
+        case .connect: connect()
+        case .none: break
+        }
+        settle()
+    }
+
+    /// Connects anew without a wait: the network has changed. One that is stopped or suspended stays so.
     /// One that stood, or was on its way, is given up without being told as `offline`.
     package func reconnectNow() {
         switch machine.reconnectNow() {
@@ -89,8 +116,10 @@ package final class RelayConnection {
 
 extension RelayConnection {
     /// Sends a payload. Nothing is kept while offline: the caller decides.
-    package func send(to peer: PeerID, payload: JSONValue) -> SendResult {
-        send(.message(SignallingFrame.Message(to: peer, payload: payload)))
+    ///
+    /// `sealed` = a relay of ours gives it only to a registration that was proved, and keeps it until there is one.
+    package func send(to peer: PeerID, payload: JSONValue, sealed: Bool = false) -> SendResult {
+        send(.message(SignallingFrame.Message(to: peer, payload: payload, isSealed: sealed)))
     }
 
     /// Sends a frame that relays route whole; `routed.to` names the target.
@@ -124,8 +153,13 @@ extension RelayConnection: WebSocketDelegate {
             handler(self, .malformed(error))
             return
         }
-        switch machine.received(frame, now: EventLoop.now, using: &generator) {
+        carryOut(machine.received(frame, now: EventLoop.now, using: &generator), on: webSocket)
+    }
+
+    private func carryOut(_ action: RelaySessionStateMachine.ReceivedAction, on webSocket: WebSocket) {
+        switch action {
         case .online, .ignore: settle()
+        case .prove(let nonce): prove(nonce, on: webSocket)
         case .drop:
             letGo()
             settle()
@@ -153,6 +187,20 @@ extension RelayConnection {
         webSocket?.delegate = nil
         webSocket?.close()
         webSocket = nil
+    }
+
+    /// Signs for this connection: what was dialled, and over TLS the channel.
+    private func prove(_ nonce: String, on webSocket: WebSocket) {
+        let binding = webSocket.channelBinding
+        guard let key, !url.isSecure || binding != nil else {
+            let why = "the TLS connection to the relay cannot be bound to a proof (TLS 1.3 is needed)"
+            return carryOut(machine.cannotProve(why, now: EventLoop.now, using: &generator), on: webSocket)
+        }
+        let proof = RegistrationProof(signing: nonce, origin: url.origin, channelBinding: binding, with: key)
+        var register = machine.registration
+        register.proof = SignallingFrame.Proof(nonce: proof.nonce, origin: proof.origin, signature: proof.signature)
+        webSocket.send(SignallingFrame.register(register).json.serialized())
+        settle()
     }
 
     private func deadlineReached() {

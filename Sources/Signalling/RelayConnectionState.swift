@@ -1,6 +1,6 @@
 /// How one relay connection stands.
 package enum RelayConnectionState: Sendable, Equatable {
-    /// Not connected. Unless the reason is `stopped`, the next attempt is on its way.
+    /// Not connected. Unless the reason is `stopped` or `suspended`, the next attempt is on its way.
     case offline(OfflineReason)
     case connecting
     /// Connected, and waiting for the relay to accept our id.
@@ -23,7 +23,7 @@ package enum RelayConnectionState: Sendable, Equatable {
     /// What is wrong, for people; `nil` = nothing.
     package var problem: String? {
         switch self {
-        case .offline(let reason): reason == .stopped ? nil : reason.message
+        case .offline(let reason): reason == .stopped || reason == .suspended ? nil : reason.message
         case .connecting, .registering, .online: nil
         }
     }
@@ -39,10 +39,16 @@ package struct OfflineReason: Error, Sendable, Equatable, CustomStringConvertibl
 
         /// Not started, or stopped by its owner.
         package static let stopped = Code("stopped")
+        /// At rest until it is resumed: the machine sleeps.
+        package static let suspended = Code("suspended")
         /// The connection ended, without an error that would say why.
         package static let closed = Code("closed")
         /// The relay answered our registration with an error, or with another id.
         package static let registrationRefused = Code("registration_refused")
+        /// Another connection holds our id at the relay, and is alive. For the alias of a typed code: take a new code.
+        package static let idTaken = Code("id_taken")
+        /// The relay refused the proof of our id, or asked for one that cannot be made.
+        package static let proofRefused = Code("proof_refused")
         /// The relay did not answer our registration in time.
         package static let registrationTimedOut = Code("registration_timed_out")
         /// The relay said that it is going down.
@@ -61,4 +67,5 @@ package struct OfflineReason: Error, Sendable, Equatable, CustomStringConvertibl
     package var description: String { message }
 
     package static let stopped = OfflineReason(.stopped, "the connection to the relay is switched off")
+    package static let suspended = OfflineReason(.suspended, "the connection to the relay rests")
 }

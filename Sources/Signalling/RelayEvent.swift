@@ -24,12 +24,18 @@ package struct RelayMessage: Sendable, Equatable {
     package var payload: JSONValue
     package var timestamp: EpochMilliseconds?
     package var delivery: SignallingDelivery
+    /// Whether the frame said so. It says how it was routed, and proves nothing: only unsealing the payload does.
+    package var isSealed: Bool
 
-    package init(from: PeerID, payload: JSONValue, timestamp: EpochMilliseconds?, delivery: SignallingDelivery) {
+    package init(
+        from: PeerID, payload: JSONValue, timestamp: EpochMilliseconds?, delivery: SignallingDelivery,
+        isSealed: Bool = false
+    ) {
         self.from = from
         self.payload = payload
         self.timestamp = timestamp
         self.delivery = delivery
+        self.isSealed = isSealed
     }
 }
 

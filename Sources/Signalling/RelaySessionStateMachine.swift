@@ -15,92 +15,64 @@ package struct RelaySessionStateMachine: Sendable {
 
     enum State: Sendable, Equatable {
         case stopped
+        /// Started, and at rest until ``resume()``.
+        case suspended
         case waiting(until: UInt64, OfflineReason)
         case connecting
-        case registering(until: UInt64)
-        case online(since: UInt64, nextPing: UInt64)
+        case registering(until: UInt64, ProofStep)
+        case online(since: UInt64, nextPing: UInt64, isProved: Bool)
+    }
+
+    /// How far this connection has come with the proof of protocol.md 4.1.
+    enum ProofStep: Sendable, Equatable {
+        /// This registration is a plain one.
+        case none
+        /// Our register asked for a challenge; a relay that knows none registers us at once.
+        case offered
+        /// The one challenge of this connection was answered.
+        case answered
     }
 
     /// What every connection registers. It never changes: the invariant of protocol.md 1.
     package let registration: SignallingFrame.Register
-    private(set) var state: State = .stopped
-    private(set) var backoff = Backoff()
+    var state: State = .stopped
+    var backoff = Backoff()
+    var isSuspended = false
 
-    package init(registration: SignallingFrame.Register) { self.registration = registration }
+    /// - Parameter proves: whether it asks for a challenge, and answers it. Then the registration says `bellwire`.
+    package init(registration: SignallingFrame.Register, proves: Bool = false) {
+        var registration = registration
+        registration.bellwire = proves ? 1 : nil
+        registration.proof = nil
+        self.registration = registration
+    }
 
     /// When ``deadlineReached(now:using:)`` is due; `nil` = no wait.
     package var deadline: UInt64? {
         switch state {
-        case .stopped, .connecting: nil
+        case .stopped, .suspended, .connecting: nil
         case .waiting(let until, _): until
-        case .registering(let until): until
-        case .online(_, let nextPing): nextPing
+        case .registering(let until, _): until
+        case .online(_, let nextPing, _): nextPing
         }
     }
 
     package var connectionState: RelayConnectionState {
         switch state {
         case .stopped: .offline(.stopped)
+        case .suspended: .offline(.suspended)
         case .waiting(_, let reason): .offline(reason)
         case .connecting: .connecting
         case .registering: .registering
         case .online: .online
         }
     }
-}
 
-// MARK: The owner's wishes
-
-extension RelaySessionStateMachine {
-    package enum StartAction: Sendable, Equatable {
-        case connect
-        case none
-    }
-
-    /// Begins; nothing happens where it has begun already.
-    package mutating func start() -> StartAction {
+    /// Registered, with a proof that the relay asked for.
+    package var isProved: Bool {
         switch state {
-        case .stopped:
-            backoff.reset()
-            state = .connecting
-            return .connect
-        case .waiting, .connecting, .registering, .online: return .none
-        }
-    }
-
-    package enum StopAction: Sendable, Equatable {
-        case closeConnection
-        case none
-    }
-
-    /// Ends, until the next ``start()``.
-    package mutating func stop() -> StopAction {
-        defer { state = .stopped }
-        return switch state {
-        case .stopped, .waiting: .none
-        case .connecting, .registering, .online: .closeConnection
-        }
-    }
-
-    package enum ReconnectAction: Sendable, Equatable {
-        case connect
-        /// Give up the connection there is, and make a new one.
-        case replaceConnection
-        case none
-    }
-
-    /// Connects anew without a wait: the network has changed, or the machine has woken. A stopped session stays so.
-    package mutating func reconnectNow() -> ReconnectAction {
-        switch state {
-        case .stopped: return .none
-        case .waiting:
-            backoff.reset()
-            state = .connecting
-            return .connect
-        case .connecting, .registering, .online:
-            backoff.reset()
-            state = .connecting
-            return .replaceConnection
+        case .online(_, _, let isProved): isProved
+        case .stopped, .suspended, .waiting, .connecting, .registering: false
         }
     }
 }
@@ -117,9 +89,10 @@ extension RelaySessionStateMachine {
     package mutating func opened(now: UInt64) -> OpenedAction {
         switch state {
         case .connecting:
-            state = .registering(until: now.advanced(by: Self.registrationTimeout))
+            state = .registering(
+                until: now.advanced(by: Self.registrationTimeout), registration.bellwire == nil ? .none : .offered)
             return .register(registration)
-        case .stopped, .waiting, .registering, .online: return .closeConnection
+        case .stopped, .suspended, .waiting, .registering, .online: return .closeConnection
         }
     }
 
@@ -134,7 +107,7 @@ extension RelaySessionStateMachine {
         _ reason: OfflineReason, now: UInt64, using generator: inout some RandomNumberGenerator
     ) -> ClosedAction {
         switch state {
-        case .stopped, .waiting: return .none
+        case .stopped, .suspended, .waiting: return .none
         case .connecting, .registering, .online:
             retry(reason, now: now, using: &generator)
             return .offline(reason)
@@ -157,106 +130,32 @@ extension RelaySessionStateMachine {
         case .waiting(let until, _) where now >= until:
             state = .connecting
             return .connect
-        case .registering(let until) where now >= until:
+        case .registering(let until, _) where now >= until:
             let reason = OfflineReason(.registrationTimedOut, "the relay did not answer the registration in 10 s")
             retry(reason, now: now, using: &generator)
             return .drop(reason)
-        case .online(let since, let nextPing) where now >= nextPing:
-            state = .online(since: since, nextPing: now.advanced(by: Self.keepaliveInterval))
+        case .online(let since, let nextPing, let isProved) where now >= nextPing:
+            state = .online(
+                since: since, nextPing: now.advanced(by: Self.keepaliveInterval), isProved: isProved)
             return .sendPing
-        case .stopped, .waiting, .connecting, .registering, .online: return .none
-        }
-    }
-
-    package enum ReceivedAction: Sendable, Equatable {
-        /// Registered: the owner may send.
-        case online
-        case deliver(RelayEvent)
-        case sendPong
-        /// Close the connection; the next attempt comes at ``deadline``.
-        case drop(OfflineReason)
-        /// Nothing to do; not an error.
-        case ignore
-    }
-
-    package mutating func received(
-        _ frame: SignallingFrame, now: UInt64, using generator: inout some RandomNumberGenerator
-    ) -> ReceivedAction {
-        switch state {
-        case .stopped, .waiting, .connecting: .ignore
-        case .registering: receivedWhileRegistering(frame, now: now, using: &generator)
-        case .online: receivedWhileOnline(frame, now: now, using: &generator)
+        case .stopped, .suspended, .waiting, .connecting, .registering, .online: return .none
         }
     }
 }
 
+// MARK: Coming back
+
 extension RelaySessionStateMachine {
-    private mutating func receivedWhileRegistering(
-        _ frame: SignallingFrame, now: UInt64, using generator: inout some RandomNumberGenerator
+    mutating func drop(
+        _ code: OfflineReason.Code, _ why: String, now: UInt64, using generator: inout some RandomNumberGenerator
     ) -> ReceivedAction {
-        switch frame {
-        case .registered(let registered):
-            guard registered.peerID == nil || registered.peerID == registration.peerID else {
-                let reason = OfflineReason(.registrationRefused, "the relay registered another id than ours")
-                retry(reason, now: now, using: &generator)
-                return .drop(reason)
-            }
-            state = .online(since: now, nextPing: now.advanced(by: Self.keepaliveInterval))
-            return .online
-        case .error(let text):
-            let reason = OfflineReason(
-                .registrationRefused, text.isEmpty ? "the relay refused us" : "the relay refused us: \(text)")
-            retry(reason, now: now, using: &generator)
-            return .drop(reason)
-        case .serverShutdown: return shutDown(now: now, using: &generator)
-        case .ping: return .sendPong
-        // A relay that delivers before it says `registered` would have its frames lost otherwise.
-        case .message, .routed, .offlineMessage, .peerOffline, .peerStatus: return event(of: frame)
-        case .register, .pong, .other: return .ignore
-        }
-    }
-
-    private mutating func receivedWhileOnline(
-        _ frame: SignallingFrame, now: UInt64, using generator: inout some RandomNumberGenerator
-    ) -> ReceivedAction {
-        switch frame {
-        case .error(let text): .deliver(.refused(text))
-        case .serverShutdown: shutDown(now: now, using: &generator)
-        case .ping: .sendPong
-        case .message, .routed, .offlineMessage, .peerOffline, .peerStatus: event(of: frame)
-        case .register, .registered, .pong, .other: .ignore
-        }
-    }
-
-    /// What the owner is told of a frame. One that was stored is unwrapped, and told with its time.
-    private func event(of frame: SignallingFrame) -> ReceivedAction {
-        switch frame {
-        case .message(let message): deliver(message, .live)
-        case .routed(let routed): .deliver(.routed(routed, delivery: .live))
-        case .offlineMessage(let stored):
-            switch stored.original {
-            case .message(let message): deliver(message, .stored(at: stored.storedAt))
-            case .routed(let routed): .deliver(.routed(routed, delivery: .stored(at: stored.storedAt)))
-            }
-        case .peerOffline(let offline): .deliver(.peerOffline(offline.peerID))
-        case .peerStatus(let status): .deliver(.peerStatus(status.peerID, isOnline: status.isOnline))
-        case .register, .registered, .ping, .pong, .error, .serverShutdown, .other: .ignore
-        }
-    }
-
-    private func deliver(_ message: SignallingFrame.Message, _ delivery: SignallingDelivery) -> ReceivedAction {
-        guard let from = message.from else {
-            return .deliver(
-                .malformed(SignallingFrameError(.missingField, "a \"message\" frame came without a usable \"from\"")))
-        }
-        return .deliver(
-            .message(
-                RelayMessage(
-                    from: from, payload: message.payload, timestamp: message.timestamp, delivery: delivery)))
+        let reason = OfflineReason(code, why)
+        retry(reason, now: now, using: &generator)
+        return .drop(reason)
     }
 
     /// Everybody was sent away at once, so nobody comes back at once: the wait is drawn from two seconds or more.
-    private mutating func shutDown(
+    mutating func shutDown(
         now: UInt64, using generator: inout some RandomNumberGenerator
     ) -> ReceivedAction {
         let reason = OfflineReason(.serverShutdown, "the relay is going down")
@@ -266,7 +165,7 @@ extension RelaySessionStateMachine {
         return .drop(reason)
     }
 
-    private mutating func retry(
+    mutating func retry(
         _ reason: OfflineReason, now: UInt64, using generator: inout some RandomNumberGenerator
     ) {
         settle(now: now)
@@ -275,7 +174,7 @@ extension RelaySessionStateMachine {
 
     /// A relay that accepts us only to drop us is not asked faster for it: only a registration that lasted counts.
     private mutating func settle(now: UInt64) {
-        if case .online(let since, _) = state, now >= since, now - since >= Self.lastingRegistration {
+        if case .online(let since, _, _) = state, now >= since, now - since >= Self.lastingRegistration {
             backoff.reset()
         }
     }
@@ -283,7 +182,7 @@ extension RelaySessionStateMachine {
 
 extension UInt64 {
     /// Later by so much, or the end of time.
-    fileprivate func advanced(by milliseconds: UInt64) -> UInt64 {
+    func advanced(by milliseconds: UInt64) -> UInt64 {
         let (sum, overflow) = addingReportingOverflow(milliseconds)
         return overflow ? .max : sum
     }

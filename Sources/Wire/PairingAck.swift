@@ -9,14 +9,18 @@ package struct PairAck: Sendable, Equatable {
     /// Validated as deployed desktops do: `deviceId` and `platform` match `^[\w:.#@-]{0,256}$`.
     package var deviceInfo: PairingDeviceInfo
     package var timestamp: EpochMilliseconds?
+    /// Sealed ones carry the proof that their sender has seen the code (protocol.md 4.3).
+    package var mac: String?
 
     package init(
-        code: PairingCode, mobileDID: PeerID, deviceInfo: PairingDeviceInfo, timestamp: EpochMilliseconds?
+        code: PairingCode, mobileDID: PeerID, deviceInfo: PairingDeviceInfo, timestamp: EpochMilliseconds?,
+        mac: String? = nil
     ) {
         self.code = code
         self.mobileDID = mobileDID
         self.deviceInfo = deviceInfo
         self.timestamp = timestamp
+        self.mac = mac
     }
 
     /// Reads a payload. Required: `type`, `pairingCode`, `mobileDid`, and `deviceId`, `name`, `platform` of `deviceInfo`.
@@ -36,12 +40,14 @@ package struct PairAck: Sendable, Equatable {
         info.platform = platform
         deviceInfo = info
         timestamp = object["timestamp"]?.integer
+        mac = PairingMAC.read(object)
     }
 
     package var json: JSONValue {
         [
             "type": .string(Self.type), "pairingCode": .string(code.digits), "mobileDid": .string(mobileDID.text),
             "deviceInfo": deviceInfo.json, "timestamp": timestamp.map(JSONValue.integer),
+            "bw": PairingMAC.json(mac),
         ]
     }
 

@@ -9,14 +9,18 @@ package struct PairingConfirmation: Sendable, Equatable {
     package var pcPeerID: PeerID?
     package var deviceInfo: PairingDeviceInfo
     package var timestamp: EpochMilliseconds?
+    /// Sealed ones carry the proof that their sender has seen the code (protocol.md 4.3).
+    package var mac: String?
 
     package init(
-        code: PairingCode, pcPeerID: PeerID?, deviceInfo: PairingDeviceInfo, timestamp: EpochMilliseconds?
+        code: PairingCode, pcPeerID: PeerID?, deviceInfo: PairingDeviceInfo, timestamp: EpochMilliseconds?,
+        mac: String? = nil
     ) {
         self.code = code
         self.pcPeerID = pcPeerID
         self.deviceInfo = deviceInfo
         self.timestamp = timestamp
+        self.mac = mac
     }
 
     /// Reads a payload, or a frame of this type at top level. Only `type` and `pairingCode` are required.
@@ -27,6 +31,7 @@ package struct PairingConfirmation: Sendable, Equatable {
         pcPeerID = try? fields.peer("pcPeerId")
         deviceInfo = (try? fields.deviceInfo()) ?? PairingDeviceInfo(name: "", platform: "")
         timestamp = object["timestamp"]?.integer
+        mac = PairingMAC.read(object)
     }
 
     package var json: JSONValue {
@@ -34,6 +39,7 @@ package struct PairingConfirmation: Sendable, Equatable {
             "type": .string(Self.type), "pairingCode": .string(code.digits),
             "pcPeerId": (pcPeerID?.text).map(JSONValue.string), "deviceInfo": deviceInfo.json,
             "timestamp": timestamp.map(JSONValue.integer),
+            "bw": PairingMAC.json(mac),
         ]
     }
 }

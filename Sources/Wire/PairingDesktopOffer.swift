@@ -17,10 +17,13 @@ package struct DesktopPairingOffer: Sendable, Equatable {
     package var iceServersJSON: String?
     /// Epoch *seconds*; `nil` = none.
     package var iceExpiry: Int64?
+    /// What makes it a Bellwire desktop's.
+    package var seal: PairingSeal?
 
     package init(
         code: PairingCode, pcPeerID: PeerID, deviceInfo: PairingDeviceInfo, timestamp: EpochMilliseconds,
-        signalingURL: String? = nil, relayURL: String? = nil, iceServersJSON: String? = nil, iceExpiry: Int64? = nil
+        signalingURL: String? = nil, relayURL: String? = nil, iceServersJSON: String? = nil, iceExpiry: Int64? = nil,
+        seal: PairingSeal? = nil
     ) {
         self.code = code
         self.pcPeerID = pcPeerID
@@ -30,12 +33,13 @@ package struct DesktopPairingOffer: Sendable, Equatable {
         self.relayURL = relayURL
         self.iceServersJSON = iceServersJSON
         self.iceExpiry = iceExpiry
+        self.seal = seal
     }
 
     /// Reads a scanned text. The checks come in the order that protocol.md 2 fixes; the first that fails is thrown.
     ///
-    /// Required: `type`, `code`, `pcPeerId`, `timestamp`, and `name` and `platform` of `deviceInfo`. Anything else is
-    /// optional and counts as absent where its type is wrong.
+    /// Required: `type`, `code`, `pcPeerId`, `timestamp`, `name` and `platform` of `deviceInfo`, and where there is a `bw`
+    /// its `v` and `secret`. Anything else is optional and counts as absent where its type is wrong.
     package init(parsing text: String, now: EpochMilliseconds) throws(PairingFailure) {
         let fields = try PairingFields(parsing: text)
         try fields.require(type: Self.type)
@@ -47,6 +51,7 @@ package struct DesktopPairingOffer: Sendable, Equatable {
         relayURL = fields.url("relayUrl")
         iceServersJSON = fields.iceServersJSON()
         iceExpiry = fields.iceExpiry()
+        seal = try fields.seal()
         guard !isExpired(at: now) else { throw PairingFailure(.expired) }
     }
 
@@ -64,7 +69,7 @@ package struct DesktopPairingOffer: Sendable, Equatable {
             "deviceInfo": deviceInfo.json, "timestamp": .integer(timestamp),
             "signalingUrl": signalingURL.map(JSONValue.string) ?? .null,
             "relayUrl": relayURL.map(JSONValue.string), "iceServers": iceServers,
-            "iceExpiry": iceExpiry.map(JSONValue.integer),
+            "iceExpiry": iceExpiry.map(JSONValue.integer), "bw": seal?.json,
         ]
         return json.serialized()
     }

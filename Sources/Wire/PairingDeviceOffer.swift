@@ -10,15 +10,21 @@ package struct DevicePairingOffer: Sendable, Equatable {
     package var did: PeerID
     package var deviceInfo: PairingDeviceInfo
     package var timestamp: EpochMilliseconds
+    /// What makes it a Bellwire device's.
+    package var seal: PairingSeal?
 
-    package init(code: PairingCode, did: PeerID, deviceInfo: PairingDeviceInfo, timestamp: EpochMilliseconds) {
+    package init(
+        code: PairingCode, did: PeerID, deviceInfo: PairingDeviceInfo, timestamp: EpochMilliseconds,
+        seal: PairingSeal? = nil
+    ) {
         self.code = code
         self.did = did
         self.deviceInfo = deviceInfo
         self.timestamp = timestamp
+        self.seal = seal
     }
 
-    /// Reads a scanned text; all but `deviceId` is required. Throws the first check that fails.
+    /// Reads a scanned text; all but `deviceId` and `bw` is required. Throws the first check that fails.
     package init(parsing text: String, now: EpochMilliseconds) throws(PairingFailure) {
         let fields = try PairingFields(parsing: text)
         try fields.require(type: Self.type)
@@ -26,6 +32,7 @@ package struct DevicePairingOffer: Sendable, Equatable {
         did = try fields.peer("did")
         timestamp = try fields.timestamp()
         deviceInfo = try fields.deviceInfo()
+        seal = try fields.seal()
         guard !isExpired(at: now) else { throw PairingFailure(.expired) }
     }
 
@@ -39,7 +46,7 @@ package struct DevicePairingOffer: Sendable, Equatable {
     package func serialized() -> String {
         let json: JSONValue = [
             "type": .string(Self.type), "code": .string(code.digits), "did": .string(did.text),
-            "deviceInfo": deviceInfo.json, "timestamp": .integer(timestamp),
+            "deviceInfo": deviceInfo.json, "timestamp": .integer(timestamp), "bw": seal?.json,
         ]
         return json.serialized()
     }

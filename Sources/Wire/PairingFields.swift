@@ -108,7 +108,9 @@ struct PairingFields {
             throw PairingFailure(.badField, detail: "deviceInfo.platform")
         }
         return PairingDeviceInfo(
-            deviceID: info["deviceId"]?.string, name: name, platform: DisplayText.clean(platform),
+            // What no desktop would take in an ack is no id.
+            deviceID: (info["deviceId"]?.string).flatMap { PairAck.isPlain($0) ? $0 : nil }, name: name,
+            platform: DisplayText.clean(platform),
             version: (info["version"]?.string).map { DisplayText.clean($0) })
     }
 

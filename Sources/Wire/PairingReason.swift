@@ -33,8 +33,8 @@ extension PairingReason {
         case .noIdentity:
             "There is no identity on this side yet. Check the key file in the state directory, then retry."
         case .noRelay: "No relay is known. Set relay_url, or scan a code of a desktop that names one."
-        case .relayUnreachable: "No relay of the desktop could be reached. Check the network on both sides, then retry."
-        case .desktopOffline: "The desktop is not connected to its relay. Wake it, show a new code and scan it."
+        case .relayUnreachable: "No relay could be reached. Check the network on both sides, then retry."
+        case .desktopOffline: "The other side is not connected to its relay. Wake it, show a new code and scan it."
         case .typedCodeUnavailable: "This desktop takes no typed codes, or the code is wrong. Scan its QR code instead."
         case .rejected: "The other side declined. Pair again and accept it there."
         case .notSecure: "The other side cannot prove who it is. Update it, or allow such peers with \"legacy\":\"qr\"."

@@ -27,7 +27,13 @@ extension SignallingFrame {
             let peerID = try object.requiredPeer("peerId", of: type)
             let deviceType = (object["deviceType"]?.string).flatMap(DeviceType.init(rawValue:))
             let deviceInfo = object["deviceInfo"]?.object
-            self = .register(Register(peerID: peerID, deviceType: deviceType, deviceInfo: deviceInfo))
+            self = .register(
+                Register(
+                    peerID: peerID, deviceType: deviceType, deviceInfo: deviceInfo,
+                    bellwire: object["bellwire"]?.integer, proof: object["proof"].flatMap(Proof.init(decoding:))))
+        case "challenge":
+            guard let nonce = object["nonce"]?.string else { throw SignallingFrameError(missing: "nonce", of: type) }
+            self = .challenge(nonce: nonce)
         case "registered":
             self = .registered(
                 Registered(
@@ -51,7 +57,8 @@ extension SignallingFrame {
         case "error":
             // Deployed relays write a text; one that writes an object has its text in `message`.
             let text = object["error"]?.string ?? object["error"]?["message"]?.string ?? object["message"]?.string
-            self = .error(DisplayText.clean(text ?? "", limit: Self.errorTextLimit))
+            let code = (object["code"]?.string).map { DisplayText.clean($0, limit: 64) }
+            self = .error(Refusal(DisplayText.clean(text ?? "", limit: Self.errorTextLimit), code: code))
         case "server-shutdown": self = .serverShutdown
         default:
             guard let kind = Routed.Kind(rawValue: type) else {
@@ -68,7 +75,16 @@ extension SignallingFrame.Message {
         guard let payload = object["payload"] else { throw SignallingFrameError(missing: "payload", of: "message") }
         self.init(
             to: object.peer("to"), from: object.peer("from"), payload: payload,
-            timestamp: object["timestamp"]?.integer)
+            timestamp: object["timestamp"]?.integer, isSealed: object["sealed"]?.bool ?? false)
+    }
+}
+
+extension SignallingFrame.Proof {
+    fileprivate init?(decoding value: JSONValue) {
+        guard let nonce = value["nonce"]?.string, let origin = value["origin"]?.string,
+            let signature = value["signature"]?.string
+        else { return nil }
+        self.init(nonce: nonce, origin: origin, signature: signature)
     }
 }
 

@@ -11,7 +11,10 @@ extension SignallingFrame {
                 "type": "register", "peerId": .string(register.peerID.text),
                 "deviceType": (register.deviceType?.rawValue).map(JSONValue.string),
                 "deviceInfo": register.deviceInfo.map(JSONValue.object),
+                "bellwire": register.bellwire.map(JSONValue.integer),
+                "proof": (register.proof?.object).map(JSONValue.object),
             ]
+        case .challenge(let nonce): ["type": "challenge", "nonce": .string(nonce)]
         case .registered(let registered):
             [
                 "type": "registered", "peerId": (registered.peerID?.text).map(JSONValue.string),
@@ -38,10 +41,17 @@ extension SignallingFrame {
         case .routed(let routed): routed.members
         case .ping: ["type": "ping"]
         case .pong(let timestamp): ["type": "pong", "timestamp": timestamp.map(JSONValue.integer)]
-        case .error(let text): ["type": "error", "error": .string(text)]
+        case .error(let refusal):
+            ["type": "error", "error": .string(refusal.text), "code": refusal.code.map(JSONValue.string)]
         case .serverShutdown: ["type": "server-shutdown"]
         case .other(let type): ["type": .string(type)]
         }
+    }
+}
+
+extension SignallingFrame.Proof {
+    fileprivate var object: JSONObject {
+        ["nonce": .string(nonce), "origin": .string(origin), "signature": .string(signature)]
     }
 }
 
@@ -49,7 +59,7 @@ extension SignallingFrame.Message {
     fileprivate var object: JSONObject {
         [
             "type": "message", "to": (to?.text).map(JSONValue.string),
-            "from": (from?.text).map(JSONValue.string), "payload": payload,
+            "from": (from?.text).map(JSONValue.string), "sealed": isSealed ? true : nil, "payload": payload,
             "timestamp": timestamp.map(JSONValue.integer),
         ]
     }

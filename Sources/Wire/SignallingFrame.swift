@@ -6,6 +6,8 @@ package import JSON
 /// means nothing without it. Encoding is strict.
 package enum SignallingFrame: Sendable, Equatable {
     case register(Register)
+    /// The relay asks for a proof of the id in a ``Register``.
+    case challenge(nonce: String)
     case registered(Registered)
     case message(Message)
     case peerOffline(PeerOffline)
@@ -16,10 +18,10 @@ package enum SignallingFrame: Sendable, Equatable {
     case routed(Routed)
     case ping
     case pong(timestamp: EpochMilliseconds?)
-    /// The relay refused something. The text is the relay's own, cleaned and bounded, for people.
-    case error(String)
+    /// The relay refused something.
+    case error(Refusal)
     case serverShutdown
-    /// A frame that is of no concern here: `offer-pending`, `peers-list`, `challenge`, or a type of tomorrow.
+    /// A frame that is of no concern here: `offer-pending`, `peers-list`, or a type of tomorrow.
     case other(type: String)
 }
 
@@ -29,11 +31,34 @@ extension SignallingFrame {
         package var peerID: PeerID
         package var deviceType: DeviceType?
         package var deviceInfo: JSONObject?
+        /// The version of protocol.md 4 that the peer speaks: 1. Asks for a challenge.
+        package var bellwire: Int64?
+        /// The answer to a challenge.
+        package var proof: Proof?
 
-        package init(peerID: PeerID, deviceType: DeviceType? = nil, deviceInfo: JSONObject? = nil) {
+        package init(
+            peerID: PeerID, deviceType: DeviceType? = nil, deviceInfo: JSONObject? = nil, bellwire: Int64? = nil,
+            proof: Proof? = nil
+        ) {
             self.peerID = peerID
             self.deviceType = deviceType
             self.deviceInfo = deviceInfo
+            self.bellwire = bellwire
+            self.proof = proof
+        }
+    }
+
+    /// That whoever registers an id holds its key (protocol.md 4.1). All texts as they stand on the wire.
+    package struct Proof: Sendable, Equatable {
+        package var nonce: String
+        package var origin: String
+        /// base64url.
+        package var signature: String
+
+        package init(nonce: String, origin: String, signature: String) {
+            self.nonce = nonce
+            self.origin = origin
+            self.signature = signature
         }
     }
 
@@ -64,15 +89,34 @@ extension SignallingFrame {
         /// As it came: an object, or a text that holds the JSON of one (``payloadForm``).
         package var payload: JSONValue
         package var timestamp: EpochMilliseconds?
+        /// Only for a registration that was proved (protocol.md 4.1).
+        package var isSealed: Bool
 
         package init(
-            to: PeerID? = nil, from: PeerID? = nil, payload: JSONValue, timestamp: EpochMilliseconds? = nil
+            to: PeerID? = nil, from: PeerID? = nil, payload: JSONValue, timestamp: EpochMilliseconds? = nil,
+            isSealed: Bool = false
         ) {
             self.to = to
             self.from = from
             self.payload = payload
             self.timestamp = timestamp
+            self.isSealed = isSealed
         }
+    }
+
+    /// What an `error` says.
+    package struct Refusal: Sendable, Equatable, ExpressibleByStringLiteral {
+        /// The relay's own text, cleaned and bounded, for people.
+        package var text: String
+        /// Relays of ours name what they refuse: `id_taken`, `bad_proof`, …
+        package var code: String?
+
+        package init(_ text: String, code: String? = nil) {
+            self.text = text
+            self.code = code
+        }
+
+        package init(stringLiteral text: String) { self.init(text) }
     }
 
     /// The target of something that we sent is not there. It never tells which message: match by id.

@@ -62,7 +62,7 @@ static void unknown_keys(void)
     refused_device("{\"state_dir\":\":memory:\",\"confirm\":true}", BW_E_INVALID, "confirm");
     refused_desktop("{\"state_dir\":\":memory:\",\"listen\":\"127.0.0.1:0\"}", BW_E_INVALID, "listen");
     refused_desktop("{\"state_dir\":\":memory:\",\"relay\":{\"lisen\":\"127.0.0.1:0\"}}", BW_E_INVALID, "lisen");
-    refused_relay("{\"state_dir\":\":memory:\"}", BW_E_INVALID, "state_dir");
+    refused_relay("{\"confirm\":true}", BW_E_INVALID, "confirm");
     refused_relay("{\"tls\":{\"certificate\":\"x\"}}", BW_E_INVALID, "certificate");
 }
 

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <locale.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 extern char **environ;
@@ -315,9 +316,44 @@ static void fork_before_open(void)
     CHECK_NUMBER(in_child(child_that_opens), 0);
 }
 
+/* Opens with ever more descriptors allowed: each time it works, or the limit is named. Gives the descriptor limit at
+ * which something else happened. */
+static int child_with_few_descriptors(void)
+{
+    int allowed;
+    int opened = 0;
+    for (allowed = 3; allowed < 60; allowed++) {
+        struct rlimit limit;
+        bw_desktop *desktop = NULL;
+        bw_status status;
+        if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+            return allowed;
+        limit.rlim_cur = (rlim_t)allowed;
+        if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+            return allowed;
+        status = bw_desktop_open("{\"state_dir\":\":memory:\",\"relay\":{\"listen\":\"127.0.0.1:0\"}}", &desktop);
+        if (status == BW_E_LIMIT && desktop == NULL)
+            continue;
+        if (status != BW_OK)
+            return allowed;
+        opened++;
+        status = bw_desktop_start(desktop);
+        if ((status != BW_OK && status != BW_E_NETWORK) || bw_desktop_close(desktop) != BW_OK)
+            return allowed;
+    }
+    return opened > 0 ? 0 : 1;
+}
+
+/* A process that has run out of descriptors hears so; libuv by itself would end it. */
+static void few_descriptors(void)
+{
+    CHECK_NUMBER(in_child(child_with_few_descriptors), 0);
+}
+
 int main(int argc, char **argv)
 {
     RUN(fork_before_open);
+    RUN(few_descriptors);
     RUN(manners_of_three_roles);
     RUN(signals_stay_with_the_host);
     RUN(descriptors_are_given_back);

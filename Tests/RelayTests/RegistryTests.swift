@@ -17,7 +17,7 @@ struct RegistryTests {
     func newestKept() {
         var store = store()
         for number in 0..<150 { store.keep([UInt8(number)], for: 0, at: moment) }
-        let kept = store.takeForDelivery(to: 0, at: moment)
+        let kept = store.takeForDelivery(to: 0, isProved: false, at: moment)?.frames ?? []
         #expect(kept.map { Int($0.bytes[0]) } == Array(50..<150))
         #expect(store.displaced == 50)
         #expect(store.frameCount == 100)
@@ -38,9 +38,9 @@ struct RegistryTests {
         kept.append(store.keep(Array(repeating: 4, count: 1_000), for: 2, at: moment))
         kept.append(store.keep(Array(repeating: 5, count: 4_000), for: 1, at: moment))
         #expect(kept == [true, false, true, false])
-        let first = store.takeForDelivery(to: 1, at: moment)
+        let first = store.takeForDelivery(to: 1, isProved: false, at: moment)?.frames ?? []
         #expect(first.count == 3)
-        let second = store.takeForDelivery(to: 2, at: moment)
+        let second = store.takeForDelivery(to: 2, isProved: false, at: moment)?.frames ?? []
         #expect(second.map { $0.bytes[0] } == [4])
     }
 
@@ -61,12 +61,60 @@ struct RegistryTests {
         var emptied = store.expire(at: Moment(monotonic: 6_000, epoch: 1))
         #expect(emptied == [2])
         #expect(store.frameCount == 1)
-        let left = store.takeForDelivery(to: 1, at: Moment(monotonic: 6_499, epoch: 1))
+        let left = store.takeForDelivery(to: 1, isProved: false, at: Moment(monotonic: 6_499, epoch: 1))?.frames ?? []
         #expect(left.count == 1)
         emptied = store.expire(at: Moment(monotonic: 6_500, epoch: 1))
         #expect(emptied == [1])
         #expect(store.byteCount == 0)
         #expect(store.expired == 3)
+    }
+
+    @Test("sealed frames wait for one who proved, and are not lost with the plain ones that went before")
+    func sealed() {
+        var store = store()
+        for number in 0..<6 { store.keep([UInt8(number)], for: 1, isSealed: number % 2 == 1, at: moment) }
+        let plain = store.takeForDelivery(to: 1, isProved: false, at: moment)
+        #expect(plain?.frames.map { $0.bytes[0] } == [0, 2, 4])
+        var again = store.takeForDelivery(to: 1, isProved: false, at: moment)
+        #expect(again == nil)
+        let sealed = store.takeForDelivery(to: 1, isProved: true, at: moment)
+        #expect(sealed?.frames.map { $0.bytes[0] } == [1, 3, 5])
+        store.written(to: 1, through: plain?.number ?? 0)
+        #expect(store.frameCount == 3, "the sealed ones are on their way only")
+        store.deliveryEnded(for: 1)
+        store.written(to: 1, through: sealed?.number ?? 0)
+        #expect(store.frameCount == 3, "that delivery is nobody's any more")
+        again = store.takeForDelivery(to: 1, isProved: true, at: moment)
+        #expect(again?.frames.count == 3)
+        store.written(to: 1, through: again?.number ?? 0)
+        #expect(store.frameCount == 0 && store.byteCount == 0 && store.peerCount == 0)
+    }
+
+    @Test("proved ids are bounded, and none is ever dropped for another")
+    func provedIDs() {
+        var ids = ProvedIDs(limit: 2)
+        let insertions = [[1], [2], [1], [3], [2]].map { ids.insert($0) }
+        #expect(insertions == [.new, .new, .known, .full, .known])
+        #expect(ids.contains([1]) && ids.contains([2]) && !ids.contains([3]))
+        let loaded = ProvedIDs(limit: 1, names: [[7], [8]])
+        #expect(loaded.contains([7]) && !loaded.contains([8]))
+    }
+
+    @Test("aliases are counted for an address, of IPv6 for its /64, and in all")
+    func aliasHolders() {
+        #expect(AliasHolders.network(of: "192.0.2.7") == "192.0.2.7")
+        #expect(
+            AliasHolders.network(of: "2001:db8:1:2::1") == AliasHolders.network(of: "2001:db8:1:2:ffff:ffff:ffff:fffe"))
+        #expect(AliasHolders.network(of: "2001:db8:1:2::1") != AliasHolders.network(of: "2001:db8:1:3::1"))
+        var holders = AliasHolders(limits: .init(perAddress: 2, total: 3))
+        holders.came(from: "a")
+        holders.came(from: "a")
+        #expect(!holders.hasPlace(for: "a", releasing: false) && holders.hasPlace(for: "a", releasing: true))
+        #expect(holders.hasPlace(for: "b", releasing: false))
+        holders.came(from: "b")
+        #expect(!holders.hasPlace(for: "c", releasing: false), "the limit of all")
+        holders.left("a")
+        #expect(holders.hasPlace(for: "a", releasing: false) && holders.count == 2)
     }
 
     @Test("acquaintances are mutual and bounded, for one peer and in all")

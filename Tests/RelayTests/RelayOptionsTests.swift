@@ -27,7 +27,12 @@ struct RelayOptionsTests {
             "takeover_within_ms": 60, "max_absent_peers": 7, "max_stored_per_peer": 8,
             "max_stored_bytes_per_peer": 9, "max_stored_bytes": 10, "stored_for_ms": 11_000,
             "max_queued_bytes": 65_536, "max_acquaintances_per_peer": 13, "max_acquaintances": 14,
+            "origins": ["WSS://Relay.example", "wss://[2001:db8::1]:9001/path"], "state_dir": "/s",
+            "max_aliases_per_address": 15, "max_aliases": 16, "max_proved_ids": 17,
         ])
+        #expect(options.origins == ["wss://relay.example:443", "wss://[2001:db8::1]:9001"])
+        #expect(options.stateDirectory == "/s" && options.maximumAliasesPerAddress == 15)
+        #expect(options.maximumAliases == 16 && options.maximumProvedIDs == 17)
         #expect(options.host == "::1" && options.port == 0)
         #expect(options.health == RelayOptions.Address(host: "127.0.0.1", port: 9_002))
         #expect(options.tls?.certificateFile == "c.pem" && options.tls?.keyFile == "k.pem")
@@ -39,8 +44,8 @@ struct RelayOptionsTests {
         #expect(options.maximumStoredBytesPerPeer == 9 && options.maximumStoredBytes == 10)
         #expect(options.storedFor == 11_000 && options.maximumQueuedBytes == 65_536)
         #expect(options.maximumAcquaintancesPerPeer == 13 && options.maximumAcquaintances == 14)
-        let none = try RelayOptions(json: ["health": .null, "tls": .null])
-        #expect(none.health == nil && none.tls == nil)
+        let none = try RelayOptions(json: ["health": .null, "tls": .null, "state_dir": .null, "origins": []])
+        #expect(none.health == nil && none.tls == nil && none.stateDirectory == nil && none.origins == [])
     }
 
     @Test("an unknown key, a wrong type and a number out of range are named")
@@ -60,6 +65,12 @@ struct RelayOptionsTests {
             (["stored_for_ms": -1], .invalidOption, ["stored_for_ms"]),
             (["allowed_origins": [1]], .invalidOption, ["allowed_origins", "an array of texts"]),
             (["tls": ["key_file": "k"]], .invalidOption, ["tls", "certificate_file"]),
+            (["origins": "ws://127.0.0.1:9001"], .invalidOption, ["origins", "an array of texts"]),
+            (["origins": ["127.0.0.1:9001"]], .invalidOption, ["origins"]),
+            (["origins": ["wss://relay.example"]], .invalidOption, ["origins", "ws://"]),
+            (["state_dir": 1], .invalidOption, ["state_dir", "a text"]),
+            (["state_dir": ""], .invalidOption, ["state_dir"]),
+            (["max_proved_ids": -1], .invalidOption, ["max_proved_ids"]),
             (["tls": ["key_file": 1]], .invalidOption, ["tls.key_file"]),
         ] as [(JSONObject, RelayError.Code, [String])] {
             let error = refusal(json)

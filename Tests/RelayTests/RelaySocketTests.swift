@@ -177,6 +177,68 @@ struct RelaySocketTests {
         await relay.stop()
     }
 
+    @Test("the limit of unregistered connections in all is another answer than that of one address")
+    func unregisteredInAll() async throws {
+        let relay = try TestRelay([
+            "max_unregistered": 2, "max_unregistered_per_address": 1, "limit_loopback": false,
+        ])
+        // Not limited for its address, for it is loopback; in all it is.
+        let first = try #require(try await TestPeer.connect(relay.port))
+        let second = try #require(try await TestPeer.connect(relay.port))
+        #expect(try await TestPeer.refusal(relay.port).contains("503"))
+        // Who registers makes room, and so does who leaves.
+        #expect(try await first.register("alice")["type"] == "registered")
+        let third = try #require(try await TestPeer.connect(relay.port))
+        #expect(try await TestPeer.refusal(relay.port).contains("503"))
+        second.abort()
+        _ = try await first.settle()
+        #expect(try await third.register("bob")["type"] == "registered")
+        #expect(try await TestPeer.connect(relay.port) != nil)
+        #expect(relay.relay.stats.turnedAway == 2)
+        await relay.stop()
+
+        let other = try TestRelay([
+            "max_unregistered": 10, "max_unregistered_per_address": 1, "limit_loopback": true,
+        ])
+        _ = try #require(try await TestPeer.connect(other.port))
+        #expect(try await TestPeer.refusal(other.port).contains("429"))
+        await other.stop()
+    }
+
+    @Test("pings do not replace a registration; who registered stays")
+    func registerWithin() async throws {
+        let relay = try TestRelay(["register_within_ms": 500])
+        let alice = try await TestPeer.register(relay.port, as: "alice")
+        let idle = try #require(try await TestPeer.connect(relay.port))
+        _ = try await idle.settle()
+        let reason = try await idle.closed()
+        #expect(reason.code == 1_008 && reason.text == "register_timeout")
+        #expect(try await alice.settle() == [])
+        #expect(relay.relay.stats.connections == 1)
+        await relay.stop()
+    }
+
+    @Test("a frame over the limit ends its sender, one that grows over it on its way is refused, others go on")
+    func frameLimit() async throws {
+        let relay = try TestRelay(["max_frame_bytes": 4_096])
+        let alice = try await TestPeer.register(relay.port, as: "a-rather-long-id-of-alice")
+        let bob = try await TestPeer.register(relay.port, as: "b")
+        func frame(of length: Int) -> String {
+            let frame = #"{"type":"message","to":"b","payload":""}"#
+            return frame.replacing(
+                #""payload":""#, with: #""payload":""# + String(repeating: "x", count: length - frame.utf8.count))
+        }
+        alice.send(text: frame(of: 4_096))
+        #expect(try await alice.next()["code"] == "frame_too_large")
+        alice.send(text: frame(of: 3_900))
+        #expect(try await bob.next()["payload"]?.string?.utf8.count == 3_860)
+        alice.send(text: frame(of: 4_097))
+        #expect(try await alice.closed().code == 1_009)
+        // One who knows bob hears of the end; nothing of the frame arrived.
+        #expect(try await bob.settle().map { $0["type"] } == ["peer-status"])
+        await relay.stop()
+    }
+
     @Test("at the limit of connections the newest waits, it is said once, and it gets in when one leaves")
     func connectionLimit() async throws {
         let relay = try TestRelay(["max_connections": 2])
@@ -189,17 +251,67 @@ struct RelaySocketTests {
         bob.close()
         let third = try #require(try await waiting)
         #expect(try await third.register("carol")["type"] == "registered")
+        // Full again, and again: who lives at the limit is told of it once.
+        for _ in 0..<3 {
+            async let next = TestPeer.connect(relay.port)
+            _ = try await alice.settle()
+            third.close()
+            (try #require(try await next)).abort()
+        }
         #expect(relay.log.entries.filter { $0.contains("limit") }.count == 1)
         await relay.stop()
     }
 
-    @Test("frames over the limit of a second are refused by name")
+    @Test("frames over the limit of a second are refused by name, once, for that peer, for that second")
     func rate() async throws {
-        let relay = try TestRelay(["limit_loopback": true, "max_frames_per_second": 20])
+        let relay = try TestRelay(["limit_loopback": true, "max_frames_per_second": 50])
         let alice = try await TestPeer.register(relay.port, as: "alice")
-        for _ in 0..<60 { alice.send(["type": "ping"]) }
+        let bob = try await TestPeer.register(relay.port, as: "bob")
+        for _ in 0..<400 { alice.send(["type": "ping"]) }
         #expect(try await alice.next(type: "error")["code"] == "rate_limited")
+        #expect(try await bob.settle() == [], "bob has frames of his own")
         #expect(relay.relay.stats.framesLimited > 0)
+        #expect(relay.relay.stats.peers == 2)
+        // Nobody is cut off: a new second, new frames.
+        let asking = LoopTimer { alice.send(["type": "get-peers"]) }
+        asking.start(after: 0, every: 50)
+        _ = try await alice.next(type: "peers-list")
+        asking.stop()
+        await relay.stop()
+
+        let free = try TestRelay(["max_frames_per_second": 1])
+        let carol = try await TestPeer.register(free.port, as: "carol")
+        for _ in 0..<100 { carol.send(["type": "get-peers"]) }
+        #expect(try await carol.settle().count == 100, "loopback is not counted unless asked for")
+        await free.stop()
+    }
+
+    @Test("an old socket's end, however late and however it comes, never removes the newer registration")
+    func lateEnd() async throws {
+        let relay = try TestRelay(["takeover_within_ms": 50])
+        let alice = try await TestPeer.register(relay.port, as: "alice")
+        var held = try await TestPeer.register(relay.port, as: "x")
+        for round in 0..<4 {
+            held.pauseReading()
+            let newer = try #require(try await TestPeer.connect(relay.port))
+            #expect(try await newer.register("x")["isReconnect"] == true)
+            switch round {
+            case 0: held.abort()
+            case 1: held.close()
+            case 2:
+                held.resumeReading()
+                #expect(try await held.closed().code == 4_001)
+            default:
+                // Still there, and it asks for its id again: the newer one answers and keeps it.
+                held.send(["type": "register", "peerId": "x"])
+            }
+            _ = try await newer.settle()
+            send(.integer(Int64(round)), to: "x", from: alice)
+            #expect(try await newer.next(type: "message")["payload"] == .integer(Int64(round)))
+            #expect(relay.relay.stats.peers == 2)
+            held = newer
+        }
+        #expect(relay.relay.stats.peersReplaced == 4)
         await relay.stop()
     }
 
@@ -213,6 +325,40 @@ struct RelaySocketTests {
         #expect(try await alice.closed().code == 1_001)
         #expect(try await TestPeer.connect(port) == nil)
         await relay.stop()
+    }
+
+    @Test("stopping waits a second for a peer that never answers the close handshake, no longer")
+    func shutdownDeaf() async throws {
+        let relay = try TestRelay()
+        let deaf = try await TestPeer.register(relay.port, as: "deaf")
+        let alice = try await TestPeer.register(relay.port, as: "alice")
+        // Its bytes stay with the kernel, so no close frame is answered.
+        deaf.pauseReading()
+        let began = EventLoop.now
+        await relay.stop()
+        let duration = EventLoop.now - began
+        #expect((Relay.farewell - 1...Relay.farewell + 1_500).contains(duration), "\(duration) ms")
+        #expect(try await alice.closed().code == 1_001)
+        // What it was told is not lost.
+        deaf.resumeReading()
+        #expect(try await deaf.next()["type"] == "server-shutdown")
+        #expect(try await deaf.closed().code == 1_001)
+    }
+
+    @Test("stopping twice waits for the one end, and a peer that answers does not keep it")
+    func shutdownTwice() async throws {
+        let relay = try TestRelay()
+        let deaf = try await TestPeer.register(relay.port, as: "deaf")
+        deaf.pauseReading()
+        var ended = 0
+        relay.relay.stop { ended += 1 }
+        await relay.stop()
+        #expect(ended == 1)
+        let second = try TestRelay()
+        _ = try await TestPeer.register(second.port, as: "alice")
+        let began = EventLoop.now
+        await second.stop()
+        #expect(EventLoop.now - began < Relay.farewell)
     }
 
     @Test("a port in use is named; the relay that has it goes on")

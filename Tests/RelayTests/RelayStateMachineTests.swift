@@ -171,7 +171,7 @@ struct RelayStateMachineTests {
         )
     }
 
-    @Test("sealed stays where it was true, and only there")
+    @Test("sealed is what says true and nothing else; whoever has not proved its id does not get it")
     func sealed() {
         var bench = Bench()
         let alice = bench.peer("alice")
@@ -179,7 +179,11 @@ struct RelayStateMachineTests {
         _ = bench.takeAll()
         bench.receive(#"{"type":"message","to":"bob","sealed":true,"payload":{}}"#, from: alice)
         bench.receive(#"{"type":"message","to":"bob","sealed":"true","payload":{}}"#, from: alice)
-        #expect(bench.take(bob).map { $0["sealed"] } == [true, nil])
+        bench.receive(#"{"type":"message","to":"bob","sealed":1,"payload":{}}"#, from: alice)
+        bench.receive(#"{"type":"offer","to":"bob","sealed":true,"sdp":""}"#, from: alice)
+        #expect(bench.take(bob).map { $0["type"] } == ["message", "message", "offer"])
+        #expect(bench.take(alice).map { $0["type"] } == ["peer-offline"])
+        #expect(bench.machine.absent.frameCount == 1)
     }
 
     @Test(

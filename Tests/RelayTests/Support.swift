@@ -1,3 +1,4 @@
+import Identity
 import JSON
 
 @testable import Relay
@@ -45,12 +46,20 @@ struct Bench {
     private(set) var sent: [(to: ConnectionID, frame: [UInt8])] = []
     private(set) var closed: [(ConnectionID, CloseCause)] = []
     private(set) var probes: [(owner: ConnectionID, peer: Int, claim: UInt64)] = []
+    private(set) var remembered: [[UInt8]] = []
+    private(set) var forgotten = 0
+    /// What the next challenges are made with; the newest nonce.
+    var security = ChannelSecurity.plain
+    private(set) var nonce = ""
+    private var nextNonce: UInt8 = 0
     private(set) var awaited: [(ConnectionID, peer: Int, through: UInt64)] = []
 
     init(_ change: (inout RelayOptions) -> Void = { _ in }) {
         var options = RelayOptions()
         change(&options)
-        machine = RelayStateMachine(limits: options.limits)
+        machine = RelayStateMachine(
+            limits: options.limits, proved: ProvedIDs(limit: options.maximumProvedIDs))
+        machine.origins = [Array("ws://192.0.2.5:9001".utf8)]
     }
 
     mutating func advance(_ milliseconds: UInt64) {
@@ -122,6 +131,12 @@ struct Bench {
             case .close(let id, let cause): closed.append((id, cause))
             case .probe(let id, let peer, let claim): probes.append((id, peer, claim))
             case .awaitWritten(let id, let peer, let sequence): awaited.append((id, peer, sequence))
+            case .remember(let name): remembered.append(name)
+            case .cannotRemember: forgotten += 1
+            case .challenge(let id):
+                nextNonce += 1
+                nonce = TextEncoding.base64url.encode(Array(repeating: nextNonce, count: 32))
+                perform(machine.challenge(id, nonce: nonce, security: security, at: moment))
             }
         }
     }

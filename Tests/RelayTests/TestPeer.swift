@@ -29,17 +29,26 @@ final class TestPeer: WebSocketDelegate {
 
     /// Connects; `nil` when it was refused.
     static func connect(
-        _ port: UInt16, origin: String? = nil, maximumMessage: Int = 1 << 20
+        _ port: UInt16, origin: String? = nil, maximumMessage: Int = 1 << 20, caFile: String? = nil
     ) async throws -> TestPeer? {
         let peer = TestPeer()
         var options = WebSocketClientOptions()
         options.webSocket.maximumMessage = maximumMessage
         options.webSocket.maximumUnsent = 256 << 20
         if let origin { options.headers = [("Origin", origin)] }
+        options.tls.caFile = caFile
+        let scheme = caFile == nil ? "ws" : "wss"
         peer.webSocket = WebSocket.connect(
-            to: try WebSocketURL("ws://127.0.0.1:\(port)"), options: options, delegate: peer)
+            to: try WebSocketURL("\(scheme)://127.0.0.1:\(port)"), options: options, delegate: peer)
         let isOpen = await withCheckedContinuation { peer.wait(.open($0)) }
         return isOpen ? peer : nil
+    }
+
+    /// Tries to connect. Returns why it was refused.
+    static func refusal(_ port: UInt16) async throws -> String {
+        let peer = TestPeer()
+        peer.webSocket = WebSocket.connect(to: try WebSocketURL("ws://127.0.0.1:\(port)"), delegate: peer)
+        return try await peer.closed().error?.message ?? "it was not refused"
     }
 
     /// Connects, registers, and takes the answer.
@@ -53,6 +62,28 @@ final class TestPeer: WebSocketDelegate {
     func register(_ name: String) async throws -> JSONValue {
         send(["type": "register", "peerId": .string(name), "deviceType": "mobile"])
         return try await next { $0["type"] == "registered" || $0["type"] == "error" }
+    }
+
+    var channelBinding: [UInt8]? { webSocket?.channelBinding }
+
+    /// Asks for a challenge. Returns its nonce.
+    func challenge(_ prover: Prover) async throws -> String {
+        send(prover.claim())
+        return try #require(try await next(type: "challenge")["nonce"]?.string)
+    }
+
+    /// Sends a proof. Returns the answer.
+    func answer(_ prover: Prover, proof: JSONValue?) async throws -> JSONValue {
+        send(prover.claim(["proof": proof]))
+        return try await next { $0["type"] == "registered" || $0["type"] == "error" }
+    }
+
+    /// Registers with a proof for what was dialled. Returns the answer.
+    @discardableResult
+    func prove(_ prover: Prover, origin: String, binding: [UInt8]? = nil) async throws -> JSONValue {
+        let nonce = try await challenge(prover)
+        return try await answer(
+            prover, proof: prover.proof(nonce, origin: origin, binding: binding ?? channelBinding))
     }
 
     func send(_ frame: JSONValue) { webSocket?.send(frame.serialized()) }
@@ -154,11 +185,16 @@ final class TestRelay {
     /// What it logged.
     let log = LogBook()
 
-    init(_ options: JSONObject = [:]) throws {
+    /// What a client signs that has dialled it.
+    var origin: String { "\(isSecure ? "wss" : "ws")://127.0.0.1:\(port)" }
+    private let isSecure: Bool
+
+    init(_ options: JSONObject = [:], memory: RelayMemory? = nil) throws {
+        isSecure = options["tls"] != nil
         var json: JSONObject = ["listen": "127.0.0.1:0", "health": "127.0.0.1:0"]
         json.merge(options)
         let log = log
-        relay = try Relay.start(RelayOptions(json: json)) { level, text in
+        relay = try Relay.start(RelayOptions(json: json), memory: memory) { level, text in
             EventLoop.assumeIsolated { log.entries.append(text) }
         }
     }

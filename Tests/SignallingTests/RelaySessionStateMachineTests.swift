@@ -209,6 +209,42 @@ import Wire
         #expect(machine.connectionState == .connecting)
     }
 
+    @Test("suspended it closes and forgets, resumed it connects at once; who was stopped stays so")
+    mutating func suspend() {
+        #expect(machine.suspend() == .none)
+        #expect(machine.connectionState == .offline(.stopped))
+        #expect(machine.resume() == .none)
+        #expect(machine.resume() == .none)
+        goOnline(at: 0)
+        #expect(machine.suspend() == .closeConnection)
+        #expect(machine.suspend() == .none)
+        #expect(machine.connectionState == .offline(.suspended))
+        #expect(machine.connectionState.problem == nil)
+        #expect(machine.deadline == nil)
+        #expect(machine.reconnectNow() == .none, "a change of the network does not wake it")
+        #expect(machine.start() == .none)
+        #expect(machine.resume() == .connect)
+        #expect(machine.resume() == .none)
+        #expect(machine.connectionState == .connecting)
+        // Asleep while it waited for its next attempt: none of the backoff is left.
+        for _ in 0..<5 {
+            _ = machine.closed(OfflineReason(.closed, "x"), now: 0, using: &generator)
+            _ = machine.deadlineReached(now: .max, using: &generator)
+        }
+        _ = machine.closed(OfflineReason(.closed, "x"), now: 0, using: &generator)
+        #expect(machine.suspend() == .none)
+        #expect(machine.resume() == .connect)
+        #expect(machine.backoff.step == 0)
+        // Started while the machine sleeps, it begins when it wakes; stopped there, it does not.
+        _ = machine.stop()
+        _ = machine.suspend()
+        #expect(machine.start() == .none)
+        #expect(machine.connectionState == .offline(.suspended))
+        #expect(machine.stop() == .none)
+        #expect(machine.resume() == .none)
+        #expect(machine.connectionState == .offline(.stopped))
+    }
+
     @Test("times at the end of the clock do not trap")
     mutating func endOfTime() {
         _ = machine.start()
@@ -229,8 +265,12 @@ import Wire
 
 /// The owner, as the machine believes it to be: it carries the actions out on one imaginary socket.
 private struct SessionModel {
-    private static let registration = SignallingFrame.Register(peerID: "did:key:zMe", deviceType: .mobile)
-    private var machine = RelaySessionStateMachine(registration: registration)
+    private static let nonce = String(repeating: "A", count: 43)
+    private let registration: SignallingFrame.Register
+    private var machine: RelaySessionStateMachine
+    private var isSuspended = false
+    /// On this socket.
+    private var proofs = 0
     private var random: SeededGenerator
     private var jitter: SeededGenerator
     private var now: UInt64 = 0
@@ -238,6 +278,10 @@ private struct SessionModel {
     private var isOpen = false
 
     init(seed: UInt64) {
+        var registration = SignallingFrame.Register(peerID: "did:key:zMe", deviceType: .mobile)
+        machine = RelaySessionStateMachine(registration: registration, proves: seed % 2 == 0)
+        registration.bellwire = seed % 2 == 0 ? 1 : nil
+        self.registration = registration
         random = SeededGenerator(seed: seed)
         jitter = SeededGenerator(seed: ~seed)
     }
@@ -246,6 +290,7 @@ private struct SessionModel {
         #expect(!hasSocket, "a second socket")
         hasSocket = true
         isOpen = false
+        proofs = 0
     }
 
     private mutating func drop() {
@@ -260,6 +305,7 @@ private struct SessionModel {
             .message(.init(to: "pc", from: "pc", payload: [:])), .message(.init(payload: [:])),
             .offlineMessage(.init(original: .message(.init(from: "pc", payload: [:])), storedAt: 1)),
             .register(.init(peerID: "pc")), .peerOffline(.init(peerID: "pc")), .ping, .pong(timestamp: nil),
+            .challenge(nonce: Self.nonce), .challenge(nonce: Self.nonce), .challenge(nonce: "short"),
             .serverShutdown, .other(type: "x"), .routed(.init(kind: .offer, from: "pc")),
         ]
         return frames.randomElement(using: &random) ?? .ping
@@ -268,24 +314,35 @@ private struct SessionModel {
     mutating func step() {
         now += UInt64.random(in: 0...6_000, using: &random)
         let before = machine.connectionState
-        switch Int.random(in: 0..<16, using: &random) {
+        switch Int.random(in: 0..<18, using: &random) {
         case 0: if machine.start() == .connect { connect() }
         case 1:
             if machine.stop() == .closeConnection { drop() }
             #expect(machine.connectionState == .offline(.stopped))
+        case 16:
+            if machine.suspend() == .closeConnection { drop() }
+            isSuspended = true
+            #expect(machine.connectionState == .offline(before == .offline(.stopped) ? .stopped : .suspended))
+        case 17:
+            if machine.resume() == .connect {
+                connect()
+                #expect(before == .offline(.suspended))
+            }
+            isSuspended = false
+            #expect(machine.connectionState != .offline(.suspended))
         case 2:
             switch machine.reconnectNow() {
             case .connect: connect()
             case .replaceConnection:
                 drop()
                 connect()
-            case .none: #expect(before == .offline(.stopped))
+            case .none: #expect(before == .offline(.stopped) || before == .offline(.suspended))
             }
         case 3, 4, 5:
             guard hasSocket, !isOpen else { break }
             isOpen = true
             switch machine.opened(now: now) {
-            case .register(let registration): #expect(registration == Self.registration)
+            case .register(let registration): #expect(registration == self.registration)
             case .closeConnection: Issue.record("a socket that the machine does not know")
             }
         case 6:
@@ -300,6 +357,17 @@ private struct SessionModel {
             case .online:
                 #expect(before == .registering)
                 #expect(machine.connectionState == .online)
+            case .prove(let nonce):
+                #expect(before == .registering && nonce == Self.nonce && registration.bellwire == 1)
+                proofs += 1
+                #expect(proofs == 1, "a second proof on one connection")
+                if Bool.random(using: &random) {
+                    guard case .drop = machine.cannotProve("no", now: now, using: &jitter) else {
+                        Issue.record("not dropped")
+                        break
+                    }
+                    drop()
+                }
             case .drop: drop()
             case .deliver, .sendPong, .ignore: #expect(machine.connectionState == before)
             }
@@ -320,11 +388,13 @@ private struct SessionModel {
     }
 
     private func check() {
-        #expect(machine.registration == Self.registration)
+        #expect(machine.registration == registration)
+        #expect(!machine.isProved || proofs == 1 && machine.connectionState == .online)
         switch machine.connectionState {
         case .offline(let reason):
             #expect(!hasSocket)
-            #expect((machine.deadline == nil) == (reason == .stopped))
+            #expect((machine.deadline == nil) == (reason == .stopped || reason == .suspended))
+            #expect(reason != .suspended || isSuspended)
             #expect((machine.deadline ?? now) <= now + 10_000)
         case .connecting: #expect(hasSocket && !isOpen)
         case .registering, .online: #expect(hasSocket && isOpen && machine.deadline != nil)
@@ -334,6 +404,7 @@ private struct SessionModel {
     /// Left alone with a good relay, it comes online: it never gives up.
     mutating func finish() {
         if machine.start() == .connect { connect() }
+        if machine.resume() == .connect { connect() }
         for _ in 0..<4 where machine.connectionState != .online {
             switch machine.connectionState {
             case .offline: timer()

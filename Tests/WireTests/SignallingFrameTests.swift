@@ -41,7 +41,7 @@ import Testing
         #expect(try decode(#"{"type":"pong","timestamp":1.5e3}"#) == .pong(timestamp: 1_500))
         #expect(try decode(#"{"type":"error","error":"no such peer","timestamp":1}"#) == .error("no such peer"))
         #expect(try decode(#"{"type":"server-shutdown","message":"bye"}"#) == .serverShutdown)
-        for type in ["offer-pending", "peer-status-response", "peers-list", "challenge", "tomorrow"] {
+        for type in ["offer-pending", "peer-status-response", "peers-list", "tomorrow"] {
             #expect(try decode(#"{"type":"\#(type)","peerId":7}"#) == .other(type: type))
         }
     }
@@ -126,6 +126,39 @@ import Testing
                 == .register(.init(peerID: "a")))
     }
 
+    @Test("the frames of a proof are read and written literally (protocol.md 4.1)")
+    func proof() throws {
+        let challenge = #"{"type":"challenge","nonce":"bm9uY2U"}"#
+        #expect(try decode(challenge) == .challenge(nonce: "bm9uY2U"))
+        #expect(SignallingFrame.challenge(nonce: "bm9uY2U").json.serialized() == challenge)
+        let register = SignallingFrame.Register(
+            peerID: "did:key:zA", deviceType: .mobile, deviceInfo: [:], bellwire: 1,
+            proof: .init(nonce: "n", origin: "ws://192.168.1.5:9001", signature: "s"))
+        let text =
+            #"{"type":"register","peerId":"did:key:zA","deviceType":"mobile","deviceInfo":{},"bellwire":1,"#
+            + #""proof":{"nonce":"n","origin":"ws://192.168.1.5:9001","signature":"s"}}"#
+        #expect(SignallingFrame.register(register).json.serialized() == text)
+        #expect(try decode(text) == .register(register))
+        for wrong in ["1", "null", "[]", "{}", #"{"nonce":"n","origin":"o"}"#] {
+            #expect(
+                try decode(#"{"type":"register","peerId":"a","bellwire":"1","proof":\#(wrong)}"#)
+                    == .register(.init(peerID: "a")))
+        }
+        let sealed = #"{"type":"message","to":"did:key:zA","sealed":true,"payload":{"type":"bellwire:sealed"}}"#
+        let message = SignallingFrame.Message(
+            to: "did:key:zA", payload: ["type": "bellwire:sealed"], isSealed: true)
+        #expect(SignallingFrame.message(message).json.serialized() == sealed)
+        #expect(try decode(sealed) == .message(message))
+        for wrong in [#""true""#, "1", "null", "false"] {
+            #expect(
+                try decode(#"{"type":"message","from":"a","sealed":\#(wrong),"payload":{}}"#)
+                    == .message(.init(from: "a", payload: [:])))
+        }
+        #expect(
+            try decode(#"{"type":"error","error":"taken","code":"id_taken"}"#)
+                == .error(.init("taken", code: "id_taken")))
+    }
+
     @Test("a frame without what it needs is named, never a crash")
     func refusals() {
         #expect(code("") == .notJSON)
@@ -135,6 +168,9 @@ import Testing
         #expect(code("[]") == .noType)
         #expect(code("{}") == .noType)
         #expect(code(#"{"type":7}"#) == .noType)
+        for nonce in ["", #","nonce":7"#, #","nonce":null"#, #","nonce":[]"#] {
+            #expect(code(#"{"type":"challenge"\#(nonce)}"#) == .missingField)
+        }
         for type in ["register", "peer-offline", "peer-status"] {
             #expect(code(#"{"type":"\#(type)"}"#) == .missingField)
             #expect(code(#"{"type":"\#(type)","peerId":""}"#) == .missingField)
@@ -150,7 +186,7 @@ import Testing
         #expect(try decode(#"{"type":"error","message":"m"}"#) == .error("m"))
         #expect(try decode(#"{"type":"error"}"#) == .error(""))
         let long = String(repeating: "x", count: 5_000)
-        #expect(try decode(#"{"type":"error","error":"\#(long)"}"#) == .error(String(long.prefix(200))))
+        #expect(try decode(#"{"type":"error","error":"\#(long)"}"#) == .error(.init(String(long.prefix(200)))))
     }
 
     @Test("frames are written literally as protocol.md has them")

@@ -31,6 +31,8 @@ struct Envelope {
     var id = Field()
     var deviceType = Field()
     var deviceInfo = Field()
+    var bellwire = Field()
+    var proof = Field()
 }
 
 /// The frames that a peer may send (protocol.md 1).

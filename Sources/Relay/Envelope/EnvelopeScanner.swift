@@ -79,6 +79,8 @@ struct EnvelopeScanner {
         case .id: try set(&envelope.id, field)
         case .deviceType: try set(&envelope.deviceType, field)
         case .deviceInfo: try set(&envelope.deviceInfo, field)
+        case .bellwire: try set(&envelope.bellwire, field)
+        case .proof: try set(&envelope.proof, field)
         }
     }
 
@@ -93,7 +95,7 @@ struct EnvelopeScanner {
 
 /// The top-level keys that mean something to the relay.
 private enum EnvelopeKey {
-    case type, to, from, peerID, payload, sealed, messageID, id, deviceType, deviceInfo
+    case type, to, from, peerID, payload, sealed, messageID, id, deviceType, deviceInfo, bellwire, proof
 
     /// The bytes between a key's quotes.
     @inline(__always)
@@ -103,9 +105,11 @@ private enum EnvelopeKey {
         case 2 where key.matches("id"): self = .id
         case 4 where key.matches("type"): self = .type
         case 4 where key.matches("from"): self = .from
+        case 5 where key.matches("proof"): self = .proof
         case 6 where key.matches("peerId"): self = .peerID
         case 6 where key.matches("sealed"): self = .sealed
         case 7 where key.matches("payload"): self = .payload
+        case 8 where key.matches("bellwire"): self = .bellwire
         case 9 where key.matches("messageId"): self = .messageID
         case 10 where key.matches("deviceType"): self = .deviceType
         case 10 where key.matches("deviceInfo"): self = .deviceInfo

@@ -8,6 +8,13 @@ enum RelayFrame {
         return frame.finished
     }
 
+    /// `nonce` is base64url.
+    static func challenge(_ nonce: String) -> [UInt8] {
+        var frame = FrameWriter(type: "challenge")
+        frame.add("nonce", text: nonce.utf8)
+        return frame.finished
+    }
+
     /// `messageID` is the JSON text that the frame had.
     static func peerOffline(
         _ name: [UInt8], messageID: UnsafeRawBufferPointer?, messageType: UnsafeRawBufferPointer, at moment: Moment
@@ -98,7 +105,8 @@ extension Device {
 /// Why a frame was refused: the `code` and the `error` of the answer.
 enum Refusal: CaseIterable {
     case badFrame, duplicateKey, tooDeep, unknownType, notRegistered, missingPeerID, badPeerID, missingTo, badTo,
-        missingPayload, tooLarge, idTaken, rateLimited
+        missingPayload, tooLarge, idTaken, rateLimited, tooManyAliases, proofRequired, unprovable, badNonce, badOrigin,
+        badProof
 
     var name: StaticString {
         switch self {
@@ -115,6 +123,12 @@ enum Refusal: CaseIterable {
         case .tooLarge: "frame_too_large"
         case .idTaken: "id_taken"
         case .rateLimited: "rate_limited"
+        case .tooManyAliases: "too_many_aliases"
+        case .proofRequired: "proof_required"
+        case .unprovable: "unprovable"
+        case .badNonce: "bad_nonce"
+        case .badOrigin: "bad_origin"
+        case .badProof: "bad_proof"
         }
     }
 
@@ -134,6 +148,12 @@ enum Refusal: CaseIterable {
         case .tooLarge: "the routed frame would be larger than a frame may be"
         case .idTaken: "another connection holds this peerId and answers"
         case .rateLimited: "too many frames in one second; the rest of them are dropped"
+        case .tooManyAliases: "too many pairing codes are held already"
+        case .proofRequired: "this peerId was proved before and is registered with its proof only"
+        case .unprovable: "only the did:key of an Ed25519 key can be proved, and over TLS only with its exporter"
+        case .badNonce: "the proof answers no challenge of this connection, or too late"
+        case .badOrigin: "the proof is for another address than those of this relay; its option origins names them"
+        case .badProof: "the proof is not one of this peerId on this connection"
         }
     }
 }

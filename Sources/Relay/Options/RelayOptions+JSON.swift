@@ -8,6 +8,13 @@ extension RelayOptions {
     package init(json: JSONObject) throws(RelayError) {
         self.init()
         for member in json.members { try set(Option(member.key, member.value)) }
+        // Whichever of the two came first.
+        let scheme = tls == nil ? "ws://" : "wss://"
+        for origin in origins where !origin.hasPrefix(scheme) {
+            throw RelayError(
+                .invalidOption,
+                "relay options: \"origins\" must begin with \(scheme), which is what it speaks; \(origin) does not")
+        }
     }
 
     private mutating func set(_ option: Option) throws(RelayError) {
@@ -19,6 +26,14 @@ extension RelayOptions {
         case "health": health = option.value.isNull ? nil : try option.address()
         case "tls": tls = option.value.isNull ? nil : try option.tls()
         case "allowed_origins": allowedOrigins = try option.texts()
+        case "origins": origins = try option.origins()
+        case "state_dir":
+            // As a device's and a desktop's: ":memory:" keeps nothing.
+            let path = option.value.isNull ? nil : try option.path()
+            stateDirectory = path == ":memory:" ? nil : path
+        case "max_aliases_per_address": maximumAliasesPerAddress = try option.number(0...1_000_000)
+        case "max_aliases": maximumAliases = try option.number(0...1_000_000)
+        case "max_proved_ids": maximumProvedIDs = try option.number(0...10_000_000)
         case "max_frame_bytes": maximumFrame = try option.number(4 << 10...16 << 20)
         case "max_frames_per_second": maximumFramesPerSecond = try option.number(0...1_000_000)
         case "limit_loopback": limitsLoopback = try option.flag()
@@ -95,6 +110,27 @@ private struct Option {
             texts.append(text)
         }
         return texts
+    }
+
+    func path() throws(RelayError) -> String {
+        let text = try text()
+        guard !text.isEmpty, text.utf8.count <= 4_096, !text.utf8.contains(0) else {
+            throw wrong("the path of a directory")
+        }
+        return text
+    }
+
+    /// Each as a client says what it dialled.
+    func origins() throws(RelayError) -> [String] {
+        var origins: [String] = []
+        for text in try texts() {
+            do throws(TransportError) {
+                origins.append(try WebSocketURL(text).origin)
+            } catch {
+                throw RelayError(.invalidOption, "relay options: \"\(key)\": \(error.message)", cause: error)
+            }
+        }
+        return origins
     }
 
     func address() throws(RelayError) -> RelayOptions.Address {

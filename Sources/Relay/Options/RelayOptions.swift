@@ -14,6 +14,14 @@ package struct RelayOptions: Sendable {
     package var tls: TLSServerOptions?
     /// Web pages of other hosts that may connect, as `https://example.org`; `*` = any. `allowed_origins`, default none.
     package var allowedOrigins: [String] = []
+    /// The addresses under which peers dial this relay, as `ws://192.168.1.5:9001` or `wss://relay.example.org`: a proof of an
+    /// id (protocol.md 4.1) that was made for any other is refused. Needed where peers dial a name, or an address that
+    /// is not this machine's own. TLS must end here: behind a proxy that ends it no proof holds. `origins`, default
+    /// none = its addresses (and `localhost`) with its port.
+    package var origins: [String] = []
+    /// A directory of its own, made with mode 0700, that keeps which ids were ever proved here. `state_dir`, default
+    /// `null` = in memory.
+    package var stateDirectory: String?
 
     /// Bytes of one frame. A longer one closes its sender's connection with 1009; one that would grow over it on its
     /// way is answered with `frame_too_large`. `max_frame_bytes`, default 1 MiB (4 KiB to 16 MiB).
@@ -36,6 +44,16 @@ package struct RelayOptions: Sendable {
     /// Milliseconds that the owner of an id has to answer a ping when another one wants the id.
     /// `takeover_within_ms`, default 2,000.
     package var takeoverWithin: UInt64 = 2_000
+
+    /// Aliases of typed codes (`pairing-code:…`) that one address may hold, loopback as well, of IPv6 a /64; the next is
+    /// refused with `too_many_aliases`. `max_aliases_per_address`, default 32.
+    package var maximumAliasesPerAddress = 32
+    /// The same in all. `max_aliases`, default 4,096.
+    package var maximumAliases = 4_096
+    /// Ids that were ever proved here, and so are never registered without a proof again. None is ever forgotten: at the
+    /// limit a new one is registered as proved, but not remembered, and the log says so once.
+    /// `max_proved_ids`, default 100,000.
+    package var maximumProvedIDs = 100_000
 
     /// Absent peers for which something is kept; for more, nothing is. `max_absent_peers`, default 10,000.
     package var maximumAbsentPeers = 10_000
@@ -83,6 +101,7 @@ package struct RelayOptions: Sendable {
                 peers: maximumAbsentPeers, framesPerPeer: maximumStoredPerPeer,
                 bytesPerPeer: min(maximumStoredBytesPerPeer, maximumQueuedBytes / 2), bytes: maximumStoredBytes,
                 age: storedFor),
-            acquaintances: .init(perPeer: maximumAcquaintancesPerPeer, total: maximumAcquaintances))
+            acquaintances: .init(perPeer: maximumAcquaintancesPerPeer, total: maximumAcquaintances),
+            aliases: .init(perAddress: maximumAliasesPerAddress, total: maximumAliases))
     }
 }

@@ -17,20 +17,27 @@ struct AbsentStore {
         /// As it would have been routed: for a `message`, with `from` and `timestamp`.
         let bytes: [UInt8]
         let storedAt: Moment
+        /// Only for a registration that was proved (protocol.md 4.1).
+        let isSealed: Bool
+        /// The delivery that it is on its way with; 0 = none.
+        fileprivate(set) var delivery: UInt64 = 0
+    }
+
+    /// Frames on their way to a peer that has come.
+    struct Delivery {
         /// Rising over the whole store.
-        let sequence: UInt64
+        let number: UInt64
+        let frames: [StoredFrame]
     }
 
     private struct Queue {
         var frames: [StoredFrame] = []
         var bytes = 0
-        /// Frames up to this one are on their way to the peer's connection.
-        var sentThrough: UInt64 = 0
     }
 
     private let limits: Limits
     private var queues: [Int: Queue] = [:]
-    private var nextSequence: UInt64 = 1
+    private var nextDelivery: UInt64 = 1
     private(set) var frameCount = 0
     private(set) var byteCount = 0
     /// Frames that were pushed out by newer ones.
@@ -49,7 +56,7 @@ struct AbsentStore {
 
     /// Keeps a frame, or counts it as refused. Returns whether it was kept.
     @discardableResult
-    mutating func keep(_ frame: [UInt8], for peer: Int, at moment: Moment) -> Bool {
+    mutating func keep(_ frame: [UInt8], for peer: Int, isSealed: Bool = false, at moment: Moment) -> Bool {
         let cost = frame.count + Self.overhead
         var queue = queues[peer] ?? Queue()
         guard cost <= limits.bytesPerPeer, limits.framesPerPeer > 0, queues[peer] != nil || queues.count < limits.peers
@@ -75,10 +82,9 @@ struct AbsentStore {
         // Taken out while it changes, so that its array is not copied.
         queues[peer] = nil
         queue.frames.removeFirst(dropped)
-        queue.frames.append(StoredFrame(bytes: frame, storedAt: moment, sequence: nextSequence))
+        queue.frames.append(StoredFrame(bytes: frame, storedAt: moment, isSealed: isSealed))
         queue.bytes += cost - droppedBytes
         queues[peer] = queue
-        nextSequence += 1
         frameCount += 1 - dropped
         byteCount += cost - droppedBytes
         displaced += UInt64(dropped)
@@ -86,23 +92,34 @@ struct AbsentStore {
     }
 
     /// What is to be sent to a peer that has come, oldest first, without what is on its way already. All of it stays
-    /// in the store until ``written(to:through:)``.
-    mutating func takeForDelivery(to peer: Int, at moment: Moment) -> [StoredFrame] {
+    /// in the store until ``written(to:through:)``. Sealed frames wait for one who `isProved`.
+    mutating func takeForDelivery(to peer: Int, isProved: Bool, at moment: Moment) -> Delivery? {
         dropExpired(of: peer, at: moment)
-        guard let queue = queues[peer], let last = queue.frames.last else { return [] }
-        let fresh = queue.frames.filter { $0.sequence > queue.sentThrough }
-        queues[peer]?.sentThrough = last.sequence
-        return fresh
+        guard var queue = queues[peer] else { return nil }
+        queues[peer] = nil
+        defer { queues[peer] = queue }
+        var fresh: [StoredFrame] = []
+        for index in queue.frames.indices
+        where queue.frames[index].delivery == 0 && (isProved || !queue.frames[index].isSealed) {
+            queue.frames[index].delivery = nextDelivery
+            fresh.append(queue.frames[index])
+        }
+        guard !fresh.isEmpty else { return nil }
+        defer { nextDelivery += 1 }
+        return Delivery(number: nextDelivery, frames: fresh)
     }
 
-    /// The frames up to that one are with the peer's kernel.
-    mutating func written(to peer: Int, through sequence: UInt64) {
-        drop(of: peer) { $0.sequence <= sequence }
+    /// The frames of the deliveries up to that one are with the peer's kernel.
+    mutating func written(to peer: Int, through delivery: UInt64) {
+        drop(of: peer) { $0.delivery > 0 && $0.delivery <= delivery }
     }
 
     /// The peer's connection ended: what was on its way and is still here must be sent again.
     mutating func deliveryEnded(for peer: Int) {
-        queues[peer]?.sentThrough = 0
+        guard var queue = queues[peer] else { return }
+        queues[peer] = nil
+        for index in queue.frames.indices { queue.frames[index].delivery = 0 }
+        queues[peer] = queue
     }
 
     /// Drops what is too old. Returns the peers for which nothing is left.
@@ -119,13 +136,17 @@ struct AbsentStore {
     }
 
     @discardableResult
-    private mutating func drop(of peer: Int, while isDone: (StoredFrame) -> Bool) -> Int {
+    private mutating func drop(of peer: Int, where isDone: (StoredFrame) -> Bool) -> Int {
         guard var queue = queues[peer] else { return 0 }
-        let dropped = queue.frames.prefix(while: isDone)
-        guard !dropped.isEmpty else { return 0 }
-        let bytes = dropped.reduce(0) { $0 + $1.bytes.count + Self.overhead }
-        let count = dropped.count
-        queue.frames.removeFirst(count)
+        queues[peer] = nil
+        var bytes = 0
+        let before = queue.frames.count
+        queue.frames.removeAll { frame in
+            guard isDone(frame) else { return false }
+            bytes += frame.bytes.count + Self.overhead
+            return true
+        }
+        let count = before - queue.frames.count
         queue.bytes -= bytes
         frameCount -= count
         byteCount -= bytes

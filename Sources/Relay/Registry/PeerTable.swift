@@ -152,19 +152,26 @@ struct Claim {
 }
 
 /// One id, held by one connection.
-///
-/// protocol.md 4.1 will add here whether the id was proved.
 final class Registration: Sendable {
     let connection: ConnectionID
     let device: Device
     /// Epoch milliseconds.
     let registeredAt: Int64
+    /// Whether the connection has proved that the id is its own (protocol.md 4.1).
+    let isProved: Bool
+    /// For the alias of a typed code: from where it is held.
+    let aliasNetwork: String?
     /// What every message of this peer begins with, its id written once: `{"type":"message","from":"…","payload":`.
     let messageHead: FrameBytes
     /// Where in ``messageHead`` the id stands as a JSON string.
     private let quotedName: Range<Int>
 
-    init(connection: ConnectionID, name: [UInt8], device: Device, registeredAt: Int64) {
+    init(
+        connection: ConnectionID, name: [UInt8], device: Device, registeredAt: Int64, isProved: Bool = false,
+        aliasNetwork: String? = nil
+    ) {
+        self.isProved = isProved
+        self.aliasNetwork = aliasNetwork
         self.connection = connection
         self.device = device
         self.registeredAt = registeredAt

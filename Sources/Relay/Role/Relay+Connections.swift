@@ -1,3 +1,4 @@
+internal import Identity
 package import Transport
 
 extension Relay: WebSocketDelegate {
@@ -71,8 +72,33 @@ extension Relay: WebSocketDelegate {
                 socket(of: id)?.whenDrained { [weak self] isWritten in
                     if isWritten { self?.machine.written(to: id, peer: peer, through: sequence) }
                 }
+            case .challenge(let id): challenge(id)
+            case .remember(let name): remember(name)
+            case .cannotRemember:
+                sayForgetful("\(options.maximumProvedIDs) ids were proved here, the limit: new ones are not kept")
             }
         }
+    }
+
+    private func challenge(_ id: ConnectionID) {
+        guard let socket = socket(of: id) else { return }
+        if let origins = ownOrigins?.all(at: EventLoop.now) { machine.origins = origins }
+        let security: ChannelSecurity =
+            options.tls == nil ? .plain : socket.channelBinding.map { .bound($0) } ?? .unbound
+        let nonce = TextEncoding.base64url.encode(Identity.randomBytes(RegistrationProof.nonceByteCount))
+        perform(machine.challenge(id, nonce: nonce, security: security, at: now()))
+    }
+
+    private func remember(_ name: [UInt8]) {
+        memory.remember(name, at: now().epoch) { [weak self] reason in
+            EventLoop.post { self?.sayForgetful("ids that were proved cannot be kept: \(reason)") }
+        }
+    }
+
+    private func sayForgetful(_ text: String) {
+        guard !hasSaidForgetful else { return }
+        hasSaidForgetful = true
+        log(.warning, text)
     }
 
     private func probe(_ id: ConnectionID, peer: Int, claim: UInt64) {

@@ -30,7 +30,9 @@ extension Relay {
             absentPeers: machine.absent.peerCount, messagesDelivered: counters.delivered,
             messagesDisplaced: machine.absent.displaced, messagesExpired: machine.absent.expired,
             messagesNotKept: machine.absent.refused, framesRefused: counters.refusedFrames,
-            framesLimited: counters.limitedFrames, peersReplaced: counters.replaced, slowReaders: slowReaders,
+            framesLimited: counters.limitedFrames, peersReplaced: counters.replaced,
+            registrationsProved: counters.proved, proofsRefused: counters.refusedProofs,
+            provedIDs: machine.proved.count, aliases: machine.aliases.count, slowReaders: slowReaders,
             turnedAway: turnedAway)
     }
 
@@ -73,6 +75,10 @@ extension Relay {
             ("peers", Int64(stats.peers)),
             ("registrations", Int64(clamping: stats.registrationsTotal)),
             ("peersReplaced", Int64(clamping: stats.peersReplaced)),
+            ("registrationsProved", Int64(clamping: stats.registrationsProved)),
+            ("proofsRefused", Int64(clamping: stats.proofsRefused)),
+            ("provedIds", Int64(stats.provedIDs)),
+            ("aliases", Int64(stats.aliases)),
             ("framesRefused", Int64(clamping: stats.framesRefused)),
             ("framesLimited", Int64(clamping: stats.framesLimited)),
             ("slowReaders", Int64(clamping: stats.slowReaders)),

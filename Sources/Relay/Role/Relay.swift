@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Identity
 package import Transport
 
 /// A relay: routes frames between peers and keeps them for absent ones (protocol.md 1).
@@ -18,6 +19,8 @@ package final class Relay {
     var healthListener: HTTPListener?
     let options: RelayOptions
     let log: RelayLog
+    let memory: RelayMemory
+    var ownOrigins: OwnOrigins?
     let startedAt: Moment
     var slowReaders: UInt64 = 0
     var turnedAway: UInt64 = 0
@@ -26,20 +29,28 @@ package final class Relay {
     /// Whether the log was told that the limit of connections was reached, and that none are taken just now.
     var hasSaidFull = false
     var hasSaidClosed = false
+    /// Whether the log was told that proved ids are not kept.
+    var hasSaidForgetful = false
     private var tickTimer: LoopTimer?
     private var ticks = 0
     @exclusivity(unchecked)
     private var moment: Moment
     private var stopping: (@EventLoop () -> Void)?
+    private var farewellTimer: LoopTimer?
     private var isStopped = false
 
     /// Starts to listen.
     ///
+    /// - Parameter memory: what it keeps from one start to the next; without one, ids that were proved are forgotten
+    ///   when it stops, and a state directory in the options means nothing.
     /// - Throws: ``RelayError/Code/addressInUse``, ``RelayError/Code/tlsFailed``, and other codes of Transport.
     package static func start(
-        _ options: RelayOptions, log: @escaping RelayLog = { _, _ in }
+        _ options: RelayOptions, memory: RelayMemory? = nil, log: @escaping RelayLog = { _, _ in }
     ) throws(RelayError) -> Relay {
-        let relay = Relay(options, log: log)
+        do throws(IdentityError) { try Identity.start() } catch {
+            throw RelayError(RelayError.Code(error.code.name), error.message, cause: error)
+        }
+        let relay = Relay(options, memory ?? RelayMemory(options), log: log)
         do throws(RelayError) {
             try relay.listen()
         } catch {
@@ -49,10 +60,11 @@ package final class Relay {
         return relay
     }
 
-    private init(_ options: RelayOptions, log: @escaping RelayLog) {
+    private init(_ options: RelayOptions, _ memory: RelayMemory, log: @escaping RelayLog) {
+        self.memory = memory
         self.options = options
         self.log = log
-        machine = RelayStateMachine(limits: options.limits)
+        machine = RelayStateMachine(limits: options.limits, proved: memory.proved)
         moment = Moment(monotonic: EventLoop.now, epoch: Self.epoch)
         startedAt = moment
     }
@@ -81,6 +93,7 @@ package final class Relay {
         } catch {
             throw RelayError(RelayError.Code(error.code.name), error.message, cause: error)
         }
+        ownOrigins = OwnOrigins(options, port: port)
         let timer = LoopTimer { [weak self] in self?.tick() }
         timer.start(after: 1_000, every: 1_000)
         tickTimer = timer
@@ -88,8 +101,12 @@ package final class Relay {
 
     // MARK: Stopping
 
-    /// Tells every connection `server-shutdown` and closes it. `then` is called when the last one has ended; the close
-    /// handshakes have a limit of their own. Stopping again is harmless: it waits for the same end.
+    /// What peers have for their part of the close handshake when the relay stops, in milliseconds.
+    static let farewell: UInt64 = 1_000
+
+    /// Tells every connection `server-shutdown` and closes it. `then` is called when the last one has ended: those that
+    /// do not answer the close handshake within a second are cut off. Stopping again is harmless: it waits for the same
+    /// end.
     package func stop(then: @escaping @EventLoop () -> Void = {}) {
         guard !isStopped else { return then() }
         if let earlier = stopping {
@@ -100,6 +117,7 @@ package final class Relay {
             return
         }
         stopping = { withExtendedLifetime(self) { then() } }
+        memory.proved = machine.proved
         listener?.close()
         healthListener?.close()
         tickTimer?.stop()
@@ -109,6 +127,10 @@ package final class Relay {
             farewell.withUnsafeBytes { _ = socket.send($0) }
             socket.close(code: CloseCause.shutdown.code, reason: CloseCause.shutdown.reason)
         }
+        // It holds us until the end, which lets go of it.
+        let timer = LoopTimer { self.sockets.forEach { $0?.abort() } }
+        timer.start(after: Self.farewell)
+        farewellTimer = timer
         finishStopping()
     }
 
@@ -117,6 +139,7 @@ package final class Relay {
         guard let then = stopping, !isStopped, machine.connectionCount == 0 else { return }
         isStopped = true
         stopping = nil
+        farewellTimer = nil
         // Whoever waits may let go of the relay, so it is not called in the middle of something.
         EventLoop.post { then() }
     }

@@ -16,13 +16,21 @@ package final class RelayRole: Role {
         var reader = OptionsReader(["threaded": object["threaded"]])
         let isThreaded = try reader.flag("threaded") ?? false
         object["threaded"] = nil
+        let options: RelayOptions
         do throws(RelayError) {
-            let options = try RelayOptions(json: object)
+            options = try RelayOptions(json: object)
             try startLoop()
-            return (RelayRole(RelayCore(options, channel)), isThreaded)
         } catch {
             throw HostError(error)
         }
+        let memory = try RelayMemory.open(options)
+        if let path = memory.movedAside {
+            channel.problem(
+                "database_damaged",
+                "the relay's database was damaged; it was moved aside to \(path) and a new one begun: ids that were "
+                    + "proved before are known again when they come")
+        }
+        return (RelayRole(RelayCore(options, memory, channel)), isThreaded)
     }
 
     private static func startLoop() throws(RelayError) {
@@ -41,8 +49,7 @@ package final class RelayRole: Role {
 
     package func shutDown(then: @escaping @Sendable () -> Void) {
         EventLoop.post { [core] in
-            core.isShutDown = true
-            core.stop(then)
+            core.shutDown(then)
         }
     }
 }
@@ -53,17 +60,20 @@ private final class RelayCore {
     private let options: RelayOptions
     private let channel: HostChannel
     private var relay: Relay?
-    var isShutDown = false
+    /// Stopped, and saying good-bye.
+    private var leaving: Relay?
+    private let memory: RelayMemory
+    private var isShutDown = false
 
-    nonisolated init(_ options: RelayOptions, _ channel: HostChannel) {
-        (self.options, self.channel) = (options, channel)
+    nonisolated init(_ options: RelayOptions, _ memory: RelayMemory, _ channel: HostChannel) {
+        (self.options, self.memory, self.channel) = (options, memory, channel)
     }
 
     func start(_ then: Then) {
         guard !isShutDown else { return then(.failure(.closed)) }
         guard relay == nil else { return then(.success("{}")) }
         do throws(RelayError) {
-            relay = try Relay.start(options, log: channel.relayLog)
+            relay = try Relay.start(options, memory: memory, log: channel.relayLog)
             then(.success("{}"))
         } catch {
             then(.failure(HostError(error)))
@@ -71,9 +81,21 @@ private final class RelayCore {
     }
 
     func stop(_ then: @escaping @Sendable () -> Void) {
-        guard let relay else { return then() }
+        guard let relay else {
+            guard let leaving else { return then() }
+            return leaving.stop { then() }
+        }
         self.relay = nil
-        relay.stop { then() }
+        leaving = relay
+        relay.stop { [self] in
+            if leaving === relay { leaving = nil }
+            then()
+        }
+    }
+
+    func shutDown(_ then: @escaping @Sendable () -> Void) {
+        isShutDown = true
+        stop { [memory] in memory.close(then: then) }
     }
 
     func describe(_ then: Then) {

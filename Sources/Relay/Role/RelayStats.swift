@@ -28,6 +28,13 @@ package struct RelayStats: Sendable, Equatable {
     package var framesLimited: UInt64
     /// Registrations that took an id from an owner who did not answer.
     package var peersReplaced: UInt64
+    /// Registrations that were proved, ever.
+    package var registrationsProved: UInt64
+    package var proofsRefused: UInt64
+    /// Ids that are never registered without a proof again.
+    package var provedIDs: Int
+    /// Aliases of typed codes that are held now.
+    package var aliases: Int
     /// Connections that ended because they read too slowly.
     package var slowReaders: UInt64
     /// Connections that were turned away because too many had not registered.

@@ -1,3 +1,4 @@
+import Identity
 package import Store
 package import Wire
 
@@ -25,12 +26,21 @@ package struct PairedDesktops {
                     secure INTEGER NOT NULL CHECK (secure IN (0, 1))
                 ) STRICT;
                 CREATE INDEX paired_desktop_pc_peer_id ON paired_desktop (pc_peer_id);
-                """)
+                """),
+        Migration(
+            "pairing.desktops.2",
+            sql: """
+                -- When we were last registered there; NULL = never.
+                ALTER TABLE paired_desktop ADD COLUMN lan_worked_at INTEGER;
+                ALTER TABLE paired_desktop ADD COLUMN relay_worked_at INTEGER;
+                -- 20 bits: what both users can compare. NULL where it was not paired sealed.
+                ALTER TABLE paired_desktop ADD COLUMN sas INTEGER;
+                """),
     ]
 
     private static let columns = """
         address, pc_peer_id, name, platform, lan_signaling_url, relay_url, ice_servers_json, ice_expiry, paired_at, \
-        last_seen_at, secure
+        last_seen_at, secure, lan_worked_at, relay_worked_at, sas
         """
 
     private let connection: Connection
@@ -44,17 +54,26 @@ package struct PairedDesktops {
     package func upsert(_ desktop: PairedDesktop) throws(StoreError) -> PairedDesktop {
         try connection.execute(
             """
-            INSERT INTO paired_desktop (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO paired_desktop (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (address) DO UPDATE SET
                 pc_peer_id = excluded.pc_peer_id,
-                name = excluded.name,
-                platform = excluded.platform,
+                -- A typed code of a deployed desktop says neither.
+                name = iif(excluded.name = '', name, excluded.name),
+                platform = iif(excluded.platform = '', platform, excluded.platform),
                 lan_signaling_url = coalesce(excluded.lan_signaling_url, lan_signaling_url),
                 relay_url = coalesce(excluded.relay_url, relay_url),
                 ice_expiry = iif(excluded.ice_servers_json IS NULL, ice_expiry, excluded.ice_expiry),
                 ice_servers_json = coalesce(excluded.ice_servers_json, ice_servers_json),
                 last_seen_at = max(last_seen_at, excluded.last_seen_at),
-                secure = excluded.secure
+                secure = excluded.secure,
+                -- A url that is another one has its own past.
+                lan_worked_at = iif(
+                    coalesce(excluded.lan_signaling_url, lan_signaling_url) IS lan_signaling_url,
+                    coalesce(excluded.lan_worked_at, lan_worked_at), excluded.lan_worked_at),
+                relay_worked_at = iif(
+                    coalesce(excluded.relay_url, relay_url) IS relay_url,
+                    coalesce(excluded.relay_worked_at, relay_worked_at), excluded.relay_worked_at),
+                sas = excluded.sas
             WHERE excluded.secure >= secure
             """,
             [
@@ -62,6 +81,8 @@ package struct PairedDesktops {
                 .text(desktop.platform), .optional(desktop.lanSignalingURL), .optional(desktop.relayURL),
                 .optional(desktop.iceServersJSON), .optional(desktop.iceExpiry), .integer(desktop.pairedAt),
                 .integer(desktop.lastSeenAt), .flag(desktop.isSecure),
+                .optional(desktop.lanWorkedAt), .optional(desktop.relayWorkedAt),
+                .optional(desktop.shortString.map { Int64($0.bits) }),
             ])
         return try find(desktop.address) ?? desktop
     }
@@ -92,6 +113,36 @@ package struct PairedDesktops {
         try connection.execute("DELETE FROM paired_desktop WHERE address = ?", [.text(id.text)]) > 0
     }
 
+    /// Every desktop is unpaired. Gives those that were there.
+    package func clear() throws(StoreError) -> [PairedDesktop] {
+        let desktops = try all()
+        try connection.execute("DELETE FROM paired_desktop")
+        return desktops
+    }
+
+    /// We are registered at this relay: whichever desktops are reached over it, it works.
+    package func worked(_ url: String, at time: EpochMilliseconds) throws(StoreError) {
+        try connection.execute(
+            """
+            UPDATE paired_desktop SET
+                lan_worked_at = iif(lan_signaling_url = ?1, max(coalesce(lan_worked_at, ?2), ?2), lan_worked_at),
+                relay_worked_at = iif(relay_url = ?1, max(coalesce(relay_worked_at, ?2), ?2), relay_worked_at)
+            WHERE lan_signaling_url = ?1 OR relay_url = ?1
+            """, [.text(url), .integer(time)])
+    }
+
+    /// The relay that worked last, of any desktop: where a device without one of its own shows a code.
+    package func lastWorkingURL() throws(StoreError) -> String? {
+        try connection.first(
+            """
+            SELECT url FROM (
+                SELECT relay_url AS url, relay_worked_at AS at, 1 AS relay FROM paired_desktop
+                UNION ALL SELECT lan_signaling_url, lan_worked_at, 0 FROM paired_desktop
+            ) WHERE url IS NOT NULL AND at IS NOT NULL ORDER BY at DESC, relay DESC, url LIMIT 1
+            """, []
+        ) { (row) throws(StoreError) in try row.text(0) }
+    }
+
     /// The desktop was heard of. The time never goes back.
     package func touch(_ id: PeerID, at time: EpochMilliseconds) throws(StoreError) {
         try connection.execute(
@@ -110,7 +161,9 @@ package struct PairedDesktops {
         PairedDesktop(
             address: PeerID(try row.text(0)), pcPeerID: PeerID(try row.text(1)), name: try row.text(2),
             platform: try row.text(3), lanSignalingURL: try row.optionalText(4), relayURL: try row.optionalText(5),
+            lanWorkedAt: try row.optionalInteger(11), relayWorkedAt: try row.optionalInteger(12),
             iceServersJSON: try row.optionalText(6), iceExpiry: try row.optionalInteger(7),
-            pairedAt: try row.integer(8), lastSeenAt: try row.integer(9), isSecure: try row.flag(10))
+            pairedAt: try row.integer(8), lastSeenAt: try row.integer(9), isSecure: try row.flag(10),
+            shortString: ShortAuthenticationString(stored: try row.optionalInteger(13)))
     }
 }

@@ -1,3 +1,4 @@
+package import Identity
 package import JSON
 package import Wire
 
@@ -11,6 +12,10 @@ package struct PairedDesktop: Sendable, Equatable {
     package var platform: String
     package var lanSignalingURL: String?
     package var relayURL: String?
+    /// When we were last registered at ``lanSignalingURL``; `nil` = never.
+    package var lanWorkedAt: EpochMilliseconds?
+    /// When we were last registered at ``relayURL``; `nil` = never.
+    package var relayWorkedAt: EpochMilliseconds?
     /// A JSON list, as text.
     package var iceServersJSON: String?
     /// Epoch *seconds*; `nil` = none.
@@ -19,14 +24,17 @@ package struct PairedDesktop: Sendable, Equatable {
     package var lastSeenAt: EpochMilliseconds
     /// Whether it was paired sealed (protocol.md 4).
     package var isSecure: Bool
+    /// What its user sees as well, where it was paired sealed.
+    package var shortString: ShortAuthenticationString?
 
     /// Which desktop, for hosts and for the store.
     package var id: PeerID { address }
 
     package init(
         address: PeerID, pcPeerID: PeerID, name: String, platform: String, lanSignalingURL: String? = nil,
-        relayURL: String? = nil, iceServersJSON: String? = nil, iceExpiry: Int64? = nil,
-        pairedAt: EpochMilliseconds, lastSeenAt: EpochMilliseconds, isSecure: Bool = false
+        relayURL: String? = nil, lanWorkedAt: EpochMilliseconds? = nil, relayWorkedAt: EpochMilliseconds? = nil,
+        iceServersJSON: String? = nil, iceExpiry: Int64? = nil, pairedAt: EpochMilliseconds,
+        lastSeenAt: EpochMilliseconds, isSecure: Bool = false, shortString: ShortAuthenticationString? = nil
     ) {
         self.address = address
         self.pcPeerID = pcPeerID
@@ -34,11 +42,20 @@ package struct PairedDesktop: Sendable, Equatable {
         self.platform = platform
         self.lanSignalingURL = lanSignalingURL
         self.relayURL = relayURL
+        self.lanWorkedAt = lanWorkedAt
+        self.relayWorkedAt = relayWorkedAt
         self.iceServersJSON = iceServersJSON
         self.iceExpiry = iceExpiry
         self.pairedAt = pairedAt
         self.lastSeenAt = lastSeenAt
         self.isSecure = isSecure
+        self.shortString = shortString
+    }
+
+    /// Are its ICE credentials too old to be used? Then it has to be paired again, or send new ones (protocol.md 2).
+    package func iceIsExpired(at now: EpochMilliseconds) -> Bool {
+        guard iceServersJSON != nil, let iceExpiry else { return false }
+        return iceExpiry <= now / 1_000
     }
 
     /// As hosts see it; the ICE servers hold credentials and stay here.
@@ -47,6 +64,7 @@ package struct PairedDesktop: Sendable, Equatable {
             "id": .string(address.text), "name": .string(name), "platform": .string(platform),
             "secure": .bool(isSecure), "pairedAt": .integer(pairedAt), "lastSeenAt": .integer(lastSeenAt),
             "signalingUrl": lanSignalingURL.map(JSONValue.string), "relayUrl": relayURL.map(JSONValue.string),
+            "sas": shortString?.json,
         ]
     }
 }

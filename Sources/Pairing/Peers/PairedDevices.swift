@@ -1,3 +1,4 @@
+import Identity
 package import Store
 package import Wire
 
@@ -18,10 +19,12 @@ package struct PairedDevices {
                     text_payload INTEGER NOT NULL CHECK (text_payload IN (0, 1))
                 ) STRICT;
                 CREATE INDEX paired_device_device_id ON paired_device (device_id);
-                """)
+                """),
+        // 20 bits: what both users can compare. NULL where it was not paired sealed.
+        Migration("pairing.devices.2", sql: "ALTER TABLE paired_device ADD COLUMN sas INTEGER;"),
     ]
 
-    private static let columns = "did, device_id, name, platform, paired_at, last_seen_at, secure, text_payload"
+    private static let columns = "did, device_id, name, platform, paired_at, last_seen_at, secure, text_payload, sas"
 
     private let connection: Connection
 
@@ -34,20 +37,21 @@ package struct PairedDevices {
     package func upsert(_ device: PairedDevice) throws(StoreError) -> PairedDevice {
         try connection.execute(
             """
-            INSERT INTO paired_device (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO paired_device (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (did) DO UPDATE SET
                 device_id = excluded.device_id,
                 name = excluded.name,
                 platform = excluded.platform,
                 last_seen_at = max(last_seen_at, excluded.last_seen_at),
                 secure = excluded.secure,
-                text_payload = excluded.text_payload
+                text_payload = excluded.text_payload,
+                sas = excluded.sas
             WHERE excluded.secure >= secure
             """,
             [
                 .text(device.did.text), .text(device.deviceID), .text(device.name), .text(device.platform),
                 .integer(device.pairedAt), .integer(device.lastSeenAt), .flag(device.isSecure),
-                .flag(device.payloadForm == .text),
+                .flag(device.payloadForm == .text), .optional(device.shortString.map { Int64($0.bits) }),
             ])
         return try find(device.did) ?? device
     }
@@ -81,6 +85,13 @@ package struct PairedDevices {
         try connection.execute("DELETE FROM paired_device WHERE did = ?", [.text(did.text)]) > 0
     }
 
+    /// Every device is unpaired. Gives those that were there.
+    package func clear() throws(StoreError) -> [PairedDevice] {
+        let devices = try all()
+        try connection.execute("DELETE FROM paired_device")
+        return devices
+    }
+
     /// The device was heard of, and wrote so. The time never goes back.
     package func touch(_ did: PeerID, at time: EpochMilliseconds, form: PayloadForm) throws(StoreError) {
         try connection.execute(
@@ -92,6 +103,7 @@ package struct PairedDevices {
         PairedDevice(
             did: PeerID(try row.text(0)), deviceID: try row.text(1), name: try row.text(2),
             platform: try row.text(3), pairedAt: try row.integer(4), lastSeenAt: try row.integer(5),
-            isSecure: try row.flag(6), payloadForm: try row.flag(7) ? .text : .object)
+            isSecure: try row.flag(6), payloadForm: try row.flag(7) ? .text : .object,
+            shortString: ShortAuthenticationString(stored: try row.optionalInteger(8)))
     }
 }

@@ -1,3 +1,4 @@
+package import Identity
 package import JSON
 package import Wire
 
@@ -13,6 +14,8 @@ package struct PairedDevice: Sendable, Equatable {
     package var lastSeenAt: EpochMilliseconds
     /// Whether it was paired sealed (protocol.md 4).
     package var isSecure: Bool
+    /// What its user sees as well, where it was paired sealed.
+    package var shortString: ShortAuthenticationString?
     /// The form of its last payload: what it is sent takes the same (protocol.md 3).
     package var payloadForm: PayloadForm
 
@@ -20,7 +23,8 @@ package struct PairedDevice: Sendable, Equatable {
 
     package init(
         did: PeerID, deviceID: String, name: String, platform: String, pairedAt: EpochMilliseconds,
-        lastSeenAt: EpochMilliseconds, isSecure: Bool = false, payloadForm: PayloadForm = .object
+        lastSeenAt: EpochMilliseconds, isSecure: Bool = false, payloadForm: PayloadForm = .object,
+        shortString: ShortAuthenticationString? = nil
     ) {
         self.did = did
         self.deviceID = deviceID
@@ -30,13 +34,14 @@ package struct PairedDevice: Sendable, Equatable {
         self.lastSeenAt = lastSeenAt
         self.isSecure = isSecure
         self.payloadForm = payloadForm
+        self.shortString = shortString
     }
 
     package var json: JSONObject {
         [
             "id": .string(did.text), "deviceId": .string(deviceID), "name": .string(name),
             "platform": .string(platform), "secure": .bool(isSecure), "pairedAt": .integer(pairedAt),
-            "lastSeenAt": .integer(lastSeenAt),
+            "lastSeenAt": .integer(lastSeenAt), "sas": shortString?.json,
         ]
     }
 }

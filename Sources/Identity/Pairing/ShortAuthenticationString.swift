@@ -1,0 +1,28 @@
+/// What two people compare after a pairing: the same on both sides, or somebody stands in between (protocol.md 4.3).
+///
+/// The first 20 bits of HMAC-SHA256(secret, `bellwire-sas-v1\n<device id>\n<desktop id>`), in two forms. The ids are
+/// keys, so it differs when a key was swapped.
+package struct ShortAuthenticationString: Sendable, Hashable {
+    /// 20 bits: what a record keeps of it.
+    package let bits: Int
+
+    package init(secret: PairingSecret, deviceID: String, desktopID: String) {
+        let mac = HMAC.sha256(key: secret.bytes, over: "bellwire-sas-v1\n\(deviceID)\n\(desktopID)")
+        bits = (Int(mac[0]) << 12) | (Int(mac[1]) << 4) | (Int(mac[2]) >> 4)
+    }
+
+    /// Out of a record; `nil` for more than 20 bits.
+    package init?(bits: Int) {
+        guard (0..<(1 << 20)).contains(bits) else { return nil }
+        self.bits = bits
+    }
+
+    /// Six digits: the number modulo 1,000,000, with its leading zeros.
+    package var digits: String {
+        let text = String(bits % 1_000_000)
+        return String(repeating: "0", count: 6 - text.utf8.count) + text
+    }
+
+    /// Two words of ``WordList``, one for each half of the number.
+    package var words: [String] { [WordList.words[bits >> 10], WordList.words[bits & 0x3ff]] }
+}

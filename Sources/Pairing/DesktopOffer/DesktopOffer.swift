@@ -1,0 +1,78 @@
+package import JSON
+package import Wire
+
+/// How a desktop's offer stands, for hosts (protocol.md 2).
+package enum DesktopOfferState: Sendable, Equatable {
+    case idle
+    /// Shown until `expiresAt`, in epoch milliseconds.
+    case displaying(DesktopPairingOffer, expiresAt: EpochMilliseconds)
+    /// A device has answered with the right code. With `answerBy` a person has until then to accept it; without, it is
+    /// being stored.
+    case acked(PairedDevice, answerBy: EpochMilliseconds?)
+    /// Where it was sealed, the device has the short authentication string.
+    case paired(PairedDevice)
+    case expired
+    case cancelled
+    case failed(PairingFailure)
+
+    /// `pairing.changed`: `{"flow":"offer","state",…}`.
+    package var data: JSONObject {
+        switch self {
+        case .idle: ["flow": "offer", "state": "idle"]
+        case .displaying(let offer, let expiresAt):
+            [
+                "flow": "offer", "state": "displaying", "payload": .string(offer.serialized()),
+                "code": .string(offer.code.digits), "expiresAt": .integer(expiresAt),
+            ]
+        case .acked(let device, let answerBy): device.ackedData(flow: "offer", answerBy: answerBy)
+        case .paired(let device): ["flow": "offer", "state": "paired", "device": .object(device.json)]
+        case .expired: PairingFailure(.expired).data(flow: "offer", state: "expired")
+        case .cancelled: PairingFailure(.cancelled).data(flow: "offer", state: "cancelled")
+        case .failed(let failure): failure.data(flow: "offer")
+        }
+    }
+}
+
+extension PairedDevice {
+    /// `{"flow","state":"acked","device","confirm","expiresAt"?}`: with `confirm` a person is asked until `expiresAt`.
+    func ackedData(flow: String, answerBy: EpochMilliseconds?) -> JSONObject {
+        [
+            "flow": .string(flow), "state": "acked", "device": .object(json), "confirm": .bool(answerBy != nil),
+            "expiresAt": answerBy.map(JSONValue.integer),
+        ]
+    }
+}
+
+/// What the owner of a ``DesktopOfferStateMachine`` does for it, in this order.
+///
+/// The next event may be given while an action is carried out: what can cause one at once comes last.
+package enum DesktopOfferAction: Sendable, Equatable {
+    /// Call `timedOut` in so many milliseconds; replaces the timer before it.
+    case startTimer(after: UInt64)
+    case stopTimer
+    /// Write it to the store, then say `stored` or `storeFailed`.
+    case store(PairedDevice)
+    /// Tell the device, sealed, that it is paired.
+    case sendConfirmation(PairingConfirmation, to: PeerID)
+    /// Tell the device that it was declined; in a seal where it had sealed its ack.
+    case sendReject(PairingReject, to: PeerID, sealed: Bool)
+    /// Send a deployed device its ICE servers: the one thing that it takes as a sign (protocol.md 2).
+    case sendICEConfig(to: PeerID)
+    /// Tell the host.
+    case report(DesktopOfferState)
+}
+
+/// A person's answer to a machine that asks.
+package enum PairingAnswer<Action: Sendable & Equatable>: Sendable, Equatable {
+    case taken([Action])
+    /// Nobody waits for an answer.
+    case nothingWaits
+}
+
+extension EpochMilliseconds {
+    /// Later by so much, or as late as can be said.
+    func later(by milliseconds: EpochMilliseconds) -> EpochMilliseconds {
+        let (sum, overflow) = addingReportingOverflow(milliseconds)
+        return overflow ? (milliseconds > 0 ? .max : .min) : sum
+    }
+}

@@ -1,0 +1,267 @@
+package import Wire
+
+import Identity
+
+/// Flow B on the desktop: it shows a code and waits for the device that scans it (protocol.md 2 and 4.3).
+///
+/// Pure: `now` is the wall clock in epoch milliseconds, timers are asked for by actions. Every offer ends: after five
+/// minutes by itself. A newer offer replaces the one before. What is wrong with an ack is never answered, only counted: a
+/// guesser learns nothing.
+///
+/// A sealed ack with the proof that its sender has seen the code pairs at once, or once a person has accepted it where the
+/// host asks for that. A plain one, as deployed phones send it, always waits for a person.
+package struct DesktopOfferStateMachine: Sendable {
+    /// What a person has to confirm a device, in milliseconds.
+    package static let confirmationTime: UInt64 = 30_000
+
+    enum State: Sendable, Equatable {
+        case idle
+        case displaying(Offer)
+        /// A person is asked.
+        case confirming(Candidate, Offer, until: EpochMilliseconds)
+        case storing(Candidate, Offer)
+        case paired(Candidate, Offer)
+        case expired
+        case cancelled
+        case failed(PairingFailure)
+    }
+
+    struct Offer: Sendable, Equatable {
+        let payload: DesktopPairingOffer
+        /// `nil` where the payload has no seal.
+        let secret: PairingSecret?
+        let asksPerson: Bool
+        let legacy: LegacyPairing
+
+        var expiresAt: EpochMilliseconds { payload.timestamp.later(by: DesktopPairingOffer.lifetime) }
+    }
+
+    /// A device that has sent the right code.
+    struct Candidate: Sendable, Equatable {
+        let device: PairedDevice
+        /// `nil` where its ack was plain.
+        let bond: PairingBond?
+    }
+
+    private(set) var state: State = .idle
+    package private(set) var dropped = DroppedFrames()
+
+    package init() {}
+
+    package var reported: DesktopOfferState {
+        switch state {
+        case .idle: .idle
+        case .displaying(let offer): .displaying(offer.payload, expiresAt: offer.expiresAt)
+        case .confirming(let candidate, _, let until): .acked(candidate.device, answerBy: until)
+        case .storing(let candidate, _): .acked(candidate.device, answerBy: nil)
+        case .paired(let candidate, _): .paired(candidate.device)
+        case .expired: .expired
+        case .cancelled: .cancelled
+        case .failed(let failure): .failed(failure)
+        }
+    }
+
+    /// Can the offer still lead to a pairing?
+    package var isActive: Bool {
+        switch state {
+        case .displaying, .confirming, .storing: true
+        case .idle, .paired, .expired, .cancelled, .failed: false
+        }
+    }
+}
+
+// MARK: The host
+
+extension DesktopOfferStateMachine {
+    /// Shows an offer, which begins now: its `timestamp` is the present.
+    ///
+    /// With `confirm` a person has to accept every device; without, only those that do not seal. A payload with a seal
+    /// says `confirm` too, so that the device waits long enough.
+    package mutating func show(
+        _ payload: DesktopPairingOffer, confirm: Bool = false, legacy: LegacyPairing = .qr
+    ) -> [DesktopOfferAction] {
+        let offer = Offer(
+            payload: payload, secret: payload.seal.flatMap { PairingSecret(base64url: $0.secret) },
+            asksPerson: confirm || payload.seal?.confirm == true, legacy: legacy)
+        var actions: [DesktopOfferAction] = []
+        if case .confirming(let candidate, let old, _) = state { actions.append(reject(candidate, old)) }
+        state = .displaying(offer)
+        return actions + [
+            .startTimer(after: UInt64(DesktopPairingOffer.lifetime)),
+            .report(.displaying(payload, expiresAt: offer.expiresAt)),
+        ]
+    }
+
+    /// Takes the offer back. Too late once the device is being stored.
+    package mutating func cancel() -> [DesktopOfferAction] {
+        switch state {
+        case .displaying:
+            state = .cancelled
+            return [.stopTimer, .report(.cancelled)]
+        case .confirming(let candidate, let offer, _):
+            state = .cancelled
+            return [.stopTimer, reject(candidate, offer), .report(.cancelled)]
+        case .idle, .storing, .paired, .expired, .cancelled, .failed: return []
+        }
+    }
+
+    /// The person's answer to the device that was reported as `acked`.
+    package mutating func answer(accept: Bool) -> PairingAnswer<DesktopOfferAction> {
+        guard case .confirming(let candidate, let offer, _) = state else { return .nothingWaits }
+        guard accept else {
+            let failure = PairingFailure(.rejected)
+            state = .failed(failure)
+            return .taken([.stopTimer, reject(candidate, offer), .report(.failed(failure))])
+        }
+        state = .storing(candidate, offer)
+        return .taken([.stopTimer, .report(.acked(candidate.device, answerBy: nil)), .store(candidate.device)])
+    }
+
+    /// The time of the last `startTimer` is over.
+    package mutating func timedOut() -> [DesktopOfferAction] {
+        switch state {
+        case .displaying:
+            state = .expired
+            return [.report(.expired)]
+        case .confirming(let candidate, let offer, _):
+            let failure = PairingFailure(.timeout)
+            state = .failed(failure)
+            return [reject(candidate, offer), .report(.failed(failure))]
+        case .idle, .storing, .paired, .expired, .cancelled, .failed: return []
+        }
+    }
+}
+
+// MARK: The wire
+
+extension DesktopOfferStateMachine {
+    /// A `pair-ack` came.
+    ///
+    /// A second ack of the device that has taken the offer changes nothing and is not counted; once that is paired, it
+    /// gets its confirmation again: the first may have been lost.
+    package mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [DesktopOfferAction] {
+        let offer: Offer
+        let taker: Candidate?
+        switch state {
+        case .displaying(let open): (offer, taker) = (open, nil)
+        case .confirming(let candidate, let open, _), .storing(let candidate, let open),
+            .paired(let candidate, let open):
+            (offer, taker) = (open, candidate)
+        case .idle, .expired, .cancelled, .failed:
+            dropped.notOpen &+= 1
+            return []
+        }
+        guard let ack = dropped.ack(of: frame, code: offer.payload.code, since: offer.payload.timestamp) else {
+            return []
+        }
+        let bond: PairingBond?
+        switch proof(of: ack, frame, offer) {
+        case .refused: return []
+        case .held(let held): bond = held
+        }
+        if let taker {
+            switch state {
+            case .paired where taker.device.did == frame.from:
+                return bond.map { [confirmation($0, offer, now)] } ?? []
+            // Who has seen the code goes before who only knows the six digits of it.
+            case .confirming where taker.bond == nil && bond != nil: break
+            case .idle, .displaying, .confirming, .storing, .paired, .expired, .cancelled, .failed:
+                if taker.device.did != frame.from { dropped.notOpen &+= 1 }
+                return []
+            }
+        }
+        // The timer may be late: a machine that slept.
+        if taker == nil, offer.payload.isExpired(at: now) {
+            dropped.notOpen &+= 1
+            state = .expired
+            return [.stopTimer, .report(.expired)]
+        }
+        let displaced = taker.flatMap { $0.device.did == frame.from ? nil : reject($0, offer) }
+        return (displaced.map { [$0] } ?? []) + take(ack, frame, offer, bond, now: now)
+    }
+
+    private mutating func take(
+        _ ack: PairAck, _ frame: PairingFrame, _ offer: Offer, _ bond: PairingBond?, now: EpochMilliseconds
+    ) -> [DesktopOfferAction] {
+        let device = PairedDevice(ack, frame, bond: bond, at: now)
+        let candidate = Candidate(device: device, bond: bond)
+        guard offer.asksPerson || bond == nil else {
+            state = .storing(candidate, offer)
+            return [.stopTimer, .report(.acked(device, answerBy: nil)), .store(device)]
+        }
+        let until = now.later(by: EpochMilliseconds(Self.confirmationTime))
+        state = .confirming(candidate, offer, until: until)
+        return [.startTimer(after: Self.confirmationTime), .report(.acked(device, answerBy: until))]
+    }
+
+    private enum Proof {
+        /// With the bond that it proves; without one for a plain ack that may be asked about.
+        case held(PairingBond?)
+        case refused
+    }
+
+    private mutating func proof(of ack: PairAck, _ frame: PairingFrame, _ offer: Offer) -> Proof {
+        guard frame.isSealed else {
+            guard offer.legacy.allowsQR, !frame.isOfSecurePeer else {
+                dropped.notSecure &+= 1
+                return .refused
+            }
+            return .held(nil)
+        }
+        guard let secret = offer.secret,
+            let bond = PairingBond(
+                secret: secret, device: frame.from, desktop: offer.payload.pcPeerID, code: offer.payload.code),
+            bond.proves(ack)
+        else {
+            dropped.wrongProof &+= 1
+            return .refused
+        }
+        return .held(bond)
+    }
+}
+
+// MARK: The store
+
+extension DesktopOfferStateMachine {
+    /// The device is in the store, as given.
+    package mutating func stored(_ device: PairedDevice, now: EpochMilliseconds) -> [DesktopOfferAction] {
+        guard case .storing(let storing, let offer) = state, storing.device.did == device.did else { return [] }
+        state = .paired(Candidate(device: device, bond: storing.bond), offer)
+        let greeting = storing.bond.map { confirmation($0, offer, now) } ?? .sendICEConfig(to: device.did)
+        return [.report(.paired(device)), greeting]
+    }
+
+    package mutating func storeFailed(_ did: PeerID, detail: String?) -> [DesktopOfferAction] {
+        guard case .storing(let storing, let offer) = state, storing.device.did == did else { return [] }
+        let failure = PairingFailure(.storeFailed, detail: detail)
+        state = .failed(failure)
+        return [reject(storing, offer), .report(.failed(failure))]
+    }
+
+    /// The device was unpaired: its ack, sent again, is not confirmed any more.
+    package mutating func removed(_ did: PeerID) {
+        guard case .paired(let candidate, _) = state, candidate.device.did == did else { return }
+        state = .idle
+    }
+
+    private func reject(_ candidate: Candidate, _ offer: Offer) -> DesktopOfferAction {
+        .sendReject(
+            PairingReject(code: offer.payload.code), to: candidate.device.did, sealed: candidate.bond != nil)
+    }
+
+    private func confirmation(
+        _ bond: PairingBond, _ offer: Offer, _ now: EpochMilliseconds
+    ) -> DesktopOfferAction {
+        .sendConfirmation(bond.confirmation(of: offer.payload.deviceInfo, at: now), to: bond.device)
+    }
+}
+
+extension PairedDevice {
+    /// The sender of an ack that holds.
+    init(_ ack: PairAck, _ frame: PairingFrame, bond: PairingBond?, at now: EpochMilliseconds) {
+        self.init(
+            did: frame.from, deviceID: ack.deviceInfo.deviceID ?? "", name: ack.deviceInfo.name,
+            platform: ack.deviceInfo.platform, pairedAt: now, lastSeenAt: now, isSecure: bond != nil,
+            payloadForm: frame.form, shortString: bond?.shortString)
+    }
+}

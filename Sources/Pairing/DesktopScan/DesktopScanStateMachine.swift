@@ -1,0 +1,314 @@
+package import Wire
+
+import Identity
+
+/// Flow A on the desktop: it has scanned a device's code, asks its user, and tells the device (protocol.md 2 and 4.3).
+///
+/// Pure: `now` is the wall clock in epoch milliseconds, timers are asked for by actions. Every scan ends: each step has a
+/// time limit. A newer scan replaces the one before; the same code again joins it.
+///
+/// A device whose code carries a secret is paired when its `bellwire:hello` comes, in a seal. Any other answers nothing:
+/// that the confirmation did not come back is all that is known.
+package struct DesktopScanStateMachine: Sendable {
+    /// What a person has to accept the device, in milliseconds, like all of these.
+    package static let confirmationTime: UInt64 = 30_000
+    /// No `peer-offline` and no `error` for so long: the confirmation has arrived.
+    package static let verdictTime: UInt64 = 2_000
+    /// So often the confirmation is repeated while a Bellwire device's hello is awaited, for 10 s.
+    package static let repeatTime: UInt64 = 2_500
+    /// Before a confirmation is tried anew that could not be sent, or came back.
+    package static let pauseTime: UInt64 = 1_000
+
+    enum State: Sendable, Equatable {
+        case idle
+        case confirming(Scan, until: EpochMilliseconds)
+        case sending(Delivery)
+        case storing(PairedDevice, Scan)
+        case paired(PairedDevice, Scan)
+        case expired
+        case cancelled
+        case failed(PairingFailure)
+    }
+
+    struct Scan: Sendable, Equatable {
+        let offer: DevicePairingOffer
+        let identity: PairingIdentity
+        /// `nil` where the device seals nothing.
+        let bond: PairingBond?
+    }
+
+    struct Delivery: Sendable, Equatable {
+        enum Phase: Sendable, Equatable {
+            /// Handed out to be sent.
+            case handedOut
+            /// Written to so many relays that have not sent it back.
+            case written(relays: Int)
+            /// It reached nobody; it is tried anew.
+            case pausing
+        }
+
+        let scan: Scan
+        var phase: Phase = .handedOut
+        /// So many more times the hello is waited for, and the confirmation repeated in between.
+        var waitsLeft = 4
+        /// So often it is tried anew when it could not be sent or came back.
+        var retriesLeft = 2
+        /// A relay has said that the device is not there.
+        var wasOffline = false
+    }
+
+    private(set) var state: State = .idle
+    package private(set) var dropped = DroppedFrames()
+
+    package init() {}
+
+    package var reported: DesktopScanState {
+        switch state {
+        case .idle: .idle
+        case .confirming(let scan, let until): .confirming(scan.offer, answerBy: until)
+        case .sending(let delivery): .sending(delivery.scan.offer)
+        case .storing(_, let scan): .sending(scan.offer)
+        case .paired(let device, _): .paired(device)
+        case .expired: .expired
+        case .cancelled: .cancelled
+        case .failed(let failure): .failed(failure)
+        }
+    }
+
+    /// Is a scan under way?
+    package var isActive: Bool {
+        switch state {
+        case .confirming, .sending, .storing: true
+        case .idle, .paired, .expired, .cancelled, .failed: false
+        }
+    }
+}
+
+// MARK: The host
+
+extension DesktopScanStateMachine {
+    /// A text was scanned.
+    ///
+    /// The same code again joins the scan that is under way, and gives the same device after it. `securePeers` are the
+    /// devices that are paired sealed: no code without a secret leads back to plaintext with them.
+    package mutating func scan(
+        _ text: String, identity: PairingIdentity?, legacy: LegacyPairing = .qr, securePeers: Set<PeerID> = [],
+        now: EpochMilliseconds
+    ) -> [DesktopScanAction] {
+        let offer: DevicePairingOffer
+        do throws(PairingFailure) { offer = try DevicePairingOffer(parsing: text, now: now) } catch {
+            return end(error.reason == .expired ? .expired : .failed(error))
+        }
+        switch state {
+        case .confirming(let scan, _) where scan.offer == offer: return []
+        case .sending(let delivery) where delivery.scan.offer == offer: return []
+        case .storing(_, let scan) where scan.offer == offer: return []
+        case .paired(let device, let scan) where scan.offer == offer: return [.report(.paired(device))]
+        case .idle, .confirming, .sending, .storing, .paired, .expired, .cancelled, .failed: break
+        }
+        guard let identity else { return end(.failed(PairingFailure(.noIdentity))) }
+        var bond: PairingBond?
+        if let seal = offer.seal {
+            guard let secret = PairingSecret(base64url: seal.secret) else {
+                return end(.failed(PairingFailure(.badField, detail: "bw.secret")))
+            }
+            bond = PairingBond(secret: secret, device: offer.did, desktop: identity.did, code: offer.code)
+            guard bond != nil else { return end(.failed(PairingFailure(.badField, detail: "did"))) }
+        } else {
+            guard legacy.allowsQR, !securePeers.contains(offer.did) else {
+                return end(.failed(PairingFailure(.notSecure)))
+            }
+        }
+        let until = now.later(by: EpochMilliseconds(Self.confirmationTime))
+        state = .confirming(Scan(offer: offer, identity: identity, bond: bond), until: until)
+        return [
+            .startTimer(after: Self.confirmationTime), .report(.scanned(offer)),
+            .report(.confirming(offer, answerBy: until)),
+        ]
+    }
+
+    /// The person's answer to the device that was reported as `confirming`.
+    package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<DesktopScanAction> {
+        guard case .confirming(let scan, _) = state else { return .nothingWaits }
+        guard accept else { return .taken(end(.failed(PairingFailure(.rejected)))) }
+        guard !scan.offer.isExpired(at: now) else { return .taken(end(.expired)) }
+        return .taken([.report(.sending(scan.offer))] + send(Delivery(scan: scan), now: now))
+    }
+
+    /// Ends the scan that is under way; with `.timeout` where the host's time has run out. Too late once the device is
+    /// being stored. A device that was already told finds its confirmation alone: it is paired there, and not here.
+    package mutating func cancel(_ reason: PairingReason = .cancelled) -> [DesktopScanAction] {
+        switch state {
+        case .confirming, .sending: end(reason == .cancelled ? .cancelled : .failed(PairingFailure(reason)))
+        case .idle, .storing, .paired, .expired, .cancelled, .failed: []
+        }
+    }
+
+    /// The device was unpaired: its code, scanned again, pairs again.
+    package mutating func removed(_ did: PeerID) {
+        guard case .paired(let device, _) = state, device.did == did else { return }
+        state = .idle
+    }
+}
+
+// MARK: The wire
+
+extension DesktopScanStateMachine {
+    /// To how many relays the confirmation was written.
+    package mutating func confirmationSent(toRelays relays: Int, now: EpochMilliseconds) -> [DesktopScanAction] {
+        guard case .sending(var delivery) = state, delivery.phase == .handedOut else { return [] }
+        guard relays > 0 else { return retry(delivery, PairingFailure(.relayUnreachable)) }
+        delivery.phase = .written(relays: relays)
+        state = .sending(delivery)
+        return [.startTimer(after: delivery.scan.bond == nil ? Self.verdictTime : Self.repeatTime)]
+    }
+
+    /// A relay says that this peer is not there; another one may know it.
+    package mutating func peerOffline(_ peer: PeerID) -> [DesktopScanAction] {
+        guard case .sending(var delivery) = state, delivery.scan.offer.did == peer else { return [] }
+        delivery.wasOffline = true
+        return cameBack(delivery, PairingFailure(.desktopOffline))
+    }
+
+    /// A relay has refused something; the confirmation, as far as we can tell.
+    package mutating func relayRefused(detail: String?) -> [DesktopScanAction] {
+        guard case .sending(let delivery) = state else { return [] }
+        return cameBack(delivery, PairingFailure(.relayUnreachable, detail: detail))
+    }
+
+    /// Something of a peer came: any payload and any routed frame.
+    package mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [DesktopScanAction] {
+        guard case .sending(let delivery) = state, frame.from == delivery.scan.offer.did else { return [] }
+        switch (frame.type, delivery.scan.bond) {
+        case (PairingReject.type?, let bond):
+            guard frame.isSealed || bond == nil else {
+                dropped.notSecure &+= 1
+                return []
+            }
+            let offer = delivery.scan.offer
+            guard dropped.isReject(frame, code: offer.code, since: offer.timestamp) else { return [] }
+            return end(.failed(PairingFailure(.rejected)))
+        case (PairingHello.type?, .some):
+            guard frame.isSealed else {
+                dropped.notSecure &+= 1
+                return []
+            }
+            // A hello of before: the device greets each of its desktops when it registers.
+            guard frame.delivery == .live else {
+                dropped.stored &+= 1
+                return []
+            }
+            guard (try? PairingHello(payload: frame.inner)) != nil else {
+                dropped.malformed &+= 1
+                return []
+            }
+            return succeed(delivery.scan, now: now)
+        case (_, .some), (_, nil): return []
+        }
+    }
+
+    /// The time of the last `startTimer` is over.
+    package mutating func timedOut(now: EpochMilliseconds) -> [DesktopScanAction] {
+        switch state {
+        case .confirming: return end(.failed(PairingFailure(.timeout)))
+        case .sending(var delivery):
+            switch delivery.phase {
+            case .handedOut: return end(.failed(PairingFailure(.relayUnreachable, detail: "no answer in time")))
+            case .pausing: return send(delivery, now: now)
+            case .written:
+                guard delivery.scan.bond != nil else { return succeed(delivery.scan, now: now) }
+                guard delivery.waitsLeft > 1 else { return end(.failed(PairingFailure(.timeout))) }
+                delivery.waitsLeft -= 1
+                return send(delivery, now: now)
+            }
+        case .idle, .storing, .paired, .expired, .cancelled, .failed: return []
+        }
+    }
+}
+
+// MARK: The store
+
+extension DesktopScanStateMachine {
+    /// The device is in the store, as given.
+    package mutating func stored(_ device: PairedDevice) -> [DesktopScanAction] {
+        guard case .storing(let storing, let scan) = state, storing.did == device.did else { return [] }
+        state = .paired(device, scan)
+        return [.report(.paired(device))]
+    }
+
+    package mutating func storeFailed(_ did: PeerID, detail: String?) -> [DesktopScanAction] {
+        guard case .storing(let storing, _) = state, storing.did == did else { return [] }
+        return end(.failed(PairingFailure(.storeFailed, detail: detail)))
+    }
+}
+
+extension DesktopScanStateMachine {
+    private mutating func send(_ delivery: Delivery, now: EpochMilliseconds) -> [DesktopScanAction] {
+        var delivery = delivery
+        let scan = delivery.scan
+        guard !scan.offer.isExpired(at: now) else { return end(.expired) }
+        delivery.phase = .handedOut
+        state = .sending(delivery)
+        let info = scan.identity.deviceInfo
+        let confirmation =
+            scan.bond?.confirmation(of: info, at: now)
+            ?? PairingConfirmation(
+                code: scan.offer.code, pcPeerID: scan.identity.did, deviceInfo: info, timestamp: now)
+        return [
+            .startTimer(after: Self.verdictTime),
+            .sendConfirmation(confirmation, to: scan.offer.did, sealed: scan.bond != nil),
+        ]
+    }
+
+    private mutating func cameBack(_ delivery: Delivery, _ failure: PairingFailure) -> [DesktopScanAction] {
+        var delivery = delivery
+        switch delivery.phase {
+        case .pausing: return []
+        case .written(let relays) where relays > 1:
+            delivery.phase = .written(relays: relays - 1)
+            state = .sending(delivery)
+            return []
+        case .handedOut, .written: break
+        }
+        // A deployed device that is not there is not waited for.
+        guard delivery.scan.bond != nil else { return giveUp(delivery, failure) }
+        return retry(delivery, failure)
+    }
+
+    private mutating func retry(_ delivery: Delivery, _ failure: PairingFailure) -> [DesktopScanAction] {
+        guard delivery.retriesLeft > 0 else { return giveUp(delivery, failure) }
+        var delivery = delivery
+        delivery.retriesLeft -= 1
+        delivery.phase = .pausing
+        state = .sending(delivery)
+        return [.startTimer(after: Self.pauseTime)]
+    }
+
+    private mutating func giveUp(_ delivery: Delivery, _ failure: PairingFailure) -> [DesktopScanAction] {
+        end(.failed(delivery.wasOffline ? PairingFailure(.desktopOffline) : failure))
+    }
+
+    private mutating func succeed(_ scan: Scan, now: EpochMilliseconds) -> [DesktopScanAction] {
+        let info = scan.offer.deviceInfo
+        let device = PairedDevice(
+            did: scan.offer.did, deviceID: info.deviceID ?? "", name: info.name, platform: info.platform,
+            pairedAt: now, lastSeenAt: now, isSecure: scan.bond != nil, shortString: scan.bond?.shortString)
+        state = .storing(device, scan)
+        return [.stopTimer, .store(device)]
+    }
+
+    private mutating func end(_ outcome: DesktopScanState) -> [DesktopScanAction] {
+        let isTimed: Bool
+        switch state {
+        case .confirming, .sending: isTimed = true
+        case .idle, .storing, .paired, .expired, .cancelled, .failed: isTimed = false
+        }
+        switch outcome {
+        case .expired: state = .expired
+        case .cancelled: state = .cancelled
+        case .failed(let failure): state = .failed(failure)
+        case .idle, .scanned, .confirming, .sending, .paired: preconditionFailure("a scan ends here only by failing")
+        }
+        return (isTimed ? [.stopTimer] : []) + [.report(outcome)]
+    }
+}

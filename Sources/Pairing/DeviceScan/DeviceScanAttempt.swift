@@ -1,0 +1,121 @@
+import Wire
+
+/// One scan under way: what was scanned, over which relays it goes, and what of it was tried.
+struct DeviceScanAttempt: Sendable, Equatable {
+    enum Phase: Sendable, Equatable {
+        /// No ack is out; waiting until we are registered somewhere. On the last call every relay has failed once.
+        case seeking(isLastCall: Bool)
+        /// The ack came back everywhere. A Bellwire desktop may be on its way back.
+        case pausing
+        /// The ack was handed out to be sent.
+        case sendingAck(PairingRoute)
+        /// The ack was written; waiting for what becomes of it.
+        case awaiting(PairingRoute)
+
+        /// Where the ack is.
+        var carrier: PairingRoute? {
+            switch self {
+            case .seeking, .pausing: nil
+            case .sendingAck(let route), .awaiting(let route): route
+            }
+        }
+    }
+
+    struct Path: Sendable, Equatable {
+        enum Status: Sendable, Equatable {
+            /// Not asked for yet.
+            case later
+            case opening
+            /// It has failed and comes back by itself, perhaps.
+            case ailing
+            case online
+            /// It is no use.
+            case failed
+        }
+
+        let route: PairingRoute
+        var status: Status = .later
+        /// The ack came back over it.
+        var hasBounced = false
+
+        /// Does the scan hold a connection for it?
+        var isHeld: Bool {
+            switch status {
+            case .opening, .ailing, .online: true
+            case .later, .failed: false
+            }
+        }
+    }
+
+    let offer: DesktopPairingOffer
+    let identity: PairingIdentity
+    /// `nil` where the desktop seals nothing.
+    let bond: PairingBond?
+    var paths: [Path]
+    var phase: Phase = .seeking(isLastCall: false)
+    /// Where the last ack went.
+    var lastCarrier: PairingRoute?
+    /// So often a route may break under the ack.
+    var breaksLeft = 2
+    /// So often the ack is tried anew after it came back everywhere.
+    var retriesLeft: Int
+    /// So many more times the confirmation is waited for, and the ack repeated in between.
+    var waitsLeft: Int
+    /// A relay has said that the desktop is not there: the better reason, should the next relay not answer.
+    var wasOffline = false
+
+    init(offer: DesktopPairingOffer, identity: PairingIdentity, bond: PairingBond?, routes: [PairingRoute]) {
+        self.offer = offer
+        self.identity = identity
+        self.bond = bond
+        paths = routes.map { Path(route: $0) }
+        retriesLeft = bond == nil ? 0 : 2
+        waitsLeft = offer.seal?.confirm == true ? 16 : 4
+    }
+
+    /// The ack for the present moment.
+    func ack(at now: EpochMilliseconds) -> PairAck {
+        bond?.ack(of: identity.deviceInfo, at: now)
+            ?? PairAck(
+                code: offer.code, mobileDID: identity.did, deviceInfo: identity.deviceInfo, timestamp: now)
+    }
+
+    /// Sets the status of the route's path; `false` if the scan has no such path.
+    mutating func set(_ route: PairingRoute, _ status: Path.Status) -> Bool {
+        guard let index = paths.firstIndex(where: { $0.route == route }) else { return false }
+        paths[index].status = status
+        return true
+    }
+
+    mutating func bounce(_ route: PairingRoute) {
+        for index in paths.indices where paths[index].route == route { paths[index].hasBounced = true }
+    }
+
+    func status(of route: PairingRoute) -> Path.Status? { paths.first { $0.route == route }?.status }
+
+    /// Everything is asked for again, one after the other, as at the beginning.
+    mutating func startOver() {
+        for index in paths.indices {
+            paths[index].status = .later
+            paths[index].hasBounced = false
+        }
+        phase = .seeking(isLastCall: false)
+    }
+
+    /// The desktop, when all went well at `now`.
+    func desktop(at now: EpochMilliseconds) -> PairedDesktop {
+        func worked(_ url: String?) -> EpochMilliseconds? {
+            url.flatMap { url in
+                paths.contains { $0.route.url == url && $0.status == .online } ? now : nil
+            }
+        }
+        // The host's own relay is kept only where it is the one that worked.
+        let relayURL = offer.relayURL ?? lastCarrier.flatMap { $0.kind == .relay ? $0.url : nil }
+        return PairedDesktop(
+            address: offer.pcPeerID, pcPeerID: offer.pcPeerID, name: offer.deviceInfo.name,
+            platform: offer.deviceInfo.platform, lanSignalingURL: offer.signalingURL, relayURL: relayURL,
+            lanWorkedAt: worked(offer.signalingURL), relayWorkedAt: worked(relayURL),
+            iceServersJSON: offer.iceServersJSON, iceExpiry: offer.iceExpiry, pairedAt: now, lastSeenAt: now,
+            isSecure: bond != nil, shortString: bond?.shortString)
+    }
+}

@@ -1,0 +1,50 @@
+package import JSON
+package import Wire
+
+/// How a device's own code stands, for hosts (protocol.md 2, Flow A).
+package enum DeviceShowState: Sendable, Equatable {
+    case idle
+    /// A relay is asked to register us: nobody could answer a code before that.
+    case connecting
+    /// Shown until `expiresAt`, in epoch milliseconds.
+    case displaying(DevicePairingOffer, expiresAt: EpochMilliseconds)
+    /// Where it was sealed, the desktop has the short authentication string.
+    case completed(PairedDesktop)
+    case expired
+    case failed(PairingFailure)
+
+    /// `pairing.changed`: `{"flow":"show","state",…}`.
+    package var data: JSONObject {
+        switch self {
+        case .idle: ["flow": "show", "state": "idle"]
+        case .connecting: ["flow": "show", "state": "connecting"]
+        case .displaying(let offer, let expiresAt):
+            [
+                "flow": "show", "state": "displaying", "payload": .string(offer.serialized()),
+                "code": .string(offer.code.digits), "expiresAt": .integer(expiresAt),
+            ]
+        case .completed(let desktop): ["flow": "show", "state": "completed", "desktop": .object(desktop.json)]
+        case .expired: PairingFailure(.expired).data(flow: "show", state: "expired")
+        case .failed(let failure): failure.data(flow: "show")
+        }
+    }
+}
+
+/// What the owner of a ``DeviceShowStateMachine`` does for it, in this order.
+///
+/// The next event may be given while an action is carried out: what can cause one at once comes last.
+package enum DeviceShowAction: Sendable, Equatable {
+    /// Be registered there with the own DID, as ``DeviceScanAction/open(_:)`` says.
+    case open(PairingRoute)
+    /// The code needs this connection no more. After a success it is not closed: it is the desktop's.
+    case close(PairingRoute)
+    /// Send `bellwire:hello` to the desktop, in a seal: the answer to its confirmation.
+    case sendHello(to: PeerID, over: PairingRoute)
+    /// Call `timedOut` in so many milliseconds; replaces the timer before it.
+    case startTimer(after: UInt64)
+    case stopTimer
+    /// Write it to the store, then say `stored` or `storeFailed`.
+    case store(PairedDesktop)
+    /// Tell the host.
+    case report(DeviceShowState)
+}

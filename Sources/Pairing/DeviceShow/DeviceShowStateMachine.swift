@@ -1,0 +1,302 @@
+package import Identity
+package import Wire
+
+/// Flow A on the device: it shows a code and waits for the desktop that scans it (protocol.md 2 and 4.3).
+///
+/// Pure: `now` is the wall clock in epoch milliseconds, timers are asked for by actions. Every code ends: after five
+/// minutes by itself. A newer one replaces the one before. The code is shown once a relay has the device registered. A
+/// confirmation with something wrong is never answered, only counted: a guesser learns nothing.
+///
+/// The code carries a secret, and a desktop that knows it confirms in a seal. A plain confirmation, as deployed desktops
+/// send it, counts where the host allows such peers.
+package struct DeviceShowStateMachine: Sendable {
+    /// What the relay has until we are registered, in milliseconds.
+    package static let connectTime: UInt64 = 15_000
+
+    enum State: Sendable, Equatable {
+        case idle
+        /// `detail` says what the relay's last failure was.
+        case connecting(Show, detail: String?)
+        case displaying(Shown)
+        /// The process sleeps; nothing is open. `nil` where the code was not yet shown.
+        case suspended(Show, Shown?)
+        case storing(PairedDesktop, PairingBond?, Shown)
+        case completed(PairedDesktop, Shown)
+        case expired
+        case failed(PairingFailure)
+    }
+
+    struct Show: Sendable, Equatable {
+        let code: PairingCode
+        let secret: PairingSecret
+        let identity: PairingIdentity
+        let route: PairingRoute
+        let legacy: LegacyPairing
+    }
+
+    struct Shown: Sendable, Equatable {
+        let show: Show
+        let offer: DevicePairingOffer
+
+        var expiresAt: EpochMilliseconds { offer.timestamp.later(by: DevicePairingOffer.lifetime) }
+    }
+
+    private(set) var state: State = .idle
+    package private(set) var dropped = DroppedFrames()
+
+    package init() {}
+
+    package var reported: DeviceShowState {
+        switch state {
+        case .idle: .idle
+        case .connecting, .suspended(_, nil): .connecting
+        case .displaying(let shown), .suspended(_, let shown?), .storing(_, _, let shown):
+            .displaying(shown.offer, expiresAt: shown.expiresAt)
+        case .completed(let desktop, _): .completed(desktop)
+        case .expired: .expired
+        case .failed(let failure): .failed(failure)
+        }
+    }
+
+    /// Can the code still lead to a pairing?
+    package var isActive: Bool {
+        switch state {
+        case .connecting, .displaying, .suspended, .storing: true
+        case .idle, .completed, .expired, .failed: false
+        }
+    }
+
+    /// The connection that the code needs at present. After a success it is the desktop's.
+    package var heldRoute: PairingRoute? {
+        switch state {
+        case .connecting(let show, _): show.route
+        case .displaying(let shown), .storing(_, _, let shown): shown.show.route
+        case .idle, .suspended, .completed, .expired, .failed: nil
+        }
+    }
+}
+
+// MARK: The host
+
+extension DeviceShowStateMachine {
+    /// Shows a code, as soon as the relay has us registered; the five minutes begin then.
+    ///
+    /// `route` is the host's own relay, else the one that worked last, else one that was found; `nil` = there is none.
+    package mutating func show(
+        _ code: PairingCode, secret: PairingSecret, identity: PairingIdentity?, over route: PairingRoute?,
+        legacy: LegacyPairing = .qr
+    ) -> [DeviceShowAction] {
+        guard let identity else { return end(.failed(PairingFailure(.noIdentity))) }
+        guard let route else { return end(.failed(PairingFailure(.noRelay))) }
+        let released = release()
+        let show = Show(code: code, secret: secret, identity: identity, route: route, legacy: legacy)
+        state = .connecting(show, detail: nil)
+        return released + [.report(.connecting), .startTimer(after: Self.connectTime), .open(route)]
+    }
+
+    /// Takes the code back; `.timeout` where the host's time has run out. Too late once the desktop is being stored.
+    package mutating func cancel(_ reason: PairingReason = .cancelled) -> [DeviceShowAction] {
+        switch state {
+        case .connecting, .displaying, .suspended: end(.failed(PairingFailure(reason)))
+        case .idle, .storing, .completed, .expired, .failed: []
+        }
+    }
+
+    /// The time of the last `startTimer` is over.
+    package mutating func timedOut() -> [DeviceShowAction] {
+        switch state {
+        case .connecting(_, let detail):
+            end(.failed(PairingFailure(.relayUnreachable, detail: detail ?? "no answer in time")))
+        case .displaying: end(.expired)
+        case .idle, .suspended, .storing, .completed, .expired, .failed: []
+        }
+    }
+
+    /// The desktop was unpaired: its confirmation, sent again, is not answered any more.
+    package mutating func removed(_ id: PeerID) {
+        guard case .completed(let desktop, _) = state, desktop.id == id else { return }
+        state = .idle
+    }
+
+    /// The process goes to sleep: the connection is given back.
+    package mutating func suspended() -> [DeviceShowAction] {
+        switch state {
+        case .connecting(let show, _):
+            let released = release()
+            state = .suspended(show, nil)
+            return released
+        case .displaying(let shown):
+            let released = release()
+            state = .suspended(shown.show, shown)
+            return released
+        case .idle, .suspended, .storing, .completed, .expired, .failed: return []
+        }
+    }
+
+    /// It is back: the code keeps the time at which it ends.
+    package mutating func resumed(now: EpochMilliseconds) -> [DeviceShowAction] {
+        guard case .suspended(let show, let shown) = state else { return [] }
+        guard let shown else {
+            state = .connecting(show, detail: nil)
+            return [.startTimer(after: Self.connectTime), .open(show.route)]
+        }
+        guard !shown.offer.isExpired(at: now) else { return end(.expired) }
+        state = .displaying(shown)
+        return [.startTimer(after: Self.remaining(of: shown, at: now)), .open(show.route)]
+    }
+
+    private static func remaining(of shown: Shown, at now: EpochMilliseconds) -> UInt64 {
+        let (rest, overflow) = shown.expiresAt.subtractingReportingOverflow(now)
+        let lifetime = DevicePairingOffer.lifetime
+        // A clock that was set back lengthens nothing.
+        return UInt64(clamping: overflow ? lifetime : min(max(rest, 0), lifetime))
+    }
+}
+
+// MARK: The wire
+
+extension DeviceShowStateMachine {
+    /// We are registered there.
+    package mutating func routeOnline(_ route: PairingRoute, now: EpochMilliseconds) -> [DeviceShowAction] {
+        guard case .connecting(let show, _) = state, show.route == route else { return [] }
+        let offer = DevicePairingOffer(
+            code: show.code, did: show.identity.did, deviceInfo: show.identity.deviceInfo, timestamp: now,
+            seal: PairingSeal(secret: show.secret.base64url))
+        let shown = Shown(show: show, offer: offer)
+        state = .displaying(shown)
+        return [
+            .startTimer(after: UInt64(DevicePairingOffer.lifetime)),
+            .report(.displaying(offer, expiresAt: shown.expiresAt)),
+        ]
+    }
+
+    /// The route could not be opened, or broke: its connection comes back by itself, unless `isFinal`, as an address that is
+    /// none. `detail` says why, for people.
+    package mutating func routeFailed(
+        _ route: PairingRoute, detail: String?, isFinal: Bool = false
+    ) -> [DeviceShowAction] {
+        switch state {
+        case .connecting(let show, _) where show.route == route:
+            guard !isFinal else { return end(.failed(PairingFailure(.relayUnreachable, detail: detail))) }
+            state = .connecting(show, detail: detail)
+            return []
+        // The code stays valid: the relay may be back before it ends.
+        case .idle, .connecting, .displaying, .suspended, .storing, .completed, .expired, .failed: return []
+        }
+    }
+
+    /// A confirmation or a rejection came: inside a `message`, or as a frame of its own.
+    ///
+    /// A second confirmation of the desktop that has taken the code gets its hello again: the first may have been lost.
+    package mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [DeviceShowAction] {
+        let shown: Shown
+        let taker: PeerID?
+        switch state {
+        case .displaying(let open): (shown, taker) = (open, nil)
+        case .storing(let desktop, _, let open), .completed(let desktop, let open):
+            (shown, taker) = (open, desktop.address)
+        case .idle, .connecting, .suspended, .expired, .failed:
+            dropped.notOpen &+= 1
+            return []
+        }
+        guard frame.isSealed || (shown.show.legacy.allowsQR && !frame.isOfSecurePeer) else {
+            dropped.notSecure &+= 1
+            return []
+        }
+        let start = shown.offer.timestamp
+        guard frame.type != PairingReject.type else {
+            guard dropped.isReject(frame, code: shown.show.code, since: start), taker == nil else { return [] }
+            return end(.failed(PairingFailure(.rejected)))
+        }
+        guard let confirmation = dropped.confirmation(of: frame, code: shown.show.code, since: start) else {
+            return []
+        }
+        var bond: PairingBond?
+        if frame.isSealed {
+            bond = PairingBond(
+                secret: shown.show.secret, device: shown.offer.did, desktop: frame.from, code: shown.show.code)
+            guard bond?.proves(confirmation) == true else {
+                dropped.wrongProof &+= 1
+                return []
+            }
+        }
+        if let taker {
+            guard taker == frame.from else {
+                dropped.notOpen &+= 1
+                return []
+            }
+            guard case .completed = state, bond != nil else { return [] }
+            return [.sendHello(to: taker, over: shown.show.route)]
+        }
+        // The timer may be late: a machine that slept.
+        guard !shown.offer.isExpired(at: now) else {
+            dropped.notOpen &+= 1
+            return end(.expired)
+        }
+        let desktop = PairedDesktop(confirmation, from: frame.from, over: shown.show.route, bond: bond, at: now)
+        state = .storing(desktop, bond, shown)
+        return [.stopTimer, .store(desktop)]
+    }
+}
+
+// MARK: The store
+
+extension DeviceShowStateMachine {
+    /// The desktop is in the store, as given.
+    package mutating func stored(_ desktop: PairedDesktop) -> [DeviceShowAction] {
+        guard case .storing(let storing, let bond, let shown) = state, storing.id == desktop.id else { return [] }
+        state = .completed(desktop, shown)
+        return [.report(.completed(desktop))]
+            + (bond.map { [.sendHello(to: $0.desktop, over: shown.show.route)] } ?? [])
+    }
+
+    package mutating func storeFailed(_ id: PeerID, detail: String?) -> [DeviceShowAction] {
+        guard case .storing(let storing, _, _) = state, storing.id == id else { return [] }
+        return end(.failed(PairingFailure(.storeFailed, detail: detail)))
+    }
+
+    /// What the code holds, if anything, is not needed by it any more.
+    private func release() -> [DeviceShowAction] {
+        let close = heldRoute.map { [DeviceShowAction.close($0)] } ?? []
+        switch state {
+        case .connecting, .displaying: return [.stopTimer] + close
+        case .idle, .suspended, .storing, .completed, .expired, .failed: return close
+        }
+    }
+
+    private mutating func end(_ outcome: DeviceShowState) -> [DeviceShowAction] {
+        let released = release()
+        switch outcome {
+        case .expired: state = .expired
+        case .failed(let failure): state = .failed(failure)
+        case .idle, .connecting, .displaying, .completed: preconditionFailure("a code ends here only by failing")
+        }
+        return released + [.report(outcome)]
+    }
+}
+
+extension PairedDesktop {
+    /// The sender of a confirmation that holds. Where it is addressed is what the relay wrote (protocol.md 2).
+    init(
+        _ confirmation: PairingConfirmation, from: PeerID, over route: PairingRoute, bond: PairingBond?,
+        at now: EpochMilliseconds
+    ) {
+        self.init(
+            address: from, pcPeerID: confirmation.pcPeerID ?? from, name: confirmation.deviceInfo.name,
+            platform: confirmation.deviceInfo.platform, reachedOver: route, isSecure: bond != nil,
+            shortString: bond?.shortString, at: now)
+    }
+
+    /// A desktop that was met at a relay of ours, where its code names none.
+    init(
+        address: PeerID, pcPeerID: PeerID, name: String, platform: String, reachedOver route: PairingRoute,
+        isSecure: Bool, shortString: ShortAuthenticationString?, at now: EpochMilliseconds
+    ) {
+        let isLAN = route.kind == .lan
+        self.init(
+            address: address, pcPeerID: pcPeerID, name: name, platform: platform,
+            lanSignalingURL: isLAN ? route.url : nil, relayURL: isLAN ? nil : route.url,
+            lanWorkedAt: isLAN ? now : nil, relayWorkedAt: isLAN ? nil : now, pairedAt: now, lastSeenAt: now,
+            isSecure: isSecure, shortString: shortString)
+    }
+}

@@ -1,0 +1,82 @@
+import Wire
+
+/// Pairing frames that were dropped, by what was wrong with them. None is ever answered: a guesser learns nothing.
+package struct DroppedFrames: Sendable, Equatable {
+    /// Not what its type says, or a field that does not hold.
+    package var malformed = 0
+    package var wrongCode = 0
+    /// The relay's `from` is not who the frame says it is of.
+    package var wrongSender = 0
+    /// Stored by a relay before the offer began, at no known time, or where only live frames count.
+    package var stored = 0
+    /// Nothing is open, or another peer has taken it.
+    package var notOpen = 0
+    /// Plain, where only a sealed one counts.
+    package var notSecure = 0
+    /// Sealed, with the right code, by somebody who does not know the secret.
+    package var wrongProof = 0
+
+    package init() {}
+
+    package var total: Int {
+        malformed &+ wrongCode &+ wrongSender &+ stored &+ notOpen &+ notSecure &+ wrongProof
+    }
+}
+
+extension DroppedFrames {
+    /// The ack in a frame, when it says the right code, in its sender's own name, after the offer began. Else counts what is
+    /// wrong with it.
+    mutating func ack(of frame: PairingFrame, code: PairingCode, since start: EpochMilliseconds) -> PairAck? {
+        let ack: PairAck
+        do throws(PairingFailure) { ack = try PairAck(decoding: frame.payload) } catch {
+            malformed &+= 1
+            return nil
+        }
+        guard frame.delivery.isSince(start) else {
+            stored &+= 1
+            return nil
+        }
+        guard ack.mobileDID == frame.from else {
+            wrongSender &+= 1
+            return nil
+        }
+        guard ack.code == code else {
+            wrongCode &+= 1
+            return nil
+        }
+        return ack
+    }
+
+    /// The confirmation in a frame, when it says the right code, after the offer began. Else counts what is wrong with it.
+    mutating func confirmation(
+        of frame: PairingFrame, code: PairingCode, since start: EpochMilliseconds
+    ) -> PairingConfirmation? {
+        let confirmation: PairingConfirmation
+        do throws(PairingFailure) { confirmation = try PairingConfirmation(decoding: frame.payload) } catch {
+            malformed &+= 1
+            return nil
+        }
+        guard frame.delivery.isSince(start) else {
+            stored &+= 1
+            return nil
+        }
+        guard confirmation.code == code else {
+            wrongCode &+= 1
+            return nil
+        }
+        return confirmation
+    }
+
+    /// Does the frame decline this code, after the offer began? Else counts what is wrong with it.
+    mutating func isReject(_ frame: PairingFrame, code: PairingCode, since start: EpochMilliseconds) -> Bool {
+        guard frame.delivery.isSince(start) else {
+            stored &+= 1
+            return false
+        }
+        guard let reject = try? PairingReject(decoding: frame.payload), reject.code == code else {
+            wrongCode &+= 1
+            return false
+        }
+        return true
+    }
+}

@@ -1,0 +1,41 @@
+import Identity
+import Wire
+
+/// A typed code that a desktop shows, and what was tried against it.
+struct DesktopTypedCodeOffer: Sendable {
+    /// So many runs may go wrong; then the code is burnt (protocol.md 4.3). Each of them is one guess in a million.
+    static let unconfirmedLimit = 3
+    /// So many runs are kept at most, those that went well included: a device may have to begin anew.
+    static let runLimit = 8
+
+    /// One run of CPace that was answered and has not gone wrong.
+    struct Run: Sendable {
+        let device: PeerID
+        let deviceShare: String
+        let responder: CPaceResponder
+        /// The device has shown that it knows the code.
+        var bond: PairingBond?
+    }
+
+    let nameplate: PairingCode
+    let password: PairingCode
+    let identity: PairingIdentity
+    let asksPerson: Bool
+    let legacy: LegacyPairing
+    var runs: [Run] = []
+    /// Runs that were answered and not confirmed, those that are under way included.
+    var unconfirmed = 0
+    /// So often the alias may belong to another.
+    var codesLeft = 5
+
+    var code: PairingTypedCode { .sealed(nameplate: nameplate, password: password) }
+
+    /// Nobody is left who could still confirm, and too many have not.
+    var isBurnt: Bool {
+        unconfirmed >= Self.unconfirmedLimit && !runs.contains { $0.bond == nil }
+    }
+
+    func run(_ sid: String, of device: PeerID) -> Int? {
+        runs.firstIndex { $0.responder.sid == sid && $0.device == device }
+    }
+}

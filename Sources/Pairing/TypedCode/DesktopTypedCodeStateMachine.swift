@@ -1,0 +1,230 @@
+package import Wire
+
+/// A typed code on the desktop: it shows one, and answers at the code's alias (protocol.md 2 and 4.3).
+///
+/// Pure: `now` is the wall clock in epoch milliseconds, timers are asked for by actions. Every code ends: after five
+/// minutes by itself. A newer one replaces the one before. The code is shown once its alias is ours.
+///
+/// What is shown has twelve digits: six name the alias, and six are the password of CPace. Each run that the desktop
+/// answers is a guess; after three that were wrong the code is burnt, and the user is told.
+package struct DesktopTypedCodeStateMachine: Sendable {
+    /// What the relay has until the alias is ours, in milliseconds.
+    package static let connectTime: UInt64 = 15_000
+    package static let confirmationTime = DesktopOfferStateMachine.confirmationTime
+
+    enum State: Sendable {
+        case idle
+        /// `detail` says what the relay's last failure was.
+        case connecting(DesktopTypedCodeOffer, detail: String?)
+        case displaying(Shown)
+        /// A person is asked.
+        case confirming(Candidate, Shown, until: EpochMilliseconds)
+        case storing(Candidate, Shown)
+        case paired(Candidate, Shown)
+        case expired
+        case cancelled
+        case failed(PairingFailure)
+    }
+
+    struct Shown: Sendable {
+        var offer: DesktopTypedCodeOffer
+        let since: EpochMilliseconds
+
+        var expiresAt: EpochMilliseconds { since.later(by: DesktopPairingOffer.lifetime) }
+    }
+
+    typealias Candidate = DesktopOfferStateMachine.Candidate
+
+    var state: State = .idle
+    package internal(set) var dropped = DroppedFrames()
+
+    package init() {}
+
+    package var reported: DesktopTypedCodeState {
+        switch state {
+        case .idle: .idle
+        case .connecting: .connecting
+        case .displaying(let shown): .displaying(shown.offer.code, expiresAt: shown.expiresAt)
+        case .confirming(let candidate, _, let until): .acked(candidate.device, answerBy: until)
+        case .storing(let candidate, _): .acked(candidate.device, answerBy: nil)
+        case .paired(let candidate, _): .paired(candidate.device)
+        case .expired: .expired
+        case .cancelled: .cancelled
+        case .failed(let failure): .failed(failure)
+        }
+    }
+
+    /// Can the code still lead to a pairing?
+    package var isActive: Bool {
+        switch state {
+        case .connecting, .displaying, .confirming, .storing: true
+        case .idle, .paired, .expired, .cancelled, .failed: false
+        }
+    }
+
+    /// The alias that is needed at present.
+    package var heldAlias: PeerID? {
+        switch state {
+        case .connecting(let offer, _): offer.code.alias
+        case .displaying(let shown), .confirming(_, let shown, _): shown.offer.code.alias
+        case .idle, .storing, .paired, .expired, .cancelled, .failed: nil
+        }
+    }
+}
+
+// MARK: The host
+
+extension DesktopTypedCodeStateMachine {
+    /// Shows a code, as soon as its alias is ours; the five minutes begin then.
+    ///
+    /// With `confirm` a person has to accept every device; without, only those that do not seal. Those may answer at the
+    /// alias with `"legacy":"all"` alone, by the six digits that the relay sees.
+    package mutating func show(
+        nameplate: PairingCode, password: PairingCode, identity: PairingIdentity?, confirm: Bool = false,
+        legacy: LegacyPairing = .qr
+    ) -> [DesktopTypedCodeAction] {
+        guard let identity, identity.did.isKey else { return end(.failed(PairingFailure(.noIdentity))) }
+        let offer = DesktopTypedCodeOffer(
+            nameplate: nameplate, password: password, identity: identity, asksPerson: confirm, legacy: legacy)
+        let released = release()
+        state = .connecting(offer, detail: nil)
+        return released + [
+            .report(.connecting), .startTimer(after: Self.connectTime), .openAlias(offer.code.alias),
+        ]
+    }
+
+    /// Takes the code back; `.noRelay` where there is no relay to ask. Too late once the device is being stored.
+    package mutating func cancel(_ reason: PairingReason = .cancelled) -> [DesktopTypedCodeAction] {
+        switch state {
+        case .connecting, .displaying, .confirming:
+            end(reason == .cancelled ? .cancelled : .failed(PairingFailure(reason)))
+        case .idle, .storing, .paired, .expired, .cancelled, .failed: []
+        }
+    }
+
+    /// The person's answer to the device that was reported as `acked`.
+    package mutating func answer(accept: Bool) -> PairingAnswer<DesktopTypedCodeAction> {
+        guard case .confirming(let candidate, let shown, _) = state else { return .nothingWaits }
+        guard accept else { return .taken(end(.failed(PairingFailure(.rejected)))) }
+        state = .storing(candidate, shown)
+        return .taken([
+            .stopTimer, .closeAlias, .report(.acked(candidate.device, answerBy: nil)), .store(candidate.device),
+        ])
+    }
+
+    /// The time of the last `startTimer` is over.
+    package mutating func timedOut() -> [DesktopTypedCodeAction] {
+        switch state {
+        case .connecting(_, let detail):
+            end(.failed(PairingFailure(.relayUnreachable, detail: detail ?? "no answer in time")))
+        case .displaying: end(.expired)
+        case .confirming: end(.failed(PairingFailure(.timeout)))
+        case .idle, .storing, .paired, .expired, .cancelled, .failed: []
+        }
+    }
+
+    /// The device was unpaired: its ack, sent again, is not confirmed any more.
+    package mutating func removed(_ did: PeerID) {
+        guard case .paired(let candidate, _) = state, candidate.device.did == did else { return }
+        state = .idle
+    }
+}
+
+// MARK: The alias
+
+extension DesktopTypedCodeStateMachine {
+    /// The alias is ours.
+    package mutating func aliasOnline(now: EpochMilliseconds) -> [DesktopTypedCodeAction] {
+        guard case .connecting(let offer, _) = state else { return [] }
+        let shown = Shown(offer: offer, since: now)
+        state = .displaying(shown)
+        return [
+            .startTimer(after: UInt64(DesktopPairingOffer.lifetime)),
+            .report(.displaying(offer.code, expiresAt: shown.expiresAt)),
+        ]
+    }
+
+    /// The alias belongs to another: a new code is taken, a few times (protocol.md 2). A code that was shown already ends,
+    /// with all that was tried against it.
+    package mutating func aliasTaken(newNameplate: PairingCode, newPassword: PairingCode) -> [DesktopTypedCodeAction] {
+        let old: DesktopTypedCodeOffer
+        switch state {
+        case .connecting(let offer, _): old = offer
+        case .displaying(let shown): old = shown.offer
+        case .idle, .confirming, .storing, .paired, .expired, .cancelled, .failed: return []
+        }
+        guard old.codesLeft > 0 else {
+            return end(.failed(PairingFailure(.typedCodeUnavailable, detail: "its alias belongs to another")))
+        }
+        var offer = DesktopTypedCodeOffer(
+            nameplate: newNameplate, password: newPassword, identity: old.identity, asksPerson: old.asksPerson,
+            legacy: old.legacy)
+        offer.codesLeft = old.codesLeft - 1
+        state = .connecting(offer, detail: nil)
+        return [
+            .closeAlias, .report(.connecting), .startTimer(after: Self.connectTime), .openAlias(offer.code.alias),
+        ]
+    }
+
+    /// The alias could not be had, or its connection broke: it comes back by itself, unless `isFinal`. `detail` says why, for
+    /// people.
+    package mutating func aliasFailed(detail: String?, isFinal: Bool = false) -> [DesktopTypedCodeAction] {
+        switch state {
+        case .connecting(let offer, _):
+            guard !isFinal else { return end(.failed(PairingFailure(.relayUnreachable, detail: detail))) }
+            state = .connecting(offer, detail: detail)
+            return []
+        // The code stays valid: the relay may be back before it ends.
+        case .idle, .displaying, .confirming, .storing, .paired, .expired, .cancelled, .failed: return []
+        }
+    }
+}
+
+// MARK: The store
+
+extension DesktopTypedCodeStateMachine {
+    /// The device is in the store, as given.
+    package mutating func stored(_ device: PairedDevice, now: EpochMilliseconds) -> [DesktopTypedCodeAction] {
+        guard case .storing(let storing, let shown) = state, storing.device.did == device.did else { return [] }
+        state = .paired(Candidate(device: device, bond: storing.bond), shown)
+        let greeting = storing.bond.map { confirmation($0, shown, now) } ?? .sendICEConfig(to: device.did)
+        return [.report(.paired(device)), greeting]
+    }
+
+    package mutating func storeFailed(_ did: PeerID, detail: String?) -> [DesktopTypedCodeAction] {
+        guard case .storing(let storing, _) = state, storing.device.did == did else { return [] }
+        return end(.failed(PairingFailure(.storeFailed, detail: detail)))
+    }
+
+    func confirmation(
+        _ bond: PairingBond, _ shown: Shown, _ now: EpochMilliseconds
+    ) -> DesktopTypedCodeAction {
+        .sendConfirmation(bond.confirmation(of: shown.offer.identity.deviceInfo, at: now), to: bond.device)
+    }
+
+    func reject(_ candidate: Candidate, _ shown: Shown) -> DesktopTypedCodeAction {
+        .sendReject(
+            PairingReject(code: shown.offer.nameplate), to: candidate.device.did, sealed: candidate.bond != nil)
+    }
+
+    /// What the code holds, if anything, is not needed by it any more; a device that waits is told.
+    private func release() -> [DesktopTypedCodeAction] {
+        switch state {
+        case .connecting, .displaying: [.stopTimer, .closeAlias]
+        case .confirming(let candidate, let shown, _): [.stopTimer, .closeAlias, reject(candidate, shown)]
+        case .storing(let candidate, let shown): [reject(candidate, shown)]
+        case .idle, .paired, .expired, .cancelled, .failed: []
+        }
+    }
+
+    mutating func end(_ outcome: DesktopTypedCodeState) -> [DesktopTypedCodeAction] {
+        let released = release()
+        switch outcome {
+        case .expired: state = .expired
+        case .cancelled: state = .cancelled
+        case .failed(let failure): state = .failed(failure)
+        case .idle, .connecting, .displaying, .acked, .paired: preconditionFailure("a code ends here only by failing")
+        }
+        return released + [.report(outcome)]
+    }
+}

@@ -1,0 +1,71 @@
+internal import Glibc
+internal import Transport
+
+/// The origins under which this relay is dialled: a proof made for any other is refused (protocol.md 4.1).
+///
+/// Those of the options; else its addresses with its port. Listening on all addresses, these are the ones that the
+/// machine has now, looked up again when a second has passed.
+struct OwnOrigins {
+    private static let age: UInt64 = 1_000
+
+    private let fixed: Set<[UInt8]>?
+    private let host: String
+    private let suffix: String
+    private let scheme: String
+    private var found: Set<[UInt8]> = []
+    private var lookedUp: UInt64?
+
+    init(_ options: RelayOptions, port: UInt16) {
+        fixed = options.origins.isEmpty ? nil : Set(options.origins.map { Array($0.utf8) })
+        host = options.host == "localhost" ? "127.0.0.1" : options.host
+        scheme = options.tls == nil ? "ws" : "wss"
+        suffix = ":\(port)"
+    }
+
+    /// At that monotonic time, in milliseconds.
+    mutating func all(at monotonic: UInt64) -> Set<[UInt8]> {
+        if let fixed { return fixed }
+        if let lookedUp, monotonic &- lookedUp < Self.age { return found }
+        lookedUp = monotonic
+        let addresses =
+            switch host {
+            case "0.0.0.0": Self.machineAddresses { $0 == AF_INET }
+            case "::": Self.machineAddresses { $0 == AF_INET || $0 == AF_INET6 }
+            default: [host]
+            }
+        found = Set(addresses.flatMap(origins))
+        return found
+    }
+
+    private func origins(of address: String) -> [[UInt8]] {
+        let place = address.contains(":") ? "[\(address.lowercased())]" : address
+        let names = address == "::1" || address.hasPrefix("127.") ? [place, "localhost"] : [place]
+        return names.map { Array("\(scheme)://\($0)\(suffix)".utf8) }
+    }
+
+    /// Addresses of the kind that can stand in a URL: no link-local ones of IPv6, which need a zone.
+    private static func machineAddresses(_ isWanted: (Int32) -> Bool) -> [String] {
+        var first: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&first) == 0 else { return [] }
+        defer { freeifaddrs(first) }
+        var addresses: [String] = []
+        var next = first
+        while let entry = next {
+            next = entry.pointee.ifa_next
+            guard let address = entry.pointee.ifa_addr, isWanted(Int32(address.pointee.sa_family)) else { continue }
+            if let text = text(of: address), !text.lowercased().hasPrefix("fe80:") { addresses.append(text) }
+        }
+        return addresses
+    }
+
+    private static func text(of address: UnsafeMutablePointer<sockaddr>) -> String? {
+        let size =
+            Int32(address.pointee.sa_family) == AF_INET
+            ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
+        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        guard
+            getnameinfo(address, socklen_t(size), &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
+        else { return nil }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

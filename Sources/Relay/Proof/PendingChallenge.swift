@@ -1,0 +1,26 @@
+/// What secures a connection below its frames.
+enum ChannelSecurity: Equatable {
+    /// No TLS of ours.
+    case plain
+    /// TLS, with the exporter of RFC 9266.
+    case bound([UInt8])
+    /// TLS that nothing can be bound to. No proof is taken there: it might have been carried over.
+    case unbound
+}
+
+/// A nonce that a connection may answer once, within its time (protocol.md 4.1).
+///
+/// An object, so that connections without one pay a word for it.
+final class PendingChallenge: Sendable {
+    /// base64url.
+    let nonce: String
+    let channelBinding: [UInt8]?
+    /// Monotonic milliseconds.
+    let deadline: UInt64
+
+    init(nonce: String, channelBinding: [UInt8]?, deadline: UInt64) {
+        self.nonce = nonce
+        self.channelBinding = channelBinding
+        self.deadline = deadline
+    }
+}

@@ -1,0 +1,82 @@
+package import Hosting
+internal import Store
+internal import Synchronization
+internal import Transport
+
+/// What outlives a relay's stop: the ids that were ever proved to it, on disk where it has a state directory.
+///
+/// The relay decides on its own copy in memory; the disk follows, and nobody on the wire waits for it.
+package final class RelayMemory: Sendable {
+    /// Where a damaged database was put. A new one was begun; the host is to be told.
+    package let movedAside: String?
+    @EventLoop var proved: ProvedIDs
+    private let directory: StateDirectory?
+    private let database: Database?
+
+    /// Opens the state directory of the options, or a memory that ends with the process where they name none.
+    ///
+    /// Blocks while the file is checked: not for the loop. Errors: those of ``StateDirectory/open(_:)`` (`busy`, `io`),
+    /// `store`.
+    package static func open(_ options: RelayOptions) throws(HostError) -> RelayMemory {
+        guard let path = options.stateDirectory else { return RelayMemory(options) }
+        let directory = try StateDirectory.open(path)
+        guard let file = directory.file("relay.db") else { return RelayMemory(options) }
+        do throws(StoreError) {
+            let opened = try Database.open(path: file, migrations: [schema])
+            let names = try opened.database.run { connection throws(StoreError) in
+                try connection.query(
+                    "SELECT id FROM proved_id ORDER BY proved_at, id LIMIT ?",
+                    [.integer(Int64(options.maximumProvedIDs))]
+                ) { (row) throws(StoreError) in Array(try row.text(0).utf8) }
+            }
+            return RelayMemory(
+                ProvedIDs(limit: options.maximumProvedIDs, names: names), directory, opened.database,
+                movedAside: opened.movedAside)
+        } catch {
+            directory.close()
+            throw HostError(error)
+        }
+    }
+
+    /// In memory only.
+    package convenience init(_ options: RelayOptions) {
+        self.init(ProvedIDs(limit: options.maximumProvedIDs), nil, nil, movedAside: nil)
+    }
+
+    private init(
+        _ proved: ProvedIDs, _ directory: StateDirectory?, _ database: Database?, movedAside: String?
+    ) {
+        self.proved = proved
+        self.directory = directory
+        self.database = database
+        self.movedAside = movedAside
+    }
+
+    private static let schema = Migration(
+        "relay.1",
+        sql: """
+            CREATE TABLE proved_id (
+                id TEXT PRIMARY KEY, proved_at INTEGER NOT NULL
+            ) STRICT, WITHOUT ROWID
+            """)
+
+    /// Keeps an id for good; the write is done later. `failed` is called on another thread, with a reason.
+    func remember(_ name: [UInt8], at epoch: Int64, failed: @escaping @Sendable (String) -> Void) {
+        database?.submit { (connection) throws(StoreError) in
+            try connection.execute(
+                "INSERT OR IGNORE INTO proved_id(id, proved_at) VALUES (?, ?)",
+                [.text(String(decoding: name, as: UTF8.self)), .integer(epoch)])
+        } then: { result in
+            if case .failure(let error) = result { failed(error.description) }
+        }
+    }
+
+    /// Closes the database behind everything that was to be kept, and lets the directory go.
+    package func close(then: @escaping @Sendable () -> Void) {
+        guard let database else { return then() }
+        database.close { [directory] in
+            directory?.close()
+            then()
+        }
+    }
+}

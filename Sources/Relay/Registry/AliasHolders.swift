@@ -1,0 +1,43 @@
+internal import Glibc
+
+/// Counts the aliases of typed codes that are held, in all and for each address: whoever held thousands of codes could
+/// sit at the one that somebody types (protocol.md 2).
+struct AliasHolders {
+    struct Limits {
+        var perAddress: Int
+        var total: Int
+    }
+
+    private let limits: Limits
+    private var perNetwork: [String: Int] = [:]
+    private(set) var count = 0
+
+    init(limits: Limits) { self.limits = limits }
+
+    /// May that network hold one more? `releasing` = it gives one up for it.
+    func hasPlace(for network: String, releasing: Bool) -> Bool {
+        let own = releasing ? 1 : 0
+        return count - own < limits.total && perNetwork[network, default: 0] - own < limits.perAddress
+    }
+
+    mutating func came(from network: String) {
+        count += 1
+        perNetwork[network, default: 0] += 1
+    }
+
+    mutating func left(_ network: String) {
+        count -= 1
+        guard let held = perNetwork[network] else { return }
+        perNetwork[network] = held > 1 ? held - 1 : nil
+    }
+
+    /// An IPv4 address itself; of IPv6 the /64, which is what one household or one server is given.
+    static func network(of address: String) -> String {
+        guard address.contains(":") else { return address }
+        var bytes = in6_addr()
+        guard inet_pton(AF_INET6, address, &bytes) == 1 else { return address }
+        return withUnsafeBytes(of: &bytes) { bytes in
+            bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ".") + "/64"
+        }
+    }
+}

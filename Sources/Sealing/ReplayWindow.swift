@@ -1,0 +1,114 @@
+/// Which frames of one peer have come: each counts once (protocol.md 4.2).
+///
+/// A frame's place is its sender's `epoch`, which is one start of it, and `seq` within. The two newest epochs that were
+/// seen are remembered, each with its last 4,096 seqs; what is older is refused. Epochs may skip: a start that said
+/// nothing to us leaves no trace. Any number may be asked for; it comes authenticated, so a far one harms its sender
+/// alone.
+package struct ReplayWindow: Sendable, Equatable {
+    /// Of each epoch.
+    package static let width = 4_096
+
+    fileprivate struct Epoch: Sendable, Equatable {
+        var number: Int64
+        /// The highest seq seen.
+        var highest: Int64
+        /// One bit a seq, at its remainder by the width.
+        var bits = [UInt64](repeating: 0, count: ReplayWindow.width / 64)
+    }
+
+    /// Newest first; at most two.
+    private var epochs: [Epoch] = []
+
+    /// Nothing has come.
+    package init() {}
+
+    package var isEmpty: Bool { epochs.isEmpty }
+
+    /// Would ``record(epoch:seq:)`` take it?
+    package func accepts(epoch number: Int64, seq: Int64) -> Bool {
+        guard number > 0, seq > 0 else { return false }
+        if let epoch = epochs.first(where: { $0.number == number }) { return epoch.accepts(seq) }
+        // Between the two, or above both, nothing was ever accepted: whatever was dropped lies below both.
+        guard epochs.count > 1, let oldest = epochs.last else { return true }
+        return number > oldest.number
+    }
+
+    /// Takes a frame; `false` if it has come before or is too old to tell. Epochs and seqs begin with 1.
+    package mutating func record(epoch number: Int64, seq: Int64) -> Bool {
+        guard accepts(epoch: number, seq: seq) else { return false }
+        if let index = epochs.firstIndex(where: { $0.number == number }) {
+            epochs[index].record(seq)
+            return true
+        }
+        var epoch = Epoch(number: number, highest: seq)
+        epoch.record(seq)
+        epochs.append(epoch)
+        epochs.sort { $0.number > $1.number }
+        if epochs.count > 2 { epochs.removeLast() }
+        return true
+    }
+}
+
+extension ReplayWindow.Epoch {
+    /// Both are positive, so nothing overflows.
+    fileprivate func accepts(_ seq: Int64) -> Bool {
+        if seq > highest { return true }
+        return highest - seq < Int64(ReplayWindow.width) && bits[word(seq)] & mask(seq) == 0
+    }
+
+    fileprivate mutating func record(_ seq: Int64) {
+        if seq > highest {
+            if seq - highest >= Int64(ReplayWindow.width) {
+                for index in bits.indices { bits[index] = 0 }
+            } else {
+                // The seqs that lie between take the places of those that fall out.
+                for skipped in (highest + 1)...seq { bits[word(skipped)] &= ~mask(skipped) }
+            }
+            highest = seq
+        }
+        bits[word(seq)] |= mask(seq)
+    }
+
+    private func word(_ seq: Int64) -> Int { Int(seq % Int64(ReplayWindow.width)) / 64 }
+    private func mask(_ seq: Int64) -> UInt64 { 1 << UInt64(seq % 64) }
+}
+
+extension ReplayWindow {
+    private static let form: UInt8 = 1
+    private static let epochByteCount = 16 + width / 8
+
+    /// For the store: at most 1,057 bytes.
+    package var bytes: [UInt8] {
+        var bytes = [Self.form]
+        bytes.reserveCapacity(1 + epochs.count * Self.epochByteCount)
+        for epoch in epochs {
+            for word in [UInt64(bitPattern: epoch.number), UInt64(bitPattern: epoch.highest)] + epoch.bits {
+                for shift in stride(from: UInt64(56), through: 0, by: -8) {
+                    bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+                }
+            }
+        }
+        return bytes
+    }
+
+    /// What ``bytes`` gave; `nil` for anything else.
+    package init?(bytes: [UInt8]) {
+        guard bytes.first == Self.form, (bytes.count - 1).isMultiple(of: Self.epochByteCount),
+            bytes.count <= 1 + 2 * Self.epochByteCount
+        else { return nil }
+        var rest = bytes.dropFirst()
+        while !rest.isEmpty {
+            var words: [UInt64] = []
+            for _ in 0..<(Self.epochByteCount / 8) {
+                words.append(rest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
+                rest = rest.dropFirst(8)
+            }
+            let epoch = Epoch(
+                number: Int64(bitPattern: words[0]), highest: Int64(bitPattern: words[1]), bits: Array(words[2...]))
+            guard epoch.number > 0, epoch.highest > 0, !epoch.accepts(epoch.highest),
+                epochs.last.map({ $0.number > epoch.number }) ?? true
+            else { return nil }
+            epochs.append(epoch)
+        }
+    }
+}

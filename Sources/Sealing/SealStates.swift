@@ -1,0 +1,93 @@
+package import Store
+package import Wire
+
+/// What of the seal lives in the role's file, inside one piece of work of the store: this side's starts, and which
+/// frames of each peer have come (protocol.md 4.2).
+package struct SealStates {
+    package static let migrations = [
+        Migration(
+            "sealing.1",
+            sql: """
+                CREATE TABLE seal_start (
+                    only INTEGER PRIMARY KEY CHECK (only = 1),
+                    epoch INTEGER NOT NULL
+                ) STRICT;
+                CREATE TABLE seal_window (
+                    peer TEXT PRIMARY KEY NOT NULL,
+                    window BLOB NOT NULL
+                ) STRICT, WITHOUT ROWID;
+                """)
+    ]
+
+    private let connection: Connection
+
+    package init(_ connection: Connection) { self.connection = connection }
+
+    /// Begins a start: its epoch, higher than any before. Nothing is to be sealed with it before this is committed.
+    ///
+    /// The first one is taken from the clock, so that after the loss of the file the peers, who remember, still take
+    /// what is sealed; from then on it counts up by one.
+    package func begin(now: EpochMilliseconds) throws(StoreError) -> Int64 {
+        let last = try connection.first("SELECT epoch FROM seal_start") { (row) throws(StoreError) in
+            try row.integer(0)
+        }
+        let epoch: Int64
+        if let last {
+            guard last > 0, last < Int64.max else {
+                throw StoreError(.mismatch, "the count of this role's starts is damaged")
+            }
+            epoch = last + 1
+        } else {
+            // Far from the end, whatever the clock says.
+            epoch = min(max(1, now), Int64.max / 2)
+        }
+        try connection.execute(
+            "INSERT INTO seal_start (only, epoch) VALUES (1, ?) ON CONFLICT (only) DO UPDATE SET epoch = excluded.epoch",
+            [.integer(epoch)])
+        return epoch
+    }
+
+    /// All windows, for the ``Sealer`` of this start.
+    package func windows() throws(StoreError) -> [PeerID: ReplayWindow] {
+        let rows = try connection.query("SELECT peer, window FROM seal_window") { (row) throws(StoreError) in
+            (PeerID(try row.text(0)), try Self.window(try row.blob(1)))
+        }
+        return Dictionary(rows) { first, _ in first }
+    }
+
+    /// `nil` for a peer of whom nothing was saved.
+    package func window(of peer: PeerID) throws(StoreError) -> ReplayWindow? {
+        try connection.first("SELECT window FROM seal_window WHERE peer = ?", [.text(peer.text)]) {
+            (row) throws(StoreError) in
+            try Self.window(try row.blob(0))
+        }
+    }
+
+    /// Records that a frame came. `false` if it had an effect before: then this one is to have none.
+    ///
+    /// For peers that are paired, or are being paired in this transaction: each takes a kilobyte.
+    @discardableResult
+    package func save(_ mark: SealMark) throws(StoreError) -> Bool {
+        var window = try window(of: mark.peer) ?? ReplayWindow()
+        guard window.record(epoch: mark.epoch, seq: mark.seq) else { return false }
+        try connection.execute(
+            "INSERT INTO seal_window (peer, window) VALUES (?, ?) ON CONFLICT (peer) DO UPDATE SET window = excluded.window",
+            [.text(mark.peer.text), .blob(window.bytes)])
+        return true
+    }
+
+    /// For a peer that will not be paired again. Not when it is unpaired: the keys stay what they are, and whoever kept
+    /// its old frames could play them back after the next pairing.
+    @discardableResult
+    package func forget(_ peer: PeerID) throws(StoreError) -> Bool {
+        try connection.execute("DELETE FROM seal_window WHERE peer = ?", [.text(peer.text)]) > 0
+    }
+
+    /// Damage is an error, not an empty window: that would take old frames again.
+    private static func window(_ bytes: [UInt8]) throws(StoreError) -> ReplayWindow {
+        guard let window = ReplayWindow(bytes: bytes) else {
+            throw StoreError(.mismatch, "a peer's replay window is damaged")
+        }
+        return window
+    }
+}

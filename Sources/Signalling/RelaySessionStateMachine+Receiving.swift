@@ -1,0 +1,134 @@
+import Identity
+package import Wire
+
+// MARK: What the relay says
+
+extension RelaySessionStateMachine {
+    package enum ReceivedAction: Sendable, Equatable {
+        /// Registered: the owner may send.
+        case online
+        /// Send the registration with a proof over this nonce, or call ``cannotProve(_:now:using:)``.
+        case prove(nonce: String)
+        case deliver(RelayEvent)
+        case sendPong
+        /// Close the connection; the next attempt comes at ``deadline``.
+        case drop(OfflineReason)
+        /// Nothing to do; not an error.
+        case ignore
+    }
+
+    package mutating func received(
+        _ frame: SignallingFrame, now: UInt64, using generator: inout some RandomNumberGenerator
+    ) -> ReceivedAction {
+        switch state {
+        case .stopped, .suspended, .waiting, .connecting: .ignore
+        case .registering(let until, let step):
+            receivedWhileRegistering(frame, until: until, step, now: now, using: &generator)
+        case .online: receivedWhileOnline(frame, now: now, using: &generator)
+        }
+    }
+
+    /// No proof can be made for this connection.
+    package mutating func cannotProve(
+        _ why: String, now: UInt64, using generator: inout some RandomNumberGenerator
+    ) -> ReceivedAction { drop(.proofRefused, why, now: now, using: &generator) }
+
+    private mutating func receivedWhileRegistering(
+        _ frame: SignallingFrame, until: UInt64, _ step: ProofStep, now: UInt64,
+        using generator: inout some RandomNumberGenerator
+    ) -> ReceivedAction {
+        switch frame {
+        case .challenge(let nonce):
+            return challenged(nonce, until: until, step, now: now, using: &generator)
+        case .registered(let registered):
+            guard registered.peerID == nil || registered.peerID == registration.peerID else {
+                return drop(
+                    .registrationRefused, "the relay registered another id than ours", now: now, using: &generator)
+            }
+            state = .online(
+                since: now, nextPing: now.advanced(by: Self.keepaliveInterval), isProved: step == .answered)
+            return .online
+        case .error(let refusal):
+            let text = refusal.text.isEmpty ? "the relay refused us" : "the relay refused us: \(refusal.text)"
+            return drop(OfflineReason.Code(refusing: refusal.code), text, now: now, using: &generator)
+        case .serverShutdown: return shutDown(now: now, using: &generator)
+        case .ping: return .sendPong
+        // A relay that delivers before it says `registered` would have its frames lost otherwise.
+        case .message, .routed, .offlineMessage, .peerOffline, .peerStatus: return event(of: frame)
+        case .register, .pong, .other: return .ignore
+        }
+    }
+
+    /// The relay wants a proof. One is made for each connection, over one well-formed nonce: a relay gets nothing else
+    /// signed (protocol.md 4.1).
+    private mutating func challenged(
+        _ nonce: String, until: UInt64, _ step: ProofStep, now: UInt64,
+        using generator: inout some RandomNumberGenerator
+    ) -> ReceivedAction {
+        switch step {
+        case .none: return .ignore
+        case .answered:
+            return drop(.proofRefused, "the relay asked for a second proof", now: now, using: &generator)
+        case .offered:
+            guard nonce.utf8.count == Self.nonceLength,
+                TextEncoding.base64url.decode(nonce)?.count == RegistrationProof.nonceByteCount
+            else { return drop(.proofRefused, "the relay's challenge is malformed", now: now, using: &generator) }
+            state = .registering(until: until, .answered)
+            return .prove(nonce: nonce)
+        }
+    }
+
+    /// Of 32 bytes in base64url.
+    private static let nonceLength = 43
+
+    private mutating func receivedWhileOnline(
+        _ frame: SignallingFrame, now: UInt64, using generator: inout some RandomNumberGenerator
+    ) -> ReceivedAction {
+        switch frame {
+        case .error(let refusal): .deliver(.refused(refusal.text))
+        case .serverShutdown: shutDown(now: now, using: &generator)
+        case .ping: .sendPong
+        case .message, .routed, .offlineMessage, .peerOffline, .peerStatus: event(of: frame)
+        case .register, .registered, .challenge, .pong, .other: .ignore
+        }
+    }
+
+    /// What the owner is told of a frame. One that was stored is unwrapped, and told with its time.
+    private func event(of frame: SignallingFrame) -> ReceivedAction {
+        switch frame {
+        case .message(let message): deliver(message, .live)
+        case .routed(let routed): .deliver(.routed(routed, delivery: .live))
+        case .offlineMessage(let stored):
+            switch stored.original {
+            case .message(let message): deliver(message, .stored(at: stored.storedAt))
+            case .routed(let routed): .deliver(.routed(routed, delivery: .stored(at: stored.storedAt)))
+            }
+        case .peerOffline(let offline): .deliver(.peerOffline(offline.peerID))
+        case .peerStatus(let status): .deliver(.peerStatus(status.peerID, isOnline: status.isOnline))
+        case .register, .registered, .challenge, .ping, .pong, .error, .serverShutdown, .other: .ignore
+        }
+    }
+
+    private func deliver(_ message: SignallingFrame.Message, _ delivery: SignallingDelivery) -> ReceivedAction {
+        guard let from = message.from else {
+            return .deliver(
+                .malformed(SignallingFrameError(.missingField, "a \"message\" frame came without a usable \"from\"")))
+        }
+        return .deliver(
+            .message(
+                RelayMessage(
+                    from: from, payload: message.payload, timestamp: message.timestamp, delivery: delivery,
+                    isSealed: message.isSealed)))
+    }
+}
+
+extension OfflineReason.Code {
+    /// By the name that a relay of ours gives its refusal.
+    fileprivate init(refusing code: String?) {
+        switch code {
+        case "id_taken": self = .idTaken
+        case "bad_proof", "bad_nonce", "bad_origin", "unprovable", "proof_required": self = .proofRefused
+        default: self = .registrationRefused
+        }
+    }
+}

@@ -1,0 +1,128 @@
+@testable import CABI
+import CBellwire
+import Foundation
+import Glibc
+import Hosting
+import JSON
+import Synchronization
+import Testing
+
+/// What a program does with a queue: registers callbacks and counts what comes, on whatever thread.
+final class Host: Sendable {
+    struct Counts: Sendable {
+        var events: [String] = []
+        var texts: [String] = []
+        var statuses: [bw_status] = []
+        var destroyed = 0
+    }
+
+    private let counts = Mutex(Counts())
+    private let inCallback: @Sendable (String) -> Void
+
+    /// - Parameter inCallback: called with each event's name, inside its callback.
+    init(inCallback: @escaping @Sendable (String) -> Void = { _ in }) { self.inCallback = inCallback }
+
+    var seen: Counts { counts.withLock { $0 } }
+
+    /// One reference for each registration; its `destroy` gives it back.
+    func userData() -> UserData {
+        UserData(Unmanaged.passRetained(self).toOpaque()) { pointer in
+            guard let pointer else { return }
+            let host = Unmanaged<Host>.fromOpaque(pointer).takeRetainedValue()
+            host.counts.withLock { $0.destroyed += 1 }
+        }
+    }
+
+    let callback: bw_event_callback = { pointer, event, json in
+        guard let pointer, let event, let json else { return }
+        let host = Unmanaged<Host>.fromOpaque(pointer).takeUnretainedValue()
+        let (name, text) = (String(cString: event), String(cString: json))
+        host.counts.withLock {
+            $0.events.append(name)
+            $0.texts.append(text)
+        }
+        host.inCallback(name)
+    }
+
+    var completion: Completion {
+        Completion(
+            { pointer, status, _ in
+                guard let pointer else { return }
+                let host = Unmanaged<Host>.fromOpaque(pointer).takeUnretainedValue()
+                host.counts.withLock { $0.statuses.append(status) }
+            }, userData())
+    }
+
+    @discardableResult func subscribe(_ queue: HostQueue, _ name: HostEvent.Name? = nil) throws -> bw_subscription {
+        try queue.subscribe(name, callback, userData())
+    }
+}
+
+/// A store of pushes in memory, that can fail.
+final class Pushes: PushSource {
+    struct Rows: Sendable {
+        var waiting: [Int64] = []
+        var handed: [Int64] = []
+        var failures = 0
+        var taken = 0
+    }
+
+    let rows: Mutex<Rows>
+
+    init(_ rows: ClosedRange<Int64>) { self.rows = Mutex(Rows(waiting: Array(rows))) }
+
+    func takePushes(limit: Int) throws(HostError) -> [WaitingPush] {
+        let taken = rows.withLock { rows -> [Int64]? in
+            rows.taken += 1
+            guard rows.failures == 0 else {
+                rows.failures -= 1
+                return nil
+            }
+            defer { rows.waiting.removeFirst(min(limit, rows.waiting.count)) }
+            return Array(rows.waiting.prefix(limit))
+        }
+        guard let taken else { throw HostError(.store, "the disk is full") }
+        return taken.map { row in
+            WaitingPush(row: row, event: HostEvent(.notificationReceived, data: ["row": .integer(row)]))
+        }
+    }
+
+    func finishPushes(handed: [Int64], untouched: [Int64]) throws(HostError) {
+        rows.withLock { rows in
+            rows.handed += handed
+            rows.waiting = untouched + rows.waiting
+        }
+    }
+}
+
+/// A role that has nothing to end.
+final class Idle: Role {
+    let pushes: (any PushSource)?
+
+    init(_ pushes: (any PushSource)? = nil) { self.pushes = pushes }
+
+    func shutDown(then: @escaping @Sendable () -> Void) { then() }
+}
+
+/// Runs `body` on a thread of its own; `join` waits for its end, at most 20 s.
+final class Runner: Sendable {
+    private let isDone = DispatchSemaphore(value: 0)
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        Thread.detachNewThread { [isDone] in
+            body()
+            isDone.signal()
+        }
+    }
+
+    func join(_ location: SourceLocation = #_sourceLocation) {
+        #expect(isDone.wait(timeout: .now() + 20) == .success, "it ends", sourceLocation: location)
+    }
+}
+
+extension HostQueue {
+    var isReadable: Bool {
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&request, 1, 0) == 1
+    }
+}

@@ -1,0 +1,144 @@
+import Device
+import Foundation
+import Hosting
+import JSON
+import Testing
+import Transport
+
+@testable import Desktop
+
+/// Starts, restarts and ends.
+@Suite(.timeLimit(.minutes(1)))
+struct DesktopLifeTests {
+    @Test("a restart keeps the history and the devices, and pushes to them")
+    func restart() async throws {
+        let directory = NSTemporaryDirectory() + "bellwire-desktop-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let bench = try await Bench(["state_dir": .string(directory)])
+        let phone = try await bench.phone(iOS, platform: "ios")
+        _ = try await phone.askAsIOS("notification.send", #"{"title":"Before","body":""}"#)
+        let id = try await bench.state["id"]
+        await bench.desktop.close()
+
+        let host = RecordingHost()
+        let desktop = try Bench.open(["state_dir": .string(directory)], relay: bench.url, host)
+        let state = try await value { desktop.state(then: $0) }
+        #expect(state["id"] == id && state["unread"] == 1 && state["started"] == false)
+        let query = try Desktop.HistoryQuery(parsing: nil)
+        let history = try await value { desktop.history(query, then: $0) }
+        #expect(history["notifications"]?.array?.map { $0["title"] } == ["Before"])
+        _ = try await value { desktop.start(then: $0) }
+        _ = try await value { desktop.start(then: $0) }
+        _ = try await host.event(.connectionChanged) { $0["online"] == true }
+        let notice = try Desktop.Notice(parsing: #"{"title":"After"}"#)
+        async let notified = value { desktop.notify(notice, timeout: 10_000, then: $0) }
+        // The first one was the phone's own.
+        for title in ["Before", "After"] {
+            #expect(try await phone.peer.payload("chainlesschain:event")["payload"]?["title"] == .string(title))
+        }
+        #expect(try await notified["deliveredCount"] == 1)
+        desktop.stop()
+        desktop.stop()
+        #expect(try await value { desktop.state(then: $0) }["started"] == false)
+        await desktop.close()
+        await bench.relay.stop()
+    }
+
+    @Test("a desktop carries its own relay, which a device reaches by the code alone")
+    func ownRelay() async throws {
+        let host = RecordingHost()
+        let desktop = try Bench.open(["relay": ["listen": "127.0.0.1:0"]], relay: nil, host)
+        let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
+        let phone = RecordingHost()
+        let (device, _) = try Device.open(#"{"state_dir":":memory:"}"#, phone.channel)
+        let code = try #require(offer["payload"]?.string)
+        _ = try await value { device.scan(code, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(parsing: #"{"title":"Tea"}"#)
+        async let notified = value { desktop.notify(notice, timeout: 10_000, then: $0) }
+        #expect(try await phone.push(from: device)["title"] == "Tea")
+        #expect(try await notified["deliveredCount"] == 1)
+        #expect(try await value { desktop.state(then: $0) }["relay"]?["port"]?.integer ?? 0 > 0)
+        await device.close()
+        await desktop.close()
+    }
+
+    @Test("without a relay, and with a port that is in use, a start says what to do")
+    func cannotStart() async throws {
+        let bench = try await Bench()
+        let without = try Bench.open(relay: nil, RecordingHost())
+        let error = await outcome { without.start(then: $0) }.error
+        #expect(error?.code == .invalid && error?.message.contains("\"relay\"") == true)
+        #expect(await outcome { without.offer(timeout: 1_000, then: $0) }.error?.code == .invalid)
+        await without.close()
+        let port = await bench.relay.port
+        let second = try Bench.open(["relay": ["listen": .string("127.0.0.1:\(port)")]], relay: nil, RecordingHost())
+        #expect(await outcome { second.start(then: $0) }.error?.code == .network)
+        #expect(try await value { second.state(then: $0) }["started"] == false)
+        await second.close()
+        await bench.end()
+    }
+
+    // MARK: Offers that wait for a relay
+
+    @Test("an offer that no relay registers ends at its deadline, by cancel, by stop, and by the end")
+    func waitingOffers() async throws {
+        let relay = try await LoopbackRelay()
+        let url = await relay.url
+        await relay.stop()
+        let host = RecordingHost()
+        let desktop = try Bench.open(relay: url, host)
+        func offer(_ timeout: Int64) async -> HostError? {
+            await outcome { desktop.offer(timeout: timeout, then: $0) }.error
+        }
+        let late = await offer(100)
+        #expect(late?.code == .offline && late?.message.contains("in time") == true)
+        async let cancelled = offer(10_000)
+        try await waits(desktop)
+        desktop.cancelOffer()
+        #expect(await cancelled?.code == .pairing)
+        async let stopped = offer(10_000)
+        try await waits(desktop)
+        desktop.stop()
+        #expect(await stopped?.code == .offline)
+        async let closed = offer(10_000)
+        try await waits(desktop)
+        await desktop.close()
+        #expect(await closed?.code == .closed)
+        #expect(await offer(1_000)?.code == .closed)
+    }
+
+    /// Returns once an offer waits.
+    private func waits(_ desktop: Desktop) async throws {
+        while await desktop.core.waitingOffers.isEmpty { await Task.yield() }
+    }
+
+    @Test("a notification under way ends as closed when the desktop is shut down, and is kept")
+    func shutDown() async throws {
+        let directory = NSTemporaryDirectory() + "bellwire-desktop-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let bench = try await Bench(["state_dir": .string(directory)])
+        let phone = try await bench.phone(iOS, platform: "ios")
+        async let notified = bench.notify(#"{"title":"Tea"}"#)
+        _ = try await phone.peer.payload("chainlesschain:event")
+        await bench.desktop.close()
+        #expect(try await notified.error?.code == .closed)
+        #expect(try await bench.notify(#"{"title":"Late"}"#).error?.code == .closed)
+        let query = try Desktop.HistoryQuery(parsing: nil)
+        #expect(await outcome { bench.desktop.history(query, then: $0) }.error?.code == .closed)
+        let again = try Bench.open(["state_dir": .string(directory)], relay: bench.url, RecordingHost())
+        #expect(try await value { again.history(query, then: $0) }["total"] == 1)
+        await again.close()
+        await bench.relay.stop()
+    }
+
+    @Test("when nobody can tell in time who was reached, the call says so and the notification is kept")
+    func notifyTimesOut() async throws {
+        let bench = try await Bench()
+        let phone = try await bench.phone(iOS, platform: "ios")
+        let error = try await bench.notify(#"{"title":"Tea"}"#, timeout: 50).error
+        #expect(error?.code == .timeout && error?.message.contains("kept") == true)
+        _ = try await phone.peer.payload("chainlesschain:event")
+        #expect(try await bench.state["unread"] == 1)
+        await bench.end()
+    }
+}

@@ -1,0 +1,1 @@
+../DeviceTests/LoopbackRelay.swift

@@ -1,0 +1,1 @@
+../DeviceTests/Mailbox.swift

@@ -1,0 +1,1 @@
+../DeviceTests/RawPeer.swift

@@ -1,0 +1,56 @@
+import Hosting
+import JSON
+import Testing
+import Transport
+
+/// The program around a role: keeps its events until a test asks for them.
+final class RecordingHost: Sendable {
+    private let mailbox = Mailbox<HostEvent>()
+    private let pushesMailbox = Mailbox<Bool>()
+
+    var channel: HostChannel {
+        HostChannel(
+            post: { [mailbox] event in EventLoop.post { mailbox.put(event) } },
+            pushesWait: { [pushesMailbox] in EventLoop.post { pushesMailbox.put(true) } },
+            log: { _, _ in })
+    }
+
+    /// The data of the next event of that name that is like that.
+    func event(
+        _ name: HostEvent.Name, _ location: SourceLocation = #_sourceLocation,
+        where isWanted: @escaping @Sendable (JSONObject) -> Bool = { _ in true }
+    ) async throws -> JSONObject {
+        try await mailbox.take("\(name.rawValue)", location) { $0.name == name && isWanted($0.data) }.data
+    }
+
+    /// Takes the next push as a host does: marked before, handed over, marked after.
+    func push(
+        from role: any Role, _ location: SourceLocation = #_sourceLocation
+    ) async throws -> JSONObject {
+        let source = try #require(role.pushes, sourceLocation: location)
+        while true {
+            if let push = try source.takePushes(limit: 1).first {
+                try source.finishPushes(handed: [push.row], untouched: [])
+                return push.event.data
+            }
+            _ = try await pushesMailbox.take("a push", location) { _ in true }
+        }
+    }
+}
+
+/// Calls a role and waits for the outcome.
+func outcome(_ start: (@escaping Then) -> Void) async -> Result<JSONValue, HostError> {
+    let result = await withCheckedContinuation { continuation in start { continuation.resume(returning: $0) } }
+    return result.map { (try? JSONValue(parsing: $0)) ?? .null }
+}
+
+/// The same, where it must succeed.
+func value(_ start: (@escaping Then) -> Void) async throws -> JSONValue { try await outcome(start).get() }
+
+extension Result<JSONValue, HostError> {
+    var error: HostError? { if case .failure(let error) = self { error } else { nil } }
+}
+
+extension Role {
+    func close() async { await withCheckedContinuation { continuation in shutDown { continuation.resume() } } }
+}

@@ -1,0 +1,246 @@
+import JSON
+import Testing
+import Wire
+
+@testable import Pairing
+
+/// The code that a device shows (protocol.md 2, Flow A).
+@Suite struct DeviceShowStateMachineTests {
+    private static let start = Fixture.now
+    private static let relay = Fixture.relay
+    private var machine = DeviceShowStateMachine()
+
+    private mutating func show(
+        legacy: LegacyPairing = .qr, over route: PairingRoute? = relay,
+        as identity: PairingIdentity? = Fixture.deviceIdentity
+    ) -> [DeviceShowAction] {
+        machine.show(Fixture.code("012345"), secret: Fixture.secret, identity: identity, over: route, legacy: legacy)
+    }
+
+    private mutating func display(legacy: LegacyPairing = .qr) {
+        _ = show(legacy: legacy)
+        _ = machine.routeOnline(Self.relay, now: Self.start)
+    }
+
+    private mutating func received(
+        _ frame: PairingFrame, after milliseconds: EpochMilliseconds = 1_000
+    ) -> [DeviceShowAction] {
+        machine.received(frame, now: Self.start + milliseconds)
+    }
+
+    private func reason(_ actions: [DeviceShowAction]) -> PairingReason? {
+        guard case .report(.failed(let failure))? = actions.last else { return nil }
+        return failure.reason
+    }
+
+    @Test("the straight way, sealed: registered, displayed, confirmed, stored, and the desktop hears a hello")
+    mutating func straight() throws {
+        #expect(show(legacy: .none) == [.report(.connecting), .startTimer(after: 15_000), .open(Self.relay)])
+        let offer = Fixture.deviceOffer(at: Self.start)
+        let shown = DeviceShowState.displaying(offer, expiresAt: Self.start + 300_000)
+        #expect(
+            machine.routeOnline(Self.relay, now: Self.start) == [.startTimer(after: 300_000), .report(shown)])
+        #expect(try DevicePairingOffer(parsing: offer.serialized(), now: Self.start) == offer)
+        #expect(machine.reported.data["payload"] == .string(offer.serialized()))
+        #expect(machine.reported.data["expiresAt"] == .integer(Self.start + 300_000))
+        let actions = received(Fixture.sealed(Fixture.confirmation(), from: Fixture.desktop))
+        guard case .store(let desktop)? = actions.last else {
+            Issue.record("not confirmed")
+            return
+        }
+        #expect(actions.first == .stopTimer)
+        #expect(desktop.isSecure)
+        #expect(desktop.name == "PC")
+        #expect(desktop.relayURL == Self.relay.url)
+        #expect(desktop.relayWorkedAt == Self.start + 1_000)
+        #expect(desktop.shortString == Fixture.bond()?.shortString)
+        #expect(
+            machine.stored(desktop)
+                == [.report(.completed(desktop)), .sendHello(to: Fixture.desktop, over: Self.relay)])
+        #expect(machine.heldRoute == nil)
+        #expect(machine.dropped.total == 0)
+    }
+
+    @Test("a confirmation that is repeated gets its hello again, another desktop's comes too late")
+    mutating func repeated() {
+        display()
+        let frame = Fixture.sealed(Fixture.confirmation(), from: Fixture.desktop)
+        guard case .store(let desktop)? = received(frame).last else {
+            Issue.record("not confirmed")
+            return
+        }
+        #expect(received(frame) == [])
+        _ = machine.stored(desktop)
+        #expect(received(frame) == [.sendHello(to: Fixture.desktop, over: Self.relay)])
+        #expect(received(frame, after: 900_000) == [.sendHello(to: Fixture.desktop, over: Self.relay)])
+        #expect(received(Fixture.sealed(Fixture.confirmation(desktop: Fixture.evil), from: Fixture.evil)) == [])
+        #expect(machine.dropped.notOpen == 1)
+        machine.removed(Fixture.desktop)
+        #expect(received(frame) == [])
+    }
+
+    @Test(
+        "a deployed desktop's plain confirmation: the relay's from is its address, its own name a second key; no hello")
+    mutating func deployed() {
+        for legacy in [LegacyPairing.qr, .all] {
+            display(legacy: legacy)
+            guard case .store(let desktop)? = received(PairingFrame(Fixture.plainConfirmation(), from: "pc")).last
+            else {
+                Issue.record("not confirmed")
+                return
+            }
+            #expect(!desktop.isSecure && desktop.shortString == nil)
+            #expect(desktop.address == "pc")
+            #expect(desktop.pcPeerID == "desktop-unknown")
+            #expect(desktop.name == "My PC")
+            #expect(machine.stored(desktop) == [.report(.completed(desktop))])
+            #expect(received(PairingFrame(Fixture.plainConfirmation(), from: "pc")) == [])
+        }
+        display()
+        guard
+            case .store(let desktop)? = received(
+                PairingFrame(Fixture.plainConfirmation(pcPeerID: nil), from: "pc")
+            ).last
+        else {
+            Issue.record("not confirmed")
+            return
+        }
+        #expect(desktop.pcPeerID == "pc")
+    }
+
+    @Test("a plain confirmation counts for nothing with legacy none, or of a desktop that is paired sealed")
+    mutating func notSecure() {
+        display(legacy: .none)
+        #expect(received(PairingFrame(Fixture.plainConfirmation(), from: "pc")) == [])
+        #expect(received(PairingFrame(Fixture.confirmation(), from: Fixture.desktop)) == [])
+        display()
+        let known = PairingFrame(Fixture.plainConfirmation(), from: Fixture.desktop, isOfSecurePeer: true)
+        #expect(received(known) == [])
+        #expect(machine.dropped.notSecure == 3)
+        #expect(machine.isActive)
+    }
+
+    @Test(
+        "confirmations with a wrong code: thousands are dropped and counted, nothing grows, and the right one still holds"
+    )
+    mutating func wrongCodes() {
+        display()
+        let before = MemoryLayout.size(ofValue: machine)
+        for number in 0..<5_000 {
+            let code = String(String(1_100_000 + number).dropFirst())
+            #expect(received(PairingFrame(Fixture.plainConfirmation(code: code), from: "pc")) == [])
+        }
+        #expect(machine.dropped.wrongCode == 5_000)
+        #expect(machine.dropped.total == 5_000)
+        #expect(MemoryLayout.size(ofValue: machine) == before)
+        #expect(received(PairingFrame(Fixture.plainConfirmation(), from: "pc")).count == 2)
+    }
+
+    @Test("who knows the code but has not seen the QR cannot seal a confirmation")
+    mutating func forged() {
+        display()
+        let wrong = Fixture.confirmation(secret: Fixture.otherSecret, desktop: Fixture.evil)
+        #expect(received(Fixture.sealed(wrong, from: Fixture.evil)) == [])
+        // The desktop's own proof, in another's seal: a relay that swaps keys.
+        #expect(received(Fixture.sealed(Fixture.confirmation(), from: Fixture.evil)) == [])
+        #expect(received(Fixture.sealed(Fixture.confirmation(), from: "no key")) == [])
+        #expect(received(Fixture.sealed(Fixture.plainConfirmation(), from: Fixture.evil)) == [])
+        #expect(machine.dropped.wrongProof == 4)
+        let ahead = Fixture.sealed(Fixture.confirmation(), from: Fixture.desktop, delivery: .stored(at: Self.start))
+        #expect(received(ahead) == [])
+        #expect(machine.dropped.stored == 1)
+        #expect(received(Fixture.sealed([:], from: Fixture.desktop)) == [])
+        #expect(machine.dropped.malformed == 1)
+    }
+
+    @Test("a rejection of the right code ends it")
+    mutating func rejected() {
+        display()
+        #expect(received(PairingFrame(Fixture.reject("999999"), from: "pc")) == [])
+        #expect(machine.dropped.wrongCode == 1)
+        #expect(reason(received(PairingFrame(Fixture.reject(), from: "pc"))) == .rejected)
+        display(legacy: .none)
+        #expect(received(PairingFrame(Fixture.reject(), from: "pc")) == [])
+        #expect(reason(received(Fixture.sealed(Fixture.reject(), from: Fixture.desktop))) == .rejected)
+    }
+
+    @Test("without an identity, without a relay, with one that does not answer or whose address is none")
+    mutating func noRelay() {
+        #expect(show(as: nil) == [.report(.failed(PairingFailure(.noIdentity)))])
+        #expect(show(over: nil) == [.report(.failed(PairingFailure(.noRelay)))])
+        _ = show()
+        #expect(machine.routeFailed(Self.relay, detail: "refused") == [])
+        #expect(machine.reported == .connecting)
+        #expect(
+            machine.timedOut() == [
+                .stopTimer, .close(Self.relay),
+                .report(.failed(PairingFailure(.relayUnreachable, detail: "refused"))),
+            ])
+        _ = show()
+        #expect(reason(machine.routeFailed(Self.relay, detail: "none", isFinal: true)) == .relayUnreachable)
+    }
+
+    @Test("five minutes from when it was displayed, by the clock handed in, also when the timer is late")
+    mutating func expiry() {
+        display()
+        #expect(machine.timedOut() == [.stopTimer, .close(Self.relay), .report(.expired)])
+        #expect(received(Fixture.sealed(Fixture.confirmation(), from: Fixture.desktop)) == [])
+        #expect(machine.dropped.notOpen == 1)
+        display()
+        #expect(
+            received(Fixture.sealed(Fixture.confirmation(), from: Fixture.desktop), after: 300_001).last
+                == .report(.expired))
+        #expect(machine.reported.data["reason"] == "expired")
+    }
+
+    @Test("sleep gives the connection back and keeps the time at which the code ends")
+    mutating func sleeps() {
+        _ = show()
+        #expect(machine.suspended() == [.stopTimer, .close(Self.relay)])
+        #expect(machine.resumed(now: Self.start) == [.startTimer(after: 15_000), .open(Self.relay)])
+        _ = machine.routeOnline(Self.relay, now: Self.start)
+        let shown = machine.reported
+        #expect(machine.suspended() == [.stopTimer, .close(Self.relay)])
+        #expect(machine.reported == shown)
+        #expect(machine.routeOnline(Self.relay, now: Self.start) == [])
+        #expect(
+            machine.resumed(now: Self.start + 100_000) == [.startTimer(after: 200_000), .open(Self.relay)])
+        #expect(machine.reported == shown)
+        _ = machine.suspended()
+        #expect(machine.resumed(now: Self.start - 100_000) == [.startTimer(after: 300_000), .open(Self.relay)])
+        _ = machine.suspended()
+        #expect(machine.resumed(now: Self.start + 300_001) == [.report(.expired)])
+    }
+
+    @Test("a newer code replaces the one before; a relay that breaks meanwhile does no harm")
+    mutating func replaces() {
+        display()
+        #expect(machine.routeFailed(Self.relay, detail: "x") == [])
+        #expect(
+            show(over: Fixture.own) == [
+                .stopTimer, .close(Self.relay), .report(.connecting), .startTimer(after: 15_000), .open(Fixture.own),
+            ])
+    }
+
+    @Test("cancel ends each step but the storing")
+    mutating func cancel() {
+        #expect(machine.cancel() == [])
+        _ = show()
+        #expect(reason(machine.cancel()) == .cancelled)
+        display()
+        #expect(reason(machine.cancel(.timeout)) == .timeout)
+        display()
+        _ = machine.suspended()
+        #expect(machine.cancel() == [.report(.failed(PairingFailure(.cancelled)))])
+        display()
+        guard case .store(let desktop)? = received(PairingFrame(Fixture.plainConfirmation(), from: "pc")).last else {
+            Issue.record("not confirmed")
+            return
+        }
+        #expect(machine.cancel() == [])
+        #expect(machine.storeFailed("other", detail: nil) == [])
+        #expect(
+            machine.storeFailed(desktop.id, detail: nil)
+                == [.close(Self.relay), .report(.failed(PairingFailure(.storeFailed)))])
+    }
+}

@@ -1,0 +1,56 @@
+import Testing
+
+@testable import Pairing
+
+/// What an owner has noted of the actions of any machine, and what must hold of them.
+struct ModelLedger {
+    /// An action, as far as all machines have it in common.
+    enum Note: Equatable {
+        case startTimer(UInt64)
+        case stopTimer
+        case open(String)
+        case close(String)
+        /// Something that goes to the wire or to the store: it may cause the next event at once.
+        case causing
+        /// Whether it is the state that the machine reports.
+        case report(isCurrent: Bool)
+        case other
+    }
+
+    private(set) var timer: UInt64?
+    private(set) var held: Set<String> = []
+
+    /// `needsTimer`: something is under way that no one but a timer can be trusted to end.
+    mutating func take(_ notes: [Note], isActive: Bool, needsTimer: Bool, holds: Set<String>) {
+        for (index, note) in notes.enumerated() {
+            switch note {
+            case .startTimer(let wait):
+                #expect(wait > 0 && wait <= 300_000)
+                timer = wait
+            case .stopTimer: timer = nil
+            case .open(let name):
+                #expect(index == notes.count - 1, "more follows what may cause the next event")
+                held.insert(name)
+            case .close(let name): #expect(held.remove(name) != nil, "\(name) is closed and was not open")
+            case .causing, .other: break
+            case .report(let isCurrent):
+                // An outdated report may stand before the one that counts.
+                #expect(isCurrent || notes[(index + 1)...].contains(.report(isCurrent: true)), "an outdated report")
+            }
+        }
+        #expect(holds.isSubset(of: held), "what is needed was never opened")
+        // What succeeded keeps its connections: they are the peer's now.
+        if !isActive { held = [] } else { #expect(held == holds, "something is kept open") }
+        if needsTimer { #expect(timer != nil, "a step without a limit") }
+        if !isActive { #expect(timer == nil, "a timer is kept") }
+    }
+
+    /// The connection is none: what was open is not any more.
+    mutating func lost(_ name: String) { held.remove(name) }
+
+    /// The timer fires; gives how long it took.
+    mutating func fire() -> Int64? {
+        defer { timer = nil }
+        return timer.map { Int64($0) }
+    }
+}

@@ -1,0 +1,139 @@
+import Identity
+import JSON
+import Wire
+
+@testable import Pairing
+
+/// Both sides of one sealed pairing, and the relay between them, which may lose or change what it carries.
+///
+/// Timers fire when nothing is on its way; both stores work. A seal is what it is in the library: it tells who sealed, and
+/// nobody can change what is in it.
+struct PairingTable {
+    struct Letter {
+        var payload: JSONValue
+        var from: PeerID
+        var to: PeerID
+        var isSealed: Bool
+    }
+
+    /// What becomes of a letter: the letters that arrive.
+    var carry: (Letter) -> [Letter] = { [$0] }
+    var random: SeededGenerator
+    var now = Fixture.now
+    private(set) var letters: [Letter] = []
+    private var sent = 0
+    /// So much may happen before the table gives up.
+    private let limit = 2_000
+
+    init(seed: UInt64 = 1) { random = SeededGenerator(seed: seed) }
+
+    mutating func send(_ payload: JSONValue, from: PeerID, to: PeerID, sealed isSealed: Bool) {
+        sent += 1
+        guard sent < limit else { return }
+        letters += carry(Letter(payload: payload, from: from, to: to, isSealed: isSealed))
+    }
+
+    mutating func next() -> Letter? { letters.isEmpty ? nil : letters.removeFirst() }
+
+    func frame(_ letter: Letter) -> PairingFrame {
+        PairingFrame(reading: letter.payload, from: letter.from, isSealed: letter.isSealed)
+    }
+}
+
+/// A typed code, from both sides.
+struct TypedCodeTable {
+    var table: PairingTable
+    var device = DeviceTypedCodeStateMachine()
+    var desktop = DesktopTypedCodeStateMachine()
+    private(set) var deviceTimer: UInt64?
+    private(set) var desktopTimer: UInt64?
+    private(set) var exchanges = 0
+    let alias: PeerID = "pairing-code:123456"
+
+    init(seed: UInt64 = 1) { table = PairingTable(seed: seed) }
+
+    mutating func show(confirm: Bool = false, legacy: LegacyPairing = .none) {
+        perform(
+            desktop.show(
+                nameplate: Fixture.code("123456"), password: Fixture.code("789012"),
+                identity: Fixture.desktopIdentity, confirm: confirm, legacy: legacy))
+    }
+
+    mutating func type(_ text: String = "123456-789012") {
+        perform(
+            device.submit(
+                text, identity: Fixture.deviceIdentity, over: Fixture.relay, legacy: .all, using: &table.random))
+    }
+
+    /// Carries what is on its way; fires the device's timer when nothing is, until the device has ended.
+    mutating func run() {
+        for _ in 0..<500 where device.isActive {
+            deliver()
+            guard device.isActive, let wait = deviceTimer else { continue }
+            deviceTimer = nil
+            table.now += Int64(wait)
+            perform(device.timedOut(now: table.now))
+        }
+        deliver()
+    }
+
+    mutating func deliver() {
+        while let letter = table.next() {
+            let frame = table.frame(letter)
+            switch letter.to {
+            case alias: perform(desktop.receivedAtAlias(frame, now: table.now, using: &table.random))
+            case Fixture.desktop: perform(desktop.received(frame, now: table.now))
+            case Fixture.device: perform(device.received(frame, now: table.now))
+            default: break
+            }
+        }
+    }
+
+    private mutating func perform(_ actions: [DeviceTypedCodeAction]) {
+        for action in actions {
+            switch action {
+            case .open(let route): perform(device.routeOnline(route, now: table.now))
+            case .close, .report: break
+            case .sendExchange(let exchange, let peer, _):
+                exchanges += 1
+                table.send(exchange.json, from: Fixture.device, to: peer, sealed: false)
+            case .sendAck(let ack, let peer, let isSealed, _):
+                table.send(ack.json, from: Fixture.device, to: peer, sealed: isSealed)
+            case .startTimer(let wait): deviceTimer = wait
+            case .stopTimer: deviceTimer = nil
+            case .store(let desktop): perform(device.stored(desktop))
+            }
+        }
+    }
+
+    mutating func perform(_ actions: [DesktopTypedCodeAction]) {
+        for action in actions {
+            switch action {
+            case .openAlias: perform(desktop.aliasOnline(now: table.now))
+            case .closeAlias, .report: break
+            case .sendExchange(let exchange, let peer):
+                table.send(exchange.json, from: alias, to: peer, sealed: false)
+            case .sendWrongCode(let reject, let peer):
+                table.send(reject.json, from: alias, to: peer, sealed: false)
+            case .sendConfirmation(let confirmation, let peer):
+                table.send(confirmation.json, from: Fixture.desktop, to: peer, sealed: true)
+            case .sendReject(let reject, let peer, let isSealed):
+                table.send(reject.json, from: Fixture.desktop, to: peer, sealed: isSealed)
+            case .sendICEConfig(let peer):
+                let config = ICEConfig(pcPeerID: Fixture.desktop, iceServersJSON: "[]")
+                table.send(config.json, from: Fixture.desktop, to: peer, sealed: false)
+            case .startTimer(let wait): desktopTimer = wait
+            case .stopTimer: desktopTimer = nil
+            case .store(let device): perform(desktop.stored(device, now: table.now))
+            }
+        }
+    }
+
+    var pairedDesktop: PairedDesktop? {
+        if case .success(let desktop) = device.reported { desktop } else { nil }
+    }
+
+    var pairedDevice: PairedDevice? {
+        if case .paired(let device) = desktop.reported { device } else { nil }
+    }
+}

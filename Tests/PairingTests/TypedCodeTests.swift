@@ -1,0 +1,365 @@
+import Identity
+import JSON
+import Testing
+import Wire
+
+@testable import Pairing
+
+/// Typed codes, both sides against each other (protocol.md 2 and 4.3).
+@Suite struct TypedCodeTests {
+    private func reason(_ state: DeviceTypedCodeState) -> PairingReason? {
+        if case .failed(let failure) = state { failure.reason } else { nil }
+    }
+
+    private func reason(_ state: DesktopTypedCodeState) -> PairingReason? {
+        if case .failed(let failure) = state { failure.reason } else { nil }
+    }
+
+    @Test("twelve digits: both sides are paired sealed, and see the same short string")
+    func straight() throws {
+        var table = TypedCodeTable()
+        table.show()
+        #expect(table.desktop.reported.data["code"] == "123456-789012")
+        table.type("123456 789012")
+        #expect(table.device.reported.data == ["flow": "code", "state": "waiting", "code": "123456"])
+        table.run()
+        let desktop = try #require(table.pairedDesktop)
+        let device = try #require(table.pairedDevice)
+        #expect(desktop.isSecure && device.isSecure)
+        #expect(desktop.address == Fixture.desktop)
+        #expect(desktop.name == "PC")
+        #expect(desktop.relayURL == Fixture.relay.url)
+        #expect(device.did == Fixture.device)
+        #expect(desktop.shortString != nil)
+        #expect(desktop.shortString == device.shortString)
+        #expect(table.desktop.heldAlias == nil)
+        #expect(table.desktop.dropped.total == 0 && table.device.dropped.total == 0)
+    }
+
+    @Test("one letter in five is lost: who says success is paired on both sides, with one string", arguments: 0..<60)
+    func losses(seed: UInt64) {
+        var table = TypedCodeTable(seed: seed)
+        let losses = Losses(seed: seed)
+        table.table.carry = { losses.loses() ? [] : [$0] }
+        table.show()
+        table.type()
+        table.run()
+        // Seven letters, each sent up to twenty times.
+        #expect(table.pairedDesktop != nil)
+        #expect(table.pairedDevice != nil)
+        #expect(table.pairedDesktop?.shortString == table.pairedDevice?.shortString)
+        #expect(table.desktop.dropped.wrongProof == 0)
+    }
+
+    @Test("every letter comes twice: nothing is counted twice")
+    func doubled() {
+        var table = TypedCodeTable()
+        table.table.carry = { [$0, $0] }
+        table.show()
+        table.type()
+        table.run()
+        #expect(table.pairedDesktop != nil && table.pairedDevice != nil)
+        #expect(table.desktop.dropped.wrongProof == 0)
+    }
+
+    @Test("a wrong password: the device is told at once, three of them burn the code, and the user is told")
+    func guesses() {
+        var table = TypedCodeTable()
+        table.show()
+        for guess in 0..<3 {
+            #expect(table.desktop.isActive, "burnt after \(guess) guesses")
+            table.type("123456-00000\(guess)")
+            table.run()
+            #expect(reason(table.device.reported) == .typedCodeUnavailable)
+        }
+        #expect(reason(table.desktop.reported) == .typedCodeUnavailable)
+        #expect(table.desktop.reported.data["message"]?.string?.contains("three times") == true)
+        #expect(table.desktop.dropped.wrongProof == 3)
+        // The right one comes too late.
+        table.type()
+        for _ in 0..<40 { table.run() }
+        #expect(table.pairedDesktop == nil && table.pairedDevice == nil)
+        #expect(table.desktop.dropped.notOpen > 0)
+    }
+
+    @Test("runs that are begun and left count as guesses: the fourth burns the code")
+    func parked() throws {
+        var desktop = DesktopTypedCodeStateMachine()
+        var random = SeededGenerator(seed: 3)
+        _ = desktop.show(
+            nameplate: Fixture.code("123456"), password: Fixture.code("789012"), identity: Fixture.desktopIdentity)
+        _ = desktop.aliasOnline(now: Fixture.now)
+        for number in 0..<4 {
+            let peer = Fixture.did(UInt8(10 + number))
+            let run = try CPaceInitiator(
+                password: "000000", alias: "pairing-code:123456", deviceID: peer.text, using: &random)
+            let step = PairingExchange(sid: run.sid, step: .deviceShare(did: peer, share: run.share)).json
+            let frame = PairingFrame(reading: step, from: peer)
+            let actions = desktop.receivedAtAlias(frame, now: Fixture.now, using: &random)
+            if number < 3 {
+                guard case .sendExchange? = actions.first else {
+                    Issue.record("not answered")
+                    continue
+                }
+                // The same again is the same run; another share under its id is none.
+                #expect(desktop.receivedAtAlias(frame, now: Fixture.now, using: &random) == actions)
+                let other = try CPaceInitiator(
+                    password: "000001", alias: "pairing-code:123456", deviceID: peer.text, using: &random)
+                let forged = PairingExchange(sid: run.sid, step: .deviceShare(did: peer, share: other.share)).json
+                #expect(
+                    desktop.receivedAtAlias(
+                        PairingFrame(reading: forged, from: peer), now: Fixture.now, using: &random) == [])
+            } else {
+                #expect(actions.prefix(2) == [.stopTimer, .closeAlias])
+            }
+        }
+        #expect(reason(desktop.reported) == .typedCodeUnavailable)
+    }
+
+    @Test("thousands of runs: three are answered, and nothing grows")
+    func flood() throws {
+        var desktop = DesktopTypedCodeStateMachine()
+        var random = SeededGenerator(seed: 4)
+        _ = desktop.show(
+            nameplate: Fixture.code("123456"), password: Fixture.code("789012"), identity: Fixture.desktopIdentity)
+        _ = desktop.aliasOnline(now: Fixture.now)
+        let run = try CPaceInitiator(
+            password: "000000", alias: "pairing-code:123456", deviceID: Fixture.evil.text, using: &random)
+        var answers = 0
+        for number in 0..<3_000 {
+            let sid = TextEncoding.base64url.encode(
+                (0..<16).map { UInt8(truncatingIfNeeded: number >> (8 * ($0 % 4))) })
+            let step = PairingExchange(sid: sid, step: .deviceShare(did: Fixture.evil, share: run.share)).json
+            let actions = desktop.receivedAtAlias(
+                PairingFrame(reading: step, from: Fixture.evil), now: Fixture.now, using: &random)
+            if case .sendExchange? = actions.first { answers += 1 }
+        }
+        #expect(answers == 3)
+        #expect(desktop.dropped.notOpen == 2_996)
+    }
+
+    @Test("a relay that puts its own key between the two: no pairing comes of it, whichever side it plays")
+    func swapsKeys() {
+        for side in [PayloadSide.device, .desktop, .both] {
+            var table = TypedCodeTable()
+            table.table.carry = { letter in
+                var letter = letter
+                // The relay can change what is not sealed; the seals are its own then, and say so.
+                guard var payload = letter.payload["payload"]?.object, payload["did"] != nil else { return [letter] }
+                let isDevice = payload["step"]?.integer == 1
+                guard side == .both || (side == .device) == isDevice else { return [letter] }
+                payload["did"] = .string(Fixture.evil.text)
+                letter.payload = ["type": "bellwire:pake", "payload": .object(payload)]
+                if isDevice { letter.from = Fixture.evil }
+                return [letter]
+            }
+            table.show()
+            table.type()
+            table.run()
+            #expect(table.pairedDesktop == nil && table.pairedDevice == nil)
+        }
+    }
+
+    private enum PayloadSide { case device, desktop, both }
+
+    @Test("a relay that changes a share, or answers itself, learns nothing and pairs nothing")
+    func changesShares() throws {
+        var table = TypedCodeTable()
+        table.table.carry = { letter in
+            var letter = letter
+            guard var payload = letter.payload["payload"]?.object, payload["share"] != nil else { return [letter] }
+            payload["share"] = .string(String(repeating: "A", count: 43))
+            letter.payload = ["type": "bellwire:pake", "payload": .object(payload)]
+            return [letter]
+        }
+        table.show()
+        table.type()
+        table.run()
+        #expect(table.pairedDesktop == nil && table.pairedDevice == nil)
+        #expect(table.desktop.isActive, "a share that is none is no guess")
+        #expect(table.desktop.dropped.malformed > 0)
+    }
+
+    @Test("stored letters count for nothing at the alias, sealed ones not without their run, plain ones not at all")
+    func sentAhead() throws {
+        var desktop = DesktopTypedCodeStateMachine()
+        var random = SeededGenerator(seed: 5)
+        _ = desktop.show(
+            nameplate: Fixture.code("123456"), password: Fixture.code("789012"), identity: Fixture.desktopIdentity,
+            legacy: .all)
+        let ack = Fixture.ack(code: "123456")
+        #expect(
+            desktop.receivedAtAlias(PairingFrame(ack, from: Fixture.device), now: Fixture.now, using: &random) == [])
+        _ = desktop.aliasOnline(now: Fixture.now)
+        for time in [nil, 0, Fixture.now + 1] as [EpochMilliseconds?] {
+            let frame = PairingFrame(ack, from: Fixture.device, delivery: .stored(at: time))
+            #expect(desktop.receivedAtAlias(frame, now: Fixture.now, using: &random) == [])
+        }
+        #expect(desktop.dropped.stored == 3)
+        #expect(desktop.received(Fixture.sealed(ack, from: Fixture.device), now: Fixture.now) == [])
+        #expect(desktop.dropped.wrongProof == 1)
+        #expect(desktop.received(PairingFrame(ack, from: Fixture.device), now: Fixture.now) == [])
+        #expect(desktop.dropped.notSecure == 1)
+    }
+
+    @Test("six digits: the plain ack, a person who accepts it, and the ICE servers as the sign; only with legacy all")
+    func plain() throws {
+        var table = TypedCodeTable()
+        table.show(legacy: .all)
+        table.type("123456")
+        table.deliver()
+        guard case .acked(let asked, .some) = table.desktop.reported,
+            case .taken(let actions) = table.desktop.answer(accept: true)
+        else {
+            Issue.record("not asked")
+            return
+        }
+        #expect(!asked.isSecure)
+        table.perform(actions)
+        table.deliver()
+        let desktop = try #require(table.pairedDesktop)
+        #expect(!desktop.isSecure)
+        #expect(desktop.address == Fixture.desktop)
+        #expect(table.pairedDevice?.isSecure == false)
+
+        for legacy in [LegacyPairing.qr, .none] {
+            var refusing = TypedCodeTable()
+            refusing.show(legacy: legacy)
+            refusing.type("123456")
+            refusing.deliver()
+            #expect(refusing.desktop.dropped.notSecure == 1)
+            refusing.run()
+            #expect(reason(refusing.device.reported) == .timeout)
+            var device = DeviceTypedCodeStateMachine()
+            var random = SeededGenerator(seed: 1)
+            _ = device.submit(
+                "123456", identity: Fixture.deviceIdentity, over: Fixture.relay, legacy: legacy, using: &random)
+            #expect(reason(device.reported) == .notSecure)
+        }
+    }
+
+    @Test("a user who is asked, and declines: the device hears so")
+    func declined() {
+        var table = TypedCodeTable()
+        table.show(confirm: true)
+        table.type()
+        table.deliver()
+        guard case .taken(let actions) = table.desktop.answer(accept: false) else {
+            Issue.record("not asked")
+            return
+        }
+        table.perform(actions)
+        table.run()
+        #expect(reason(table.device.reported) == .rejected)
+        #expect(reason(table.desktop.reported) == .rejected)
+    }
+
+    @Test("the device's reasons: no code, no identity, no relay, one that does not answer, no such alias, no answer")
+    func deviceReasons() {
+        var random = SeededGenerator(seed: 1)
+        func reported(_ text: String, _ identity: PairingIdentity?, _ route: PairingRoute?) -> PairingReason? {
+            var device = DeviceTypedCodeStateMachine()
+            _ = device.submit(text, identity: identity, over: route, using: &random)
+            return reason(device.reported)
+        }
+        #expect(reported("12345", nil, nil) == .badCode)
+        #expect(reported("123456-789012", nil, nil) == .noIdentity)
+        #expect(reported("123456", Fixture.deviceIdentity, nil) == .notSecure)
+        #expect(reported("123456-789012", Fixture.deviceIdentity, nil) == .noRelay)
+        func device() -> DeviceTypedCodeStateMachine {
+            var device = DeviceTypedCodeStateMachine()
+            _ = device.submit(
+                "123456-789012", identity: Fixture.deviceIdentity, over: Fixture.relay, using: &random)
+            return device
+        }
+        var unreachable = device()
+        #expect(unreachable.routeFailed(Fixture.relay, detail: "x") == [])
+        _ = unreachable.timedOut(now: Fixture.now)
+        #expect(unreachable.reported == .failed(PairingFailure(.relayUnreachable, detail: "x")))
+        var absent = device()
+        #expect(absent.peerOffline("pairing-code:123456", over: Fixture.relay) == [])
+        _ = absent.routeOnline(Fixture.relay, now: Fixture.now)
+        _ = absent.peerOffline("pairing-code:123456", over: Fixture.relay)
+        #expect(reason(absent.reported) == .typedCodeUnavailable)
+        var silent = device()
+        _ = silent.routeOnline(Fixture.relay, now: Fixture.now)
+        var waited: UInt64 = 0
+        while silent.isActive {
+            waited += DeviceTypedCodeStateMachine.repeatTime
+            _ = silent.timedOut(now: Fixture.now)
+        }
+        #expect(waited == 60_000)
+        #expect(reason(silent.reported) == .timeout)
+        var cancelled = device()
+        #expect(cancelled.cancel().contains(.close(Fixture.relay)))
+        #expect(reason(cancelled.reported) == .cancelled)
+    }
+
+    @Test("sleep gives the device's connection back, and the same step goes out again after it")
+    func sleeps() throws {
+        var device = DeviceTypedCodeStateMachine()
+        var random = SeededGenerator(seed: 1)
+        _ = device.submit("123456-789012", identity: Fixture.deviceIdentity, over: Fixture.relay, using: &random)
+        let first = device.routeOnline(Fixture.relay, now: Fixture.now).last
+        #expect(device.suspended(now: Fixture.now) == [.stopTimer, .close(Fixture.relay)])
+        #expect(
+            device.resumed(now: Fixture.now + 1_000) == [.startTimer(after: 15_000), .open(Fixture.relay)])
+        #expect(device.routeOnline(Fixture.relay, now: Fixture.now).last == first)
+        _ = device.suspended(now: Fixture.now)
+        _ = device.resumed(now: Fixture.now + 300_000)
+        #expect(reason(device.reported) == .expired)
+    }
+
+    @Test("an alias that belongs to another: a new code, five times; then typed codes are not to be had")
+    func aliasTaken() {
+        var desktop = DesktopTypedCodeStateMachine()
+        var random = SeededGenerator(seed: 6)
+        _ = desktop.show(
+            nameplate: Fixture.code("123456"), password: Fixture.code("789012"), identity: Fixture.desktopIdentity)
+        for _ in 0..<5 {
+            let code = PairingCode(using: &random)
+            let actions = desktop.aliasTaken(newNameplate: code, newPassword: PairingCode(using: &random))
+            #expect(actions.first == .closeAlias)
+            #expect(actions.last == .openAlias(PeerID("pairing-code:\(code.digits)")))
+        }
+        _ = desktop.aliasTaken(newNameplate: Fixture.code("111111"), newPassword: Fixture.code("222222"))
+        #expect(reason(desktop.reported) == .typedCodeUnavailable)
+    }
+
+    @Test("the code is shown once the alias is ours; five minutes by the clock handed in; cancel in every state")
+    func desktopLife() {
+        var desktop = DesktopTypedCodeStateMachine()
+        func show() {
+            _ = desktop.show(
+                nameplate: Fixture.code("123456"), password: Fixture.code("789012"),
+                identity: Fixture.desktopIdentity)
+        }
+        show()
+        #expect(desktop.reported == .connecting)
+        #expect(desktop.aliasFailed(detail: "refused") == [])
+        _ = desktop.timedOut()
+        #expect(desktop.reported == .failed(PairingFailure(.relayUnreachable, detail: "refused")))
+        show()
+        #expect(desktop.cancel() == [.stopTimer, .closeAlias, .report(.cancelled)])
+        show()
+        _ = desktop.aliasOnline(now: Fixture.now)
+        #expect(desktop.reported.data["expiresAt"] == .integer(Fixture.now + 300_000))
+        #expect(desktop.timedOut() == [.stopTimer, .closeAlias, .report(.expired)])
+        #expect(desktop.cancel() == [])
+        show()
+        _ = desktop.aliasOnline(now: Fixture.now)
+        #expect(desktop.cancel(.noRelay).last == .report(.failed(PairingFailure(.noRelay))))
+        var nobody = DesktopTypedCodeStateMachine()
+        _ = nobody.show(nameplate: Fixture.code("123456"), password: Fixture.code("789012"), identity: nil)
+        #expect(reason(nobody.reported) == .noIdentity)
+    }
+}
+
+/// One in five is lost, the same ones in each run.
+final class Losses {
+    private var random: SeededGenerator
+
+    init(seed: UInt64) { random = SeededGenerator(seed: seed &+ 1_000) }
+
+    func loses() -> Bool { Int.random(in: 0..<5, using: &random) == 0 }
+}

@@ -1,0 +1,39 @@
+import Testing
+import Transport
+
+@testable import Relay
+
+@Suite("A relay knows its own addresses")
+struct OwnOriginsTests {
+    private func origins(_ host: String, _ change: (inout RelayOptions) -> Void = { _ in }) -> Set<String> {
+        var options = RelayOptions()
+        options.host = host
+        change(&options)
+        var origins = OwnOrigins(options, port: 9_001)
+        return Set(origins.all(at: 0).map { String(decoding: $0, as: UTF8.self) })
+    }
+
+    @Test("one address is itself, loopback is localhost too, and the scheme is the one that is spoken")
+    func addresses() {
+        #expect(origins("127.0.0.1") == ["ws://127.0.0.1:9001", "ws://localhost:9001"])
+        #expect(origins("localhost") == ["ws://127.0.0.1:9001", "ws://localhost:9001"])
+        #expect(origins("::1") == ["ws://[::1]:9001", "ws://localhost:9001"])
+        #expect(origins("192.0.2.5") == ["ws://192.0.2.5:9001"])
+        #expect(
+            origins("192.0.2.5") { $0.tls = .init(certificateFile: "c", keyFile: "k") } == ["wss://192.0.2.5:9001"])
+    }
+
+    @Test("all addresses are those of this machine, never the wildcard itself")
+    func wildcard() {
+        for host in ["0.0.0.0", "::"] {
+            let origins = origins(host)
+            #expect(origins.contains("ws://127.0.0.1:9001") && origins.contains("ws://localhost:9001"))
+            #expect(!origins.contains("ws://0.0.0.0:9001") && !origins.contains("ws://[::]:9001"))
+        }
+    }
+
+    @Test("those of the options are the only ones")
+    func options() {
+        #expect(origins("127.0.0.1") { $0.origins = ["ws://relay.example:80"] } == ["ws://relay.example:80"])
+    }
+}

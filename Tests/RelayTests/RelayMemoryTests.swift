@@ -1,0 +1,126 @@
+import Hosting
+import Identity
+import JSON
+import Testing
+import Transport
+
+@testable import Relay
+
+@Suite("A relay remembers which ids were proved", .timeLimit(.minutes(2)))
+@EventLoop
+struct RelayMemoryTests {
+    private let alice: Prover
+
+    init() throws {
+        try Identity.start()
+        alice = try Prover(1)
+    }
+
+    /// Away from the loop, as a host opens it.
+    @concurrent
+    private func open(_ path: String, _ limit: Int = 100) async throws -> RelayMemory {
+        var options = RelayOptions()
+        options.stateDirectory = path
+        options.maximumProvedIDs = limit
+        return try RelayMemory.open(options)
+    }
+
+    private func close(_ memory: RelayMemory) async {
+        await withCheckedContinuation { continuation in memory.close { continuation.resume() } }
+    }
+
+    private func prove(_ prover: Prover, at relay: TestRelay) async throws -> JSONValue {
+        let peer = try #require(try await TestPeer.connect(relay.port))
+        return try await peer.prove(prover, origin: relay.origin)
+    }
+
+    private func registerPlain(_ prover: Prover, at relay: TestRelay) async throws -> JSONValue {
+        let peer = try #require(try await TestPeer.connect(relay.port))
+        return try await peer.register(prover.did)
+    }
+
+    @Test("on disk over a restart, without the wire waiting for it; the directory is one relay's")
+    func onDisk() async throws {
+        let scratch = try Scratch()
+        let memory = try await open("\(scratch.path)/state")
+        let relay = try TestRelay(memory: memory)
+        #expect(try await prove(alice, at: relay)["type"] == "registered")
+        await #expect(throws: HostError.self) { _ = try await open("\(scratch.path)/state") }
+        await relay.stop()
+        await close(memory)
+
+        let again = try await open("\(scratch.path)/state")
+        #expect(again.movedAside == nil)
+        let second = try TestRelay(memory: again)
+        #expect(try await registerPlain(alice, at: second)["code"] == "proof_required")
+        #expect(second.relay.stats.provedIDs == 1)
+        #expect(try await prove(alice, at: second)["type"] == "registered")
+        await second.stop()
+        await close(again)
+    }
+
+    @Test("in memory it outlives a stop of the relay, and ends with the memory")
+    func inMemory() async throws {
+        let memory = RelayMemory(RelayOptions())
+        let first = try TestRelay(memory: memory)
+        #expect(try await prove(alice, at: first)["type"] == "registered")
+        await first.stop()
+        let second = try TestRelay(memory: memory)
+        #expect(try await registerPlain(alice, at: second)["code"] == "proof_required")
+        await second.stop()
+        let other = try TestRelay()
+        #expect(try await registerPlain(alice, at: other)["type"] == "registered")
+        await other.stop()
+    }
+
+    @Test("a damaged database is moved aside and said; the relay begins anew")
+    func damaged() async throws {
+        let scratch = try Scratch()
+        try scratch.write(String(repeating: "no database ", count: 1_000), to: "relay.db")
+        let memory = try await open(scratch.path)
+        #expect(memory.movedAside?.contains("relay.db.damaged-") == true)
+        let relay = try TestRelay(memory: memory)
+        #expect(try await prove(alice, at: relay)["type"] == "registered")
+        await relay.stop()
+        await close(memory)
+        #expect(scratch.files.contains { $0.hasPrefix("relay.db.damaged-") })
+    }
+
+    @Test("what cannot be kept is said once, and the peer is registered all the same")
+    func cannotKeep() async throws {
+        let scratch = try Scratch()
+        let memory = try await open(scratch.path)
+        await close(memory)
+        let relay = try TestRelay(memory: memory)
+        for number: UInt8 in 1...3 {
+            #expect(try await prove(try Prover(number), at: relay)["type"] == "registered")
+        }
+        // The writes fail on the store's thread; a later piece of its work says that they have.
+        await close(memory)
+        let peer = try await TestPeer.register(relay.port, as: "bob")
+        _ = try await peer.settle()
+        #expect(relay.log.entries.filter { $0.contains("cannot be kept") }.count == 1)
+        #expect(try await registerPlain(alice, at: relay)["code"] == "proof_required")
+        await relay.stop()
+    }
+
+    @Test("the limit holds over a restart: who was first stays, the log says it once")
+    func bound() async throws {
+        let scratch = try Scratch()
+        let memory = try await open(scratch.path, 2)
+        let relay = try TestRelay(["max_proved_ids": 2], memory: memory)
+        for number: UInt8 in 1...4 {
+            #expect(try await prove(try Prover(number), at: relay)["type"] == "registered")
+        }
+        #expect(relay.log.entries.filter { $0.contains("the limit") }.count == 1)
+        await relay.stop()
+        await close(memory)
+        let again = try await open(scratch.path, 2)
+        let second = try TestRelay(["max_proved_ids": 2], memory: again)
+        for (number, code) in [(1, "proof_required"), (2, "proof_required"), (3, nil)] as [(UInt8, String?)] {
+            #expect(try await registerPlain(try Prover(number), at: second)["code"]?.string == code)
+        }
+        await second.stop()
+        await close(again)
+    }
+}
