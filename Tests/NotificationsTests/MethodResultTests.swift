@@ -140,9 +140,10 @@ import Wire
     func history() throws {
         let answer =
             #"{"success":true,"notifications":[{"id":"n","title":"T","body":"B","priority":"high","read":true,"#
-            + #""source":"mobile","createdAt":5,"readAt":6,"data":{"k":1}}],"total":7,"unreadCount":2,"skipped":0,"next":"~5.1.2.1"}"#
+            + #""source":"mobile","createdAt":5,"readAt":6,"data":{"k":1}}],"total":7,"unreadCount":2,"#
+            + #""skipped":0,"next":"~5.1.2.1"}"#
         let result = try result(.getHistory, answer)
-        #expect(JSONValue.object(result.json).serialized() == answer.dropLast() + #","skipped":0}"#)
+        #expect(JSONValue.object(result.json).serialized() == answer)
         #expect(!result.needsUnreadCount)
         #expect(result.page?.rows.count == 1)
     }
