@@ -255,7 +255,9 @@ BW_API bw_status bw_pairing_clear(bw_device *device);
 
 /* notification.send: shows a notification on the desktop, which keeps it and pushes it to its devices.
  * {"title" (1 to 1024 bytes), "body" (at most 65536 bytes), "icon"?, "priority"?: "low"|"normal"|"high"|"urgent",
- * "respectQuietHours"?: bool} -> {"success","notificationId"?,"silenced","error"?,"timestamp"}. Since 0.1. */
+ * "respectQuietHours"?: bool} -> {"success","notificationId"?,"silenced","error"?,"timestamp"}. "silenced": kept and
+ * pushed for the history alone, because of the desktop's quiet hours (which "urgent" passes, and "respectQuietHours"
+ * false) or because its notifications are switched off. The two methods below heed both as well. Since 0.1. */
 BW_API bw_status bw_notification_send(bw_device *device, const char *desktop, const char *params_json,
                                       int32_t timeout_ms, char **result_json);
 BW_API bw_status bw_notification_send_async(bw_device *device, const char *desktop, const char *params_json,
@@ -280,8 +282,15 @@ BW_API bw_status bw_notification_broadcast_async(bw_device *device, const char *
 
 /* notification.getHistory: the desktop's history, newest first.
  * {"limit"?: 1 to 500, default 50, "offset"?, "unreadOnly"?: bool} -> {"success","notifications":[{"id","title","body",
- * "priority","read","source","createdAt","readAt"?,"data"?}],"total","unreadCount","skipped"}; "skipped" counts rows of
- * the desktop's that could not be read. Since 0.1. */
+ * "priority","read","source","createdAt","readAt"?,"data"?}],"total","unreadCount","skipped","next"?}; "skipped" counts
+ * rows of the desktop's that could not be read. Bellwire desktops also take:
+ *   "query"     text    words that all stand in title or body; "buil*" is any word that begins so; at most 1024 bytes
+ *   "priority"  text    rows of this priority; "source": "pc"|"mobile" alike
+ *   "since"     number  rows created at this moment or later; "until": at this moment or earlier
+ *   "sort"      text    "newest" (default), "oldest", "priority" (the most urgent first), "unread" (unread rows first)
+ *   "before"    text    the page after this place in that order: "next" of a page, or a row's id; goes without
+ *                       "offset", and is faster far down in a long history
+ * "total" counts all rows that the question matches, "unreadCount" all unread ones of the history. Since 0.1. */
 BW_API bw_status bw_notification_get_history(bw_device *device, const char *desktop, const char *params_json,
                                              int32_t timeout_ms, char **result_json);
 BW_API bw_status bw_notification_get_history_async(bw_device *device, const char *desktop, const char *params_json,
@@ -295,12 +304,58 @@ BW_API bw_status bw_notification_mark_as_read_async(bw_device *device, const cha
                                                     int32_t timeout_ms, bw_completion completion, void *user_data,
                                                     bw_destroy destroy);
 
+/* notification.markAllAsRead: no parameters -> {"success","markedCount","error"?}; "markedCount" is "all" from desktops
+ * that do not count. Since 0.1. */
+BW_API bw_status bw_notification_mark_all_as_read(bw_device *device, const char *desktop, const char *params_json,
+                                                  int32_t timeout_ms, char **result_json);
+BW_API bw_status bw_notification_mark_all_as_read_async(bw_device *device, const char *desktop, const char *params_json,
+                                                        int32_t timeout_ms, bw_completion completion, void *user_data,
+                                                        bw_destroy destroy);
+
+/* notification.delete: {"notificationId"} -> {"success","deletedCount"?,"error"?}. An id that is not there is no
+ * failure: "deletedCount" is 0, and "error" says so. Since 0.1. */
+BW_API bw_status bw_notification_delete(bw_device *device, const char *desktop, const char *params_json,
+                                        int32_t timeout_ms, char **result_json);
+BW_API bw_status bw_notification_delete_async(bw_device *device, const char *desktop, const char *params_json,
+                                              int32_t timeout_ms, bw_completion completion, void *user_data,
+                                              bw_destroy destroy);
+
+/* notification.clearAll: no parameters -> {"success","clearedCount","error"?}; "clearedCount" may be "all" as well.
+ * Since 0.1. */
+BW_API bw_status bw_notification_clear_all(bw_device *device, const char *desktop, const char *params_json,
+                                           int32_t timeout_ms, char **result_json);
+BW_API bw_status bw_notification_clear_all_async(bw_device *device, const char *desktop, const char *params_json,
+                                                 int32_t timeout_ms, bw_completion completion, void *user_data,
+                                                 bw_destroy destroy);
+
 /* notification.getUnreadCount: no parameters -> {"success","count"}. Since 0.1. */
 BW_API bw_status bw_notification_get_unread_count(bw_device *device, const char *desktop, const char *params_json,
                                                   int32_t timeout_ms, char **result_json);
 BW_API bw_status bw_notification_get_unread_count_async(bw_device *device, const char *desktop, const char *params_json,
                                                         int32_t timeout_ms, bw_completion completion, void *user_data,
                                                         bw_destroy destroy);
+
+/* notification.getSettings: the desktop's settings; a device's own are another thing.
+ * No parameters -> {"enabled","quietHoursEnabled","quietHoursStart"?,"quietHoursEnd"?,"soundEnabled",
+ * "vibrationEnabled","showPreview","retentionRows"?,"retentionDays"?,"revision"?}. Times of day are HH:mm, local to the
+ * desktop; a range may cross midnight, and start = end means never. The last three come from Bellwire desktops.
+ * Since 0.1. */
+BW_API bw_status bw_notification_get_settings(bw_device *device, const char *desktop, const char *params_json,
+                                              int32_t timeout_ms, char **result_json);
+BW_API bw_status bw_notification_get_settings_async(bw_device *device, const char *desktop, const char *params_json,
+                                                    int32_t timeout_ms, bw_completion completion, void *user_data,
+                                                    bw_destroy destroy);
+
+/* notification.updateSettings: any of those fields, at least one; the others stay.
+ * {fields,"revision"?} -> {"success","settings"?,"revision"?,"stale"?:[field],"error"?}. With "revision" (that of the
+ * settings on which the change is based), a field that somebody else has changed since keeps the desktop's value and is
+ * named in "stale"; when no other field is left, "success" is false. "retentionRows" (0 to 10000000) and
+ * "retentionDays" (0 to 36500) say how much history is kept, 0 = all. Since 0.1. */
+BW_API bw_status bw_notification_update_settings(bw_device *device, const char *desktop, const char *params_json,
+                                                 int32_t timeout_ms, char **result_json);
+BW_API bw_status bw_notification_update_settings_async(bw_device *device, const char *desktop, const char *params_json,
+                                                       int32_t timeout_ms, bw_completion completion, void *user_data,
+                                                       bw_destroy destroy);
 
 /* Any other method of the desktop's ("namespace.method"): parameters and result are passed as they are. Since 0.1. */
 BW_API bw_status bw_device_invoke(bw_device *device, const char *desktop, const char *method, const char *params_json,

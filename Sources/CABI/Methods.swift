@@ -147,6 +147,61 @@ public func bw_notification_mark_as_read_async(
     }
 }
 
+@_cdecl("bw_notification_mark_all_as_read") @implementation
+public func bw_notification_mark_all_as_read(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.markAllAsRead, params_json)
+    }
+}
+
+@_cdecl("bw_notification_mark_all_as_read_async") @implementation
+public func bw_notification_mark_all_as_read_async(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+        try command(.markAllAsRead, params_json)
+    }
+}
+
+@_cdecl("bw_notification_delete") @implementation
+public func bw_notification_delete(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.delete, params_json) }
+}
+
+@_cdecl("bw_notification_delete_async") @implementation
+public func bw_notification_delete_async(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+        try command(.delete, params_json)
+    }
+}
+
+@_cdecl("bw_notification_clear_all") @implementation
+public func bw_notification_clear_all(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.clearAll, params_json) }
+}
+
+@_cdecl("bw_notification_clear_all_async") @implementation
+public func bw_notification_clear_all_async(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+        try command(.clearAll, params_json)
+    }
+}
+
 @_cdecl("bw_notification_get_unread_count") @implementation
 public func bw_notification_get_unread_count(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
@@ -163,6 +218,43 @@ public func bw_notification_get_unread_count_async(
 ) -> bw_status {
     invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
         try command(.getUnreadCount, params_json)
+    }
+}
+
+@_cdecl("bw_notification_get_settings") @implementation
+public func bw_notification_get_settings(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.getSettings, params_json) }
+}
+
+@_cdecl("bw_notification_get_settings_async") @implementation
+public func bw_notification_get_settings_async(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+        try command(.getSettings, params_json)
+    }
+}
+
+@_cdecl("bw_notification_update_settings") @implementation
+public func bw_notification_update_settings(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.updateSettings, params_json)
+    }
+}
+
+@_cdecl("bw_notification_update_settings_async") @implementation
+public func bw_notification_update_settings_async(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+        try command(.updateSettings, params_json)
     }
 }
 

@@ -290,6 +290,24 @@ static void device_functions(bw_device *device)
     CHECK_STATUS(bw_notification_mark_as_read_async(device, NULL, "{\"notificationId\":\"n\"}", 1000, complete_never,
                                                     user_data(), give_back),
                  NONE);
+    CHECK_STATUS(bw_notification_mark_all_as_read(device, NULL, NULL, 1000, &out), NONE);
+    CHECK_STATUS(bw_notification_mark_all_as_read_async(device, NULL, NULL, 1000, complete_never,
+                                                        user_data(), give_back),
+                 NONE);
+    CHECK_STATUS(bw_notification_delete(device, NULL, "{\"notificationId\":\"n\"}", 1000, &out), NONE);
+    CHECK_STATUS(bw_notification_delete_async(device, NULL, "{\"notificationId\":\"n\"}", 1000, complete_never,
+                                              user_data(), give_back),
+                 NONE);
+    CHECK_STATUS(bw_notification_clear_all(device, NULL, NULL, 1000, &out), NONE);
+    CHECK_STATUS(bw_notification_clear_all_async(device, NULL, NULL, 1000, complete_never, user_data(), give_back),
+                 NONE);
+    CHECK_STATUS(bw_notification_get_settings(device, NULL, NULL, 1000, &out), NONE);
+    CHECK_STATUS(bw_notification_get_settings_async(device, NULL, NULL, 1000, complete_never, user_data(), give_back),
+                 NONE);
+    CHECK_STATUS(bw_notification_update_settings(device, NULL, "{\"enabled\":true}", 1000, &out), NONE);
+    CHECK_STATUS(bw_notification_update_settings_async(device, NULL, "{\"enabled\":true}", 1000, complete_never,
+                                                       user_data(), give_back),
+                 NONE);
     CHECK_STATUS(bw_notification_get_unread_count(device, NULL, NULL, 1000, &out), NONE);
     CHECK_STATUS(bw_notification_get_unread_count_async(device, NULL, NULL, 1000, complete_never, user_data(),
                                                         give_back),
@@ -426,9 +444,34 @@ static void outputs_that_are_null(void)
 /* Each is refused before anything is looked up or sent, and the detail names the field. */
 static void parameters_of_methods(void)
 {
+    static const struct {
+        bw_status (*call)(bw_device *, const char *, const char *, int32_t, char **);
+        const char *params;
+        const char *field;
+    } refused[] = {
+        {bw_notification_get_history, "{\"query\":7}", "query"},
+        {bw_notification_get_history, "{\"priority\":\"loud\"}", "priority"},
+        {bw_notification_get_history, "{\"source\":\"moon\"}", "source"},
+        {bw_notification_get_history, "{\"since\":-1}", "since"},
+        {bw_notification_get_history, "{\"until\":\"now\"}", "until"},
+        {bw_notification_get_history, "{\"sort\":\"title\"}", "sort"},
+        {bw_notification_get_history, "{\"before\":\"\"}", "before"},
+        {bw_notification_get_history, "{\"before\":\"n\",\"offset\":1}", "offset"},
+        {bw_notification_mark_all_as_read, "{\"id\":1}", "id"},
+        {bw_notification_delete, "{}", "notificationId"},
+        {bw_notification_delete, "{\"notificationId\":\"\"}", "notificationId"},
+        {bw_notification_clear_all, "{\"all\":true}", "all"},
+        {bw_notification_get_settings, "{\"x\":1}", "x"},
+        {bw_notification_update_settings, "{}", "field to update"},
+        {bw_notification_update_settings, "{\"quietHoursStart\":\"24:00\"}", "quietHoursStart"},
+        {bw_notification_update_settings, "{\"enabled\":1}", "enabled"},
+        {bw_notification_update_settings, "{\"retentionRows\":-1}", "retentionRows"},
+        {bw_notification_update_settings, "{\"volume\":3}", "volume"},
+    };
     bw_device *device = open_device(":memory:");
     char *result = NULL;
     int before = given_back;
+    size_t index;
     CHECK_STATUS(bw_notification_send(device, NULL, "{\"title\":\"\",\"body\":\"b\"}", 1000, &result), BW_E_INVALID);
     CHECK_ERROR(BW_E_INVALID, "title");
     CHECK_STATUS(bw_notification_send(device, NULL, "{\"body\":\"b\"}", 1000, &result), BW_E_INVALID);
@@ -452,6 +495,14 @@ static void parameters_of_methods(void)
     CHECK_ERROR(BW_E_INVALID, "offset");
     CHECK_STATUS(bw_notification_mark_as_read(device, NULL, "{}", 1000, &result), BW_E_INVALID);
     CHECK_ERROR(BW_E_INVALID, "notificationId");
+    for (index = 0; index < sizeof refused / sizeof *refused; index++) {
+        CHECK_STATUS(refused[index].call(device, NULL, refused[index].params, 1000, &result), BW_E_INVALID);
+        CHECK_ERROR(BW_E_INVALID, refused[index].field);
+    }
+    CHECK_STATUS(bw_notification_update_settings(device, NULL, NULL, 1000, &result), BW_E_INVALID);
+    CHECK_STATUS(bw_notification_clear_all(device, NULL, NULL, 1000, &result), BW_E_NOT_FOUND);
+    CHECK_STATUS(bw_notification_update_settings(device, NULL, "{\"enabled\":true,\"revision\":0}", 1000, &result),
+                 BW_E_NOT_FOUND);
     CHECK_STATUS(bw_device_invoke(device, NULL, NULL, NULL, 1000, &result), BW_E_INVALID);
     CHECK_STATUS(bw_device_invoke(device, NULL, "", NULL, 1000, &result), BW_E_INVALID);
     CHECK_STATUS(bw_notification_send_async(device, NULL, "{}", 1000, complete_never, user_data(), give_back),

@@ -26,9 +26,13 @@ import Wire
                 #"{"title":"T","body":"B","priority":"urgent","urgency":"critical","respectQuietHours":true}"#
             ),
             (
+                .broadcast, #"{"title":"T","respectQuietHours":false}"#,
+                #"{"title":"T","body":"","priority":"normal","urgency":"normal","respectQuietHours":false}"#
+            ),
+            (
                 .send, #"{"title":"T","icon":"i","respectQuietHours":false,"data":{"k":1},"category":"c","badge":2}"#,
                 #"{"title":"T","body":"","icon":"i","priority":"normal","urgency":"normal","data":{"k":1},"#
-                    + #""category":"c","badge":2,"respectQuietHours":false}"#
+                    + #""respectQuietHours":false,"category":"c","badge":2}"#
             ),
             (
                 .sendToMobile, #"{"title":"T","body":"B","deviceId":"did:key:z"}"#,
@@ -48,6 +52,14 @@ import Wire
                 .getHistory, #"{"limit":500.0,"offset":3,"unreadOnly":true}"#,
                 #"{"limit":500,"offset":3,"unreadOnly":true}"#
             ),
+            (
+                .getHistory,
+                #"{"query":"a b*","priority":"critical","source":"mobile","since":1,"until":2,"before":"n","#
+                    + #""sort":"unread"}"#,
+                #"{"limit":50,"offset":0,"unreadOnly":false,"query":"a b*","priority":"urgent","source":"mobile","#
+                    + #""since":1,"startDate":1,"until":2,"before":"n","sort":"unread"}"#
+            ),
+            (.getHistory, #"{"sort":"newest","before":null}"#, #"{"limit":50,"offset":0,"unreadOnly":false}"#),
             (.markAsRead, #"{"notificationId":"n"}"#, #"{"notificationId":"n","id":"n"}"#),
             (.delete, #"{"notificationId":"n"}"#, #"{"notificationId":"n","id":"n"}"#),
             (.markAllAsRead, "{}", "{}"), (.clearAll, "{}", "{}"), (.getUnreadCount, "{}", "{}"),
@@ -59,7 +71,11 @@ import Wire
             ),
             (
                 .updateSettings, #"{"soundEnabled":false,"quietHoursEnd":"00:00"}"#,
-                #"{"soundEnabled":false,"quietHoursEnd":"00:00","quietHours":{"end":"00:00"}}"#
+                #"{"quietHoursEnd":"00:00","soundEnabled":false,"quietHours":{"end":"00:00"}}"#
+            ),
+            (
+                .updateSettings, #"{"enabled":true,"retentionRows":0,"retentionDays":7,"revision":3}"#,
+                #"{"enabled":true,"retentionRows":0,"retentionDays":7,"revision":3}"#
             ),
             (
                 .updateSettings, #"{"quietHoursEnabled":true,"quietHoursStart":"08:00","quietHoursEnd":"08:00"}"#,
@@ -91,6 +107,18 @@ import Wire
             (.updateSettings, [:], "-"), (.updateSettings, ["enabled": .null], "-"),
             (.updateSettings, ["quietHoursStart": "24:00"], "quietHoursStart"),
             (.updateSettings, ["quietHoursEnd": "7:30"], "quietHoursEnd"),
+            (.getHistory, ["query": true], "query"), (.getHistory, ["priority": "loud"], "priority"),
+            (.getHistory, ["source": "moon"], "source"), (.getHistory, ["sort": "title"], "sort"),
+            (.getHistory, ["since": -1], "since"), (.getHistory, ["until": "now"], "until"),
+            (.getHistory, ["before": ""], "before"), (.getHistory, ["before": "n", "offset": 1], "offset"),
+            (.getHistory, ["startDate": 1], "startDate"), (.markAllAsRead, ["id": "n"], "id"),
+            (.getUnreadCount, ["of": "n"], "of"), (.getSettings, ["field": "n"], "field"),
+            (.delete, [:], "notificationId"),
+            (.broadcast, ["title": "T", "respectQuietHours": 1], "respectQuietHours"),
+            (.updateSettings, ["revision": 1], "-"), (.updateSettings, ["enabled": true, "revision": -1], "revision"),
+            (.updateSettings, ["retentionRows": -1], "retentionRows"),
+            (.updateSettings, ["retentionDays": 36_501], "retentionDays"),
+            (.updateSettings, ["quietHours": ["enabled": true]], "quietHours"),
             (.updateSettings, ["enabled": 1], "enabled"), (.updateSettings, ["volume": 3], "volume"),
         ] as [(NotificationMethod, JSONObject, String)])
     func refusals(method: NotificationMethod, params: JSONObject, field: String) {

@@ -6,16 +6,20 @@ enum HandlerCommand {
     case send(PushRequest)
     case sendToMobile(PushRequest, to: MethodHandler.PairedDevice)
     case broadcast(PushRequest)
-    case getHistory(limit: Int64, offset: Int64, unreadOnly: Bool)
+    case getHistory(HistoryQuery)
     case markAsRead(NotificationID)
+    case markAllAsRead
+    case delete(NotificationID)
+    case clearAll
     case getUnreadCount
+    case getSettings
+    case updateSettings(SettingsChange)
 
-    /// `nil` for a method that this desktop does not have. Unknown parameters are ignored: senders may know more.
-    init?(
-        _ method: String, _ params: JSONObject, from caller: MethodHandler.Caller,
+    /// Unknown parameters are ignored, because senders may know more; but not unknown settings, whose change would be lost.
+    init(
+        _ method: NotificationMethod, _ params: JSONObject, from caller: MethodHandler.Caller,
         devices: [MethodHandler.PairedDevice]
     ) throws(NotificationsError) {
-        guard let method = NotificationMethod(name: method) else { return nil }
         let reader = ParameterReader(params)
         switch method {
         case .send: self = .send(try PushRequest(peer: reader))
@@ -23,25 +27,20 @@ enum HandlerCommand {
             self = .sendToMobile(
                 try PushRequest(peer: reader), to: try HandlerCommand.target(reader, caller, among: devices))
         case .broadcast: self = .broadcast(try PushRequest(peer: reader))
-        case .getHistory: self = try HandlerCommand.getHistory(reader)
-        case .markAsRead:
-            // With no id a deployed desktop marks everything; here that is an error.
-            let id = try reader.required("notificationId", "id", limit: MethodParameters.idLimit)
-            self = .markAsRead(NotificationID(id))
+        case .getHistory: self = .getHistory(try HistoryQuery(peer: params))
+        case .markAsRead: self = .markAsRead(try HandlerCommand.notification(reader))
+        case .markAllAsRead: self = .markAllAsRead
+        case .delete: self = .delete(try HandlerCommand.notification(reader))
+        case .clearAll: self = .clearAll
         case .getUnreadCount: self = .getUnreadCount
-        case .markAllAsRead, .delete, .clearAll, .getSettings, .updateSettings: return nil
+        case .getSettings: self = .getSettings
+        case .updateSettings: self = .updateSettings(try SettingsChange(peer: params))
         }
     }
 
-    private static func getHistory(_ reader: ParameterReader) throws(NotificationsError) -> HandlerCommand {
-        let limit = try reader.integer("limit") ?? 50
-        guard limit >= 1 else { throw .parameter("limit", "must be from 1 to 500") }
-        let offset = try reader.integer("offset") ?? 0
-        guard offset >= 0 else { throw .parameter("offset", "must not be negative") }
-        return .getHistory(
-            // Whoever wants more gets the largest page; `total` tells that there is more.
-            limit: min(limit, MethodParameters.pageLimit.upperBound), offset: offset,
-            unreadOnly: try reader.flag("unreadOnly") ?? false)
+    /// With no id a deployed desktop marks everything; here that is an error.
+    private static func notification(_ reader: ParameterReader) throws(NotificationsError) -> NotificationID {
+        NotificationID(try reader.required("notificationId", "id", limit: MethodParameters.idLimit))
     }
 
     /// `deviceId`, or the first of `targetDevices`, or the caller itself.

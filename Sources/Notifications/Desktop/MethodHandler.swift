@@ -20,7 +20,7 @@ package struct MethodHandler {
     /// Who asks.
     package enum Caller: Sendable, Equatable {
         case device(PeerID, isBellwire: Bool)
-        /// The desktop's own user or program.
+        /// The desktop's own user or program, who may do everything.
         case host
     }
 
@@ -30,95 +30,88 @@ package struct MethodHandler {
         /// For the notification that the command may make. Fresh for each command.
         package let newID: NotificationID
         package let devices: [PairedDevice]
+        /// For quiet hours.
+        package let clock: WallClock
 
-        package init(now: EpochMilliseconds, newID: NotificationID, devices: [PairedDevice]) {
+        package init(
+            now: EpochMilliseconds, newID: NotificationID, devices: [PairedDevice], clock: WallClock = .system
+        ) {
             self.now = now
             self.newID = newID
             self.devices = devices
+            self.clock = clock
         }
     }
 
-    private let history: History
-    private let caller: Caller
-    private let context: Context
+    let history: History
+    let settings: SettingsTable
+    private let permissions: Permissions
+    let caller: Caller
+    let context: Context
 
     package init(caller: Caller, context: Context, on connection: Connection) {
         history = History(connection)
+        settings = SettingsTable(connection)
+        permissions = Permissions(connection)
         self.caller = caller
         self.context = context
     }
 
     /// Carries a command out, or answers why not. Throws only what the store throws; nothing has changed then.
     package func handle(_ method: String, _ params: JSONObject) throws(StoreError) -> Handled {
-        let command: HandlerCommand?
+        guard let method = NotificationMethod(name: method) else {
+            return refuse(RemoteError(.methodNotFound, "this desktop has no such method"))
+        }
+        if case .device(let peer, _) = caller {
+            switch try permissions.check(method.name, by: peer) {
+            case .allowed: break
+            case .refused(let error): return refuse(error)
+            case .unknown: return refuse(RemoteError(.methodNotFound, "this desktop has no such method"))
+            }
+        }
+        let command: HandlerCommand
         do throws(NotificationsError) {
             command = try HandlerCommand(method, params, from: caller, devices: context.devices)
         } catch {
-            return refuse(.invalidParams, error.message)
+            return refuse(error)
         }
-        guard let command else { return refuse(.methodNotFound, "this desktop has no such method") }
-        return try carryOut(command)
-    }
-
-    private func carryOut(_ command: HandlerCommand) throws(StoreError) -> Handled {
         switch command {
-        case .send(let request):
-            let notification = try store(request, target: nil)
-            let result: JSONValue = [
-                "success": true,
-                "notificationId": .string(notification.id.text),
-                "silenced": .bool(notification.silenced),
-                "timestamp": .integer(context.now),
-            ]
-            return answer(
-                result, effects: [.show(notification), .push(notification.event, to: context.devices.map(\.peer))])
-        case .sendToMobile(let request, let device):
-            let notification = try store(request, target: device.peer)
-            return afterPush(
-                notification, to: [device.peer], .sendToMobile(deviceID: device.deviceID ?? device.peer.text))
-        case .broadcast(let request):
-            let notification = try store(request, target: nil)
-            return afterPush(notification, to: context.devices.map(\.peer), .broadcast)
-        case .getHistory(let limit, let offset, let unreadOnly):
-            let page = try history.page(limit: limit, offset: offset, unreadOnly: unreadOnly)
-            return answer([
-                "success": true,
-                "notifications": .array(page.notifications.map { .object($0.historyItem(isBellwire: isBellwire)) }),
-                "total": .integer(page.total),
-                "unreadCount": .integer(page.unreadCount),
-            ])
-        case .markAsRead(let id):
-            let marked = try history.markAsRead(id, at: context.now)
-            return answer(["success": true, "markedCount": .integer(Int64(marked))])
+        case .send(let request): return try send(request)
+        case .sendToMobile(let request, let device): return try send(request, to: device)
+        case .broadcast(let request): return try broadcast(request)
+        case .getHistory(let query): return try page(query)
+        case .markAsRead(let id): return try markAsRead(id)
+        case .markAllAsRead: return try markAllAsRead()
+        case .delete(let id): return try delete(id)
+        case .clearAll: return try clearAll()
         case .getUnreadCount:
             return answer(["success": true, "count": .integer(try history.unreadCount())])
+        case .getSettings: return try getSettings()
+        case .updateSettings(let change): return try update(change)
         }
     }
 
-    private func afterPush(_ notification: Notification, to devices: [PeerID], _ kind: PendingReply.Kind) -> Handled {
-        let reply = PendingReply(kind: kind, id: notification.id, moment: context.now, devices: devices)
-        return Handled(.afterPush(reply), effects: [.push(notification.event, to: devices)])
-    }
-
-    private func store(_ request: PushRequest, target: PeerID?) throws(StoreError) -> Notification {
-        let source: NotificationSource = caller == .host ? .pc : .mobile
-        let notification = request.notification(id: context.newID, source: source, now: context.now)
-        try history.insert(notification, icon: request.icon, target: target)
-        return notification
-    }
-
-    private var isBellwire: Bool {
+    var isBellwire: Bool {
         switch caller {
         case .device(_, let isBellwire): isBellwire
         case .host: true
         }
     }
 
-    private func answer(_ result: JSONValue, effects: [Handled.Effect] = []) -> Handled {
-        Handled(.ready(.result(result)), effects: effects)
+    func answer(
+        _ result: JSONObject, effects: [Handled.Effect] = [], announcing events: [StateEvent] = []
+    ) -> Handled {
+        let others: [PeerID] =
+            switch caller {
+            case .device(let peer, _): context.devices.map(\.peer).filter { $0 != peer }
+            case .host: context.devices.map(\.peer)
+            }
+        return Handled(
+            .ready(.result(.object(result))), effects: effects,
+            announcements: events.map { Handled.Announcement(event: $0, devices: others) })
     }
 
-    private func refuse(_ code: ErrorCode, _ message: String) -> Handled {
-        Handled(.ready(.error(RemoteError(code, message))))
-    }
+    func refuse(_ error: NotificationsError) -> Handled { refuse(RemoteError(.invalidParams, error.message)) }
+
+    private func refuse(_ error: RemoteError) -> Handled { Handled(.ready(.error(error))) }
 }

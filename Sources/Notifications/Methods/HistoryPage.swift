@@ -9,6 +9,8 @@ package struct HistoryPage: Sendable, Equatable {
     package var unreadCount: Int64?
     /// Rows that could not be read, and were left out.
     package var skipped: Int
+    /// Where the next page begins, from desktops that page so.
+    package var next: String?
 
     package init(decoding result: JSONValue) throws(NotificationsError) {
         guard let object = result.object else { throw .answer(nil, "is no object") }
@@ -22,6 +24,7 @@ package struct HistoryPage: Sendable, Equatable {
         }
         total = max(0, object["total"]?.integer ?? Int64(elements.count))
         unreadCount = object["unreadCount"]?.integer.map { max(0, $0) }
+        next = object["next"]?.string
     }
 
     /// The canonical result of `getHistory`.
@@ -33,6 +36,7 @@ package struct HistoryPage: Sendable, Equatable {
             "total": .integer(total),
             "unreadCount": unreadCount.map(JSONValue.integer),
             "skipped": .integer(Int64(skipped)),
+            "next": next.map(JSONValue.string),
         ]
     }
 }

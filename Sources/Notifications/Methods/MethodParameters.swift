@@ -5,8 +5,6 @@ package import JSON
 package enum MethodParameters {
     /// An id has at most so many bytes.
     package static let idLimit = 1_024
-    /// `limit` of a history page.
-    package static let pageLimit: ClosedRange<Int64> = 1...500
 
     /// Checks the host's parameters, and gives those for the wire. The error names the field.
     package static func wire(
@@ -16,18 +14,19 @@ package enum MethodParameters {
         case .send: try send(params)
         case .sendToMobile: try sendToMobile(params)
         case .broadcast: try PushRequest(host: ParameterReader(params, allowing: PushRequest.names)).wire
-        case .getHistory: try getHistory(params)
+        case .getHistory: try HistoryQuery(host: params).wire
         case .markAsRead, .delete: try oneNotification(params)
         case .markAllAsRead, .clearAll, .getUnreadCount, .getSettings: try nothing(params)
-        case .updateSettings: try SettingsChange(params).wire
+        case .updateSettings: try SettingsChange(host: params).wire
         }
     }
 
     private static func send(_ params: JSONObject) throws(NotificationsError) -> JSONObject {
-        let reader = try ParameterReader(params, allowing: PushRequest.names + ["icon", "respectQuietHours"])
-        var wire = try PushRequest(host: reader).wire
-        wire["respectQuietHours"] = .bool(try reader.flag("respectQuietHours") ?? true)
-        return wire
+        let reader = try ParameterReader(params, allowing: PushRequest.names + ["icon"])
+        var request = try PushRequest(host: reader)
+        // The table gives this method a default, and deployed desktops read it.
+        request.respectsQuietHours = request.respectsQuietHours ?? true
+        return request.wire
     }
 
     private static func sendToMobile(_ params: JSONObject) throws(NotificationsError) -> JSONObject {
@@ -39,16 +38,6 @@ package enum MethodParameters {
             wire["targetDevices"] = [.string(device)]
         }
         return wire
-    }
-
-    private static func getHistory(_ params: JSONObject) throws(NotificationsError) -> JSONObject {
-        let reader = try ParameterReader(params, allowing: ["limit", "offset", "unreadOnly"])
-        let limit = try reader.integer("limit") ?? 50
-        guard pageLimit ~= limit else { throw .parameter("limit", "must be from 1 to 500") }
-        let offset = try reader.integer("offset") ?? 0
-        guard offset >= 0 else { throw .parameter("offset", "must not be negative") }
-        let unreadOnly = try reader.flag("unreadOnly") ?? false
-        return ["limit": .integer(limit), "offset": .integer(offset), "unreadOnly": .bool(unreadOnly)]
     }
 
     /// Both spellings: with neither, a deployed desktop marks everything.

@@ -27,7 +27,7 @@ package struct MethodResult: Sendable, Equatable {
         let members = AnswerMembers(answer)
         let success = try members.flag("success")
         if success == false {
-            json = try MethodResult.refused(members, of: method, now: now)
+            json = try MethodResult.refused(answer, members, of: method, now: now)
             return
         }
         switch method {
@@ -53,22 +53,26 @@ package struct MethodResult: Sendable, Equatable {
         case .markAsRead, .markAllAsRead:
             json = ["success": true, "markedCount": try members.countOrAll("markedCount")]
         case .clearAll: json = ["success": true, "clearedCount": try members.countOrAll("clearedCount")]
-        case .delete: json = ["success": true]
+        case .delete:
+            json = [
+                "success": true,
+                "deletedCount": try members.count("deletedCount").map(JSONValue.integer),
+                // Done, but there was nothing to do: the desktop says so.
+                "error": members.errorText.map(JSONValue.string),
+            ]
         case .getUnreadCount:
             guard let count = try members.count("count", "unreadCount") else { throw .answer("count", "has no count") }
             json = ["success": true, "count": .integer(count)]
-        case .getSettings: json = try Settings(decoding: answer["settings"]?.object ?? answer).json
-        case .updateSettings:
-            json = ["success": true]
-            if let settings = answer["settings"]?.object {
-                json["settings"] = .object(try Settings(decoding: settings).json)
-            }
+        case .getSettings:
+            json = try Settings(decoding: answer["settings"]?.object ?? answer).json
+            json["revision"] = try members.count("revision").map(JSONValue.integer)
+        case .updateSettings: json = try MethodResult.updated(answer, members, success: true)
         }
     }
 
     /// `success:false`. Quiet hours are no failure of `send` (tolerance 7).
     private static func refused(
-        _ members: AnswerMembers, of method: NotificationMethod, now: EpochMilliseconds
+        _ answer: JSONObject, _ members: AnswerMembers, of method: NotificationMethod, now: EpochMilliseconds
     ) throws(NotificationsError) -> JSONObject {
         let reason = try members.text("reason")
         if method == .send, reason == "quiet_hours" || reason == "type_disabled" {
@@ -88,7 +92,8 @@ package struct MethodResult: Sendable, Equatable {
             json["failedCount"] = .integer(try members.count("failedCount") ?? 0)
         case .markAsRead, .markAllAsRead: json["markedCount"] = 0
         case .clearAll: json["clearedCount"] = 0
-        case .getHistory, .delete, .getUnreadCount, .getSettings, .updateSettings: break
+        case .updateSettings: json = try updated(answer, members, success: false)
+        case .getHistory, .delete, .getUnreadCount, .getSettings: break
         }
         json["error"] = .string(error)
         return json
@@ -104,5 +109,20 @@ package struct MethodResult: Sendable, Equatable {
             "silenced": .bool(silenced ?? said ?? false),
             "timestamp": .integer(try members.integer("timestamp") ?? now),
         ]
+    }
+    /// The settings as they are now, and which fields kept them because a newer change is in force (`protocol.md` 4.6).
+    private static func updated(
+        _ answer: JSONObject, _ members: AnswerMembers, success: Bool
+    ) throws(NotificationsError) -> JSONObject {
+        var json: JSONObject = ["success": .bool(success)]
+        if let settings = answer["settings"]?.object {
+            json["settings"] = .object(try Settings(decoding: settings).json)
+        }
+        json["revision"] = try members.count("revision").map(JSONValue.integer)
+        if let stale = answer["stale"]?.array {
+            json["stale"] = .array(stale.filter { $0.string != nil })
+        }
+        json["error"] = members.errorText.map(JSONValue.string)
+        return json
     }
 }

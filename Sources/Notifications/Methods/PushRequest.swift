@@ -9,6 +9,8 @@ package struct PushRequest: Sendable, Equatable {
     package var priority: Priority
     package var data: JSONObject?
     package var richer: RicherFields
+    /// False = shown at any hour. `nil` = the sender did not say: it respects them.
+    package var respectsQuietHours: Bool?
 
     /// In bytes of UTF-8.
     package static let titleLimit = 1_024
@@ -18,7 +20,8 @@ package struct PushRequest: Sendable, Equatable {
     static let dataLimit = 262_144
     static let richerLimit = 8_192
 
-    static let names = ["title", "body", "priority", "data"] + RicherFields.names
+    static let names = ["title", "body", "priority", "data", quietHours] + RicherFields.names
+    private static let quietHours = "respectQuietHours"
 
     /// The host's own parameters: every type is checked.
     init(host reader: ParameterReader) throws(NotificationsError) {
@@ -56,6 +59,7 @@ package struct PushRequest: Sendable, Equatable {
         icon = try reader.text("icon", limit: PushRequest.iconLimit)
         priority = .normal
         richer = RicherFields()
+        respectsQuietHours = try reader.flag(PushRequest.quietHours)
     }
 
     private static func checkRicher(_ reader: ParameterReader) throws(NotificationsError) {
@@ -76,6 +80,7 @@ package struct PushRequest: Sendable, Equatable {
             "priority": .string(priority.name),
             "urgency": .string(priority.urgency),
             "data": data.map(JSONValue.object),
+            PushRequest.quietHours: respectsQuietHours.map(JSONValue.bool),
         ]
         params.merge(richer.members)
         return params

@@ -10,6 +10,9 @@ package struct Settings: Sendable, Equatable {
     package var soundEnabled = true
     package var vibrationEnabled = true
     package var showPreview = true
+    /// Of Bellwire desktops alone: what their history keeps at most, 0 = no limit.
+    package var retentionRows: Int64?
+    package var retentionDays: Int64?
 
     package init() {}
 
@@ -20,7 +23,7 @@ package struct Settings: Sendable, Equatable {
         let nested = AnswerMembers(object["quietHours"]?.object ?? [:])
         let names = [
             "enabled", "quietHours", "quietHoursEnabled", "quietHoursStart", "quietHoursEnd", "soundEnabled",
-            "vibrationEnabled", "showPreview",
+            "vibrationEnabled", "showPreview", "retentionRows", "retentionDays",
         ]
         guard names.contains(where: { object[$0] != nil }) else { throw .answer(nil, "has no settings") }
         enabled = try flat.flag("enabled") ?? true
@@ -36,6 +39,8 @@ package struct Settings: Sendable, Equatable {
         soundEnabled = try flat.flag("soundEnabled") ?? true
         vibrationEnabled = try flat.flag("vibrationEnabled") ?? true
         showPreview = try flat.flag("showPreview") ?? true
+        retentionRows = try flat.count("retentionRows")
+        retentionDays = try flat.count("retentionDays")
     }
 
     /// The canonical result of `getSettings`.
@@ -48,6 +53,8 @@ package struct Settings: Sendable, Equatable {
             "soundEnabled": .bool(soundEnabled),
             "vibrationEnabled": .bool(vibrationEnabled),
             "showPreview": .bool(showPreview),
+            "retentionRows": retentionRows.map(JSONValue.integer),
+            "retentionDays": retentionDays.map(JSONValue.integer),
         ]
     }
 }
