@@ -57,9 +57,7 @@ struct Bench {
         _ method: String, _ params: JSONObject = [:], timeout: Int64 = 10_000
     ) async throws -> Result<JSONValue, HostError> {
         let command = try Device.Command(method, params: JSONValue.object(params).serialized())
-        return await outcome { then in
-            device.invoke(command, desktop: nil, timeout: timeout) { then($0.map(\.json)) }
-        }
+        return await outcome { device.invoke(command, desktop: nil, timeout: timeout, then: $0) }
     }
 }
 
@@ -220,9 +218,7 @@ struct DeviceTests {
         await desktop.close()
         #expect(try await bench.invoke("notification.getUnreadCount").error?.code == .offline)
         let command = try Device.Command("a.b", params: nil)
-        let unknown = await outcome { then in
-            bench.device.invoke(command, desktop: "nobody", timeout: 1_000) { then($0.map(\.json)) }
-        }
+        let unknown = await outcome { bench.device.invoke(command, desktop: "nobody", timeout: 1_000, then: $0) }
         #expect(unknown.error?.code == .notFound)
         bench.device.stop()
         #expect(try await bench.invoke("notification.getUnreadCount").error?.code == .offline)
