@@ -74,7 +74,7 @@ extension DeviceCore {
             case .unanswered(let error):
                 guard command.canWait else { return then(core, .uncertain(id, error)) }
                 // A desktop of ours carries an id out once: as long as there is no way to it, it can wait safely.
-                if desktop.isSecure, core.bestLink(to: desktop) == nil {
+                if desktop.isSecure, core.bestLink(to: desktop) == nil || core.absent.contains(desktop.id) {
                     return core.keep(command, as: id, for: desktop, then)
                 }
                 guard keepsUncertain else { return then(core, .uncertain(id, error)) }
