@@ -35,6 +35,11 @@ extension Inbox {
         try connection.integer("SELECT ifnull(max(row), 0) FROM inbox")
     }
 
+    package func newestRow(of desktop: PeerID) throws(StoreError) -> Int64 {
+        try connection.integer(
+            "SELECT ifnull(max(row), 0) FROM inbox WHERE desktop = ?", [.text(desktop.text)])
+    }
+
     /// What a page has changed.
     package struct Merged: Sendable, Equatable {
         package var added = 0
@@ -128,6 +133,22 @@ extension Inbox {
             if try insert(Notification(row, receivedAt: receivedAt), from: desktop) != .duplicate { pushed += 1 }
         }
         return pushed
+    }
+
+    /// Since when pushes may be missing: that of the push that came last, until ``endGap(of:)``.
+    package func beginGap(of desktop: PeerID, orSince pairedAt: EpochMilliseconds) throws(StoreError) -> EpochMilliseconds
+    {
+        try connection.execute(
+            """
+            INSERT INTO inbox_desktop(desktop, gap_since) VALUES (?1, ?2)
+            ON CONFLICT(desktop) DO UPDATE SET gap_since = coalesce(gap_since, last_push_at, ?2)
+            """, [.text(desktop.text), .integer(pairedAt)])
+        return try connection.integer(
+            "SELECT gap_since FROM inbox_desktop WHERE desktop = ?", [.text(desktop.text)])
+    }
+
+    package func endGap(of desktop: PeerID) throws(StoreError) {
+        try connection.execute("UPDATE inbox_desktop SET gap_since = NULL WHERE desktop = ?", [.text(desktop.text)])
     }
 
     /// When the last refresh ended.

@@ -87,7 +87,9 @@ extension Inbox {
                 refreshed_at INTEGER,
                 refresh INTEGER NOT NULL DEFAULT 0,
                 -- `created_at` of the push that came last.
-                last_push_at INTEGER
+                last_push_at INTEGER,
+                -- Pushes since then may be missing: asked for, and not yet answered.
+                gap_since INTEGER
             ) STRICT, WITHOUT ROWID;
             """)
 

@@ -45,13 +45,6 @@ package struct Inbox {
         return .inserted(row: row)
     }
 
-    /// When the push that came last was created, by its desktop's clock.
-    package func lastPush(of desktop: PeerID) throws(StoreError) -> EpochMilliseconds? {
-        try connection.first("SELECT last_push_at FROM inbox_desktop WHERE desktop = ?", [.text(desktop.text)]) {
-            (row) throws(StoreError) in try row.optionalInteger(0)
-        } ?? nil
-    }
-
     /// Unread rows over all desktops, silenced and late ones included, and those that are not here: of each desktop never
     /// less than none.
     package func unreadCount() throws(StoreError) -> Int64 {
