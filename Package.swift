@@ -42,8 +42,10 @@ targets += [
     .target(name: "Signalling", dependencies: ["Transport", "Wire", "Identity", "JSON"]),
     // The pairing flows, both sides, as pure state machines.
     .target(name: "Pairing", dependencies: ["Wire", "JSON", "Identity", "Store"]),
-    // The pending-call table: ids, deadlines, cancel.
-    .target(name: "Commands", dependencies: ["Wire", "JSON", "Identity"]),
+    // The pending-call table: ids, deadlines, resending; what the answering side remembers of its answers.
+    .target(name: "Commands", dependencies: ["Wire", "JSON", "Identity", "Store"]),
+    // Commands that wait for a connection.
+    .target(name: "OfflineQueue", dependencies: ["Wire", "JSON", "Store"]),
     // The skill: models, methods (client and handler), dispatcher, de-duplication, inbox.
     .target(name: "Notifications", dependencies: ["Wire", "JSON", "Store"]),
     // What the machine tells and keeps: its buses, relays nearby, its network, its sleep, the user's secrets.
@@ -55,8 +57,8 @@ targets += [
     .target(
         name: "Device",
         dependencies: [
-            "Transport", "Signalling", "Sealing", "Pairing", "Commands", "Notifications", "Hosting", "Wire",
-            "Store", "Identity", "JSON", "Surroundings",
+            "Transport", "Signalling", "Sealing", "Pairing", "Commands", "OfflineQueue", "Notifications", "Hosting",
+            "Wire", "Store", "Identity", "JSON", "Surroundings",
         ]),
     .target(
         name: "Desktop",
@@ -88,7 +90,8 @@ targets += [
     .testTarget(name: "TransportTests", dependencies: ["Transport", "CUV"]),
     .testTarget(name: "SignallingTests", dependencies: ["Signalling", "Transport", "Wire", "Identity", "JSON"]),
     .testTarget(name: "PairingTests", dependencies: ["Pairing", "Wire", "JSON", "Identity", "Store"]),
-    .testTarget(name: "CommandsTests", dependencies: ["Commands", "Wire", "JSON", "Identity"]),
+    .testTarget(name: "CommandsTests", dependencies: ["Commands", "Wire", "JSON", "Identity", "Store"]),
+    .testTarget(name: "OfflineQueueTests", dependencies: ["OfflineQueue", "Wire", "JSON", "Store"]),
     .testTarget(name: "NotificationsTests", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
     .testTarget(name: "HostingTests", dependencies: ["Hosting", "JSON"]),
     .testTarget(

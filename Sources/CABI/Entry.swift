@@ -13,11 +13,18 @@ private let owner = Atomic<pid_t>(0)
 ///
 /// The process is compared before any lock: after a `fork` a lock may be held by a thread that is not there.
 func entry(_ body: () throws(HostError) -> Void) -> bw_status {
+    statusEntry { () throws(HostError) in
+        try body()
+        return BW_OK
+    }
+}
+
+/// The same, for a function whose success has more than one status.
+func statusEntry(_ body: () throws(HostError) -> bw_status_code) -> bw_status {
     let opener = owner.load(ordering: .acquiring)
     if opener != 0, opener != getpid() { return BW_E_FORKED.rawValue }
     do throws(HostError) {
-        try body()
-        return BW_OK.rawValue
+        return bw_status(try body().rawValue)
     } catch {
         LastError.set(error)
         return error.status

@@ -12,15 +12,16 @@ private func invoke(
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
     _ command: () throws(HostError) -> Device.Command
 ) -> bw_status {
-    entry { () throws(HostError) in
+    statusEntry { () throws(HostError) in
         let endpoint = try DeviceEndpoint.find(device)
         let desktop = try optionalText(desktop, "desktop")
         let timeout = try timeout(timeout_ms)
         let command = try command()
-        let result = try endpoint.queue.call {
-            endpoint.role.invoke(command, desktop: desktop, timeout: timeout, then: $0)
+        let answer = try endpoint.queue.answer { end in
+            endpoint.role.invoke(command, desktop: desktop, timeout: timeout) { end($0.map { Answer($0) }) }
         }
-        if let result_json { try give(result, to: result_json) }
+        if let result_json { try give(answer.json, to: result_json) }
+        return answer.status
     }
 }
 
@@ -37,8 +38,8 @@ private func invoke(
         let timeout = try timeout(timeout_ms)
         let command = try command()
         let completion = try CABI.completion(completion, userData)
-        try endpoint.queue.call(completion) {
-            endpoint.role.invoke(command, desktop: desktop, timeout: timeout, then: $0)
+        try endpoint.queue.answer(completion) { end in
+            endpoint.role.invoke(command, desktop: desktop, timeout: timeout) { end($0.map { Answer($0) }) }
         }
     }
 }

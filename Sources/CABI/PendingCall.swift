@@ -21,7 +21,12 @@ extension HostQueue {
     static let callLimit = 1_024
 
     /// Starts something and waits for its outcome.
-    func call(_ start: (@escaping @Sendable (Outcome) -> Void) -> Void) throws(HostError) -> String {
+    func call(_ start: (@escaping Then) -> Void) throws(HostError) -> String {
+        try answer { end in start { end($0.map { Answer($0) }) } }.json
+    }
+
+    /// The same, where the outcome has a status of its own.
+    func answer(_ start: (@escaping @Sendable (Outcome) -> Void) -> Void) throws(HostError) -> Answer {
         try requireHostThread()
         let (number, call) = try register(nil)
         start { [weak self] in self?.resolve(number, $0) }
@@ -29,7 +34,13 @@ extension HostQueue {
     }
 
     /// Starts something whose outcome goes to `completion`, in dispatch.
-    func call(_ completion: Completion, _ start: (@escaping @Sendable (Outcome) -> Void) -> Void) throws(HostError) {
+    func call(_ completion: Completion, _ start: (@escaping Then) -> Void) throws(HostError) {
+        try answer(completion) { end in start { end($0.map { Answer($0) }) } }
+    }
+
+    func answer(
+        _ completion: Completion, _ start: (@escaping @Sendable (Outcome) -> Void) -> Void
+    ) throws(HostError) {
         let (number, _) = try register(completion)
         start { [weak self] in self?.resolve(number, $0) }
     }

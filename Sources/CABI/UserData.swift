@@ -1,4 +1,5 @@
 import CBellwire
+import Device
 import Hosting
 import JSON
 import Synchronization
@@ -24,8 +25,18 @@ final class UserData: @unchecked Sendable {
     deinit { release() }
 }
 
-/// What a call came to: its result as JSON, or why it failed.
-typealias Outcome = Result<String, HostError>
+/// What a call gave: its result as JSON, and a status that is no error.
+struct Answer: Sendable {
+    let json: String
+    let status: bw_status_code
+
+    init(_ json: String) { (self.json, status) = (json, BW_OK) }
+
+    init(_ reply: Device.Reply) { (json, status) = (reply.json, reply.isQueued ? BW_QUEUED : BW_OK) }
+}
+
+/// What a call came to: its answer, or why it failed.
+typealias Outcome = Result<Answer, HostError>
 
 /// A host's completion, called at most once, and its user data released after that.
 final class Completion: @unchecked Sendable {
@@ -40,7 +51,7 @@ final class Completion: @unchecked Sendable {
     /// Only on a thread that the host expects callbacks on.
     func call(_ outcome: Outcome) {
         switch outcome {
-        case .success(let json): callback(userData.pointer, BW_OK.rawValue, json)
+        case .success(let answer): callback(userData.pointer, bw_status(answer.status.rawValue), answer.json)
         case .failure(let error): callback(userData.pointer, error.status, error.serialized())
         }
         userData.release()

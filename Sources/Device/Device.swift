@@ -2,6 +2,7 @@ package import Hosting
 import Identity
 import JSON
 import Notifications
+import OfflineQueue
 import Pairing
 import Signalling
 import Store
@@ -28,11 +29,19 @@ package final class Device: Role {
         let state = try RoleState.open(common, database: "device.db", migrations: DeviceCore.migrations, now: .now)
         let desktops: [PairedDesktop]
         let hasWaiting: Bool
+        let queue: OfflineQueue
+        let revisions: [PeerID: Int64]
         do throws(StoreError) {
             (desktops, hasWaiting) = try state.database.run { (connection) throws(StoreError) in
                 let inbox = Inbox(connection)
                 _ = try inbox.recoverDispatching()
                 return (try PairedDesktops(connection).all(), try inbox.waitingForHost() > 0)
+            }
+            (queue, revisions) = try state.database.run { (connection) throws(StoreError) in
+                let table = QueueTable(connection)
+                var queue = try table.load()
+                try table.save(queue.recover())
+                return (queue, try table.revisions())
             }
         } catch {
             state.close()
@@ -43,7 +52,8 @@ package final class Device: Role {
             throw HostError(error)
         }
         if let path = state.movedAside { channel.problem(movedAside: path) }
-        let core = DeviceCore(options: options, state: state, desktops: desktops, channel: channel)
+        let core = DeviceCore(
+            options: options, state: state, desktops: desktops, queue: queue, revisions: revisions, channel: channel)
         if hasWaiting { channel.pushesWait() }
         let waiting = WaitingPushes(state.database)
         return (Device(core, waiting, state.directory), common.isThreaded)
@@ -93,8 +103,28 @@ package final class Device: Role {
     package func desktops(then: @escaping Then) { EventLoop.post { [core] in core.describeDesktops(then) } }
 
     /// Sends `command` to the desktop of that id, or to the only one.
-    package func invoke(_ command: Command, desktop: String?, timeout: Int64, then: @escaping Then) {
+    package func invoke(
+        _ command: Command, desktop: String?, timeout: Int64,
+        then: @escaping @Sendable (Result<Reply, HostError>) -> Void
+    ) {
         EventLoop.post { [core] in core.invoke(command, desktop: desktop, timeout: timeout, then) }
+    }
+
+    /// The commands that wait, as JSON.
+    package func queue(then: @escaping Then) { EventLoop.post { [core] in core.listQueue(then) } }
+
+    package func removeQueued(_ id: String, then: @escaping Then) {
+        EventLoop.post { [core] in core.removeQueued(RequestID(id), then) }
+    }
+
+    /// `nil` = all that have failed.
+    package func retryQueued(_ id: String?, then: @escaping Then) {
+        EventLoop.post { [core] in core.retryQueued(id.map { RequestID($0) }, then) }
+    }
+
+    /// Takes out what has failed and was given before that moment; `nil` = all that has failed.
+    package func clearQueue(before moment: Int64?, then: @escaping Then) {
+        EventLoop.post { [core] in core.clearQueue(before: moment, then) }
     }
 
     package func shutDown(then: @escaping @Sendable () -> Void) {

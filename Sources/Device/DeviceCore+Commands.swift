@@ -3,6 +3,7 @@ import Hosting
 import Identity
 import JSON
 import Notifications
+import OfflineQueue
 import Pairing
 import Signalling
 import Transport
@@ -10,34 +11,83 @@ import Wire
 
 // Commands go out over the best route; answers, absences and deadlines bring them back.
 extension DeviceCore {
-    func invoke(_ command: Device.Command, desktop name: String?, timeout: Int64, _ then: @escaping Then) {
+    /// A command of the host's.
+    func invoke(
+        _ command: Device.Command, desktop name: String?, timeout: Int64,
+        _ then: @escaping @Sendable (Result<Device.Reply, HostError>) -> Void
+    ) {
         switch pick(name) {
         case .failure(let error): then(.failure(error))
         case .success(let desktop):
             let deadline = EventLoop.now &+ UInt64(clamping: timeout)
-            send(command, to: desktop, deadline: deadline) { [weak self] result in
-                guard case .success(let object) = result, case .notification(.getHistory) = command.kind,
-                    object["unreadCount"] == nil, let self
-                else { return then(result.map { JSONValue.object($0).serialized() }) }
-                EventLoop.assumeIsolated { self.completeHistory(object, from: desktop, deadline: deadline, then) }
+            perform(command, desktop: desktop, timeout: timeout) { core, performed in
+                guard case .answered(let result) = performed, case .notification(.getHistory) = command.kind,
+                    result["success"] == true, result["unreadCount"] == nil
+                else { return then(performed.reply) }
+                core.completeHistory(result, from: desktop, deadline: deadline, then)
             }
         }
     }
 
     /// A desktop whose history lacks the count is asked for it (protocol.md 3, tolerance 5).
     private func completeHistory(
-        _ history: JSONObject, from desktop: PairedDesktop, deadline: UInt64, _ then: @escaping Then
+        _ history: JSONObject, from desktop: PairedDesktop, deadline: UInt64,
+        _ then: @escaping @Sendable (Result<Device.Reply, HostError>) -> Void
     ) {
-        send(Device.Command(asking: .getUnreadCount), to: desktop, deadline: deadline) { result in
+        let left = Int64(clamping: deadline > EventLoop.now ? deadline - EventLoop.now : 1)
+        perform(Device.Command(asking: .getUnreadCount), desktop: desktop, timeout: left) { _, performed in
+            guard case .answered(let answer) = performed else { return then(performed.reply) }
             var history = history
-            switch result {
-            case .failure(let error): then(.failure(error))
-            case .success(let answer):
-                history["unreadCount"] = answer["count"]
-                then(.success(JSONValue.object(history).serialized()))
+            history["unreadCount"] = answer["count"]
+            then(Performed.answered(history).reply)
+        }
+    }
+
+    /// Carries a command out, or keeps it for later if it is one that can wait.
+    ///
+    /// What can wait is kept when there is no connection, when the desktop is known to be away or turns out to be, and when
+    /// others wait for that desktop already: they go in order. It is on the disk before `then` hears of it.
+    ///
+    /// - Parameters:
+    ///   - timeout: so long an answer is waited for, in milliseconds.
+    ///   - keepsUncertain: a command that can wait and was not answered goes into the queue under its id. To a deployed
+    ///     desktop, that knows no ids, this may mean that it is carried out twice.
+    ///   - then: called on the loop, exactly once.
+    func perform(
+        _ command: Device.Command, desktop: PairedDesktop, timeout: Int64, keepsUncertain: Bool = false,
+        then: @escaping @Sendable @EventLoop (DeviceCore, Performed) -> Void
+    ) {
+        let id = Self.newRequestID()
+        if command.isNotification, withoutSkill.contains(desktop.id) { return then(self, .refused(.noSkill)) }
+        if command.canWait, mustWait(for: desktop) { return keep(command, as: id, for: desktop, then) }
+        let until = EpochMilliseconds.now &+ timeout
+        let deadline = EventLoop.now &+ UInt64(clamping: timeout)
+        send(command, as: id, to: desktop, deadline: deadline, expiresAt: until) { core, end in
+            switch end {
+            case .answered(let result): then(core, .answered(result))
+            case .refused(let refusal): then(core, .refused(refusal.error))
+            case .undecodable(let error): then(core, .refused(error))
+            case .notSent(let error) where error.code == .offline, .absent(let error):
+                guard command.canWait else { return then(core, .refused(error)) }
+                core.keep(command, as: id, for: desktop, then)
+            case .notSent(let error): then(core, .refused(error))
+            case .unanswered(let error):
+                guard command.canWait else { return then(core, .uncertain(id, error)) }
+                // A desktop of ours carries an id out once: as long as there is no way to it, it can wait safely.
+                if desktop.isSecure, core.bestLink(to: desktop) == nil {
+                    return core.keep(command, as: id, for: desktop, then)
+                }
+                guard keepsUncertain else { return then(core, .uncertain(id, error)) }
+                core.keep(command, as: id, for: desktop) { core, kept in
+                    if case .refused(let problem) = kept { core.channel.problem(kept: problem) }
+                    then(core, .uncertain(id, error))
+                }
+            case .ended(let error): then(core, .uncertain(id, error))
             }
         }
     }
+
+    static func newRequestID() -> RequestID { RequestID(TextEncoding.hex.encode(Identity.randomBytes(16))) }
 
     private func pick(_ name: String?) -> Result<PairedDesktop, HostError> {
         if let name {
@@ -56,95 +106,137 @@ extension DeviceCore {
         return .success(first)
     }
 
-    /// `then` is called on the loop, exactly once.
-    private func send(
-        _ command: Device.Command, to desktop: PairedDesktop, deadline: UInt64,
-        then: @escaping @Sendable (Result<JSONObject, HostError>) -> Void
+    /// Sends a command once, and again as long as its desktop may not have it. `then` is called on the loop, exactly once.
+    ///
+    /// - Parameters:
+    ///   - deadline: so long an answer is waited for, in the loop's time.
+    ///   - expiresAt: after this moment a Bellwire desktop refuses it (protocol.md 4.5).
+    func send(
+        _ command: Device.Command, as id: RequestID, to desktop: PairedDesktop, deadline: UInt64,
+        expiresAt: EpochMilliseconds, then: @escaping @Sendable @EventLoop (DeviceCore, CallEnd) -> Void
     ) {
         guard isStarted else {
-            return then(.failure(HostError(.offline, "the device is not started; start it first")))
+            return then(self, .notSent(HostError(.offline, "the device is not started; start it first")))
         }
         guard let link = bestLink(to: desktop) else {
-            return then(.failure(HostError(.offline, "there is no connection to \(desktop.name) now")))
+            return then(self, .notSent(HostError(.offline, "there is no connection to \(desktop.name) now")))
         }
-        let id = RequestID(TextEncoding.hex.encode(Identity.randomBytes(16)))
-        let now = EpochMilliseconds.now
-        let waiter = Waiter(command: command, then: then)
-        switch calls.add(id, to: desktop.id, method: command.method, deadline: deadline, waiter: waiter) {
-        case .refuse(let error): return then(.failure(HostError(error)))
-        case .send: break
-        }
-        let request = CommandRequest(
-            id: id, method: command.method, params: command.params,
-            auth: CommandAuth.signed(
-                by: did, method: command.method, timestamp: now,
-                nonce: TextEncoding.hex.encode(Identity.randomBytes(16))
-            ) { [key] message in TextEncoding.base64.encode(key.sign(message)) },
-            expiresAt: now &+ Int64(clamping: deadline &- EventLoop.now))
-        switch send(request.payload, to: desktop, over: link) {
+        let waiter = Waiter(command: command, expiresAt: expiresAt, then: then)
+        let added = calls.add(
+            id, to: desktop.id, method: command.method, deadline: deadline, waiter: waiter,
+            isRepeatable: desktop.isSecure, now: EventLoop.now)
+        if case .refuse(let error) = added { return then(self, .notSent(HostError(error))) }
+        switch write(id, waiter, to: desktop, over: link) {
         case .written: armCallTimer()
         case .offline:
-            refuse(id, HostError(.offline, "the connection to \(desktop.name) has just ended"))
+            give(id, .notSent(HostError(.offline, "the connection to \(desktop.name) has just ended")))
         case .congested:
-            refuse(id, HostError(.offline, "the relay does not read fast enough; try again later"))
+            give(id, .notSent(HostError(.offline, "the relay does not read fast enough; try again later")))
         case .tooLarge:
-            refuse(id, HostError(.limit, "the command is larger than 1 MiB"))
+            give(id, .notSent(HostError(.limit, "the command is larger than 1 MiB")))
         }
     }
 
-    private func refuse(_ id: RequestID, _ error: HostError) { fail([calls.cancel(id)].compactMap { $0 }, error) }
+    /// Signed anew each time: a desktop takes a signature for five minutes, and once (protocol.md 3, "Auth").
+    private func write(
+        _ id: RequestID, _ waiter: Waiter, to desktop: PairedDesktop, over link: RelayConnection
+    ) -> SendResult {
+        let method = waiter.command.method
+        let request = CommandRequest(
+            id: id, method: method, params: waiter.command.params,
+            auth: CommandAuth.signed(
+                by: did, method: method, timestamp: .now, nonce: TextEncoding.hex.encode(Identity.randomBytes(16))
+            ) { [key] message in TextEncoding.base64.encode(key.sign(message)) },
+            expiresAt: waiter.expiresAt)
+        return send(request.payload, to: desktop, over: link)
+    }
+
+    /// Whatever cannot be written now is written the next time.
+    private func writeAgain(_ again: [PendingCalls<Waiter>.Call]) {
+        for call in again {
+            guard let desktop = desktops.first(where: { $0.id == call.desktop }), let link = bestLink(to: desktop)
+            else { continue }
+            counters.repeatedCommands &+= 1
+            _ = write(call.id, call.waiter, to: desktop, over: link)
+        }
+        armCallTimer()
+    }
+
+    private func give(_ id: RequestID, _ end: CallEnd) { self.end([calls.cancel(id)].compactMap { $0 }, end) }
 
     func resolve(_ response: CommandResponse, from desktop: PairedDesktop) {
+        if let call = calls.call(response.id, to: desktop.id), response.isOvertaken(call) { return }
         switch calls.resolve(response, from: desktop.id) {
         case .ignore: break
         case .complete(let call, let outcome):
             armCallTimer()
-            call.waiter.then(read(outcome, of: call.waiter.command))
+            let end = read(outcome, of: call.waiter.command)
+            if case .refused(let refusal) = end, refusal.lacksSkill { withoutSkill.insert(desktop.id) }
+            call.waiter.then(self, end)
         }
     }
 
-    private func read(
-        _ outcome: Result<JSONValue, CommandError>, of command: Device.Command
-    ) -> Result<JSONObject, HostError> {
+    private func read(_ outcome: Result<JSONValue, CommandError>, of command: Device.Command) -> CallEnd {
         switch (outcome, command.kind) {
-        case (.failure(let error), _): return .failure(HostError(error))
+        case (.failure(let error), _): return .refused(CallEnd.Refusal(error))
         case (.success(let result), .other):
-            guard let object = result.object else { return .success(["result": result]) }
-            return .success(object)
+            guard let object = result.object else { return .answered(["result": result]) }
+            return .answered(object)
         case (.success(let result), .notification(let method)):
             do throws(NotificationsError) {
-                return .success(try MethodResult(decoding: result, of: method, now: .now).json)
+                return .answered(try MethodResult(decoding: result, of: method, now: .now).json)
             } catch {
-                return .failure(
+                return .undecodable(
                     HostError(.undecodable, error.message, detail: ["field": error.field.map(JSONValue.string)]))
             }
         }
     }
 
-    // MARK: Calls that end without an answer
+    // MARK: Calls that end without an answer, or go out again
 
     func peerOffline(_ peer: PeerID, over url: String) {
         guard let desktop = desktop(peer) else { return }
-        fail(calls.peerOffline(desktop.id), HostError(.offline, "\(desktop.name) is not connected to its relay now"))
+        end(
+            calls.peerOffline(desktop.id),
+            .absent(HostError(.offline, "\(desktop.name) is not connected to its relay now")))
     }
 
-    /// The route broke: desktops without another one cannot answer any more.
+    /// The route broke: what was on its way is lost. A desktop that knows ids gets its calls again when there is a route;
+    /// another one may have carried them out.
     func failCalls(over url: String) {
         for desktop in desktops where routes(of: desktop).contains(url) && bestLink(to: desktop) == nil {
-            fail(
-                calls.peerOffline(desktop.id),
-                HostError(.offline, "the connection ended while the command waited; it may have been carried out"))
+            let message = "the connection ended while the command waited; it may have been carried out"
+            end(calls.disconnected(desktop.id), .unanswered(HostError(.offline, message)))
         }
     }
 
-    func expireCalls() {
-        let expired = calls.expire(now: EventLoop.now)
-        fail(expired, HostError(.timeout, "no answer in time; the command may still be carried out"))
-        armCallTimer()
+    /// There is a route again.
+    func wentOnline(over url: String) {
+        for desktop in desktops where routes(of: desktop).contains(url) {
+            withoutSkill.remove(desktop.id)
+            writeAgain(calls.toRepeat(to: desktop.id, now: EventLoop.now))
+            drainQueue(of: desktop)
+        }
     }
 
-    func fail(_ failed: [PendingCalls<Waiter>.Call], _ error: HostError) {
-        for call in failed { call.waiter.then(.failure(error)) }
+    /// A relay says that the peer has come: what was on its way to its connection before is lost.
+    func cameOnline(_ peer: PeerID) {
+        guard let desktop = desktop(peer) else { return }
+        writeAgain(calls.toRepeat(to: desktop.id, now: EventLoop.now))
+        drainQueue(of: desktop)
+    }
+
+    func expireCalls() {
+        let message = "no answer in time; the command may still be carried out"
+        end(calls.expire(now: EventLoop.now), .unanswered(HostError(.timeout, message)))
+        writeAgain(calls.dueToRepeat(now: EventLoop.now) { heardLast[$0] })
+    }
+
+    /// Ends calls for a reason that lies with us.
+    func fail(_ failed: [PendingCalls<Waiter>.Call], _ error: HostError) { end(failed, .ended(error)) }
+
+    private func end(_ ended: [PendingCalls<Waiter>.Call], _ end: CallEnd) {
+        for call in ended { call.waiter.then(self, end) }
     }
 
     private func armCallTimer() { callTimer.start(at: calls.nextDeadline) }
@@ -156,6 +248,50 @@ extension Device.Command {
         kind = .notification(method)
         params = [:]
     }
+
+    var isNotification: Bool {
+        switch kind {
+        case .notification: true
+        case .other: false
+        }
+    }
+
+    /// Whether it is kept for a desktop that is not there. Reads are of no use later, and what is sent now is for now.
+    var canWait: Bool {
+        switch kind {
+        case .notification(let method):
+            switch method {
+            case .markAsRead, .markAllAsRead, .delete, .clearAll, .updateSettings: true
+            case .send, .sendToMobile, .broadcast, .getHistory, .getUnreadCount, .getSettings: false
+            }
+        case .other: false
+        }
+    }
+}
+
+extension CommandResponse {
+    /// Is it the refusal of one frame of a call, while another may yet be answered? One that came too late, and had a
+    /// shorter life; or one that was sent again, too soon for the desktop.
+    fileprivate func isOvertaken(_ call: PendingCalls<DeviceCore.Waiter>.Call) -> Bool {
+        guard case .error(let error) = outcome else { return false }
+        if let expired = error.expiredAt { return expired < call.waiter.expiresAt }
+        return error.retryAfter != nil && call.sends > 1
+    }
+}
+
+extension CallEnd.Refusal {
+    fileprivate init(_ error: CommandError) {
+        let retryAfter = error.remote?.retryAfter
+        self.init(
+            error: HostError(error), retryAfter: retryAfter,
+            isPassing: retryAfter != nil || error.code == .timeout || error.remote?.code == .internalError,
+            lacksSkill: error.lacksSkill)
+    }
+}
+
+extension HostError {
+    static let noSkill = HostError(
+        .unsupported, "this desktop has no such commands; it is asked again after the next connection")
 }
 
 extension HostError {

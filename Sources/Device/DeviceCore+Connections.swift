@@ -72,6 +72,7 @@ extension DeviceCore {
             channel.log(.info, state.summary(of: url))
             if state.isOnline { forgetAbsences(over: url) } else { failCalls(over: url) }
             if state.isOnline { noteWorking(url) }
+            if state.isOnline { wentOnline(over: url) }
             scanRoute(url, changed: state)
             codeRoute(url, changed: state)
             tellConnections()
@@ -89,6 +90,7 @@ extension DeviceCore {
             peerOffline(peer, over: url)
         case .peerStatus(let peer, let isOnline):
             markAbsent(peer, !isOnline)
+            if isOnline { cameOnline(peer) }
         case .refused(let text):
             counters.refusedByRelay &+= 1
             channel.log(.warning, "the relay \(link.url.origin) refused a frame")
@@ -106,6 +108,7 @@ extension DeviceCore {
         guard let desktop = desktop(peer) else { return }
         let changed = isAbsent ? absent.insert(desktop.id).inserted : absent.remove(desktop.id) != nil
         if changed { tellConnections() }
+        if changed, !isAbsent { drainQueue(of: desktop) }
     }
 
     /// What was said of presence on the connection before this one may be long over, and nobody takes it back.

@@ -82,6 +82,7 @@ extension DeviceCore {
             toldConnections[desktop.id] = nil
             heardAt[desktop.id] = nil
             absent.remove(desktop.id)
+            forgetQueue(of: desktop.id)
         }
         guard !removed.isEmpty else { return }
         tellPeers()

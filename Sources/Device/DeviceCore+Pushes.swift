@@ -27,6 +27,7 @@ extension DeviceCore {
             return
         }
         let isLive = incoming.delivery == .live
+        heardLast[desktop.id] = EventLoop.now
         if isLive { markAbsent(desktop.id, false) }
         heard(of: desktop)
         let payload = Payload(decoding: incoming.payload)

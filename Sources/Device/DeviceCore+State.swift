@@ -2,6 +2,7 @@ import Commands
 import Hosting
 import JSON
 import Notifications
+import OfflineQueue
 import Pairing
 import Sealing
 import Store
@@ -39,6 +40,7 @@ extension DeviceCore {
                     connection.merge(self.connection(of: desktop))
                     return .object(connection)
                 }),
+            "queue": .object(queue.summary),
             "notes": .array((machine?.notes ?? []).map(JSONValue.string)),
             "counters": [
                 "admitted": .integer(Int64(clamping: dispatcher.counters.admitted)),
@@ -48,6 +50,7 @@ extension DeviceCore {
                 "malformedFrames": .integer(counters.malformedFrames),
                 "unknownSenders": .integer(counters.unknownSenders),
                 "refusedByRelay": .integer(counters.refusedByRelay),
+                "repeatedCommands": .integer(counters.repeatedCommands),
                 "plainOfSecure": .integer(counters.plainOfSecure),
                 "sealsForged": .integer(Int64(clamping: sealer.refused.forged)),
                 "sealsReplayed": .integer(Int64(clamping: sealer.refused.replayed)),

@@ -3,6 +3,7 @@ import Hosting
 import Identity
 import JSON
 import Notifications
+import OfflineQueue
 import Pairing
 import Sealing
 import Signalling
@@ -15,12 +16,13 @@ import Wire
 /// Every method and every callback runs on the loop and never suspends; what the store says comes back as a message.
 @EventLoop
 final class DeviceCore {
-    nonisolated static let migrations = PairedDesktops.migrations + Inbox.migrations
+    nonisolated static let migrations = PairedDesktops.migrations + Inbox.migrations + QueueTable.migrations
 
     /// What a call waits for: where its outcome goes, and how its result is read.
-    struct Waiter {
+    struct Waiter: Sendable {
         let command: Device.Command
-        let then: @Sendable (Result<JSONObject, HostError>) -> Void
+        let expiresAt: EpochMilliseconds
+        let then: @Sendable @EventLoop (DeviceCore, CallEnd) -> Void
     }
 
     let options: DeviceOptions
@@ -44,6 +46,22 @@ final class DeviceCore {
     var absent: Set<PeerID> = []
     var calls = PendingCalls<Waiter>()
     lazy var callTimer = LoopTimer { [weak self] in self?.expireCalls() }
+    /// When something came from each desktop last, in the loop's time.
+    var heardLast: [PeerID: UInt64] = [:]
+    /// Desktops that have no notification skill over signalling, as far as is known since we came (protocol.md 3,
+    /// tolerance 8).
+    var withoutSkill: Set<PeerID> = []
+    /// Commands that wait for their desktops, as the store has them.
+    var queue: OfflineQueue
+    lazy var queueTimer = LoopTimer { [weak self] in self?.queueDue() }
+    /// Desktops to which a queued command is under way.
+    var draining: Set<PeerID> = []
+    /// Until when nothing queued is sent to a desktop, in the loop's time.
+    var queuePauses: [PeerID: UInt64] = [:]
+    /// The newest revision of each desktop's settings that it has told.
+    var revisions: [PeerID: Int64]
+    /// Hears of each queued command that has left the queue or failed, after the store has; the host hears by an event.
+    var queueEnded: (@EventLoop (DeviceCore, QueueEnd) -> Void)?
     var dispatcher = Dispatcher()
     var counters = Counters()
     private let seal: RoleState.Seal
@@ -75,7 +93,10 @@ final class DeviceCore {
     /// What the host was told last of each desktop's connection.
     var toldConnections: [PeerID: JSONObject] = [:]
 
-    nonisolated init(options: DeviceOptions, state: RoleState, desktops: [PairedDesktop], channel: HostChannel) {
+    nonisolated init(
+        options: DeviceOptions, state: RoleState, desktops: [PairedDesktop], queue: OfflineQueue,
+        revisions: [PeerID: Int64], channel: HostChannel
+    ) {
         self.options = options
         key = state.key
         database = state.database
@@ -83,6 +104,8 @@ final class DeviceCore {
         did = PeerID(state.key.did)
         deviceID = "bw-" + state.key.did.suffix(16)
         self.desktops = desktops
+        self.queue = queue
+        self.revisions = revisions
         seal = state.seal
     }
 
@@ -94,6 +117,8 @@ final class DeviceCore {
         var refusedByRelay: Int64 = 0
         /// Plain text in the name of a desktop that is paired sealed.
         var plainOfSecure: Int64 = 0
+        /// Sent again because no answer came.
+        var repeatedCommands: Int64 = 0
     }
 
     // MARK: Start and stop
@@ -124,6 +149,7 @@ final class DeviceCore {
         closeLinks()
         fail(calls.close(), .closed)
         callTimer.stop()
+        queueTimer.stop()
         for stopTimers in [scanning.stopTimers, showing.stopTimers, typing.stopTimers] { stopTimers() }
         database.close(then: then)
     }

@@ -9,15 +9,18 @@ package struct HostEvent: Sendable {
         case connectionChanged = "connection.changed"
         case pairingChanged = "pairing.changed"
         case peersChanged = "peers.changed"
+        case queueChanged = "queue.changed"
+        /// A queued command was carried out, has failed, or has left the queue.
+        case queueEnded = "queue.ended"
         case command
         case problem
 
         /// Whether a newer one makes an older one needless that still waits for the host.
         package var isState: Bool {
             switch self {
-            case .unreadChanged, .connectionChanged, .peersChanged: true
+            case .unreadChanged, .connectionChanged, .peersChanged, .queueChanged: true
             // Each step of a pairing is for the host to see.
-            case .notificationReceived, .pairingChanged, .command, .problem: false
+            case .notificationReceived, .pairingChanged, .queueEnded, .command, .problem: false
             }
         }
     }

@@ -57,7 +57,9 @@ struct Bench {
         _ method: String, _ params: JSONObject = [:], timeout: Int64 = 10_000
     ) async throws -> Result<JSONValue, HostError> {
         let command = try Device.Command(method, params: JSONValue.object(params).serialized())
-        return await outcome { device.invoke(command, desktop: nil, timeout: timeout, then: $0) }
+        return await outcome { then in
+            device.invoke(command, desktop: nil, timeout: timeout) { then($0.map(\.json)) }
+        }
     }
 }
 
@@ -218,7 +220,9 @@ struct DeviceTests {
         await desktop.close()
         #expect(try await bench.invoke("notification.getUnreadCount").error?.code == .offline)
         let command = try Device.Command("a.b", params: nil)
-        let unknown = await outcome { bench.device.invoke(command, desktop: "nobody", timeout: 1_000, then: $0) }
+        let unknown = await outcome { then in
+            bench.device.invoke(command, desktop: "nobody", timeout: 1_000) { then($0.map(\.json)) }
+        }
         #expect(unknown.error?.code == .notFound)
         bench.device.stop()
         #expect(try await bench.invoke("notification.getUnreadCount").error?.code == .offline)

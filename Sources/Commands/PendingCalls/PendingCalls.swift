@@ -5,7 +5,11 @@ package import Wire
 ///
 /// A pure state machine: moments are monotonic milliseconds that the caller brings, and `Waiter` is what the caller wants
 /// back with each call, such as its completion. Each call leaves the table exactly once, by one of: an answer, the
-/// desktop's absence, a cancel, its deadline, the closing of all.
+/// desktop's absence, the end of its connection, a cancel, its deadline, the closing of all.
+///
+/// A connection that ends takes with it what was on its way, in both directions, and nobody is told. A call to a desktop
+/// that carries an id out only once (`protocol.md` 4.5) outlives that: it is sent again, under its id, when there is a
+/// connection again, when the desktop comes back to its relay, and when it has been silent for a while.
 package struct PendingCalls<Waiter> {
     package struct Call {
         package let id: RequestID
@@ -13,9 +17,21 @@ package struct PendingCalls<Waiter> {
         package let method: String
         package let deadline: UInt64
         package let waiter: Waiter
+        /// Its desktop carries an id out only once.
+        package let isRepeatable: Bool
         /// Counts the calls: several that leave at once leave in the order in which they came.
         fileprivate let number: UInt64
+        fileprivate var sentAt: UInt64
+        /// How often it was sent.
+        package fileprivate(set) var sends: UInt64 = 1
+
+        /// The pause before it is sent again, in milliseconds: each is longer than the one before.
+        fileprivate var patience: UInt64 { min(PendingCalls.firstPause << min(sends - 1, 8), PendingCalls.lastPause) }
     }
+
+    /// After so long without an answer a call is sent again, in milliseconds, and then after twice as long, up to the last.
+    package static var firstPause: UInt64 { 5_000 }
+    package static var lastPause: UInt64 { 60_000 }
 
     private var calls: [RequestID: Call] = [:]
     private var added: UInt64 = 0
@@ -23,6 +39,8 @@ package struct PendingCalls<Waiter> {
     private let limit: Int
     /// No deadline is before this one. It may be that of a call that has left: then one wake-up is for nothing.
     private var earliest: UInt64?
+    /// Nothing is to be sent again before this.
+    private var earliestRepeat: UInt64?
     /// Answers that nobody waits for: late, doubled, or from another desktop than the one that was asked.
     package private(set) var strayResponses: UInt64 = 0
 
@@ -30,8 +48,11 @@ package struct PendingCalls<Waiter> {
     package init(limit: Int = 1_024) { self.limit = limit }
 
     package var count: Int { calls.count }
-    /// When to call ``expire(now:)`` next; `nil` when nothing waits.
-    package var nextDeadline: UInt64? { calls.isEmpty ? nil : earliest }
+    /// When to call ``expire(now:)`` and ``dueToRepeat(now:heard:)`` next; `nil` when nothing waits.
+    package var nextDeadline: UInt64? {
+        guard !calls.isEmpty else { return nil }
+        return [earliest, earliestRepeat].compactMap(\.self).min()
+    }
 
     package enum AddAction {
         /// Send the request; wake up at the next deadline.
@@ -40,8 +61,10 @@ package struct PendingCalls<Waiter> {
         case refuse(CommandError)
     }
 
+    /// - Parameter isRepeatable: the desktop carries an id out only once.
     package mutating func add(
-        _ id: RequestID, to desktop: PeerID, method: String, deadline: UInt64, waiter: Waiter
+        _ id: RequestID, to desktop: PeerID, method: String, deadline: UInt64, waiter: Waiter,
+        isRepeatable: Bool = false, now: UInt64 = 0
     ) -> AddAction {
         guard !isClosed else { return .refuse(CommandError(.closed, "no commands are taken any more")) }
         guard calls.count < limit else {
@@ -52,8 +75,11 @@ package struct PendingCalls<Waiter> {
         }
         added &+= 1
         calls[id] = Call(
-            id: id, desktop: desktop, method: method, deadline: deadline, waiter: waiter, number: added)
-        earliest = calls.count == 1 ? deadline : min(earliest ?? deadline, deadline)
+            id: id, desktop: desktop, method: method, deadline: deadline, waiter: waiter, isRepeatable: isRepeatable,
+            number: added, sentAt: now)
+        if calls.count == 1 { (earliest, earliestRepeat) = (nil, nil) }
+        earliest = min(earliest ?? deadline, deadline)
+        if isRepeatable { earliestRepeat = min(earliestRepeat ?? .max, now &+ Self.firstPause) }
         return .send
     }
 
@@ -78,6 +104,54 @@ package struct PendingCalls<Waiter> {
 
     /// The relay says that `desktop` is absent. It never says which message it means, so all calls to it fail.
     package mutating func peerOffline(_ desktop: PeerID) -> [Call] { remove { $0.desktop == desktop } }
+
+    /// No connection leads to `desktop` any more. Those that cannot be sent again fail; the others wait.
+    package mutating func disconnected(_ desktop: PeerID) -> [Call] {
+        remove { $0.desktop == desktop && !$0.isRepeatable }
+    }
+
+    /// There is a connection to `desktop` again, or it has one: its calls are to be sent again, in this order.
+    package mutating func toRepeat(to desktop: PeerID, now: UInt64) -> [Call] {
+        sendAgain(calls.values.filter { $0.desktop == desktop && $0.isRepeatable }, now)
+    }
+
+    /// The calls to send again because nothing has come for them, in this order.
+    ///
+    /// A desktop that answers others is at work: then a call waits three times as long.
+    ///
+    /// - Parameter heard: when something came from a desktop last.
+    package mutating func dueToRepeat(now: UInt64, heard: (PeerID) -> UInt64?) -> [Call] {
+        guard let earliestRepeat, earliestRepeat <= now else { return [] }
+        var due: [Call] = []
+        var next: UInt64?
+        for call in calls.values where call.isRepeatable {
+            let silence = max(call.sentAt, heard(call.desktop) ?? 0) &+ call.patience
+            let moment = min(silence, call.sentAt &+ call.patience * 3)
+            if moment <= now {
+                due.append(call)
+            } else {
+                next = min(next ?? moment, moment)
+            }
+        }
+        self.earliestRepeat = next
+        return sendAgain(due, now)
+    }
+
+    private mutating func sendAgain(_ again: [Call], _ now: UInt64) -> [Call] {
+        for call in again {
+            calls[call.id]?.sentAt = now
+            calls[call.id]?.sends += 1
+            if let patience = calls[call.id]?.patience {
+                earliestRepeat = min(earliestRepeat ?? .max, now &+ patience)
+            }
+        }
+        return again.sorted { $0.number < $1.number }
+    }
+
+    /// A call that still waits for this desktop.
+    package func call(_ id: RequestID, to desktop: PeerID) -> Call? {
+        calls[id].flatMap { $0.desktop == desktop ? $0 : nil }
+    }
 
     /// The caller gives one call up; `nil` when it has left already.
     package mutating func cancel(_ id: RequestID) -> Call? { calls.removeValue(forKey: id) }

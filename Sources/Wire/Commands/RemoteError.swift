@@ -30,3 +30,20 @@ package struct RemoteError: Error, Sendable, Equatable {
         ["code": .integer((code ?? .internalError).number), "message": .string(message), "data": data]
     }
 }
+
+extension RemoteError {
+    /// The refusal of a request that came after its `expiresAt` (`protocol.md` 4.5), which it names.
+    package static func expired(_ expiresAt: EpochMilliseconds) -> RemoteError {
+        RemoteError(
+            .timeout, "the command came too late: its time was over (check the clocks)",
+            data: ["reason": "expired", "expiresAt": .integer(expiresAt)])
+    }
+
+    /// The `expiresAt` of a request that came too late; `nil` for any other refusal.
+    package var expiredAt: EpochMilliseconds? {
+        data?["reason"] == "expired" ? data?["expiresAt"]?.integer : nil
+    }
+
+    /// When to try again, in milliseconds, for a command that came too soon after others.
+    package var retryAfter: Int64? { data?["retryAfterMs"]?.integer }
+}
