@@ -106,6 +106,7 @@ extension DesktopCore {
             case .push(let event, let peers): push(event, to: peers, then: whenPushed)
             }
         }
+        announce(handled.announcements)
     }
 
     /// A device that was unpaired meanwhile is told no more than that.

@@ -3,6 +3,7 @@ import JSON
 import Notifications
 import OfflineQueue
 import Pairing
+import Signalling
 import Store
 import Transport
 import Wire
@@ -13,7 +14,8 @@ extension DeviceCore {
         store { (connection) throws(StoreError) -> (Inbox.Page, Int64)? in
             let inbox = Inbox(connection)
             guard let page = try inbox.page(query.query, of: query.desktop) else { return nil }
-            return (page, try query.desktop.map(inbox.unreadCount(of:)) ?? inbox.unreadCount())
+            guard let desktop = query.desktop else { return (page, try inbox.unreadCount()) }
+            return (page, try inbox.unreadCount(of: desktop))
         } then: { core, result in
             switch result {
             case .failure(let error): then(.failure(HostError(error)))
@@ -88,7 +90,7 @@ extension DeviceCore {
 
     // MARK: Changes
 
-    func change(
+    func changeInbox(
         _ request: Device.InboxRequest, desktop name: String?, timeout: Int64,
         _ then: @escaping @Sendable (Result<Device.Reply, HostError>) -> Void
     ) {

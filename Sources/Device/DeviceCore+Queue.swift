@@ -31,7 +31,9 @@ extension DeviceCore {
         let queued = QueuedCommand(
             id: id, desktop: desktop.id, method: command.method, params: based(command, on: desktop.id),
             createdAt: now, expiresAt: now &+ OfflineQueue.lifetime)
-        change { queue in queue.add(queued) } then: { core, result in
+        change { queue in
+            queue.add(queued)
+        } then: { core, result in
             switch result {
             case .failure(let error): then(core, .refused(HostError(error)))
             case .success:

@@ -2,6 +2,7 @@ import Hosting
 import JSON
 import Notifications
 import Pairing
+import Signalling
 import Store
 import Transport
 import Wire
@@ -32,7 +33,9 @@ extension DeviceCore {
     }
 
     /// One that nobody waits for.
-    func refreshUnasked(_ desktop: PairedDesktop, then: (@Sendable @EventLoop (Result<String, HostError>) -> Void)? = nil) {
+    func refreshUnasked(
+        _ desktop: PairedDesktop, then: (@Sendable @EventLoop (Result<String, HostError>) -> Void)? = nil
+    ) {
         let deadline = EventLoop.now &+ Self.syncTimeout
         let waiter: Then = { result in if let then { EventLoop.post { then(result) } } }
         guard let run = desk.runs[desktop.id] else {
@@ -88,7 +91,8 @@ extension DeviceCore {
     }
 
     private func ask(
-        _ command: Device.Command, of run: InboxRun, then: @escaping @Sendable @EventLoop (DeviceCore, JSONObject) -> Void
+        _ command: Device.Command, of run: InboxRun,
+        then: @escaping @Sendable @EventLoop (DeviceCore, JSONObject) -> Void
     ) {
         let now = EventLoop.now
         let left = run.isOwn ? Self.syncTimeout : max(1, run.deadline > now ? run.deadline - now : 1)

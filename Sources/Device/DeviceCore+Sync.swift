@@ -3,6 +3,7 @@ import JSON
 import Notifications
 import Pairing
 import Sealing
+import Signalling
 import Store
 import Transport
 import Wire
@@ -160,6 +161,16 @@ extension DeviceCore {
         let unread: Int64
         /// Other settings than before.
         let settings: SettingsCache.Entry?
+    }
+
+    func learn(
+        _ command: Device.Command, _ performed: Performed, from desktop: PairedDesktop,
+        then: @escaping @Sendable @EventLoop (DeviceCore) -> Void
+    ) {
+        guard case .notification(let method) = command.kind, case .answered(let result) = performed else {
+            return then(self)
+        }
+        learn(method, command.params, result, from: desktop.id, then: then)
     }
 
     /// A desktop has done what a method of the host's asked for: the inbox is to show it. `then` comes after that.

@@ -75,7 +75,7 @@ import Wire
 
     @Test("random changes, answers, events and refreshes leave the inbox as a model of it", arguments: 1...60)
     func model(seed: UInt64) throws {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed: seed)
         let database = try Database.open(path: ":memory:", migrations: Inbox.migrations).database
         let desktop: PeerID = "d"
         var model = Model()
@@ -141,7 +141,10 @@ import Wire
                     }
                 }
                 model.step(number) { $0.ended(ending) }
-                try run { inbox throws(StoreError) in try inbox.end(number, ending) }
+                try run { inbox throws(StoreError) in
+                    try inbox.note(RequestID("r\(number)"), of: number)
+                    _ = try inbox.end(number, ending)
+                }
             case 9:
                 guard let id = model.truth.keys.sorted().randomElement(using: &random) else { continue }
                 let isDeletion = Bool.random(using: &random)
@@ -163,8 +166,11 @@ import Wire
                     try inbox.apply(isDeletion ? .deleted(ids) : .read(ids, at: 7), from: desktop, at: 7)
                 }
             case 10:
-                for number in model.changes.keys { model.step(number) { $0.restarted() } }
-                try run { inbox throws(StoreError) in try inbox.recoverChanges() }
+                let queued = Set(model.changes.filter { $0.value.change.isKept }.keys.map { RequestID("r\($0)") })
+                for (number, change) in model.changes {
+                    model.step(number) { $0.restarted(isKept: change.change.isKept) }
+                }
+                try run { inbox throws(StoreError) in try inbox.recoverChanges(queued: queued) }
             default:
                 // A refresh of the newest rows or of all, of a desktop that counts right.
                 let all = model.truth.sorted { Int($0.key.dropFirst()) ?? 0 > Int($1.key.dropFirst()) ?? 0 }
@@ -174,7 +180,7 @@ import Wire
                 let rows: [JSONRow] = page.map { JSONRow(id: $0.key, isRead: $0.value) }
                 let total = Int64(all.count)
                 let oldest = page.last.flatMap { Int64($0.key.dropFirst()) }
-                try run { inbox throws(StoreError) in
+                let coverage = try run { inbox throws(StoreError) -> Inbox.Coverage in
                     let run = try inbox.beginRefresh(of: desktop)
                     let historyPage = JSONRow.page(rows, total: total, unread: unread)
                     let merged = try inbox.merge(
@@ -183,18 +189,26 @@ import Wire
                         isWhole ? .all : merged.isInSync ? .inSync : oldest.map { .after($0) } ?? .unknown
                     _ = try inbox.finishRefresh(
                         run, of: desktop, coverage: coverage, unread: unread, through: run.through, at: 9)
+                    return coverage
                 }
                 for (id, isRead) in page {
                     if model.rows[id] == nil { model.rows[id] = Row(isRead: isRead, isHanded: true) }
                     model.rows[id]?.isRead = isRead
                 }
+                let isSeen = { (id: String) in page.contains { $0.key == id } }
                 let gone = model.rows.keys.filter { id in
-                    !page.contains { $0.key == id }
-                        && (isWhole || oldest.map { Int64(id.dropFirst()) ?? 0 > $0 } ?? false)
+                    switch coverage {
+                    case .inSync, .unknown: false
+                    case .all: !isSeen(id)
+                    case .after(let moment): !isSeen(id) && Int64(id.dropFirst()) ?? 0 > moment
+                    }
                 }
                 for id in gone { model.take(out: id) }
                 let seen = Set(page.map(\.key))
-                let knows = isWhole || model.rows.filter { !$0.value.isGone }.count == all.count
+                let knows = coverage == .all || coverage == .inSync
+                if coverage == .inSync {
+                    #expect(Set(model.truth.keys) == Set(model.rows.filter { !$0.value.isGone }.keys))
+                }
                 for (number, change) in model.changes where knows || change.rows.isSubset(of: seen) {
                     model.step(number) { $0.refreshed() }
                 }
@@ -227,17 +241,6 @@ import Wire
                         id: NotificationID($0.id), title: "T \($0.id)", read: $0.isRead,
                         createdAt: Int64($0.id.dropFirst()))
                 }, total: total, unreadCount: unread, skipped: 0, next: nil)
-        }
-    }
-
-    struct Seeded: RandomNumberGenerator {
-        private var state: UInt64
-
-        init(_ seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 }
-
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return (state ^ (state >> 29)) &* 0xbf58_476d_1ce4_e5b9
         }
     }
 }

@@ -90,11 +90,16 @@ extension Inbox {
     }
 
     /// Once after opening: changes whose answer nobody waits for any more are uncertain.
-    package func recoverChanges() throws(StoreError) {
-        let numbers = try connection.query("SELECT number FROM inbox_change WHERE stage = 0 AND kept = 0") {
-            (row) throws(StoreError) in try row.integer(0)
+    ///
+    /// - Parameter queued: the commands that will be sent again.
+    package func recoverChanges(queued: Set<RequestID>) throws(StoreError) {
+        let changes = try connection.query("SELECT number, request FROM inbox_change") {
+            (row) throws(StoreError) in (try row.integer(0), try row.optionalText(1))
         }
-        for number in numbers { try step(number) { $0.restarted() } }
+        for (number, request) in changes {
+            let isKept = request.map { queued.contains(RequestID($0)) } ?? false
+            try step(number) { $0.restarted(isKept: isKept) }
+        }
     }
 
     /// Tells the changes of a desktop that are uncertain what a refresh has found.

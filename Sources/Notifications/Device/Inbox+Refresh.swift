@@ -17,6 +17,8 @@ extension Inbox {
         package let number: Int64
         /// The youngest row at its beginning: what came after it, its pages may not know.
         package let through: Int64
+
+        package init(number: Int64, through: Int64) { (self.number, self.through) = (number, through) }
     }
 
     package func beginRefresh(of desktop: PeerID) throws(StoreError) -> Run {
@@ -136,7 +138,8 @@ extension Inbox {
     }
 
     /// Since when pushes may be missing: that of the push that came last, until ``endGap(of:)``.
-    package func beginGap(of desktop: PeerID, orSince pairedAt: EpochMilliseconds) throws(StoreError) -> EpochMilliseconds
+    package func beginGap(of desktop: PeerID, orSince pairedAt: EpochMilliseconds) throws(StoreError)
+        -> EpochMilliseconds
     {
         try connection.execute(
             """

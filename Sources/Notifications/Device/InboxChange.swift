@@ -19,7 +19,7 @@ package struct InboxChange: Sendable, Hashable {
         }
 
         /// It is about everything of its desktop, also about what is not in the inbox.
-        var isOfAll: Bool {
+        package var isOfAll: Bool {
             switch self {
             case .read, .delete: false
             case .allRead, .clear: true
@@ -98,9 +98,17 @@ package struct InboxChange: Sendable, Hashable {
     }
 
     /// The process has started anew: nobody waits for the answer any more.
-    package mutating func restarted() -> Step {
-        if stage == .pending, !isKept { stage = .uncertain }
-        return .show
+    ///
+    /// - Parameter isKept: its command is still in the queue.
+    package mutating func restarted(isKept: Bool) -> Step {
+        self.isKept = isKept
+        switch stage {
+        case .pending:
+            if !isKept { stage = .uncertain }
+            return .show
+        case .uncertain: return .show
+        case .settled: return isKept ? .show : .putBack
+        }
     }
 }
 
