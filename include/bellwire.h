@@ -180,7 +180,8 @@ BW_API bw_status bw_device_run(bw_device *device, int32_t timeout_ms);
 BW_API bw_status bw_device_quit(bw_device *device);
 
 /* The state, as JSON: {"id","deviceId","name","started","unread","latestPush","connection":[{"desktop","name","online",
- * "routes":[{"url","state","problem"?}]}],"notes":[],"counters":{}}. Errors: BW_E_STORE. Since 0.1. */
+ * "routes":[{"url","state","problem"?}]}],"queue":{"count","pending","sending","failed"},"notes":[],"counters":{}}.
+ * Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_state(bw_device *device, char **state_json);
 
 /* ================================================================================================================
@@ -251,6 +252,15 @@ BW_API bw_status bw_pairing_clear(bw_device *device);
  * BW_E_REMOTE (detail: "code", "message"), BW_E_PROTOCOL, BW_E_DENIED, BW_E_UNSUPPORTED, BW_E_LIMIT (1,024 calls of the
  * handle are under way, or wait to be dispatched). The _async form reports the same through its completion, but for
  * BW_E_INVALID and BW_E_LIMIT, which it returns at once.
+ *
+ * A connection that ends while a call waits takes what was on its way with it. A desktop that was paired sealed carries an
+ * id out once: such a call is sent again, under its id, until it is answered or its time is over; the desktop refuses what
+ * comes later than that. With another desktop the call ends with BW_E_OFFLINE, and may have been carried out; so may, with
+ * any, one that ended with BW_E_TIMEOUT. BW_E_DENIED: the desktop's user does not allow it, or too much came at once
+ * (detail: "code" -32010). BW_E_UNSUPPORTED of a desktop without such methods is remembered until the next connection.
+ *
+ * Five methods can wait: markAsRead, markAllAsRead, delete, clearAll, updateSettings. Where the others give
+ * BW_E_OFFLINE these give BW_QUEUED, and {"queued":true,"id"} as their result: see "Queue".
  * ============================================================================================================= */
 
 /* notification.send: shows a notification on the desktop, which keeps it and pushes it to its devices.
@@ -365,6 +375,36 @@ BW_API bw_status bw_device_invoke_async(bw_device *device, const char *desktop, 
                                         void *user_data, bw_destroy destroy);
 
 /* ================================================================================================================
+ * Queue
+ *
+ * Commands that wait for their desktops, in the store: given while there was no connection, while the desktop was away, or
+ * while others waited for it already. When the desktop is there they are sent in the order in which they were given, one
+ * after the other, each under its id; a desktop that was paired sealed carries an id out once.
+ * pending -> sending -> done (leaves the queue) | failed: refused by the desktop, three times without an answer, or 24
+ * hours old. What failed stays until it is retried or cleared. A newer command takes out what it makes needless:
+ * clearAll earlier marks and deletes, markAllAsRead earlier marks, updateSettings the same fields of an earlier one. At
+ * most 100 are kept; then the oldest pending one gives way. Every change is told as queue.changed, every end as
+ * queue.ended. A change of settings says on which revision it is based: a field that was changed on the desktop since
+ * stays, and is named in "stale" of the result.
+ * ============================================================================================================= */
+
+/* The commands in the queue, the oldest first: [{"id","desktop","method","params","state": "pending"|"sending"|"failed",
+ * "tries","createdAt","expiresAt","error"?:{"code","message"}}]. Errors: BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_queue_list(bw_device *device, char **commands_json);
+
+/* Takes a command out. One that was sent before may have been carried out all the same. Errors: BW_E_NOT_FOUND,
+ * BW_E_BUSY (it is being sent just now), BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_queue_remove(bw_device *device, const char *id);
+
+/* Lets a command that has failed wait again, as if it were new; NULL = all that have. Errors: BW_E_NOT_FOUND, BW_E_BUSY (it
+ * is being sent just now), BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_queue_retry(bw_device *device, const char *id);
+
+/* Takes out the commands that have failed and were given before older_than_ms (milliseconds since 1970); 0 = all that have
+ * failed. Errors: BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
+
+/* ================================================================================================================
  * Events
  *
  * event_json is {"event","desktop"?,"data"}. A device's events:
@@ -379,9 +419,13 @@ BW_API bw_status bw_device_invoke_async(bw_device *device, const char *desktop, 
  *                          {"flow":"code","state":"submitting"|"waiting"|"success"|"failed",…}; with them what there is
  *                          of "payload", "code", "expiresAt", "desktop", "reason", "message"
  *   peers.changed          {"desktops":[…]} as bw_pairing_list(): one was paired, renamed, unpaired, or has moved
+ *   queue.changed          {"count","pending","sending","failed"}: what the queue holds now
+ *   queue.ended            {"id","method","outcome": "done"|"failed"|"superseded"|"displaced"|"removed","result"?,"error"?:
+ *                          {"code","message"},"by"?}: a queued command of the "desktop" was carried out, has failed, or has
+ *                          left the queue: made needless by a newer one ("by"), because it was full, or by the host
  *   command                {"type","payload"}: anything else that a paired desktop sent
  *   problem                {"code","message"}: something went wrong that no call reports
- * State events (unread, connection, peers) that wait in the queue are replaced by newer ones. The queue holds 1,024
+ * State events (unread, connection, peers, queue.changed) that wait in the queue are replaced by newer ones. The queue holds 1,024
  * events; beyond that the oldest command or problem gives way, and a problem tells how many.
  * ============================================================================================================= */
 
@@ -413,6 +457,8 @@ typedef struct bw_desktop bw_desktop;
  *   "confirm"    bool    true = every device waits for bw_desktop_confirm(); default false: only those that cannot prove
  *                        that they have seen the code, as deployed phones
  *   "legacy"     text    what such a device may do: "qr" (default) and "all" as for a device, "none" nothing
+ *   "max_commands_per_second" number  of one device, default 200 (1 to 100000); one that was quiet may give ten times as
+ *                        many at once. What is more is refused with -32010, and told when to come again
  * One of "relay_url" and "relay" is needed to go online. Errors: as bw_device_open(). Since 0.1. */
 BW_API bw_status bw_desktop_open(const char *options_json, bw_desktop **desktop);
 
@@ -474,6 +520,20 @@ BW_API bw_status bw_desktop_devices(bw_desktop *desktop, char **devices_json);
 BW_API bw_status bw_desktop_rename(bw_desktop *desktop, const char *device, const char *name);
 BW_API bw_status bw_desktop_unpair(bw_desktop *desktop, const char *device);
 BW_API bw_status bw_desktop_clear(bw_desktop *desktop);
+
+/* What devices may do: {"skills":[{"name","risk","enabled","methods":{method: risk}}],"devices":[{"id","name","allowed":
+ * {skill: allowance}}]}. A risk is "safe" (reads), "mutating" or "privileged"; a skill's is that of its riskiest method.
+ * A device may call the methods of at most its allowance's risk; "mutating" until the user says otherwise. Errors:
+ * BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_desktop_permissions(bw_desktop *desktop, char **permissions_json);
+
+/* How far a device may go with a skill (such as "notification"): "nothing", "safe", "mutating" or "privileged". Holds for
+ * what comes from now on, and until it is unpaired; what is refused gives the device -32001, BW_E_DENIED. Errors:
+ * BW_E_NOT_FOUND (device, skill), BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_desktop_allow(bw_desktop *desktop, const char *device, const char *skill, const char *allowance);
+
+/* Switches a skill off (enabled 0) or on for all devices. Errors: BW_E_NOT_FOUND, BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_desktop_skill_enable(bw_desktop *desktop, const char *skill, int32_t enabled);
 
 /* A notification of the desktop's own: kept in its history and pushed to its devices. *result_json (may be NULL) is
  * {"success","notificationId","deliveredCount","failedCount","timestamp"}: delivered = the device's relay took it and

@@ -1,6 +1,7 @@
+import Commands
 package import Hosting
 import JSON
-import Notifications
+package import Notifications
 import Pairing
 import Relay
 import Signalling
@@ -30,7 +31,8 @@ package final class Desktop: Role {
         let unread: Int64
         do throws(StoreError) {
             (devices, unread) = try state.database.run { (connection) throws(StoreError) in
-                (try PairedDevices(connection).all(), try History(connection).unreadCount())
+                try AnswerTable(connection).closeAll()
+                return (try PairedDevices(connection).all(), try History(connection).unreadCount())
             }
         } catch {
             state.close()
@@ -92,6 +94,16 @@ package final class Desktop: Role {
     package func clear(then: @escaping Then) { EventLoop.post { [core] in core.clear(then) } }
 
     package func devices(then: @escaping Then) { EventLoop.post { [core] in core.describeDevices(then) } }
+
+    package func permissions(then: @escaping Then) { EventLoop.post { [core] in core.describePermissions(then) } }
+
+    package func allow(_ allowance: Permissions.Allowance, _ skill: String, to device: String, then: @escaping Then) {
+        EventLoop.post { [core] in core.allow(allowance, skill, to: PeerID(device), then) }
+    }
+
+    package func enable(_ skill: String, _ isEnabled: Bool, then: @escaping Then) {
+        EventLoop.post { [core] in core.enable(skill, isEnabled, then) }
+    }
 
     package func notify(_ notice: Notice, timeout: Int64, then: @escaping Then) {
         EventLoop.post { [core] in core.notify(notice, timeout: timeout, then) }

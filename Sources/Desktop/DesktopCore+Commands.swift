@@ -44,25 +44,56 @@ extension DesktopCore {
             counters.refusedCommands &+= 1
             return once(mark) { core in core.respond(.error(error), to: request, of: asker, over: url) }
         }
+        if let refusal = limiter.take(device.did, now: EventLoop.now).refusal {
+            counters.limitedCommands &+= 1
+            return once(mark) { core in core.respond(.error(refusal), to: request, of: asker, over: url) }
+        }
         carryOut(
             .device(device.did, isBellwire: asker.isBellwire), request.method, request.params, mark: mark,
-            right: asker.right
+            right: asker.right, terms: asker.isBellwire ? Terms(request, of: device.did, core: self) : nil
         ) { core, outcome in core.respond(outcome, to: request, of: asker, over: url) }
+    }
+
+    /// What a Bellwire device's command stands under (protocol.md 4.5).
+    struct Terms: Sendable {
+        /// Its answer is kept under this. `nil` = it changes nothing, and may be asked as often as one likes.
+        let key: AnswerTable.Key?
+        /// After this moment it is not carried out.
+        let expiresAt: EpochMilliseconds?
+        /// The device's clock, as far as it is known.
+        let now: EpochMilliseconds
+
+        var isOver: Bool { expiresAt.map { $0 < now } ?? false }
+
+        @EventLoop
+        init(_ request: CommandRequest, of device: PeerID, core: DesktopCore) {
+            let isRead = NotificationMethod(name: request.method)?.risk == .safe
+            key = isRead ? nil : AnswerTable.Key(device: device, id: request.id, method: request.method)
+            expiresAt = request.expiresAt
+            now = core.clockLeads.moment(of: device, now: .now)
+        }
     }
 
     private enum Carried {
         case out(Handled, unread: Int64)
         /// It was carried out before this desktop was opened.
         case before
+        /// It came before under the same id, and was answered so.
+        case answered(AnswerTable.Answer)
+        /// It came too late.
+        case late(EpochMilliseconds)
         /// Its device was unpaired meanwhile.
         case refused
     }
 
-    /// Runs a method on the store, then its effects, then `then` with the answer. A command that came before has neither.
+    /// What is done with the answer to a command.
+    typealias Answering = @Sendable @EventLoop (DesktopCore, CommandResponse.Outcome) -> Void
+
+    /// Runs a method on the store, then its effects, then `then` with the answer. A frame that came before has neither; a
+    /// command that came before in another frame has its first answer.
     func carryOut(
         _ caller: MethodHandler.Caller, _ method: String, _ params: JSONObject, mark: SealMark? = nil,
-        right: Right? = nil,
-        then: @escaping @Sendable @EventLoop (DesktopCore, CommandResponse.Outcome) -> Void
+        right: Right? = nil, terms: Terms? = nil, then: @escaping Answering
     ) {
         var generator = SecureRandomNumberGenerator()
         let context = MethodHandler.Context(
@@ -71,7 +102,13 @@ extension DesktopCore {
         store { (connection) throws(StoreError) -> Carried in
             if let mark, try !SealStates(connection).save(mark) { return .before }
             if let right, right.isRevoked { return .refused }
+            let answers = AnswerTable(connection)
+            if let key = terms?.key, let answer = try answers.answer(to: key) { return .answered(answer) }
+            if let terms, terms.isOver, let expiresAt = terms.expiresAt { return .late(expiresAt) }
             let handled = try MethodHandler(caller: caller, context: context, on: connection).handle(method, params)
+            if let key = terms?.key, let (result, isOpen) = handled.known {
+                try answers.keep(result, isOpen: isOpen, to: key, now: context.now)
+            }
             return .out(handled, unread: try History(connection).unreadCount())
         } then: { core, result in
             switch result {
@@ -80,23 +117,26 @@ extension DesktopCore {
                 then(core, .error(RemoteError(.internalError, "the desktop's store failed")))
             case .success(.before): core.counters.replayed &+= 1
             case .success(.refused): then(core, .error(.notPaired))
+            case .success(.answered(let answer)): core.repeated(terms?.key, answer, then)
+            case .success(.late(let expiresAt)):
+                core.counters.lateCommands &+= 1
+                then(core, .error(.expired(expiresAt)))
             case .success(.out(let handled, let unread)):
                 core.tell(unread: unread)
-                core.perform(handled, then)
+                core.perform(handled, terms?.key, then)
             }
         }
     }
 
-    private func perform(
-        _ handled: Handled, _ then: @escaping @Sendable @EventLoop (DesktopCore, CommandResponse.Outcome) -> Void
-    ) {
+    private func perform(_ handled: Handled, _ key: AnswerTable.Key?, _ then: @escaping Answering) {
         var whenPushed: @EventLoop (Set<PeerID>) -> Void = { _ in }
         switch handled.reply {
         case .ready(let outcome): then(self, outcome)
         case .afterPush(let pending):
+            if let key { openAnswers[key] = .pushing(then) }
             whenPushed = { [weak self] delivered in
                 guard let self else { return }
-                then(self, pending.complete(delivered: delivered))
+                pushed(pending.complete(delivered: delivered), key, then)
             }
         }
         for effect in handled.effects {
@@ -107,6 +147,45 @@ extension DesktopCore {
             }
         }
         announce(handled.announcements)
+    }
+
+    // MARK: Commands that come again
+
+    /// An answer that lacks only who was reached.
+    enum OpenAnswer {
+        /// The last one who has asked gets it.
+        case pushing(Answering)
+        /// Known, and on its way to the disk.
+        case known(CommandResponse.Outcome)
+    }
+
+    /// It gets the first answer. One that is still being made is waited for: it tells who was reached.
+    private func repeated(_ key: AnswerTable.Key?, _ answer: AnswerTable.Answer, _ then: @escaping Answering) {
+        counters.repeatedCommands &+= 1
+        guard let key, answer.method == key.method else {
+            return then(self, .error(RemoteError(.invalidRequest, "another command had this id before")))
+        }
+        guard answer.isOpen, let open = openAnswers[key] else { return then(self, .result(answer.result)) }
+        switch open {
+        case .pushing: openAnswers[key] = .pushing(then)
+        case .known(let outcome): then(self, outcome)
+        }
+    }
+
+    private func pushed(_ outcome: CommandResponse.Outcome, _ key: AnswerTable.Key?, _ then: Answering) {
+        guard let key, case .pushing(let latest) = openAnswers[key] else { return then(self, outcome) }
+        openAnswers[key] = .known(outcome)
+        latest(self, outcome)
+        guard case .result(let result) = outcome else {
+            openAnswers[key] = nil
+            return
+        }
+        store { (connection) throws(StoreError) in
+            try AnswerTable(connection).complete(result, to: key)
+        } then: { core, _ in
+            // Whoever has read it as open before is answered by now: the store is first in, first out.
+            core.openAnswers[key] = nil
+        }
     }
 
     /// A device that was unpaired meanwhile is told no more than that.
@@ -153,6 +232,21 @@ extension DesktopCore {
             devices[index] = device
         } else {
             devices.append(device)
+        }
+    }
+}
+
+extension Handled {
+    /// The result as it is known when the store commits, and whether more will be known; `nil` for a refusal.
+    fileprivate var known: (result: JSONValue, isOpen: Bool)? {
+        switch reply {
+        case .ready(.result(let result)): (result, false)
+        case .ready(.error): nil
+        case .afterPush(let pending):
+            switch pending.complete(delivered: []) {
+            case .result(let result): (result, true)
+            case .error: nil
+            }
         }
     }
 }

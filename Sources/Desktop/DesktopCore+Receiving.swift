@@ -1,3 +1,4 @@
+import Commands
 import Hosting
 import JSON
 import Pairing
@@ -67,6 +68,9 @@ extension DesktopCore {
             return
         }
         heardOver[device.did] = url
+        if frame.delivery == .live, let sealedAt = opened.timestamp {
+            clockLeads.note(device.did, sealedAt: sealedAt, now: .now)
+        }
         pair(frame, mark: nil, over: url)
         received(Payload(decoding: .object(opened.body)), of: device, mark: opened.mark, over: url)
     }

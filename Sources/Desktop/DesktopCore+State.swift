@@ -32,6 +32,9 @@ extension DesktopCore {
             "malformedFrames": .integer(counters.malformedFrames),
             "malformedPayloads": .integer(counters.malformedPayloads),
             "refusedCommands": .integer(counters.refusedCommands),
+            "limitedCommands": .integer(counters.limitedCommands),
+            "lateCommands": .integer(counters.lateCommands),
+            "repeatedCommands": .integer(counters.repeatedCommands),
             "droppedAcks": .integer(
                 Int64(offering.dropped.total &+ scanning.dropped.total &+ coding.dropped.total)),
             "plainOfSecure": .integer(counters.plainOfSecure),

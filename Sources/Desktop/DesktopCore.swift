@@ -16,7 +16,7 @@ import Wire
 /// Every method and every callback runs on the loop and never suspends; what the store says comes back as a message.
 @EventLoop
 final class DesktopCore {
-    nonisolated static let migrations = PairedDevices.migrations + History.migrations
+    nonisolated static let migrations = PairedDevices.migrations + History.migrations + AnswerTable.migrations
 
     let options: DesktopOptions
     let database: Database
@@ -50,6 +50,12 @@ final class DesktopCore {
     var toldConnection: JSONObject?
     var unread: Int64
     var authenticator = CommandAuthenticator()
+    var limiter: RateLimiter
+    var clockLeads = ClockLeads()
+    /// Answers that wait for their pushes.
+    var openAnswers: [AnswerTable.Key: OpenAnswer] = [:]
+    /// What is too old leaves the store once a day.
+    lazy var pruneTimer = LoopTimer { [weak self] in self?.prune() }
     var pushes = PushRuns()
     lazy var pushTimer = LoopTimer { [weak self] in self?.pushesDue() }
     var counters = Counters()
@@ -88,6 +94,7 @@ final class DesktopCore {
         key = state.key
         seal = state.seal
         relayMemory = memory
+        limiter = options.rateLimiter
         self.devices = devices
         self.unread = unread
     }
@@ -97,6 +104,12 @@ final class DesktopCore {
         var malformedFrames: Int64 = 0
         var malformedPayloads: Int64 = 0
         var refusedCommands: Int64 = 0
+        /// Too many of one device in a short time.
+        var limitedCommands: Int64 = 0
+        /// Came after their `expiresAt`.
+        var lateCommands: Int64 = 0
+        /// Came again, and got their first answer.
+        var repeatedCommands: Int64 = 0
         /// Said in plain text in the name of a device that was paired sealed.
         var plainOfSecure: Int64 = 0
         /// Sealed, and already in the store.
@@ -126,6 +139,7 @@ final class DesktopCore {
             throw error
         }
         isStarted = true
+        beginPruning()
         for url in [ownURL, options.common.relayURL] {
             guard let url, links[url] == nil else { continue }
             do throws(HostError) { try connect(url) } catch {
@@ -164,7 +178,7 @@ final class DesktopCore {
             guard let relayMemory else { return database.close(then: then) }
             relayMemory.close { database.close(then: then) }
         }
-        for timer in [pushTimer, offerTimer, scanTimer, codeTimer, waitingTimer] { timer.stop() }
+        for timer in [pushTimer, pruneTimer, offerTimer, scanTimer, codeTimer, waitingTimer] { timer.stop() }
     }
 
     private func end(_ then: @escaping @EventLoop () -> Void) {

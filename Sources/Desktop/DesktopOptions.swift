@@ -1,5 +1,6 @@
 import Hosting
 import JSON
+import Notifications
 import Pairing
 import Relay
 import Wire
@@ -13,6 +14,8 @@ struct DesktopOptions: Sendable {
     var signalingURL: String?
     /// Whether a person accepts each device.
     var confirms: Bool
+    /// Commands a second of one device, on the long run.
+    var commandsPerSecond: UInt32
 
     init(parsing text: String?) throws(HostError) {
         var reader = try OptionsReader(parsing: text)
@@ -26,6 +29,7 @@ struct DesktopOptions: Sendable {
         }
         signalingURL = try reader.relayURL("signaling_url")
         confirms = try reader.flag("confirm") ?? false
+        commandsPerSecond = UInt32(clamping: try reader.integer("max_commands_per_second", in: 1...100_000) ?? 200)
         // The wire knows three platforms of desktops; a name that is none of them makes phones refuse the code.
         guard ["linux", "darwin", "win32"].contains(common.platform) else {
             throw reader.invalid("platform", "must be \"linux\", \"darwin\" or \"win32\" for a desktop")
@@ -35,5 +39,8 @@ struct DesktopOptions: Sendable {
 }
 
 extension DesktopOptions {
+    /// A device that was quiet may give ten times as many at once: more than it may have under way.
+    var rateLimiter: RateLimiter { RateLimiter(perSecond: commandsPerSecond, burst: commandsPerSecond * 10) }
+
     var legacyPairing: LegacyPairing { LegacyPairing(rawValue: common.legacy.rawValue) ?? .none }
 }

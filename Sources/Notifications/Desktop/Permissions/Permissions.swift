@@ -127,6 +127,8 @@ package struct Permissions {
         return true
     }
 
+    package var skillNames: [String] { skills.map(\.name) }
+
     /// The registry for the host: `[{"name","risk","enabled","methods"}]`.
     package func registry() throws(StoreError) -> JSONValue {
         var entries: [JSONValue] = []

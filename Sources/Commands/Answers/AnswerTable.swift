@@ -1,0 +1,118 @@
+package import JSON
+package import Store
+package import Wire
+
+/// What a desktop has answered to each command that changes something, so that one that comes again gets the same answer and
+/// is not carried out twice (`protocol.md` 4.5).
+///
+/// Made for one piece of work on the store, over its connection: an answer is written in the transaction of the effect. Kept
+/// for 48 hours, and at most 10,000 for one device; the oldest go. Only results are kept: what was refused has had no
+/// effect, and may go well the next time.
+package struct AnswerTable {
+    package static let migrations = [
+        Migration(
+            "answers.1",
+            sql: """
+                CREATE TABLE command_answer (
+                    row INTEGER PRIMARY KEY AUTOINCREMENT,
+                    device TEXT NOT NULL,
+                    id TEXT NOT NULL,
+                    method TEXT NOT NULL,
+                    answered_at INTEGER NOT NULL,
+                    result TEXT NOT NULL,
+                    -- 1 = it is what is known so far.
+                    open INTEGER NOT NULL CHECK (open IN (0, 1)),
+                    UNIQUE (device, id)
+                ) STRICT;
+                CREATE INDEX command_answer_device ON command_answer(device, row);
+                CREATE INDEX command_answer_age ON command_answer(answered_at);
+                """)
+    ]
+
+    /// So long an answer is kept, in milliseconds.
+    package static let lifetime: EpochMilliseconds = 48 * 60 * 60 * 1_000
+    /// So many are kept for one device.
+    package static let limit = 10_000
+    /// How many answers come between two looks at the limit.
+    private static let pruneInterval: Int64 = 128
+
+    /// Which command of whom.
+    package struct Key: Sendable, Hashable {
+        package let device: PeerID
+        package let id: RequestID
+        package let method: String
+
+        package init(device: PeerID, id: RequestID, method: String) {
+            self.device = device
+            self.id = id
+            self.method = method
+        }
+    }
+
+    package struct Answer: Sendable, Equatable {
+        /// Of which method. Another one under the same id is a mistake of the device's.
+        package let method: String
+        package let result: JSONValue
+        /// More may become known: the pushes that it tells of are still under way.
+        package let isOpen: Bool
+    }
+
+    private let connection: Connection
+    private let limit: Int
+
+    package init(_ connection: Connection, limit: Int = AnswerTable.limit) {
+        self.connection = connection
+        self.limit = limit
+    }
+
+    /// `nil` = it has not come before.
+    package func answer(to key: Key) throws(StoreError) -> Answer? {
+        try connection.first(
+            "SELECT method, result, open FROM command_answer WHERE device = ? AND id = ?",
+            [.text(key.device.text), .text(key.id.text)]
+        ) { (row) throws(StoreError) in
+            guard let result = try? JSONValue(parsing: try row.text(1)) else {
+                throw StoreError(.mismatch, "an answer that was kept is damaged")
+            }
+            return Answer(method: try row.text(0), result: result, isOpen: try row.flag(2))
+        }
+    }
+
+    /// Keeps the answer to a command that has not come before.
+    package func keep(
+        _ result: JSONValue, isOpen: Bool, to key: Key, now: EpochMilliseconds
+    ) throws(StoreError) {
+        try connection.execute(
+            "INSERT INTO command_answer(device, id, method, answered_at, result, open) VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                .text(key.device.text), .text(key.id.text), .text(key.method), .integer(now),
+                .text(result.serialized()), .flag(isOpen),
+            ])
+        guard connection.lastInsertRow % Self.pruneInterval == 0 else { return }
+        try prune(now: now)
+        try connection.execute(
+            """
+            DELETE FROM command_answer WHERE device = ?1 AND row <= (
+                SELECT row FROM command_answer WHERE device = ?1 ORDER BY row DESC LIMIT 1 OFFSET ?2)
+            """, [.text(key.device.text), .integer(limit)])
+    }
+
+    /// All that it told of is known now.
+    package func complete(_ result: JSONValue, to key: Key) throws(StoreError) {
+        try connection.execute(
+            "UPDATE command_answer SET result = ?, open = 0 WHERE device = ? AND id = ?",
+            [.text(result.serialized()), .text(key.device.text), .text(key.id.text)])
+    }
+
+    /// After a start: of what was open nothing more will be known.
+    package func closeAll() throws(StoreError) {
+        try connection.execute("UPDATE command_answer SET open = 0 WHERE open = 1")
+    }
+
+    /// Lets go of what is too old.
+    package func prune(now: EpochMilliseconds) throws(StoreError) {
+        let (oldest, overflow) = now.subtractingReportingOverflow(Self.lifetime)
+        guard !overflow else { return }
+        try connection.execute("DELETE FROM command_answer WHERE answered_at < ?", [.integer(oldest)])
+    }
+}
