@@ -57,9 +57,7 @@ struct Bench {
         _ method: String, _ params: JSONObject = [:], timeout: Int64 = 10_000
     ) async throws -> Result<JSONValue, HostError> {
         let command = try Device.Command(method, params: JSONValue.object(params).serialized())
-        return await outcome { then in
-            device.invoke(command, desktop: nil, timeout: timeout) { then($0.map(\.json)) }
-        }
+        return await outcome { device.invoke(command, desktop: nil, timeout: timeout, then: $0) }
     }
 }
 
@@ -196,8 +194,8 @@ struct DeviceTests {
         let bench = try await Bench()
         let (desktop, did) = try await bench.pairedDesktop()
         async let answer = bench.invoke("notification.getUnreadCount")
-        let request = try await desktop.payload("chainlesschain:command:request")
-        let id = try #require(request["payload"]?["id"]?.string)
+        let request = try await desktop.request("notification.getUnreadCount")
+        let id = try #require(request["id"]?.string)
         let payload = form.replacingOccurrences(of: "ID", with: id)
         await desktop.send(
             text:
@@ -220,9 +218,7 @@ struct DeviceTests {
         await desktop.close()
         #expect(try await bench.invoke("notification.getUnreadCount").error?.code == .offline)
         let command = try Device.Command("a.b", params: nil)
-        let unknown = await outcome { then in
-            bench.device.invoke(command, desktop: "nobody", timeout: 1_000) { then($0.map(\.json)) }
-        }
+        let unknown = await outcome { bench.device.invoke(command, desktop: "nobody", timeout: 1_000, then: $0) }
         #expect(unknown.error?.code == .notFound)
         bench.device.stop()
         #expect(try await bench.invoke("notification.getUnreadCount").error?.code == .offline)
@@ -253,13 +249,13 @@ struct DeviceTests {
         let bench = try await Bench()
         let (desktop, did) = try await bench.pairedDesktop()
         async let timedOut = bench.invoke("notification.getUnreadCount", timeout: 200)
-        let request = try await desktop.payload("chainlesschain:command:request")
+        let request = try await desktop.request("notification.getUnreadCount")
         #expect(try await timedOut.error?.code == .timeout)
         await desktop.message(
             did,
             [
                 "type": "chainlesschain:command:response",
-                "payload": ["id": request["payload"]?["id"], "result": ["count": 1]],
+                "payload": ["id": request["id"], "result": ["count": 1]],
             ])
         await desktop.message(did, event("after"))
         _ = try await bench.host.push(from: bench.device)
