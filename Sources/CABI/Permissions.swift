@@ -2,6 +2,7 @@ public import CBellwire
 import Desktop
 import Glibc
 import Hosting
+import JSON
 import Notifications
 
 // bellwire.h, "Desktop": what its devices may do.

@@ -2,6 +2,7 @@ public import CBellwire
 import Device
 import Glibc
 import Hosting
+import JSON
 
 // bellwire.h, "Queue".
 
