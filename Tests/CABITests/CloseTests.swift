@@ -12,7 +12,7 @@ struct CloseTests {
         for _ in 0..<500 {
             let queue = try HostQueue()
             let host = Host()
-            let resolve = Mutex<(@Sendable (Outcome) -> Void)?>(nil)
+            let resolve = Mutex<Then?>(nil)
             try queue.call(host.completion) { then in resolve.withLock { $0 = then } }
             let other = Runner { resolve.withLock { $0 }?(.success("{}")) }
             queue.close(Idle())
@@ -39,7 +39,7 @@ struct CloseTests {
         }
         let queue = try HostQueue()
         let host = Host()
-        let resolve = Mutex<(@Sendable (Outcome) -> Void)?>(nil)
+        let resolve = Mutex<Then?>(nil)
         try queue.call(host.completion) { then in resolve.withLock { $0 = then } }
         queue.close(Talkative { resolve.withLock { $0 }?(.failure(HostError(.pairing, "cancelled"))) })
         #expect(host.seen.statuses == [BW_E_CLOSED.rawValue])

@@ -40,8 +40,8 @@ struct SeededGenerator: RandomNumberGenerator {
 
     @Test(
         "random sequences: nothing is lost or doubled, order holds, bounds hold, and the table is what the machine says",
-        arguments: 0..<24)
-    func random(seed: UInt64) throws {
+        arguments: Array<UInt64>(0..<24))
+    func sequences(of seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let database = try Database.open(path: ":memory:", migrations: QueueTable.migrations).database
         defer { database.close() }

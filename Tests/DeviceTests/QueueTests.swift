@@ -1,0 +1,352 @@
+import Foundation
+import Hosting
+import JSON
+import Notifications
+import OfflineQueue
+import Testing
+import Transport
+import Wire
+
+@testable import Desktop
+@testable import Device
+
+/// Commands that are given while the desktop is away.
+@Suite(.timeLimit(.minutes(2)))
+struct QueueTests {
+    private static let methods: [(String, JSONObject)] = [
+        ("notification.updateSettings", ["soundEnabled": false]),
+        ("notification.markAllAsRead", [:]),
+        ("notification.delete", ["notificationId": "gone"]),
+        ("notification.markAsRead", ["notificationId": "gone"]),
+        ("notification.clearAll", [:]),
+    ]
+
+    @Test("scene 5: a mark that is given offline waits, and is true on the desktop when it is back")
+    func markOffline() async throws {
+        let bench = try await SealedBench()
+        let id = try await bench.notify("Tea")
+        try await bench.leaveDesktop()
+        let queued = try await bench.invoke("notification.markAsRead", ["notificationId": .string(id)]).get()
+        #expect(queued["queued"] == true && queued["id"]?.string != nil)
+        #expect(try await bench.queue.map { $0["state"] } == ["pending"])
+        #expect(try await bench.deviceState["queue"]?["pending"] == 1)
+        _ = try await bench.host.event(.queueChanged) { $0["pending"] == 1 }
+        try await bench.returnDesktop()
+        let ended = try await bench.host.event(.queueEnded) { $0["id"] == queued["id"] }
+        #expect(ended["outcome"] == "done" && ended["result"]?["markedCount"] == 1)
+        _ = try await bench.host.event(.queueChanged) { $0["count"] == 0 }
+        #expect(try await bench.queue.isEmpty)
+        #expect(try await bench.history()["unreadCount"] == 0)
+        await bench.end()
+    }
+
+    @Test("five methods wait; reads, and what is sent now, fail at once")
+    func whichWait() async throws {
+        let bench = try await SealedBench()
+        try await bench.leaveDesktop()
+        for (method, params) in Self.methods {
+            #expect(try await bench.invoke(method, params).get()["queued"] == true, "\(method)")
+        }
+        let others: [(String, JSONObject)] = [
+            ("notification.getHistory", [:]), ("notification.getUnreadCount", [:]), ("notification.getSettings", [:]),
+            ("notification.send", ["title": "T", "body": ""]), ("notification.broadcast", ["title": "T", "body": ""]),
+            ("notification.sendToMobile", ["title": "T", "body": ""]),
+        ]
+        for (method, params) in others {
+            #expect(try await bench.invoke(method, params).error?.code == .offline, "\(method)")
+        }
+        await bench.end()
+    }
+
+    @Test("a command that comes back because the desktop is away keeps its id, and is carried out once")
+    func peerOffline() async throws {
+        let bench = try await SealedBench()
+        try await bench.notify("Tea")
+        // The device does not know yet that it is gone.
+        bench.desktop.stop()
+        let core = bench.device.core
+        let answer = try await bench.invoke("notification.clearAll").get()
+        guard answer["queued"] == true else {
+            // It was faster than the desktop's good-bye.
+            #expect(answer["clearedCount"] == 1)
+            return await bench.end()
+        }
+        #expect(await core.queue.commands.map { $0.id.text } == [answer["id"]?.string])
+        try await bench.returnDesktop()
+        let ended = try await bench.host.event(.queueEnded)
+        #expect(ended["outcome"] == "done" && ended["result"]?["clearedCount"] == 1)
+        await bench.end()
+    }
+
+    @Test("what was queued is there after a restart of the device, is drained in order, and only once")
+    func restart() async throws {
+        let directory = NSTemporaryDirectory() + "bellwire-queue-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let bench = try await SealedBench(deviceDirectory: directory)
+        var ids: [String] = []
+        for number in 0..<20 { ids.append(try await bench.notify("\(number)")) }
+        await bench.device.close()
+        let host = RecordingHost()
+        let device = try SealedBench.openDevice(directory, host)
+        // Not started: there is no connection.
+        for id in ids.prefix(10) {
+            let command = try Device.Command(
+                .delete, params: JSONValue.object(["notificationId": .string(id)]).serialized())
+            let queued = try await value {
+                (then: @escaping @Sendable (Result<Device.Reply, HostError>) -> Void) in
+                device.invoke(command, desktop: nil, timeout: 1_000, then: then)
+            }
+            #expect(queued["queued"] == true)
+        }
+        await device.close()
+        let again = try SealedBench.openDevice(directory, host)
+        again.start()
+        var order: [JSONValue?] = []
+        for _ in 0..<10 {
+            let ended = try await host.event(.queueEnded)
+            #expect(ended["outcome"] == "done" && ended["result"]?["deletedCount"] == 1)
+            order.append(ended["id"])
+        }
+        #expect(Set(order.compactMap { $0?.string }).count == 10)
+        #expect(try await bench.history()["total"] == 10)
+        await again.close()
+        await bench.end()
+    }
+
+    @Test("while others wait a command waits behind them; the newest setting is in force at the end")
+    func behind() async throws {
+        let bench = try await SealedBench()
+        try await bench.leaveDesktop()
+        _ = try await bench.invoke("notification.updateSettings", ["soundEnabled": false, "showPreview": false]).get()
+        _ = try await bench.invoke("notification.updateSettings", ["soundEnabled": true]).get()
+        try await bench.returnDesktop()
+        _ = try await bench.host.event(.queueChanged) { $0["count"] == 0 }
+        let settings = try await bench.invoke("notification.getSettings").get()
+        #expect(settings["soundEnabled"] == true && settings["showPreview"] == false)
+        await bench.end()
+    }
+
+    @Test("a queued setting that somebody has changed since loses, and that is told")
+    func stale() async throws {
+        let bench = try await SealedBench()
+        #expect(try await bench.invoke("notification.getSettings").get()["revision"] == 0)
+        try await bench.leaveDesktop()
+        _ = try await bench.invoke("notification.updateSettings", ["soundEnabled": false, "showPreview": false]).get()
+        // Meanwhile the desktop's user changes one of them.
+        await bench.changeAtDesktop(["soundEnabled": false])
+        await bench.changeAtDesktop(["soundEnabled": true])
+        try await bench.returnDesktop()
+        let ended = try await bench.host.event(.queueEnded)
+        #expect(ended["outcome"] == "done" && ended["result"]?["stale"] == ["soundEnabled"])
+        let settings = try await bench.invoke("notification.getSettings").get()
+        #expect(settings["soundEnabled"] == true && settings["showPreview"] == false)
+        await bench.end()
+    }
+
+    @Test("what the desktop refuses has failed; it can be retried, removed and cleared")
+    func refused() async throws {
+        let bench = try await SealedBench()
+        try await bench.notify("Tea")
+        _ = try await value { (then: @escaping Then) in
+            bench.desktop.allow(.upTo(.safe), "notification", to: bench.deviceID, then: then)
+        }
+        #expect(try await bench.invoke("notification.clearAll").error?.code == .denied)
+        try await bench.leaveDesktop()
+        let queued = try await bench.invoke("notification.clearAll").get()
+        try await bench.returnDesktop()
+        let ended = try await bench.host.event(.queueEnded)
+        #expect(ended["outcome"] == "failed" && ended["error"]?["code"] == "denied")
+        #expect(try await bench.queue.map { $0["state"] } == ["failed"])
+        _ = try await value { (then: @escaping Then) in
+            bench.desktop.allow(.upTo(.mutating), "notification", to: bench.deviceID, then: then)
+        }
+        let id = try #require(queued["id"]?.string)
+        _ = try await value { (then: @escaping Then) in bench.device.retryQueued(id, then: then) }
+        #expect(try await bench.host.event(.queueEnded)["result"]?["clearedCount"] == 1)
+        #expect(
+            await outcome { (then: @escaping Then) in bench.device.retryQueued(id, then: then) }.error?.code == .notFound)
+        #expect(
+            await outcome { (then: @escaping Then) in bench.device.removeQueued("x", then: then) }.error?.code
+                == .notFound)
+        try await bench.leaveDesktop()
+        let other = try await bench.invoke("notification.clearAll").get()
+        _ = try await value { (then: @escaping Then) in
+            bench.device.removeQueued(other["id"]?.string ?? "", then: then)
+        }
+        #expect(try await bench.host.event(.queueEnded)["outcome"] == "removed")
+        _ = try await value { (then: @escaping Then) in bench.device.clearQueue(before: nil, then: then) }
+        #expect(try await bench.queue.isEmpty)
+        await bench.end()
+    }
+
+    @Test("a full queue gives its oldest up, and says so")
+    func full() async throws {
+        let bench = try await SealedBench()
+        try await bench.leaveDesktop()
+        for number in 0..<OfflineQueue.limit + 1 {
+            _ = try await bench.invoke("notification.delete", ["notificationId": .string("n\(number)")]).get()
+        }
+        let ended = try await bench.host.event(.queueEnded)
+        #expect(ended["outcome"] == "displaced")
+        #expect(try await bench.queue.count == OfflineQueue.limit)
+        #expect(try await bench.queue.first?["params"]?["notificationId"] == "n1")
+        await bench.end()
+    }
+
+    @Test("unpairing takes the commands of that desktop out")
+    func unpaired() async throws {
+        let bench = try await SealedBench()
+        try await bench.leaveDesktop()
+        _ = try await bench.invoke("notification.clearAll").get()
+        _ = try await value { (then: @escaping Then) in bench.device.unpairAll(then: then) }
+        #expect(try await bench.host.event(.queueEnded)["outcome"] == "removed")
+        #expect(try await bench.queue.isEmpty)
+        await bench.end()
+    }
+
+    // MARK: Deployed desktops
+
+    @Test("today's deployed desktop has no skill: that is remembered until the next connection, queued entries fail at once")
+    func withoutSkill() async throws {
+        let bench = try await Bench()
+        let (desktop, did) = try await bench.pairedDesktop()
+        async let first = bench.invoke("notification.getUnreadCount")
+        let request = try await desktop.payload("chainlesschain:command:request")
+        await desktop.message(
+            did,
+            [
+                "type": "chainlesschain:command:response",
+                "payload": [
+                    "id": request["payload"]?["id"],
+                    "error": ["code": -32603, "message": "Unknown command namespace: notification"],
+                ],
+            ])
+        #expect(try await first.error?.code == .unsupported)
+        // Not asked again, neither for a read nor for what could wait.
+        #expect(try await bench.invoke("notification.getUnreadCount").error?.code == .unsupported)
+        #expect(try await bench.invoke("notification.markAllAsRead").error?.code == .unsupported)
+        let core = bench.device.core
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            EventLoop.post {
+                guard let known = core.desktops.first, let command = try? Device.Command(.clearAll, params: nil) else {
+                    return continuation.resume()
+                }
+                core.keep(command, as: "queued-1", for: known) { _, _ in continuation.resume() }
+            }
+        }
+        let ended = try await bench.host.event(.queueEnded)
+        #expect(ended["outcome"] == "failed" && ended["error"]?["code"] == "unsupported")
+        await bench.device.close()
+        await bench.relay.stop()
+    }
+
+    @Test("a deployed desktop gets a queued command when it is back, under its id, with both spellings")
+    func deployed() async throws {
+        let bench = try await Bench()
+        let (desktop, did) = try await bench.pairedDesktop()
+        await desktop.close()
+        var queued = try await bench.invoke("notification.markAsRead", ["notificationId": "n"])
+        while queued.error != nil { queued = try await bench.invoke("notification.markAsRead", ["notificationId": "n"]) }
+        let back = try await RawPeer.register("desktop-1", at: bench.url)
+        let request = try await back.payload("chainlesschain:command:request")["payload"]
+        #expect(request?["id"] == (try queued.get()["id"]))
+        #expect(request?["params"] == ["notificationId": "n", "id": "n"])
+        await back.message(
+            did,
+            [
+                "type": "chainlesschain:command:response",
+                "payload": ["id": request?["id"], "result": ["success": true, "markedCount": "all"]],
+            ])
+        #expect(try await bench.host.event(.queueEnded)["result"]?["markedCount"] == "all")
+        await bench.device.close()
+        await bench.relay.stop()
+    }
+
+    // MARK: Inside the device
+
+    @Test("perform tells answered, queued, refused and uncertain apart, and the hook hears the end of what was kept")
+    func perform() async throws {
+        let bench = try await SealedBench()
+        let core = bench.device.core
+        let ends = Mailbox<QueueEnd>()
+        await Hook.set(core) { _, end in ends.put(end) }
+        let clear = try Device.Command(.clearAll, params: nil)
+        guard case .answered(let result) = await core.performed(clear) else {
+            Issue.record("not answered")
+            return await bench.end()
+        }
+        #expect(result["clearedCount"] == 0)
+        _ = try await value { (then: @escaping Then) in
+            bench.desktop.allow(.nothing, "notification", to: bench.deviceID, then: then)
+        }
+        guard case .refused(let error) = await core.performed(clear) else {
+            Issue.record("not refused")
+            return await bench.end()
+        }
+        #expect(error.code == .denied)
+        _ = try await value { (then: @escaping Then) in
+            bench.desktop.allow(.upTo(.mutating), "notification", to: bench.deviceID, then: then)
+        }
+        try await bench.leaveDesktop()
+        guard case .queued(let id) = await core.performed(clear) else {
+            Issue.record("not queued")
+            return await bench.end()
+        }
+        try await bench.returnDesktop()
+        let end = try await ends.take("an end", #_sourceLocation) { $0.command.id == id }
+        guard case .done = end.outcome else {
+            Issue.record("not done: \(end)")
+            return await bench.end()
+        }
+        await bench.end()
+    }
+
+    @Test("a call without an answer is uncertain; where it is kept it goes out again under its id")
+    func uncertain() async throws {
+        let bench = try await Bench()
+        let (desktop, did) = try await bench.pairedDesktop()
+        let core = bench.device.core
+        let mark = try Device.Command(.markAllAsRead, params: nil)
+        guard case .uncertain(let id, let error) = await core.performed(mark, timeout: 200, keepsUncertain: true) else {
+            Issue.record("not uncertain")
+            return
+        }
+        #expect(error.code == .timeout)
+        let first = try await desktop.payload("chainlesschain:command:request")["payload"]
+        let second = try await desktop.payload("chainlesschain:command:request")["payload"]
+        #expect(first?["id"]?.string == id.text && second?["id"]?.string == id.text)
+        #expect(first?["auth"]?["nonce"] != second?["auth"]?["nonce"])
+        await desktop.message(
+            did,
+            [
+                "type": "chainlesschain:command:response",
+                "payload": ["id": .string(id.text), "result": ["success": true, "markedCount": 2]],
+            ])
+        #expect(try await bench.host.event(.queueEnded)["result"]?["markedCount"] == 2)
+        await bench.device.close()
+        await bench.relay.stop()
+    }
+}
+
+@EventLoop
+private enum Hook {
+    static func set(_ core: DeviceCore, _ hook: @escaping @EventLoop (DeviceCore, QueueEnd) -> Void) {
+        core.queueEnded = hook
+    }
+}
+
+extension DeviceCore {
+    /// Performs a command with the only desktop.
+    fileprivate func performed(
+        _ command: Device.Command, timeout: Int64 = 10_000, keepsUncertain: Bool = false
+    ) async -> Performed {
+        await withCheckedContinuation { continuation in
+            guard let desktop = desktops.first else {
+                return continuation.resume(returning: .refused(HostError(.notFound, "no desktop")))
+            }
+            perform(command, desktop: desktop, timeout: timeout, keepsUncertain: keepsUncertain) { _, performed in
+                continuation.resume(returning: performed)
+            }
+        }
+    }
+}
