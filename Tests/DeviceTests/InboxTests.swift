@@ -89,7 +89,9 @@ struct InboxTests {
         #expect(refreshed["dropped"] == 0 && refreshed["added"] == 0 && refreshed["unread"] == 0)
         let state = try await value { device.inbox(then: $0) }
         #expect(state["loading"] == false && state["unread"] == 0)
-        #expect(state["desktops"]?[0]?["error"] == nil && state["desktops"]?[0]?["refreshedAt"]?.integer != nil)
+        #expect(
+            state["desktops"]?.array?.first?["error"] == nil
+                && state["desktops"]?.array?.first?["refreshedAt"]?.integer != nil)
         await house.close()
     }
 
@@ -198,7 +200,7 @@ struct InboxTests {
         await two.desktop.close()
         let refreshed = try await value { device.refresh(nil, timeout: 3_000, then: $0) }
         #expect(refreshed["unread"] == 1 && refreshed["failed"]?.array?.count == 1)
-        #expect(refreshed["failed"]?[0]?["desktop"] == .string(desktop))
+        #expect(refreshed["failed"]?.array?.first?["desktop"] == .string(desktop))
         let state = try await value { device.inbox(then: $0) }
         #expect(state["desktops"]?.array?.count == 2)
         // An unpaired desktop's rows can still be taken away, here alone.
@@ -255,7 +257,7 @@ struct InboxTests {
         ]
         for _ in 0..<2 {
             await desktop.answer(try await desktop.request("notification.getHistory"), of: did, refusal)
-            _ = try await bench.host.event(.inboxChanged) { $0["unsupported"] == true }
+            try await bench.device.untilInbox { $0["desktops"]?.array?.first?["unsupported"] == true }
             #expect(try await bench.invoke("notification.getSettings").error?.code == .unsupported)
             #expect(
                 await outcome { bench.device.refresh(nil, timeout: 5_000, then: $0) }.error?.code == .unsupported)
@@ -300,7 +302,7 @@ struct InboxTests {
                 let page = try await bench.device.load()
                 #expect(page.ids == ["a"] && page.unread == 1 && page.uncertain == [])
                 let state = try await value { bench.device.inbox(then: $0) }
-                #expect(state["desktops"]?[0]?["error"]?["code"] == .string(code.name))
+                #expect(state["desktops"]?.array?.first?["error"]?["code"] == .string(code.name))
             }
         }
         await bench.device.close()
@@ -348,7 +350,7 @@ struct InboxTests {
         async let refreshed = value { bench.device.refresh(nil, timeout: 10_000, then: $0) }
         let first = try await desktop.request("notification.getHistory")
         let loading = try await value { bench.device.inbox(then: $0) }
-        #expect(loading["loading"] == true && loading["desktops"]?[0]?["loading"] == true)
+        #expect(loading["loading"] == true && loading["desktops"]?.array?.first?["loading"] == true)
         let rows = (0..<150).map { number -> JSONValue in
             [
                 "id": .string("n\(number)"), "title": "T", "created_at": .integer(2_000_000_000_000 - Int64(number)),
@@ -372,7 +374,7 @@ struct InboxTests {
         #expect(
             await outcome { bench.device.refresh(nil, timeout: 200, then: $0) }.error?.code == .timeout)
         let state = try await value { bench.device.inbox(then: $0) }
-        #expect(state["loading"] == false && state["desktops"]?[0]?["error"]?["code"] == "timeout")
+        #expect(state["loading"] == false && state["desktops"]?.array?.first?["error"]?["code"] == "timeout")
         await bench.device.close()
         await bench.relay.stop()
     }
@@ -408,9 +410,20 @@ extension Device {
     func until(
         _ location: SourceLocation = #_sourceLocation, _ isWanted: (LoadedPage) -> Bool
     ) async throws {
+        try await until(location) { isWanted(try await load()) }
+    }
+
+    /// The same of its state.
+    func untilInbox(
+        _ location: SourceLocation = #_sourceLocation, _ isWanted: (JSONValue) -> Bool
+    ) async throws {
+        try await until(location) { isWanted(try await value { inbox(then: $0) }) }
+    }
+
+    private func until(_ location: SourceLocation, isSo: () async throws -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(5)
         while ContinuousClock.now < deadline {
-            if isWanted(try await load()) { return }
+            if try await isSo() { return }
             await Task.yield()
         }
         Issue.record("the inbox did not become what it should", sourceLocation: location)

@@ -102,7 +102,7 @@ import Wire
         #expect(try asked(refresh.begin()).before == nil)
         let second = try asked(refresh.received(page(0..<100, total: 150, next: "~p"), merged(100)))
         #expect(second.before == "~p" && second.offset == 0)
-        #expect(refresh.received(page(100..<150, total: 151), merged(50)) == .finish(.unknown, unread: 0))
+        #expect(refresh.received(page(100..<150, total: 151), merged(50)) == .finish(.all, unread: 0))
     }
 
     @Test("a desktop without places is asked by offset, until all is read")

@@ -21,6 +21,8 @@ package struct InboxRefresh: Sendable {
     private var pages = 0
     private var total: Int64?
     private var beganAnew = false
+    /// The desktop names the next page: its pages fit together, whatever comes meanwhile.
+    private var isByPlace = false
     /// When the oldest row that was read was created.
     private var oldest: EpochMilliseconds?
     private var coverage: Inbox.Coverage?
@@ -39,16 +41,17 @@ package struct InboxRefresh: Sendable {
     package mutating func received(_ page: HistoryPage, _ merged: Inbox.Merged) -> Step {
         pages += 1
         let count = Int64(clamping: page.rows.count &+ page.skipped)
-        if page.next == nil, let total, total != page.total { return changed(page) }
+        if page.next != nil { isByPlace = true }
+        if !isByPlace, let total, total != page.total { return changed(page) }
         total = page.total
         offset &+= count
         for row in page.rows {
             if let createdAt = row.createdAt { oldest = min(oldest ?? createdAt, createdAt) }
         }
         if merged.isInSync { return end(.inSync, page) }
-        if count == 0 || page.next == nil && offset >= page.total { return end(.all, page) }
+        if count == 0 || page.next == nil && (isByPlace || offset >= page.total) { return end(.all, page) }
         // A desktop that gives the same page again and again does not know offsets.
-        if merged.newToRun == 0, page.next == nil, page.skipped == 0 { return end(.unknown, page) }
+        if merged.newToRun == 0, !isByPlace, page.skipped == 0 { return end(.unknown, page) }
         if offset >= rowLimit || pages >= Self.pageLimit { return end(oldest.map { .after($0) } ?? .unknown, page) }
         return .ask(query(before: page.next))
     }
