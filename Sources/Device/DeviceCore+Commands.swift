@@ -171,7 +171,11 @@ extension DeviceCore {
         case .complete(let call, let outcome):
             armCallTimer()
             let end = read(outcome, of: call.waiter.command)
-            if case .refused(let refusal) = end, refusal.lacksSkill { withoutSkill.insert(desktop.id) }
+            switch end {
+            case .refused(let refusal) where refusal.lacksSkill: withoutSkill.insert(desktop.id)
+            case .answered(let result): noteRevision(in: result, of: desktop.id, call.waiter.command)
+            case .refused, .undecodable, .notSent, .absent, .unanswered, .ended: break
+            }
             call.waiter.then(self, end)
         }
     }

@@ -132,7 +132,6 @@ extension DeviceCore {
             let event: @Sendable (inout OfflineQueue) -> OfflineQueue.Change
             switch end {
             case .answered(let result):
-                core.noteRevision(in: result, of: peer)
                 if let failure = QueueFailure(result) {
                     event = { $0.refused(id, failure) }
                 } else {
@@ -270,8 +269,14 @@ extension DeviceCore {
     }
 
     /// A desktop has told the revision of its settings.
-    func noteRevision(in result: JSONObject, of desktop: PeerID) {
-        guard let revision = result["revision"]?.integer, revisions[desktop] != revision else { return }
+    func noteRevision(in result: JSONObject, of desktop: PeerID, _ command: Device.Command) {
+        guard command.isNotification, let revision = result["revision"]?.integer else { return }
+        note(revision: revision, of: desktop)
+    }
+
+    /// The same, where it comes otherwise.
+    func note(revision: Int64, of desktop: PeerID) {
+        guard revisions[desktop] != revision else { return }
         revisions[desktop] = revision
         store { (connection) throws(StoreError) in
             try QueueTable(connection).note(revision: revision, of: desktop)

@@ -19,32 +19,64 @@ struct RepeatedCallsTests {
     @EventLoop
     private func cut(_ desktop: Desktop) { for link in desktop.core.links.values { link.reconnectNow() } }
 
-    @Test("calls in small bursts over connections that are cut all come to their answers, and are carried out once")
-    func cutWhileCallsWait() async throws {
-        let bench = try await SealedBench()
-        let count = 600
-        let results = await withTaskGroup(of: Result<JSONValue, any Error>.self) { group in
-            for number in 0..<count {
-                group.addTask {
-                    do {
-                        let sent = try await bench.invoke(
-                            "notification.send", ["title": .string("\(number)"), "body": ""], timeout: 60_000)
-                        return .success(try sent.get())
-                    } catch { return .failure(error) }
-                }
-                if number % 40 == 39 {
-                    if number % 80 == 39 { await cut(bench.device) } else { await cut(bench.desktop) }
-                    try? await Task.sleep(for: .milliseconds(20))
-                }
-            }
-            return await group.reduce(into: []) { $0.append($1) }
+    /// Gives commands without waiting, and cuts a connection right after: their frames are on their way.
+    private func burst(
+        _ bench: SealedBench, _ numbers: Range<Int>, _ ends: Mailbox<Result<Device.Reply, HostError>>,
+        _ cut: @escaping @Sendable @EventLoop () -> Void
+    ) throws {
+        for number in numbers {
+            let params: JSONObject = ["title": .string("\(number)"), "body": ""]
+            let command = try Device.Command(.send, params: JSONValue.object(params).serialized())
+            bench.device.invoke(command, desktop: nil, timeout: 60_000) { end in EventLoop.post { ends.put(end) } }
         }
-        let failed = results.filter { (try? $0.get())?["success"] != true }
-        #expect(failed.isEmpty, "\(failed.count) failed: \(failed.prefix(3))")
-        let ids = Set(results.compactMap { (try? $0.get())?["notificationId"]?.string })
-        #expect(ids.count == count)
-        #expect(try await bench.history()["total"] == .integer(Int64(count)))
+        EventLoop.post { cut() }
+    }
+
+    /// All ends, and the ids of those that succeeded.
+    private func collect(_ count: Int, _ ends: Mailbox<Result<Device.Reply, HostError>>) async throws -> [JSONValue] {
+        var results: [JSONValue] = []
+        for _ in 0..<count {
+            switch try await ends.take("an end", #_sourceLocation, where: { _ in true }) {
+            case .success(let reply): results.append(try JSONValue(parsing: reply.json))
+            case .failure(let error): #expect(error.code == .offline, "\(error)")
+            }
+        }
+        return results
+    }
+
+    @Test("a device whose connection is cut while calls wait gets all answers, and each is carried out once")
+    func deviceIsCut() async throws {
+        let bench = try await SealedBench()
+        let ends = Mailbox<Result<Device.Reply, HostError>>()
+        let core = bench.device.core
+        for round in 0..<10 {
+            try burst(bench, round * 50..<round * 50 + 50, ends) { cut(bench.device) }
+            // The next ones go out over a connection again.
+            let deadline = ContinuousClock.now + .seconds(10)
+            while await !core.isConnected, ContinuousClock.now < deadline {
+                try await Task.sleep(for: .milliseconds(2))
+            }
+        }
+        let results = try await collect(500, ends)
+        #expect(results.count == 500)
+        #expect(Set(results.compactMap { $0["notificationId"]?.string }).count == 500)
+        #expect(try await bench.history()["total"] == 500)
         #expect(try await bench.deviceState["counters"]?["repeatedCommands"]?.integer ?? 0 > 0)
+        await bench.end()
+    }
+
+    @Test("when the desktop's connection is cut while calls wait no call hangs, and none is carried out twice")
+    func desktopIsCut() async throws {
+        let bench = try await SealedBench()
+        let ends = Mailbox<Result<Device.Reply, HostError>>()
+        for round in 0..<10 {
+            try burst(bench, round * 50..<round * 50 + 50, ends) { cut(bench.desktop) }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        let results = try await collect(500, ends)
+        #expect(Set(results.compactMap { $0["notificationId"]?.string }).count == results.count)
+        let titles = try await bench.allTitles()
+        #expect(Set(titles).count == titles.count && titles.count >= results.count)
         await bench.end()
     }
 
@@ -73,5 +105,23 @@ struct RepeatedCallsTests {
         #expect(error?.code == .offline && error?.message.contains("may have been carried out") == true)
         await bench.device.close()
         await bench.relay.stop()
+    }
+}
+
+extension DeviceCore {
+    fileprivate var isConnected: Bool { desktops.first.flatMap { bestLink(to: $0) } != nil }
+}
+
+extension SealedBench {
+    /// Of the whole history.
+    fileprivate func allTitles() async throws -> [String] {
+        var titles: [String] = []
+        while true {
+            let query = try Desktop.HistoryQuery(parsing: #"{"limit":500,"offset":\#(titles.count)}"#)
+            let page = try await value { [desktop] (then: @escaping Then) in desktop.history(query, then: then) }
+            let rows = page["notifications"]?.array?.compactMap { $0["title"]?.string } ?? []
+            guard !rows.isEmpty else { return titles }
+            titles += rows
+        }
     }
 }
