@@ -375,6 +375,79 @@ BW_API bw_status bw_device_invoke_async(bw_device *device, const char *desktop, 
                                         void *user_data, bw_destroy destroy);
 
 /* ================================================================================================================
+ * Inbox
+ *
+ * The desktops' history as the device knows it, in the store: it opens at once, and offline. Pushes enter it as they come;
+ * each time that a desktop can be reached it is refreshed by itself, and the desktop's settings are fetched. The desktop
+ * is the source of truth: a refresh drops what it no longer has. From a desktop that keeps no pushes for its devices (one
+ * that was not paired sealed) what was missed meanwhile enters as pushes, "late":true, once; what was read there already
+ * is no news, and enters read.
+ *
+ * A change is in the inbox before its command is sent, and is put back when the desktop refuses it. When the answer is
+ * lost (BW_E_TIMEOUT, or the connection ended) the rows come back as they were, with "uncertain":true: they may be read or
+ * deleted already, the next refresh settles it; and the command is sent again under its id (see "Queue"), unless it is
+ * about everything and the desktop is one that would carry it out twice. While a desktop is away a change gives BW_QUEUED,
+ * and {"queued":true,"id"}: it stays shown, and is put back when queue.ended says anything but "done".
+ *
+ * Unread are the unread notifications of all desktops, silenced and late ones included; each refresh corrects the number by
+ * what the desktop counts, so it may be more than the rows that are here. It is never negative, and is what a badge shows.
+ * What another device of the user's has marked, deleted or cleared is so here, too, at once or with the next refresh.
+ *
+ * desktop is the "id" of a paired desktop, or NULL when exactly one is paired. Rows of a desktop that was unpaired stay;
+ * named by its id, they are changed here alone. Errors of all that ask a desktop: as for the methods.
+ * ============================================================================================================= */
+
+/* A page of the inbox, out of the store. params_json: {"desktop"?: only of this one,"limit"?: 1 to 500, default 50,
+ * "offset"?,"unreadOnly"?: bool,"query"?,"priority"?,"source"?,"since"?,"until"?,"sort"?,"before"?}, as for
+ * notification.getHistory; NULL = the newest of all. *page_json becomes {"notifications":[{"desktop","id","title","body",
+ * "priority","source","createdAt","receivedAt","silenced","late","read","readAt"?,"uncertain"?: true,"data",…}],"total",
+ * "unread","next"?,"loading"}: "total" counts what the question matches, "unread" is that of the desktop or of all.
+ * Errors: BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_inbox_load(bw_device *device, const char *params_json, char **page_json);
+
+/* {"unread","loading","desktops":[{"desktop","unread","loading","refreshedAt"?,"error"?:{"code","message"},
+ * "unsupported"?: true}]}: "loading" while a refresh is under way; "error" is what went wrong last, until something goes
+ * well; "unsupported" = the desktop has no notification skill, and is not asked again before the next connection.
+ * Errors: BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_inbox_state(bw_device *device, char **state_json);
+
+/* The desktop's settings as it told them last, out of the store: {"settings":{as notification.getSettings gives them},
+ * "fetchedAt"}. They are the desktop's, not this device's. A change is told as settings.changed. Errors: BW_E_NOT_FOUND
+ * (desktop; or it has not told them yet), BW_E_UNSUPPORTED, BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_inbox_settings(bw_device *device, const char *desktop, char **settings_json);
+
+/* Brings the inbox up to date with the desktop's history, page by page; NULL = with those of all paired desktops.
+ * *result_json (may be NULL) becomes {"added","updated","dropped","unread","failed"?:[{"desktop","code","message"}]};
+ * "failed" when several were asked and not all answered. Since 0.1. */
+BW_API bw_status bw_inbox_refresh(bw_device *device, const char *desktop, int32_t timeout_ms, char **result_json);
+BW_API bw_status bw_inbox_refresh_async(bw_device *device, const char *desktop, int32_t timeout_ms,
+                                        bw_completion completion, void *user_data, bw_destroy destroy);
+
+/* Marks a notification as read. *result_json (may be NULL) becomes {"success","markedCount","unread"}. Also BW_QUEUED.
+ * Errors: BW_E_NOT_FOUND (the inbox does not have it), BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_inbox_mark_read(bw_device *device, const char *desktop, const char *id, int32_t timeout_ms,
+                                    char **result_json);
+BW_API bw_status bw_inbox_mark_read_async(bw_device *device, const char *desktop, const char *id, int32_t timeout_ms,
+                                          bw_completion completion, void *user_data, bw_destroy destroy);
+
+/* Marks all of a desktop's. As bw_inbox_mark_read(). Since 0.1. */
+BW_API bw_status bw_inbox_mark_all_read(bw_device *device, const char *desktop, int32_t timeout_ms, char **result_json);
+BW_API bw_status bw_inbox_mark_all_read_async(bw_device *device, const char *desktop, int32_t timeout_ms,
+                                              bw_completion completion, void *user_data, bw_destroy destroy);
+
+/* Deletes a notification, on the desktop as well: {"success","deletedCount"?,"unread"}. Also BW_QUEUED. Errors:
+ * BW_E_NOT_FOUND (the inbox does not have it), BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_inbox_delete(bw_device *device, const char *desktop, const char *id, int32_t timeout_ms,
+                                 char **result_json);
+BW_API bw_status bw_inbox_delete_async(bw_device *device, const char *desktop, const char *id, int32_t timeout_ms,
+                                       bw_completion completion, void *user_data, bw_destroy destroy);
+
+/* Deletes all of a desktop's: {"success","clearedCount","unread"}. As bw_inbox_delete(). Since 0.1. */
+BW_API bw_status bw_inbox_clear(bw_device *device, const char *desktop, int32_t timeout_ms, char **result_json);
+BW_API bw_status bw_inbox_clear_async(bw_device *device, const char *desktop, int32_t timeout_ms,
+                                      bw_completion completion, void *user_data, bw_destroy destroy);
+
+/* ================================================================================================================
  * Queue
  *
  * Commands that wait for their desktops, in the store: given while there was no connection, while the desktop was away, or
@@ -412,7 +485,10 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                          It is in the store before the callback runs, and is handed over exactly once; only when the
  *                          process ended inside dispatch does it come again, with "redelivered":true. It waits until
  *                          there is a subscription for it.
- *   unread.changed         {"unread"}
+ *   unread.changed         {"unread"}: of all desktops; the badge
+ *   inbox.changed          {"loading","error"?,"unsupported"?} as in bw_inbox_state(): the inbox has other rows of the
+ *                          "desktop", or shows them otherwise; or a refresh has begun or ended
+ *   settings.changed       {"settings","fetchedAt"} as bw_inbox_settings(): the "desktop" has others than it had
  *   connection.changed     {"online","routes":[…]} of the "desktop"
  *   pairing.changed        {"flow":"scan","state":"scanning"|"sending"|"success"|"failed",…},
  *                          {"flow":"show","state":"connecting"|"displaying"|"completed"|"expired"|"failed",…},
@@ -425,8 +501,8 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                          left the queue: made needless by a newer one ("by"), because it was full, or by the host
  *   command                {"type","payload"}: anything else that a paired desktop sent
  *   problem                {"code","message"}: something went wrong that no call reports
- * State events (unread, connection, peers, queue.changed) that wait in the queue are replaced by newer ones. The queue holds 1,024
- * events; beyond that the oldest command or problem gives way, and a problem tells how many.
+ * State events (unread, inbox, settings, connection, peers, queue.changed) that wait in the queue are replaced by newer
+ * ones. The queue holds 1,024 events; beyond that the oldest command or problem gives way, and a problem tells how many.
  * ============================================================================================================= */
 
 typedef uint64_t bw_subscription;
@@ -479,6 +555,9 @@ BW_API bw_status bw_desktop_state(bw_desktop *desktop, char **state_json);
 
 /* A desktop's events: notification.received (what a device asked it to show), unread.changed, connection.changed,
  * peers.changed {"devices":[…]}, command, problem, as for a device, and
+ *   notification.read     {"ids","readAt"}: of the history, by a device's command or by the desktop's own
+ *   notification.deleted  {"ids"}; notification.cleared {"before"}: everything that was created before that moment
+ *   settings.changed {"settings","revision"}
  *   pairing.changed  {"flow":"offer","state":"displaying"|"acked"|"paired"|"expired"|"cancelled"|"failed",…},
  *                    {"flow":"scan","state":"scanned"|"confirming"|"sending"|"paired"|"expired"|"cancelled"|"failed",…},
  *                    {"flow":"code","state":"connecting"|"displaying"|"acked"|"paired"|"expired"|"cancelled"|"failed",…};

@@ -146,6 +146,7 @@ extension DesktopCore {
             case .push(let event, let peers): push(event, to: peers, then: whenPushed)
             }
         }
+        announce(handled.announcements)
     }
 
     // MARK: Commands that come again

@@ -41,6 +41,7 @@ package final class Device: Role {
                 let table = QueueTable(connection)
                 var queue = try table.load()
                 try table.save(queue.recover())
+                try Inbox(connection).recoverChanges(queued: Set(queue.commands.map(\.id)))
                 return (queue, try table.revisions())
             }
         } catch {
@@ -108,6 +109,29 @@ package final class Device: Role {
         then: @escaping @Sendable (Result<Reply, HostError>) -> Void
     ) {
         EventLoop.post { [core] in core.invoke(command, desktop: desktop, timeout: timeout, then) }
+    }
+
+    package func load(_ query: InboxQuery, then: @escaping Then) {
+        EventLoop.post { [core] in core.load(query, then) }
+    }
+
+    package func inbox(then: @escaping Then) { EventLoop.post { [core] in core.describeInbox(then) } }
+
+    /// `nil` = every paired desktop.
+    package func refresh(_ desktop: String?, timeout: Int64, then: @escaping Then) {
+        EventLoop.post { [core] in core.refresh(desktop, timeout: timeout, then) }
+    }
+
+    package func change(
+        _ request: InboxRequest, desktop: String?, timeout: Int64,
+        then: @escaping @Sendable (Result<Reply, HostError>) -> Void
+    ) {
+        EventLoop.post { [core] in core.changeInbox(request, desktop: desktop, timeout: timeout, then) }
+    }
+
+    /// What the desktop has said of its settings last.
+    package func settings(of desktop: String?, then: @escaping Then) {
+        EventLoop.post { [core] in core.describeSettings(of: desktop, then) }
     }
 
     /// The commands that wait, as JSON.

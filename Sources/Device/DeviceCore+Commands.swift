@@ -23,7 +23,7 @@ extension DeviceCore {
             perform(command, desktop: desktop, timeout: timeout) { core, performed in
                 guard case .answered(let result) = performed, case .notification(.getHistory) = command.kind,
                     result["success"] == true, result["unreadCount"] == nil
-                else { return then(performed.reply) }
+                else { return core.learn(command, performed, from: desktop) { _ in then(performed.reply) } }
                 core.completeHistory(result, from: desktop, deadline: deadline, then)
             }
         }
@@ -89,7 +89,7 @@ extension DeviceCore {
 
     static func newRequestID() -> RequestID { RequestID(TextEncoding.hex.encode(Identity.randomBytes(16))) }
 
-    private func pick(_ name: String?) -> Result<PairedDesktop, HostError> {
+    func pick(_ name: String?) -> Result<PairedDesktop, HostError> {
         if let name {
             guard let desktop = desktops.first(where: { $0.id.text == name }) else {
                 return .failure(HostError(.notFound, "no paired desktop has this id; bw_pairing_list() has them"))

@@ -131,6 +131,7 @@ extension DeviceCore {
             let connection = connection(of: desktop)
             guard toldConnections[desktop.id] != connection else { continue }
             toldConnections[desktop.id] = connection
+            reachabilityChanged(desktop, isOnline: connection["online"] == true)
             channel.post(HostEvent(.connectionChanged, desktop: desktop.id.text, data: connection))
         }
     }

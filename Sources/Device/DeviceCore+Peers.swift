@@ -83,6 +83,7 @@ extension DeviceCore {
             heardAt[desktop.id] = nil
             absent.remove(desktop.id)
             forgetQueue(of: desktop.id)
+            forgetInbox(of: desktop.id)
         }
         guard !removed.isEmpty else { return }
         tellPeers()

@@ -34,6 +34,7 @@ extension DeviceCore {
         // These are stored with their mark; all others have no effect on the disk.
         switch payload {
         case .event(let event): return admit(event, from: desktop, isLate: !isLive, incoming.mark)
+        case .otherEvent(let name, let fields) where apply(event: name, fields, from: desktop, incoming.mark): return
         case .bellwire("bellwire:unpair", _) where incoming.isSealed:
             return wasUnpaired(by: desktop, incoming.mark)
         case .bellwire, .response, .iceConfig, .otherEvent, .request, .other, .cancel, .pairAck, .pairingConfirmation,
@@ -75,7 +76,7 @@ extension DeviceCore {
             switch result {
             case .success((.inserted, let unread)):
                 core.channel.pushesWait()
-                core.channel.post(HostEvent(.unreadChanged, data: ["unread": .integer(unread)]))
+                core.tellInbox(of: id, unread: unread)
             case .success((.duplicate, _)): core.dispatcher.wasStoredBefore()
             case .failure(let error):
                 guard error.code != .closed else { return }

@@ -61,7 +61,8 @@ final class DeviceCore {
     /// The newest revision of each desktop's settings that it has told.
     var revisions: [PeerID: Int64]
     /// Hears of each queued command that has left the queue or failed, after the store has; the host hears by an event.
-    var queueEnded: (@EventLoop (DeviceCore, QueueEnd) -> Void)?
+    var queueEnded: (@EventLoop (DeviceCore, QueueEnd) -> Void)? = { core, end in core.ended(end) }
+    var desk = InboxDesk()
     var dispatcher = Dispatcher()
     var counters = Counters()
     private let seal: RoleState.Seal

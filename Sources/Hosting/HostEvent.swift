@@ -9,6 +9,13 @@ package struct HostEvent: Sendable {
         case connectionChanged = "connection.changed"
         case pairingChanged = "pairing.changed"
         case peersChanged = "peers.changed"
+        /// A desktop's part of the inbox is another one, or is being loaded.
+        case inboxChanged = "inbox.changed"
+        case settingsChanged = "settings.changed"
+        // What a desktop tells of its history, to its host and to the user's other devices (protocol.md 4.6).
+        case notificationRead = "notification.read"
+        case notificationDeleted = "notification.deleted"
+        case notificationCleared = "notification.cleared"
         case queueChanged = "queue.changed"
         /// A queued command was carried out, has failed, or has left the queue.
         case queueEnded = "queue.ended"
@@ -18,9 +25,11 @@ package struct HostEvent: Sendable {
         /// Whether a newer one makes an older one needless that still waits for the host.
         package var isState: Bool {
             switch self {
-            case .unreadChanged, .connectionChanged, .peersChanged, .queueChanged: true
+            case .unreadChanged, .connectionChanged, .peersChanged, .queueChanged, .inboxChanged, .settingsChanged: true
             // Each step of a pairing is for the host to see.
-            case .notificationReceived, .pairingChanged, .queueEnded, .command, .problem: false
+            case .notificationReceived, .notificationRead, .notificationDeleted, .notificationCleared, .pairingChanged,
+                .queueEnded, .command, .problem:
+                false
             }
         }
     }

@@ -105,7 +105,7 @@ struct DeviceLifeTests {
         let bench = try await Bench()
         let (desktop, _) = try await bench.pairedDesktop()
         async let call = bench.invoke("notification.getUnreadCount")
-        _ = try await desktop.payload("chainlesschain:command:request")
+        _ = try await desktop.request("notification.getUnreadCount")
         _ = try await RawPeer.register("desktop-2", at: bench.url)
         async let scan = outcome {
             bench.device.scan(bench.code(of: "desktop-2"), timeout: 10_000, then: $0)

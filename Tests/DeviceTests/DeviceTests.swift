@@ -194,8 +194,8 @@ struct DeviceTests {
         let bench = try await Bench()
         let (desktop, did) = try await bench.pairedDesktop()
         async let answer = bench.invoke("notification.getUnreadCount")
-        let request = try await desktop.payload("chainlesschain:command:request")
-        let id = try #require(request["payload"]?["id"]?.string)
+        let request = try await desktop.request("notification.getUnreadCount")
+        let id = try #require(request["id"]?.string)
         let payload = form.replacingOccurrences(of: "ID", with: id)
         await desktop.send(
             text:
@@ -249,13 +249,13 @@ struct DeviceTests {
         let bench = try await Bench()
         let (desktop, did) = try await bench.pairedDesktop()
         async let timedOut = bench.invoke("notification.getUnreadCount", timeout: 200)
-        let request = try await desktop.payload("chainlesschain:command:request")
+        let request = try await desktop.request("notification.getUnreadCount")
         #expect(try await timedOut.error?.code == .timeout)
         await desktop.message(
             did,
             [
                 "type": "chainlesschain:command:response",
-                "payload": ["id": request["payload"]?["id"], "result": ["count": 1]],
+                "payload": ["id": request["id"], "result": ["count": 1]],
             ])
         await desktop.message(did, event("after"))
         _ = try await bench.host.push(from: bench.device)

@@ -48,6 +48,9 @@ final class RawPeer: WebSocketDelegate {
         send(["type": "message", "to": .string(peer), "payload": payload])
     }
 
+    /// What has come, and nobody has taken.
+    var waitingFrames: [JSONValue] { frames.all }
+
     func close() { webSocket?.close() }
 
     func frame(
@@ -62,6 +65,23 @@ final class RawPeer: WebSocketDelegate {
             $0["type"] == "message" && $0["payload"]?["type"] == .string(type)
         }
         return try #require(frame["payload"], sourceLocation: location)
+    }
+
+    /// The next request for that method, whatever others come: a device asks much by itself.
+    func request(_ method: String, _ location: SourceLocation = #_sourceLocation) async throws -> JSONValue {
+        let frame = try await frame(location) {
+            let payload = $0["payload"]
+            return payload?["type"] == "chainlesschain:command:request"
+                && payload?["payload"]?["method"] == .string(method)
+        }
+        return try #require(frame["payload"]?["payload"], sourceLocation: location)
+    }
+
+    /// Answers a request.
+    func answer(_ request: JSONValue, of device: String, _ answer: JSONObject) {
+        var payload = answer
+        payload["id"] = request["id"]
+        message(device, ["type": "chainlesschain:command:response", "payload": .object(payload)])
     }
 
     /// Asks the relay something: what was sent before is on its way.

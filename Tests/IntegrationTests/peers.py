@@ -205,7 +205,8 @@ class FakeDesktop:
             self.device,
             lambda frame: frame["type"] == "message"
             and frame["to"] == self.peer_id
-            and frame["payload"]["type"] == kind,
+            and frame["payload"]["type"] == kind
+            and not is_of_the_device(frame["payload"]),
             timeout,
         )
         found: Object = frame["payload"]
@@ -224,6 +225,15 @@ class FakeDesktop:
 
     def close(self) -> None:
         self.server.close()
+
+
+def is_of_the_device(payload: Object) -> bool:
+    """Whether it is one of the requests that a device makes by itself: its inbox and the settings, at each connect."""
+    if payload["type"] != "chainlesschain:command:request":
+        return False
+    request = payload["payload"]
+    is_refresh = request["method"] == "notification.getHistory" and request["params"].get("limit") == 100
+    return is_refresh or request["method"] == "notification.getSettings"
 
 
 def push_payload(number: int | str, **fields: Any) -> Object:

@@ -119,14 +119,24 @@ import Wire
     }
 
     @Test(
-        "what is asked at each push is answered by an index",
+        "what is asked at each push, and to show a page, is answered by an index",
         arguments: [
             (
-                "SELECT row FROM inbox WHERE handed < 2 AND handed = 0 AND row > 5 ORDER BY row LIMIT 9",
+                "SELECT row FROM inbox WHERE handed < 2 AND handed = 0 AND +row > 5 ORDER BY arrival LIMIT 9",
                 "inbox_unhanded"
             ),
-            ("SELECT count(*) FROM inbox WHERE read = 0", "inbox_unread"),
-            ("SELECT count(*) FROM inbox WHERE read = 0 AND desktop = 'd'", "inbox_unread"),
+            ("SELECT max(arrival) FROM inbox WHERE handed < 2", "inbox_unhanded"),
+            ("SELECT desktop, count(*) FROM inbox WHERE read = 0 AND hidden = 0 GROUP BY desktop", "inbox_unread"),
+            (
+                "SELECT inbox.row FROM inbox WHERE inbox.hidden = 0 ORDER BY inbox.created_at DESC, inbox.row DESC LIMIT 9",
+                "inbox_newest"
+            ),
+            (
+                """
+                SELECT inbox.row FROM inbox WHERE inbox.hidden = 0 AND inbox.desktop = 'd'
+                ORDER BY inbox.created_at DESC, inbox.row DESC LIMIT 9
+                """, "inbox_of"
+            ),
             ("SELECT row FROM inbox WHERE pushed = 1 ORDER BY row DESC LIMIT 1", "inbox_pushed"),
             ("UPDATE inbox SET read = 1 WHERE desktop = 'd' AND id = 'n' AND read = 0", "autoindex"),
         ])

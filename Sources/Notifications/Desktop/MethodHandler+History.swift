@@ -6,11 +6,14 @@ import Wire
 extension MethodHandler {
     /// An event names at most so many notifications: it stays far below what a frame may hold.
     static let idsPerEvent = 1_000
+    /// The rows of a page that goes over the wire: sealed, it stays within a frame.
+    static let pageBytes = 640 * 1_024
     /// Beyond so many, the newest are named, and the devices' next refresh tells of the others.
     static let idLimit = 20_000
 
     func page(_ query: HistoryQuery) throws(StoreError) -> Handled {
-        guard let page = try history.page(query) else {
+        let bytes = caller == .host ? .max : Self.pageBytes
+        guard let page = try history.page(query, bytes: bytes) else {
             return refuse(.parameter("before", "names no place in the history"))
         }
         return answer([

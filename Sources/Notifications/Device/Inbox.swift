@@ -1,4 +1,3 @@
-import JSON
 package import Store
 package import Wire
 
@@ -27,41 +26,47 @@ package struct Inbox {
     }
 
     /// Keeps a push that has come; it waits to be handed to the host.
+    ///
+    /// A row that the history brought before it becomes a push by it: the host has not had it yet (`protocol.md` 4.4).
     package func insert(_ notification: Notification, from desktop: PeerID) throws(StoreError) -> Insertion {
-        try insert(notification, from: desktop, handed: .waiting, pushed: true)
-    }
-
-    /// Brings in a row of the desktop's history, which is the source of truth: what is known of it is overwritten, but for
-    /// how it came to us. A row that is new here is not handed over: it was asked for.
-    package func merge(
-        _ row: HistoryRow, from desktop: PeerID, receivedAt: EpochMilliseconds
-    ) throws(StoreError) -> Insertion {
-        let notification = Notification(row, receivedAt: receivedAt)
-        let insertion = try insert(notification, from: desktop, handed: .handed, pushed: false)
-        guard insertion == .duplicate else { return insertion }
+        let insertion = try insert(notification, from: desktop, handed: .waiting, pushed: true)
+        let row: Int64
+        switch insertion {
+        case .inserted(let inserted): row = inserted
+        case .duplicate:
+            guard let promoted = try promote(notification, from: desktop) else { return .duplicate }
+            row = promoted
+        }
         try connection.execute(
             """
-            UPDATE inbox SET title = ?3, body = ?4, priority = ?5, source = ?6, created_at = ifnull(?7, created_at),
-                read = ?8, read_at = ?9, data = ifnull(?10, data)
-            WHERE desktop = ?1 AND id = ?2
-            """,
-            [
-                .text(desktop.text), .text(row.id.text), .text(row.title), .text(row.body),
-                .integer(row.priority.rawValue), .text(row.source.rawValue), .optional(row.createdAt),
-                .flag(row.read), .optional(row.readAt),
-                .optional(row.data.map { JSONValue.object($0).serialized() }),
-            ])
-        return .duplicate
+            INSERT INTO inbox_desktop(desktop, last_push_at) VALUES (?1, ?2)
+            ON CONFLICT(desktop) DO UPDATE SET last_push_at = ?2
+            """, [.text(desktop.text), .integer(notification.createdAt)])
+        return .inserted(row: row)
     }
 
-    /// Unread rows over all desktops, silenced and late ones included.
+    /// Unread rows over all desktops, silenced and late ones included, and those that are not here: of each desktop never
+    /// less than none.
     package func unreadCount() throws(StoreError) -> Int64 {
-        try connection.integer("SELECT count(*) FROM inbox WHERE read = 0")
+        try connection.integer("SELECT ifnull(sum(max(0, n)), 0) FROM (\(Inbox.unread) GROUP BY desktop)")
     }
 
     package func unreadCount(of desktop: PeerID) throws(StoreError) -> Int64 {
-        try connection.integer("SELECT count(*) FROM inbox WHERE read = 0 AND desktop = ?", [.text(desktop.text)])
+        try connection.integer(
+            "SELECT max(0, ifnull(sum(n), 0)) FROM (\(Inbox.unread) GROUP BY desktop) WHERE desktop = ?",
+            [.text(desktop.text)])
     }
+
+    /// What is not here counts, unless everything of its desktop is being marked or cleared.
+    private static let unread = """
+        SELECT desktop, sum(n) AS n FROM (
+            SELECT desktop, count(*) AS n FROM inbox WHERE read = 0 AND hidden = 0 GROUP BY desktop
+            UNION ALL
+            SELECT desktop, beyond FROM inbox_desktop WHERE beyond <> 0 AND NOT EXISTS (
+                SELECT 1 FROM inbox_change AS c
+                WHERE c.desktop = inbox_desktop.desktop AND c.stage = 0 AND c.kind IN (1, 3))
+        )
+        """
 
     /// The push that came last.
     package func latestPush() throws(StoreError) -> Entry? {
@@ -76,8 +81,9 @@ package struct Inbox {
         var changed = 0
         for id in ids {
             changed += try connection.execute(
-                "UPDATE inbox SET read = 1, read_at = ? WHERE desktop = ? AND id = ? AND read = 0",
-                [.integer(moment), .text(desktop.text), .text(id.text)])
+                """
+                UPDATE inbox SET read = 1, said_read = 1, read_at = ? WHERE desktop = ? AND id = ? AND read = 0
+                """, [.integer(moment), .text(desktop.text), .text(id.text)])
         }
         return changed
     }
@@ -85,13 +91,24 @@ package struct Inbox {
     /// Marks all of one desktop; gives how many were unread before.
     package func markAllRead(of desktop: PeerID, at moment: EpochMilliseconds) throws(StoreError) -> Int {
         try connection.execute(
-            "UPDATE inbox SET read = 1, read_at = ? WHERE desktop = ? AND read = 0",
+            "UPDATE inbox SET read = 1, said_read = 1, read_at = ? WHERE desktop = ? AND read = 0",
             [.integer(moment), .text(desktop.text)])
     }
 
-    /// Forgets a desktop that was unpaired.
+    /// Forgets a desktop that was unpaired, and all of its rows.
     package func removeAll(of desktop: PeerID) throws(StoreError) -> Int {
-        try connection.execute("DELETE FROM inbox WHERE desktop = ?", [.text(desktop.text)])
+        try forget(desktop)
+        return try connection.execute("DELETE FROM inbox WHERE desktop = ?", [.text(desktop.text)])
+    }
+
+    /// A desktop was unpaired: its rows stay, as they are shown.
+    package func forget(_ desktop: PeerID) throws(StoreError) {
+        let values: [Value] = [.text(desktop.text)]
+        try connection.execute("DELETE FROM inbox_change WHERE desktop = ?", values)
+        try connection.execute("UPDATE inbox SET said_read = read, uncertain = 0 WHERE desktop = ?", values)
+        try take(out: "desktop = ? AND hidden = 1", values)
+        try connection.execute("DELETE FROM inbox_desktop WHERE desktop = ?", values)
+        try connection.execute("DELETE FROM desktop_settings WHERE desktop = ?", values)
     }
 
     static let columns = "row, desktop, redelivered, \(StoredNotification.columns)"
@@ -102,16 +119,41 @@ package struct Inbox {
             notification: try StoredNotification.read(row, from: 3), redelivered: try row.flag(2))
     }
 
-    private func insert(
-        _ notification: Notification, from desktop: PeerID, handed: Handed, pushed: Bool
+    func insert(
+        _ notification: Notification, from desktop: PeerID, handed: Handed, pushed: Bool, run: Int64 = 0
     ) throws(StoreError) -> Insertion {
         let inserted = try connection.execute(
             """
-            INSERT INTO inbox(desktop, handed, pushed, \(StoredNotification.columns))
-            VALUES (?, ?, ?, \(StoredNotification.placeholders))
+            INSERT INTO inbox(desktop, handed, pushed, said_read, search, seen, arrival, \(StoredNotification.columns))
+            VALUES (?, ?, ?, ?, ?, ?, \(Inbox.nextArrival), \(StoredNotification.placeholders))
             ON CONFLICT(desktop, id) DO NOTHING
             """,
-            [.text(desktop.text), .integer(handed.rawValue), .flag(pushed)] + StoredNotification.values(notification))
+            [
+                .text(desktop.text), .integer(handed.rawValue), .flag(pushed), .flag(notification.read),
+                .optional(SearchText.of(title: notification.title, body: notification.body)), .integer(run),
+            ] + StoredNotification.values(notification))
         return inserted == 1 ? .inserted(row: connection.lastInsertRow) : .duplicate
+    }
+
+    /// After those that wait for the host.
+    private static let nextArrival = "(SELECT ifnull(max(arrival), 0) + 1 FROM inbox WHERE handed < 2)"
+
+    private func promote(_ notification: Notification, from desktop: PeerID) throws(StoreError) -> Int64? {
+        let values: [Value] = [.text(desktop.text), .text(notification.id.text)]
+        let row = try connection.first(
+            "SELECT row FROM inbox WHERE desktop = ? AND id = ? AND pushed = 0", values
+        ) { (row) throws(StoreError) in try row.integer(0) }
+        guard let row else { return nil }
+        try connection.execute(
+            """
+            UPDATE inbox SET pushed = 1, handed = 0, received_at = ?, late = ?, silenced = ?,
+                arrival = \(Inbox.nextArrival)
+            WHERE row = ?
+            """,
+            [
+                .integer(notification.receivedAt), .flag(notification.late), .flag(notification.silenced),
+                .integer(row),
+            ])
+        return row
     }
 }

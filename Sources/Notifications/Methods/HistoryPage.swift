@@ -12,6 +12,14 @@ package struct HistoryPage: Sendable, Equatable {
     /// Where the next page begins, from desktops that page so.
     package var next: String?
 
+    package init(rows: [HistoryRow], total: Int64, unreadCount: Int64?, skipped: Int, next: String?) {
+        self.rows = rows
+        self.total = total
+        self.unreadCount = unreadCount
+        self.skipped = skipped
+        self.next = next
+    }
+
     package init(decoding result: JSONValue) throws(NotificationsError) {
         guard let object = result.object else { throw .answer(nil, "is no object") }
         guard let elements = object["notifications"]?.array ?? object["items"]?.array else {

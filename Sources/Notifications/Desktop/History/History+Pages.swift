@@ -1,3 +1,4 @@
+import JSON
 package import Store
 import Wire
 
@@ -17,7 +18,9 @@ extension History {
     ///
     /// A search reads along the full-text index, whose order is that in which the notifications came; everything else goes
     /// by the moment of creation. The two differ only where the desktop's clock was set back.
-    package func page(_ query: HistoryQuery) throws(StoreError) -> Page? {
+    ///
+    /// - Parameter bytes: ends the page before its rows, as JSON, are more; one row there is always.
+    package func page(_ query: HistoryQuery, bytes: Int = .max) throws(StoreError) -> Page? {
         var cursor: HistoryCursor?
         if let before = query.before {
             cursor = try place(of: before)
@@ -35,12 +38,19 @@ extension History {
         let shown = found.rows.prefix(Int(clamping: query.limit))
         var notifications: [Notification] = []
         var last: HistoryCursor?
+        var size = 0
+        var isCut = false
         for row in shown {
             guard let notification = try read(row) else { continue }
+            if bytes < .max {
+                size &+= JSONValue.object(notification.historyItem(isBellwire: true)).serialized().utf8.count
+                isCut = size > bytes && last != nil
+                if isCut { break }
+            }
             notifications.append(notification)
             last = HistoryCursor(notification, row: row)
         }
-        let next = found.rows.count > shown.count ? last?.text : nil
+        let next = isCut || found.rows.count > shown.count ? last?.text : nil
         return Page(notifications: notifications, total: found.total, unreadCount: try counts().unread, next: next)
     }
 

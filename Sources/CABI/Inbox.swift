@@ -1,0 +1,180 @@
+public import CBellwire
+import Device
+import Glibc
+import Hosting
+
+// bellwire.h, "Inbox".
+
+@_cdecl("bw_inbox_load") @implementation
+public func bw_inbox_load(
+    _ device: OpaquePointer?, _ params_json: UnsafePointer<CChar>?,
+    _ page_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let page = try output(page_json, "page_json")
+        let query = try Device.InboxQuery(parsing: try optionalText(params_json, "params_json"))
+        try give(try endpoint.queue.call { endpoint.role.load(query, then: $0) }, to: page)
+    }
+}
+
+@_cdecl("bw_inbox_state") @implementation
+public func bw_inbox_state(
+    _ device: OpaquePointer?, _ state_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let state = try output(state_json, "state_json")
+        try give(try endpoint.queue.call { endpoint.role.inbox(then: $0) }, to: state)
+    }
+}
+
+@_cdecl("bw_inbox_settings") @implementation
+public func bw_inbox_settings(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?,
+    _ settings_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let desktop = try optionalText(desktop, "desktop")
+        let settings = try output(settings_json, "settings_json")
+        try give(try endpoint.queue.call { endpoint.role.settings(of: desktop, then: $0) }, to: settings)
+    }
+}
+
+@_cdecl("bw_inbox_refresh") @implementation
+public func bw_inbox_refresh(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32,
+    _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let desktop = try optionalText(desktop, "desktop")
+        let timeout = try timeout(timeout_ms)
+        let result = try endpoint.queue.call { endpoint.role.refresh(desktop, timeout: timeout, then: $0) }
+        if let result_json { try give(result, to: result_json) }
+    }
+}
+
+@_cdecl("bw_inbox_refresh_async") @implementation
+public func bw_inbox_refresh_async(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ completion: bw_completion?,
+    _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    let userData = UserData(user_data, destroy)
+    return entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let desktop = try optionalText(desktop, "desktop")
+        let timeout = try timeout(timeout_ms)
+        let completion = try CABI.completion(completion, userData)
+        try endpoint.queue.call(completion) { endpoint.role.refresh(desktop, timeout: timeout, then: $0) }
+    }
+}
+
+// MARK: Changes
+
+/// Makes a change and waits for what the desktop says.
+private func change(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32,
+    _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
+    _ request: () throws(HostError) -> Device.InboxRequest
+) -> bw_status {
+    statusEntry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let desktop = try optionalText(desktop, "desktop")
+        let timeout = try timeout(timeout_ms)
+        let request = try request()
+        let answer = try endpoint.queue.answer { end in
+            endpoint.role.change(request, desktop: desktop, timeout: timeout) { end($0.map { Answer($0) }) }
+        }
+        if let result_json { try give(answer.json, to: result_json) }
+        return answer.status
+    }
+}
+
+/// Makes a change; what the desktop says goes to a completion.
+private func change(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ completion: bw_completion?,
+    _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?,
+    _ request: () throws(HostError) -> Device.InboxRequest
+) -> bw_status {
+    let userData = UserData(user_data, destroy)
+    return entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let desktop = try optionalText(desktop, "desktop")
+        let timeout = try timeout(timeout_ms)
+        let request = try request()
+        let completion = try CABI.completion(completion, userData)
+        try endpoint.queue.answer(completion) { end in
+            endpoint.role.change(request, desktop: desktop, timeout: timeout) { end($0.map { Answer($0) }) }
+        }
+    }
+}
+
+@_cdecl("bw_inbox_mark_read") @implementation
+public func bw_inbox_mark_read(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ id: UnsafePointer<CChar>?, _ timeout_ms: Int32,
+    _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    change(device, desktop, timeout_ms, result_json) { () throws(HostError) in try .markRead(try text(id, "id")) }
+}
+
+@_cdecl("bw_inbox_mark_read_async") @implementation
+public func bw_inbox_mark_read_async(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ id: UnsafePointer<CChar>?, _ timeout_ms: Int32,
+    _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    change(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+        try .markRead(try text(id, "id"))
+    }
+}
+
+@_cdecl("bw_inbox_mark_all_read") @implementation
+public func bw_inbox_mark_all_read(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32,
+    _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    change(device, desktop, timeout_ms, result_json) { () throws(HostError) in try .markAllRead() }
+}
+
+@_cdecl("bw_inbox_mark_all_read_async") @implementation
+public func bw_inbox_mark_all_read_async(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ completion: bw_completion?,
+    _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    change(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in try .markAllRead() }
+}
+
+@_cdecl("bw_inbox_delete") @implementation
+public func bw_inbox_delete(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ id: UnsafePointer<CChar>?, _ timeout_ms: Int32,
+    _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    change(device, desktop, timeout_ms, result_json) { () throws(HostError) in try .delete(try text(id, "id")) }
+}
+
+@_cdecl("bw_inbox_delete_async") @implementation
+public func bw_inbox_delete_async(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ id: UnsafePointer<CChar>?, _ timeout_ms: Int32,
+    _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    change(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+        try .delete(try text(id, "id"))
+    }
+}
+
+@_cdecl("bw_inbox_clear") @implementation
+public func bw_inbox_clear(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32,
+    _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    change(device, desktop, timeout_ms, result_json) { () throws(HostError) in try .clear() }
+}
+
+@_cdecl("bw_inbox_clear_async") @implementation
+public func bw_inbox_clear_async(
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ completion: bw_completion?,
+    _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    change(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in try .clear() }
+}
