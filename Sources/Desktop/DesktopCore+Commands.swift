@@ -51,7 +51,8 @@ extension DesktopCore {
     }
 
     private enum Carried {
-        case out(Handled, unread: Int64)
+        /// `queued` has the number of its push in each device's outbox.
+        case out(Handled, queued: [PeerID: Int64], unread: Int64)
         /// It was carried out before this desktop was opened.
         case before
         /// Its device was unpaired meanwhile.
@@ -68,11 +69,13 @@ extension DesktopCore {
         let context = MethodHandler.Context(
             now: .now, newID: NotificationID(random: generator.next(), generator.next()),
             devices: devices.map { MethodHandler.PairedDevice(peer: $0.did, deviceID: $0.deviceID) })
+        let secure = Set(devices.filter(\.isSecure).map(\.did))
         store { (connection) throws(StoreError) -> Carried in
             if let mark, try !SealStates(connection).save(mark) { return .before }
             if let right, right.isRevoked { return .refused }
             let handled = try MethodHandler(caller: caller, context: context, on: connection).handle(method, params)
-            return .out(handled, unread: try History(connection).unreadCount())
+            let queued = try handled.queue(for: secure, on: connection, now: context.now)
+            return .out(handled, queued: queued, unread: try History(connection).unreadCount())
         } then: { core, result in
             switch result {
             case .failure(let error):
@@ -80,17 +83,18 @@ extension DesktopCore {
                 then(core, .error(RemoteError(.internalError, "the desktop's store failed")))
             case .success(.before): core.counters.replayed &+= 1
             case .success(.refused): then(core, .error(.notPaired))
-            case .success(.out(let handled, let unread)):
+            case .success(.out(let handled, let queued, let unread)):
                 core.tell(unread: unread)
-                core.perform(handled, then)
+                core.perform(handled, queued, then)
             }
         }
     }
 
     private func perform(
-        _ handled: Handled, _ then: @escaping @Sendable @EventLoop (DesktopCore, CommandResponse.Outcome) -> Void
+        _ handled: Handled, _ queued: [PeerID: Int64],
+        _ then: @escaping @Sendable @EventLoop (DesktopCore, CommandResponse.Outcome) -> Void
     ) {
-        var whenPushed: @EventLoop (Set<PeerID>) -> Void = { _ in }
+        var whenPushed: (@EventLoop (Set<PeerID>) -> Void)?
         switch handled.reply {
         case .ready(let outcome): then(self, outcome)
         case .afterPush(let pending):
@@ -103,7 +107,7 @@ extension DesktopCore {
             switch effect {
             case .show(let notification):
                 channel.post(HostEvent(.notificationReceived, data: notification.receivedData()))
-            case .push(let event, let peers): push(event, to: peers, then: whenPushed)
+            case .push(let event, _): push(event, numbered: queued, then: whenPushed)
             }
         }
     }

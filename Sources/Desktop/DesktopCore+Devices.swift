@@ -1,5 +1,6 @@
 import Hosting
 import JSON
+import Notifications
 import Pairing
 import Sealing
 import Signalling
@@ -40,7 +41,8 @@ extension DesktopCore {
         drop(did)
         tellDevices()
         store { (connection) throws(StoreError) in
-            try PairedDevices(connection).remove(did)
+            try Outbox(connection).forget(did)
+            return try PairedDevices(connection).remove(did)
         } then: { core, result in
             core.unpaired([device], result.map { _ in }, then)
         }
@@ -57,7 +59,8 @@ extension DesktopCore {
         for did in storing.keys { storing[did]?.isUnpaired = true }
         if !all.isEmpty { tellDevices() }
         store { (connection) throws(StoreError) in
-            try PairedDevices(connection).clear()
+            for device in all { try Outbox(connection).forget(device.did) }
+            return try PairedDevices(connection).clear()
         } then: { core, result in
             core.unpaired(all, result.map { _ in }, then)
         }
@@ -70,6 +73,7 @@ extension DesktopCore {
         tellDevices()
         store { (connection) throws(StoreError) in
             if let mark { try SealStates(connection).save(mark) }
+            try Outbox(connection).forget(did)
             return try PairedDevices(connection).remove(did)
         } then: { core, result in
             guard case .failure(let error) = result, error.code != .closed else { return }
@@ -102,6 +106,8 @@ extension DesktopCore {
         rights.removeValue(forKey: did)?.revoke()
         devices.removeAll { $0.did == did }
         heardOver[did] = nil
+        absentOver[did] = nil
+        outboxes[did] = nil
         touchedAt[did] = nil
         storing[did]?.isUnpaired = true
         offering.removed(did)

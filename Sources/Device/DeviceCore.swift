@@ -15,7 +15,8 @@ import Wire
 /// Every method and every callback runs on the loop and never suspends; what the store says comes back as a message.
 @EventLoop
 final class DeviceCore {
-    nonisolated static let migrations = PairedDesktops.migrations + Inbox.migrations + ReceivedPushes.migrations
+    nonisolated static let migrations =
+        PairedDesktops.migrations + Inbox.migrations + Inbox.deliveryMigrations + ReceivedPushes.migrations
 
     /// What a call waits for: where its outcome goes, and how its result is read.
     struct Waiter {
@@ -47,6 +48,11 @@ final class DeviceCore {
     var dispatcher = Dispatcher()
     /// Of each sealed desktop, the last push that is stored (protocol.md 4.4).
     var lastPushSeqs: [PeerID: Int64]
+    /// Who is to hear of that, and over which connection.
+    var dueAcknowledgements: [PeerID: String] = [:]
+    lazy var acknowledgementTimer = LoopTimer { [weak self] in self?.sayAcknowledgements() }
+    /// Too many pushes wait for the host; told once.
+    var isInboxFull = false
     var counters = Counters()
     private let seal: RoleState.Seal
     lazy var sealer: Sealer = Sealer(key: key, epoch: seal.epoch, windows: seal.windows)
@@ -130,6 +136,7 @@ final class DeviceCore {
         closeLinks()
         fail(calls.close(), .closed)
         callTimer.stop()
+        acknowledgementTimer.stop()
         for stopTimers in [scanning.stopTimers, showing.stopTimers, typing.stopTimers] { stopTimers() }
         database.close(then: then)
     }

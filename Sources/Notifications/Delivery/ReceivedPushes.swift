@@ -18,7 +18,7 @@ package struct ReceivedPushes {
     ]
 
     package enum Verdict: Sendable, Equatable {
-        /// It is the next one, and counted now.
+        /// It is the next one.
         case next
         /// It came before; `last` has come too.
         case duplicate(last: Int64)
@@ -44,12 +44,17 @@ package struct ReceivedPushes {
         } ?? 0
     }
 
-    package func take(_ seq: Int64, of desktop: PeerID) throws(StoreError) -> Verdict {
+    package func verdict(on seq: Int64, of desktop: PeerID) throws(StoreError) -> Verdict {
         let last = try last(of: desktop)
         guard seq > last else { return .duplicate(last: last) }
-        guard seq - last == 1 else { return .gap(last: last) }
-        try set(seq, of: desktop)
-        return .next
+        return seq - last == 1 ? .next : .gap(last: last)
+    }
+
+    /// It is stored: counted.
+    package func set(_ seq: Int64, of desktop: PeerID) throws(StoreError) {
+        try connection.execute(
+            "INSERT INTO received_push VALUES (?, ?) ON CONFLICT (desktop) DO UPDATE SET last = excluded.last",
+            [.text(desktop.text), .integer(seq)])
     }
 
     /// The desktop has nothing more up to there. Gives the last one now.
@@ -63,11 +68,5 @@ package struct ReceivedPushes {
     /// For a desktop that was unpaired: with the next pairing its desktop begins anew, or tells with a skip.
     package func forget(_ desktop: PeerID) throws(StoreError) {
         try connection.execute("DELETE FROM received_push WHERE desktop = ?", [.text(desktop.text)])
-    }
-
-    private func set(_ seq: Int64, of desktop: PeerID) throws(StoreError) {
-        try connection.execute(
-            "INSERT INTO received_push VALUES (?, ?) ON CONFLICT (desktop) DO UPDATE SET last = excluded.last",
-            [.text(desktop.text), .integer(seq)])
     }
 }
