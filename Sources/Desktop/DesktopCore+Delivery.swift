@@ -124,12 +124,13 @@ extension DesktopCore {
         }
     }
 
-    /// None is up.
-    func outboxesRest() {
+    /// The desktop is being stopped.
+    func endOutboxes() {
         for device in devices where outboxes[device.did] != nil {
             change(device) {
+                let actions = $0.ended()
                 $0.disconnected()
-                return []
+                return actions
             }
         }
     }
@@ -140,7 +141,7 @@ extension DesktopCore {
             guard let deadline = outboxes[device.did]?.deadline, deadline <= now else { continue }
             change(device) { $0.deadlineReached(now: now) }
         }
-        finish(pushes.due(now: now))
+        finish(pushes.due(now: now, written: outboxes.compactMapValues(\.written)))
         armOutboxTimer()
     }
 

@@ -183,10 +183,10 @@ final class DesktopCore {
         endWaitingOffers(.failure(outcome))
         endWaitingCodes(.failure(outcome))
         endFlows()
+        endOutboxes()
         let closing = links
         links = [:]
         for link in closing.values { link.stop() }
-        outboxesRest()
         finish(pushes.end())
         tellConnection()
         guard let relay else {

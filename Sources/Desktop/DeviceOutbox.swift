@@ -43,6 +43,14 @@ enum DeviceOutbox {
         }
     }
 
+    /// What a deployed phone has been sent, and nobody has called back; `nil` where acknowledgements tell.
+    var written: Int64? {
+        switch self {
+        case .sealed: nil
+        case .plain(let machine): machine.sent
+        }
+    }
+
     /// Whether it is known not to be there.
     var isAbsent: Bool {
         switch self {
@@ -124,6 +132,8 @@ enum DeviceOutbox {
             return []
         }
     }
+
+    mutating func ended() -> [Action] { change { _ in [] } plain: { $0.ended() } }
 
     mutating func deadlineReached(now: UInt64) -> [Action] {
         change {

@@ -52,7 +52,13 @@ struct PushRuns {
         return take { $0.open.isEmpty }
     }
 
-    mutating func due(now: UInt64) -> [Run] { take { $0.deadline <= now } }
+    /// - Parameter written: how far each deployed phone has been written to, and not called back.
+    mutating func due(now: UInt64, written: [PeerID: Int64]) -> [Run] {
+        for index in runs.indices where runs[index].deadline <= now {
+            for (peer, seq) in runs[index].open where seq <= written[peer] ?? 0 { runs[index].delivered.insert(peer) }
+        }
+        return take { $0.deadline <= now }
+    }
 
     /// All of them, for an end.
     mutating func end() -> [Run] { take { _ in true } }

@@ -14,6 +14,16 @@ package struct PlainOutboxStateMachine: Sendable {
         case drop(through: Int64)
     }
 
+    /// What we know of the phone's presence.
+    package enum Presence: Sendable, Equatable {
+        /// Nothing speaks against it.
+        case assumed
+        /// It was called absent, and something new is there for it: one push finds out.
+        case doubted
+        /// The relay has called it absent. Nothing is sent until it is heard of, or something new is put in.
+        case absent
+    }
+
     private struct Written: Sendable, Equatable {
         let seq: Int64
         let verdictAt: UInt64
@@ -28,7 +38,7 @@ package struct PlainOutboxStateMachine: Sendable {
     /// Everything through this one is there, or gone.
     package private(set) var dropped: Int64
     package private(set) var sent: Int64
-    package private(set) var presence = OutboxStateMachine.Presence.unheard
+    package private(set) var presence = Presence.assumed
 
     private var isReachable = false
     private var isReading = false
@@ -52,7 +62,7 @@ package struct PlainOutboxStateMachine: Sendable {
         guard entry.seq > last else { return [] }
         let isNext = sent == last && entry.seq == last + 1
         last = entry.seq
-        if presence == .absent { presence = .unheard }
+        if presence == .absent { presence = .doubted }
         guard isNext, !isReading, isOpen else { return pump() }
         return send([entry], now: now)
     }
@@ -92,14 +102,14 @@ package struct PlainOutboxStateMachine: Sendable {
 
     /// Something came from it, or its relay says that it is there.
     package mutating func heard(now: UInt64) -> [Action] {
-        guard presence != .present else { return [] }
-        presence = .present
+        guard presence != .assumed else { return [] }
+        presence = .assumed
         return pump()
     }
 
     package mutating func connected(now: UInt64) -> [Action] {
         isReachable = true
-        presence = .unheard
+        if presence == .absent { presence = .doubted }
         rest()
         return pump()
     }
@@ -107,8 +117,15 @@ package struct PlainOutboxStateMachine: Sendable {
     /// What was written moments ago may be lost: it waits again.
     package mutating func disconnected() {
         isReachable = false
-        presence = .unheard
         rest()
+    }
+
+    /// The desktop is stopped in order: what was written, and not called back, counts as there.
+    package mutating func ended() -> [Action] {
+        guard let newest = written.last else { return [] }
+        written = []
+        dropped = newest.seq
+        return [.drop(through: newest.seq)]
     }
 
     package mutating func deadlineReached(now: UInt64) -> [Action] {
@@ -119,7 +136,7 @@ package struct PlainOutboxStateMachine: Sendable {
             written.removeFirst(settled.count)
             dropped = newest.seq
             // Nobody called it back: it is there.
-            presence = .present
+            presence = .assumed
             actions = [.drop(through: newest.seq)]
         }
         return actions + pump()
@@ -131,8 +148,8 @@ package struct PlainOutboxStateMachine: Sendable {
     private var room: Int {
         switch presence {
         case .absent: 0
-        case .unheard: max(0, 1 - written.count)
-        case .present: max(0, Self.window - written.count)
+        case .doubted: max(0, 1 - written.count)
+        case .assumed: max(0, Self.window - written.count)
         }
     }
 
