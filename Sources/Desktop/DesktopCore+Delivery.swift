@@ -174,12 +174,14 @@ extension DesktopCore {
         }
         var isWritten = false
         var isTooLarge = false
+        FailPoint.beforeSend.reach()
         for url in routes(to: device.did) {
             guard let link = links[url] else { continue }
             let result = send(payload, to: device.did, over: link)
             isWritten = isWritten || result.isWritten
             isTooLarge = isTooLarge || result == .tooLarge
         }
+        FailPoint.afterSend.reach()
         if isWritten { return true }
         if isTooLarge { giveUp(seq, of: device.did) }
         outboxes[device.did]?.unsent(from: seq, now: EventLoop.now)

@@ -109,8 +109,10 @@ extension DeviceCore {
         for (id, url) in due {
             guard let desktop = desktops.first(where: { $0.id == id }), let last = lastPushSeqs[id] else { continue }
             let link = links[url].flatMap { $0.state.isOnline ? $0 : nil } ?? bestLink(to: desktop)
+            FailPoint.beforeAcknowledgement.reach()
             // What is not sent now, the next hello says.
             _ = send(PushAcknowledgement(pushSeq: last).json, to: desktop.address, sealed: true, over: link)
+            FailPoint.afterAcknowledgement.reach()
         }
     }
 }

@@ -18,6 +18,7 @@ final class WaitingPushes: PushSource {
             try inbox.markDispatching(rows)
             return (entries, try inbox.replacedIDs(of: rows))
         }
+        if !entries.isEmpty { FailPoint.beforeHandOver.reach() }
         return entries.map { entry in
             var data = entry.notification.receivedData(redelivered: entry.redelivered)
             let replaces = replaced[entry.row]
@@ -31,10 +32,12 @@ final class WaitingPushes: PushSource {
     }
 
     func finishPushes(handed: [Int64], untouched: [Int64]) throws(HostError) {
+        FailPoint.beforeMark.reach()
         try run { (connection) throws(StoreError) in
             try Inbox(connection).markHanded(handed)
             try Inbox(connection).markWaiting(untouched)
         }
+        FailPoint.afterMark.reach()
     }
 
     private func run<T: Sendable>(
