@@ -32,6 +32,20 @@ struct OwnOriginsTests {
         }
     }
 
+    @Test(
+        "an owner that dials it too is taken under its addresses, its port, and what it calls the relay, beside the options"
+    )
+    func owner() {
+        var options = RelayOptions()
+        options.origins = ["ws://relay.example:80"]
+        var origins = OwnOrigins(options, port: 4_711, alsoDialledAs: ["ws://desk.example:9001"])
+        let all = Set(origins.all(at: 0).map { String(decoding: $0, as: UTF8.self) })
+        #expect(
+            all == [
+                "ws://relay.example:80", "ws://desk.example:9001", "ws://127.0.0.1:4711", "ws://localhost:4711",
+            ])
+    }
+
     @Test("those of the options are the only ones")
     func options() {
         #expect(origins("127.0.0.1") { $0.origins = ["ws://relay.example:80"] } == ["ws://relay.example:80"])
