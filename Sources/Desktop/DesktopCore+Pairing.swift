@@ -36,9 +36,9 @@ extension DesktopCore {
             return then(.failure(HostError(.invalid, "more than one flow asks; name one of \(names)")))
         }
         switch flow ?? asking.first {
-        case .offer: taken(offering.answer(accept: accept), then, perform)
+        case .offer: taken(offering.answer(accept: accept, now: .now), then, perform)
         case .scan: taken(scanning.answer(accept: accept, now: .now), then, perform)
-        case .code: taken(coding.answer(accept: accept), then, perform)
+        case .code: taken(coding.answer(accept: accept, now: .now), then, perform)
         case nil: then(.failure(.nothingToConfirm))
         }
     }
@@ -87,7 +87,7 @@ extension DesktopCore {
     func report(_ data: JSONObject) {
         channel.post(HostEvent(.pairingChanged, data: data))
         // Whoever was not paired needs no record of what it sent.
-        if !offering.isActive, !scanning.isActive, !coding.isActive { pairingMarks = [:] }
+        if !offering.isActive, !scanning.isActive, !coding.isActive { (pairingMarks, pairedBy) = ([:], [:]) }
     }
 
     // MARK: Waiting for a relay
@@ -116,20 +116,24 @@ extension DesktopCore {
     func store(_ device: PairedDevice, for flow: Desktop.Flow) {
         let did = device.did
         let marks = pairingMarks.removeValue(forKey: did) ?? []
+        let pairedBy = pairedBy.removeValue(forKey: did)
         if storing[did] == nil { storing[did] = Storing() } else { storing[did]?.count += 1 }
         store { (connection) throws(StoreError) in
             for mark in marks { try SealStates(connection).save(mark) }
+            if let pairedBy { try SealStates(connection).begin(pairedBy) }
+            try UnpairNotices(connection).remove(did)
             return try PairedDevices(connection).upsert(device)
         } then: { core, result in
             let isUnpaired = core.storing[did]?.isUnpaired == true
             switch result {
             case .success(let stored) where !isUnpaired:
-                if stored.isSecure { core.sealer.keep(did) }
+                if stored.isSecure { core.sealer.keep(did, since: pairedBy) }
+                core.notices[did] = nil
                 core.replace(stored)
                 core.stored(stored, for: flow)
                 core.tellDevices()
-            case .success: core.storeFailed(did, "it was unpaired meanwhile", for: flow)
-            case .failure(let error): core.storeFailed(did, error.message, for: flow)
+            case .success: core.storeFailed(device, "it was unpaired meanwhile", for: flow)
+            case .failure(let error): core.storeFailed(device, error.message, for: flow)
             }
             core.release(did)
             core.serveWaitingOffers()
@@ -140,16 +144,16 @@ extension DesktopCore {
     private func stored(_ device: PairedDevice, for flow: Desktop.Flow) {
         switch flow {
         case .offer: perform(offering.stored(device, now: .now))
-        case .scan: perform(scanning.stored(device))
+        case .scan: perform(scanning.stored(device, now: .now))
         case .code: perform(coding.stored(device, now: .now))
         }
     }
 
-    private func storeFailed(_ did: PeerID, _ detail: String, for flow: Desktop.Flow) {
+    private func storeFailed(_ device: PairedDevice, _ detail: String, for flow: Desktop.Flow) {
         switch flow {
-        case .offer: perform(offering.storeFailed(did, detail: detail))
-        case .scan: perform(scanning.storeFailed(did, detail: detail))
-        case .code: perform(coding.storeFailed(did, detail: detail))
+        case .offer: perform(offering.storeFailed(device.did, detail: detail))
+        case .scan: perform(scanning.storeFailed(device, detail: detail))
+        case .code: perform(coding.storeFailed(device.did, detail: detail))
         }
     }
 

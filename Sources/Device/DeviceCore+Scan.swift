@@ -146,12 +146,15 @@ extension DeviceCore {
         let mark = pairingMark
         unstored.begin(desktop.id)
         store { (connection) throws(StoreError) in
-            if let mark { try SealStates(connection).save(mark) }
+            if let mark {
+                try SealStates(connection).save(mark)
+                try SealStates(connection).begin(mark)
+            }
             return try PairedDesktops(connection).upsert(desktop)
         } then: { core, result in
             let held = core.unstored.end(desktop.id)
             if case .success(let stored) = result {
-                if stored.isSecure { core.sealer.keep(stored.address) }
+                if stored.isSecure { core.sealer.keep(stored.address, since: mark) }
                 core.replace(stored)
             }
             then(core, result)

@@ -70,7 +70,7 @@ import Wire
         }
         #expect(machine.reported.data["confirm"] == true)
         #expect(
-            machine.answer(accept: false)
+            machine.answer(accept: false, now: Self.start)
                 == .taken([
                     .stopTimer,
                     .sendReject(PairingReject(code: Fixture.code("012345")), to: device.did, sealed: true),
@@ -149,6 +149,24 @@ import Wire
         #expect(device.did == Fixture.device)
         #expect(received(PairingFrame(plain, from: Fixture.evil)) == [])
         #expect(machine.dropped.notOpen == 1)
+    }
+
+    @Test("after any number of plain acks that were declined, who has seen the QR pairs")
+    mutating func openAfterRefusals() {
+        _ = machine.show(Fixture.desktopOffer())
+        for seed in 10..<20 as Range<UInt8> {
+            var plain = Fixture.ack(device: Fixture.did(seed))
+            plain["bw"] = nil
+            let actions = received(PairingFrame(plain, from: Fixture.did(seed)))
+            #expect((actions.isEmpty ? 0 : 1) == (seed < 13 ? 1 : 0))
+            _ = machine.answer(accept: false, now: Self.start)
+        }
+        #expect(machine.dropped.refused == 7)
+        guard case .store(let device)? = received(Self.ack()).last else {
+            Issue.record("not taken")
+            return
+        }
+        #expect(device.isSecure)
     }
 
     @Test("names that are hostile are clean wherever they are shown")

@@ -9,10 +9,13 @@ import Identity
 /// guesser learns nothing.
 ///
 /// A sealed ack with the proof that its sender has seen the code pairs at once, or once a person has accepted it where the
-/// host asks for that. A plain one, as deployed phones send it, always waits for a person.
+/// host asks for that. A plain one, as deployed phones send it, always waits for a person. Whoever sends one may know no
+/// more than six digits, so a person's no to it ends nothing: the offer stays open for who has seen the code.
 package struct DesktopOfferStateMachine: Sendable {
     /// What a person has to confirm a device, in milliseconds.
     package static let confirmationTime: UInt64 = 30_000
+    /// So many plain acks a person may decline, or leave without an answer; then no more are asked about.
+    package static let plainRefusalLimit = 3
 
     enum State: Sendable, Equatable {
         case idle
@@ -32,6 +35,8 @@ package struct DesktopOfferStateMachine: Sendable {
         let secret: PairingSecret?
         let asksPerson: Bool
         let legacy: LegacyPairing
+        /// Who sent a plain ack and was not accepted.
+        var refused = RefusedSenders()
 
         var expiresAt: EpochMilliseconds { payload.timestamp.later(by: DesktopPairingOffer.lifetime) }
     }
@@ -105,30 +110,47 @@ extension DesktopOfferStateMachine {
         }
     }
 
-    /// The person's answer to the device that was reported as `acked`.
-    package mutating func answer(accept: Bool) -> PairingAnswer<DesktopOfferAction> {
+    /// The person's answer to the device that was reported as `acked`. A no to one that does not seal leaves the offer
+    /// displayed, as it was.
+    package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<DesktopOfferAction> {
         guard case .confirming(let candidate, let offer, _) = state else { return .nothingWaits }
-        guard accept else {
-            let failure = PairingFailure(.rejected)
-            state = .failed(failure)
-            return .taken([.stopTimer, reject(candidate, offer), .report(.failed(failure))])
-        }
+        guard accept else { return .taken([.stopTimer] + refuse(candidate, offer, .rejected, now: now)) }
         state = .storing(candidate, offer)
         return .taken([.stopTimer, .report(.acked(candidate.device, answerBy: nil)), .store(candidate.device)])
     }
 
     /// The time of the last `startTimer` is over.
-    package mutating func timedOut() -> [DesktopOfferAction] {
+    package mutating func timedOut(now: EpochMilliseconds) -> [DesktopOfferAction] {
         switch state {
         case .displaying:
             state = .expired
             return [.report(.expired)]
-        case .confirming(let candidate, let offer, _):
-            let failure = PairingFailure(.timeout)
-            state = .failed(failure)
-            return [reject(candidate, offer), .report(.failed(failure))]
+        case .confirming(let candidate, let offer, _): return refuse(candidate, offer, .timeout, now: now)
         case .idle, .storing, .paired, .expired, .cancelled, .failed: return []
         }
+    }
+
+    /// Nobody has accepted the candidate, whose timer is stopped.
+    private mutating func refuse(
+        _ candidate: Candidate, _ offer: Offer, _ reason: PairingReason, now: EpochMilliseconds
+    ) -> [DesktopOfferAction] {
+        let told = reject(candidate, offer)
+        guard candidate.bond == nil else {
+            let failure = PairingFailure(reason)
+            state = .failed(failure)
+            return [told, .report(.failed(failure))]
+        }
+        guard !offer.payload.isExpired(at: now) else {
+            state = .expired
+            return [told, .report(.expired)]
+        }
+        var offer = offer
+        offer.refused.add(candidate.device.did)
+        state = .displaying(offer)
+        return [
+            told, .startTimer(after: now.remaining(until: offer.expiresAt, of: DesktopPairingOffer.lifetime)),
+            .report(.displaying(offer.payload, expiresAt: offer.expiresAt)),
+        ]
     }
 }
 
@@ -204,6 +226,10 @@ extension DesktopOfferStateMachine {
         guard frame.isSealed else {
             guard offer.legacy.allowsQR, !frame.isOfSecurePeer else {
                 dropped.notSecure &+= 1
+                return .refused
+            }
+            guard offer.refused.mayAsk(frame.from) else {
+                dropped.refused &+= 1
                 return .refused
             }
             return .held(nil)

@@ -146,10 +146,7 @@ extension DeviceShowStateMachine {
     }
 
     private static func remaining(of shown: Shown, at now: EpochMilliseconds) -> UInt64 {
-        let (rest, overflow) = shown.expiresAt.subtractingReportingOverflow(now)
-        let lifetime = DevicePairingOffer.lifetime
-        // A clock that was set back lengthens nothing.
-        return UInt64(clamping: overflow ? lifetime : min(max(rest, 0), lifetime))
+        now.remaining(until: shown.expiresAt, of: DevicePairingOffer.lifetime)
     }
 }
 

@@ -25,6 +25,8 @@ struct DesktopTypedCodeOffer: Sendable {
     var runs: [Run] = []
     /// Runs that were answered and not confirmed, those that are under way included.
     var unconfirmed = 0
+    /// Who sent a plain ack and was not accepted.
+    var refused = RefusedSenders()
     /// So often the alias may belong to another.
     var codesLeft = 5
 

@@ -108,6 +108,10 @@ extension DesktopTypedCodeStateMachine {
             return []
         }
         guard let ack = dropped.ack(of: frame, code: shown.offer.nameplate, since: shown.since) else { return [] }
+        guard shown.offer.refused.mayAsk(frame.from) else {
+            dropped.refused &+= 1
+            return []
+        }
         if case .confirming(let candidate, _, _) = state {
             if candidate.device.did != frame.from { dropped.notOpen &+= 1 }
             return []
