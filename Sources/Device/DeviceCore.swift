@@ -15,7 +15,7 @@ import Wire
 /// Every method and every callback runs on the loop and never suspends; what the store says comes back as a message.
 @EventLoop
 final class DeviceCore {
-    nonisolated static let migrations = PairedDesktops.migrations + Inbox.migrations
+    nonisolated static let migrations = PairedDesktops.migrations + Inbox.migrations + ReceivedPushes.migrations
 
     /// What a call waits for: where its outcome goes, and how its result is read.
     struct Waiter {
@@ -45,6 +45,8 @@ final class DeviceCore {
     var calls = PendingCalls<Waiter>()
     lazy var callTimer = LoopTimer { [weak self] in self?.expireCalls() }
     var dispatcher = Dispatcher()
+    /// Of each sealed desktop, the last push that is stored (protocol.md 4.4).
+    var lastPushSeqs: [PeerID: Int64]
     var counters = Counters()
     private let seal: RoleState.Seal
     lazy var sealer: Sealer = Sealer(key: key, epoch: seal.epoch, windows: seal.windows)
@@ -75,7 +77,10 @@ final class DeviceCore {
     /// What the host was told last of each desktop's connection.
     var toldConnections: [PeerID: JSONObject] = [:]
 
-    nonisolated init(options: DeviceOptions, state: RoleState, desktops: [PairedDesktop], channel: HostChannel) {
+    nonisolated init(
+        options: DeviceOptions, state: RoleState, desktops: [PairedDesktop], lastPushSeqs: [PeerID: Int64],
+        channel: HostChannel
+    ) {
         self.options = options
         key = state.key
         database = state.database
@@ -83,6 +88,7 @@ final class DeviceCore {
         did = PeerID(state.key.did)
         deviceID = "bw-" + state.key.did.suffix(16)
         self.desktops = desktops
+        self.lastPushSeqs = lastPushSeqs
         seal = state.seal
     }
 
