@@ -15,6 +15,8 @@ struct OwnOrigins {
     private let suffix: String
     private let scheme: String
     private var found: Set<[UInt8]> = []
+    /// Without those of loopback.
+    private var foundOutside: Set<[UInt8]> = []
     private var lookedUp: UInt64?
 
     /// - Parameter alsoDialledAs: what else it is called, its addresses not counted; `nil` = it goes by its options alone.
@@ -27,9 +29,17 @@ struct OwnOrigins {
     }
 
     /// At that monotonic time, in milliseconds.
-    mutating func all(at monotonic: UInt64) -> Set<[UInt8]> {
+    ///
+    /// - Parameter isLocal: for a connection of this machine itself. Any other has not dialled a loopback address of ours: a
+    ///   proof for one was made for somebody else's relay, on the machine of whoever signed it.
+    mutating func all(at monotonic: UInt64, isLocal: Bool) -> Set<[UInt8]> {
         guard namesAddresses else { return named }
-        if let lookedUp, monotonic &- lookedUp < Self.age { return found }
+        lookUp(at: monotonic)
+        return isLocal ? found : foundOutside
+    }
+
+    private mutating func lookUp(at monotonic: UInt64) {
+        if let lookedUp, monotonic &- lookedUp < Self.age { return }
         lookedUp = monotonic
         let addresses =
             switch host {
@@ -38,12 +48,14 @@ struct OwnOrigins {
             default: [host]
             }
         found = named.union(addresses.flatMap(origins))
-        return found
+        foundOutside = named.union(addresses.filter { !Self.isLoopback($0) }.flatMap(origins))
     }
+
+    private static func isLoopback(_ address: String) -> Bool { address == "::1" || address.hasPrefix("127.") }
 
     private func origins(of address: String) -> [[UInt8]] {
         let place = address.contains(":") ? "[\(address.lowercased())]" : address
-        let names = address == "::1" || address.hasPrefix("127.") ? [place, "localhost"] : [place]
+        let names = Self.isLoopback(address) ? [place, "localhost"] : [place]
         return names.map { Array("\(scheme)://\($0)\(suffix)".utf8) }
     }
 
