@@ -106,7 +106,8 @@ import Wire
         #expect(machine.reported == .paired(device))
     }
 
-    @Test("a wrong code is dropped and counted, thousands of them; the offer stays open for the right one")
+    @Test(
+        "wrong codes are dropped and counted, thousands of them; after ten the right one counts no more in plain text")
     mutating func wrongCodes() throws {
         _ = machine.show(try Self.offer())
         for number in 0..<5_000 {
@@ -114,7 +115,16 @@ import Wire
             #expect(receive(Self.ack(digits)) == [])
         }
         #expect(machine.dropped.wrongCode == 5_000)
+        #expect(receive() == [])
+        #expect(machine.dropped.notSecure == 1)
+        #expect(machine.isActive)
+        _ = machine.show(try Self.offer())
+        for number in 0..<9 { #expect(receive(Self.ack("20000\(number)")) == []) }
         #expect(receive().count == 2)
+        // Guesses while a person is asked count too.
+        #expect(receive(Self.ack("999999", did: "did:key:zB"), from: "did:key:zB") == [])
+        _ = machine.answer(accept: false, now: Self.start)
+        #expect(receive(Self.ack(did: "did:key:zB"), from: "did:key:zB") == [])
     }
 
     @Test("who sends is what the relay says: an ack in another's name is dropped")

@@ -16,6 +16,8 @@ package struct DesktopOfferStateMachine: Sendable {
     package static let confirmationTime: UInt64 = 30_000
     /// So many plain acks a person may decline, or leave without an answer; then no more are asked about.
     package static let plainRefusalLimit = 3
+    /// So long after a device has taken the place of another one no answer is taken: it was meant for that other one.
+    package static let displacementTime: EpochMilliseconds = 1_000
 
     enum State: Sendable, Equatable {
         case idle
@@ -37,6 +39,7 @@ package struct DesktopOfferStateMachine: Sendable {
         let legacy: LegacyPairing
         /// Who sent a plain ack and was not accepted.
         var refused = RefusedSenders()
+        var guesses = PlainGuesses()
 
         var expiresAt: EpochMilliseconds { payload.timestamp.later(by: DesktopPairingOffer.lifetime) }
     }
@@ -46,6 +49,14 @@ package struct DesktopOfferStateMachine: Sendable {
         let device: PairedDevice
         /// `nil` where its ack was plain.
         let bond: PairingBond?
+        /// Since when a person is asked about it instead of another one.
+        var displacedAt: EpochMilliseconds?
+
+        /// Is an answer of this moment most likely meant for the one before?
+        func isTooFresh(at now: EpochMilliseconds) -> Bool {
+            guard let displacedAt else { return false }
+            return now < displacedAt.later(by: DesktopOfferStateMachine.displacementTime) && now >= displacedAt
+        }
     }
 
     private(set) var state: State = .idle
@@ -113,7 +124,9 @@ extension DesktopOfferStateMachine {
     /// The person's answer to the device that was reported as `acked`. A no to one that does not seal leaves the offer
     /// displayed, as it was.
     package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<DesktopOfferAction> {
-        guard case .confirming(let candidate, let offer, _) = state else { return .nothingWaits }
+        guard case .confirming(let candidate, let offer, _) = state, !candidate.isTooFresh(at: now) else {
+            return .nothingWaits
+        }
         guard accept else { return .taken([.stopTimer] + refuse(candidate, offer, .rejected, now: now)) }
         state = .storing(candidate, offer)
         return .taken([.stopTimer, .report(.acked(candidate.device, answerBy: nil)), .store(candidate.device)])
@@ -173,7 +186,9 @@ extension DesktopOfferStateMachine {
             dropped.notOpen &+= 1
             return []
         }
+        let wrongBefore = dropped.wrongCode
         guard let ack = dropped.ack(of: frame, code: offer.payload.code, since: offer.payload.timestamp) else {
+            if !frame.isSealed, dropped.wrongCode != wrongBefore { noteGuess() }
             return []
         }
         let bond: PairingBond?
@@ -183,7 +198,7 @@ extension DesktopOfferStateMachine {
         }
         if let taker {
             switch state {
-            case .paired where taker.device.did == frame.from:
+            case .paired where taker.device.did == frame.from && !offer.payload.isExpired(at: now):
                 return bond.map { [confirmation($0, offer, now)] } ?? []
             // Who has seen the code goes before who only knows the six digits of it.
             case .confirming where taker.bond == nil && bond != nil: break
@@ -199,14 +214,29 @@ extension DesktopOfferStateMachine {
             return [.stopTimer, .report(.expired)]
         }
         let displaced = taker.flatMap { $0.device.did == frame.from ? nil : reject($0, offer) }
-        return (displaced.map { [$0] } ?? []) + take(ack, frame, offer, bond, now: now)
+        return (displaced.map { [$0] } ?? [])
+            + take(ack, frame, offer, bond, displacing: displaced != nil, now: now)
+    }
+
+    /// A plain ack has said a wrong code.
+    private mutating func noteGuess() {
+        switch state {
+        case .displaying(var offer):
+            offer.guesses.note()
+            state = .displaying(offer)
+        case .confirming(let candidate, var offer, let until):
+            offer.guesses.note()
+            state = .confirming(candidate, offer, until: until)
+        case .idle, .storing, .paired, .expired, .cancelled, .failed: break
+        }
     }
 
     private mutating func take(
-        _ ack: PairAck, _ frame: PairingFrame, _ offer: Offer, _ bond: PairingBond?, now: EpochMilliseconds
+        _ ack: PairAck, _ frame: PairingFrame, _ offer: Offer, _ bond: PairingBond?, displacing: Bool,
+        now: EpochMilliseconds
     ) -> [DesktopOfferAction] {
         let device = PairedDevice(ack, frame, bond: bond, at: now)
-        let candidate = Candidate(device: device, bond: bond)
+        let candidate = Candidate(device: device, bond: bond, displacedAt: displacing ? now : nil)
         guard offer.asksPerson || bond == nil else {
             state = .storing(candidate, offer)
             return [.stopTimer, .report(.acked(device, answerBy: nil)), .store(device)]
@@ -224,7 +254,7 @@ extension DesktopOfferStateMachine {
 
     private mutating func proof(of ack: PairAck, _ frame: PairingFrame, _ offer: Offer) -> Proof {
         guard frame.isSealed else {
-            guard offer.legacy.allowsQR, !frame.isOfSecurePeer else {
+            guard offer.legacy.allowsQR, !frame.isOfSecurePeer, offer.guesses.areLeft else {
                 dropped.notSecure &+= 1
                 return .refused
             }

@@ -105,7 +105,9 @@ extension DesktopTypedCodeStateMachine {
     /// The person's answer to the device that was reported as `acked`. A no to one that does not seal leaves the code
     /// displayed, as it was: it knew no more than the six digits that the relay sees as well.
     package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<DesktopTypedCodeAction> {
-        guard case .confirming(let candidate, let shown, _) = state else { return .nothingWaits }
+        guard case .confirming(let candidate, let shown, _) = state, !candidate.isTooFresh(at: now) else {
+            return .nothingWaits
+        }
         guard accept else { return .taken(refuse(candidate, shown, .rejected, now: now)) }
         state = .storing(candidate, shown)
         return .taken([
