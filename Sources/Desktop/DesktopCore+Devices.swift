@@ -50,7 +50,7 @@ extension DesktopCore {
         let notices = tellUnpaired(all)
         for device in all { drop(device.did) }
         // Those that are on their way to the disk for the first time, too.
-        for did in storing.keys { storing[did]?.isUnpaired = true }
+        for did in storing.keys { storing[did]?.unpair() }
         if !all.isEmpty { tellDevices() }
         store { (connection) throws(StoreError) in
             for did in notices { try UnpairNotices(connection).add(did, at: .now) }
@@ -94,7 +94,7 @@ extension DesktopCore {
         devices.removeAll { $0.did == did }
         heardOver[did] = nil
         touchedAt[did] = nil
-        storing[did]?.isUnpaired = true
+        storing[did]?.unpair()
         offering.removed(did)
         scanning.removed(did)
         coding.removed(did)

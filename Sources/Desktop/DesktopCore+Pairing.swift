@@ -9,10 +9,14 @@ import Wire
 
 /// A device whose pairing is on its way to the disk.
 struct Storing {
-    /// By how many flows.
-    var count = 1
-    /// It was unpaired while it was under way.
-    var isUnpaired = false
+    /// Written by so many flows up to now, and that many of them are done.
+    var begun: Int64 = 1
+    var done: Int64 = 0
+    /// Those up to here were begun before it was unpaired.
+    var unpairedThrough: Int64 = 0
+
+    /// It was unpaired while they were under way.
+    mutating func unpair() { unpairedThrough = begun }
     /// What it has sent meanwhile.
     var held: [(RelayMessage, String)] = []
 }
@@ -117,14 +121,15 @@ extension DesktopCore {
         let did = device.did
         let marks = pairingMarks.removeValue(forKey: did) ?? []
         let pairedBy = pairedBy.removeValue(forKey: did)
-        if storing[did] == nil { storing[did] = Storing() } else { storing[did]?.count += 1 }
+        if storing[did] == nil { storing[did] = Storing() } else { storing[did]?.begun += 1 }
+        let number = storing[did]?.begun ?? 1
         store { (connection) throws(StoreError) in
             for mark in marks { try SealStates(connection).save(mark) }
             if let pairedBy { try SealStates(connection).begin(pairedBy) }
             try UnpairNotices(connection).remove(did)
             return try PairedDevices(connection).upsert(device)
         } then: { core, result in
-            let isUnpaired = core.storing[did]?.isUnpaired == true
+            let isUnpaired = number <= core.storing[did]?.unpairedThrough ?? 0
             switch result {
             case .success(let stored) where !isUnpaired:
                 if stored.isSecure { core.sealer.keep(did, since: pairedBy) }
@@ -159,8 +164,8 @@ extension DesktopCore {
 
     /// What came while the pairing was being stored comes now.
     private func release(_ did: PeerID) {
-        storing[did]?.count -= 1
-        guard let stored = storing[did], stored.count == 0 else { return }
+        storing[did]?.done += 1
+        guard let stored = storing[did], stored.done == stored.begun else { return }
         storing[did] = nil
         for (message, url) in stored.held { received(message, over: url) }
     }

@@ -165,6 +165,7 @@ extension DeviceCore {
     }
 
     func cancel(_ flow: DevicePairingFlow, _ reason: PairingReason = .cancelled) {
+        endSearch(for: flow)
         switch flow {
         case .scan: perform(scanning.machine.cancel(reason))
         case .show: perform(showing.machine.cancel(reason))
