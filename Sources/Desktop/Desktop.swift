@@ -28,13 +28,15 @@ package final class Desktop: Role {
         let state = try RoleState.open(
             options.common, database: "desktop.db", migrations: DesktopCore.migrations, now: .now)
         let devices: [PairedDevice]
+        let notices: [PeerID]
         let unread: Int64
         let outboxes: [PeerID: Outbox.Position]
         do throws(StoreError) {
-            (devices, outboxes, unread) = try state.database.run { (connection) throws(StoreError) in
+            (devices, notices, outboxes, unread) = try state.database.run { (connection) throws(StoreError) in
                 try AnswerTable(connection).closeAll()
                 return (
-                    try PairedDevices(connection).all(), try Outbox(connection).positions(),
+                    try PairedDevices(connection).all(), try UnpairNotices(connection).all(now: .now),
+                    try Outbox(connection).positions(),
                     try History(connection).unreadCount()
                 )
             }
@@ -55,7 +57,8 @@ package final class Desktop: Role {
         if let path = state.movedAside { channel.problem(movedAside: path) }
         if let path = memory?.movedAside { channel.problem(relayMovedAside: path) }
         let core = DesktopCore(
-            options: options, state: state, memory: memory, devices: devices, outboxes: outboxes, unread: unread,
+            options: options, state: state, memory: memory, devices: devices, notices: notices, outboxes: outboxes,
+            unread: unread,
             channel: channel)
         return (Desktop(core, state.directory), options.common.isThreaded)
     }

@@ -16,7 +16,8 @@ import Wire
 /// Every method and every callback runs on the loop and never suspends; what the store says comes back as a message.
 @EventLoop
 final class DesktopCore {
-    nonisolated static let migrations = PairedDevices.migrations + History.migrations + AnswerTable.migrations
+    nonisolated static let migrations =
+        PairedDevices.migrations + History.migrations + UnpairNotices.migrations + AnswerTable.migrations
 
     let options: DesktopOptions
     let database: Database
@@ -84,11 +85,15 @@ final class DesktopCore {
     lazy var waitingTimer = LoopTimer { [weak self] in self?.expireWaiting() }
     /// Devices whose pairing is on its way to the disk.
     var storing: [PeerID: Storing] = [:]
+    /// Devices that are not paired any more and may not know it, and when each was told last, in the loop's time.
+    var notices: [PeerID: UInt64]
     /// The seals that have brought a pairing about, until it is stored.
     var pairingMarks: [PeerID: [SealMark]] = [:]
+    /// The newest of those, also of devices that were paired before.
+    var pairedBy: [PeerID: SealMark] = [:]
 
     nonisolated init(
-        options: DesktopOptions, state: RoleState, memory: RelayMemory?, devices: [PairedDevice],
+        options: DesktopOptions, state: RoleState, memory: RelayMemory?, devices: [PairedDevice], notices: [PeerID],
         outboxes: [PeerID: Outbox.Position], unread: Int64, channel: HostChannel
     ) {
         self.options = options
@@ -100,6 +105,7 @@ final class DesktopCore {
         relayMemory = memory
         limiter = options.rateLimiter
         self.devices = devices
+        self.notices = Dictionary(notices.map { ($0, 0) }) { first, _ in first }
         self.unread = unread
         let secure = Set(devices.filter(\.isSecure).map(\.did))
         self.outboxes = Dictionary(
@@ -158,10 +164,12 @@ final class DesktopCore {
     }
 
     private func startRelay() throws(HostError) {
-        guard var relayOptions = options.relay, relay == nil else { return }
-        relayOptions.nameOrigins(signalingURL: options.signalingURL)
+        guard let relayOptions = options.relay, relay == nil else { return }
+        // What its codes name, devices dial; what it is called beside that, by the options (protocol.md 4.1).
+        let origin = options.signalingURL.flatMap { try? WebSocketURL($0).origin }
         do throws(RelayError) {
-            let relay = try Relay.start(relayOptions, memory: relayMemory, log: channel.relayLog)
+            let relay = try Relay.start(
+                relayOptions, memory: relayMemory, alsoDialledAs: [origin].compactMap(\.self), log: channel.relayLog)
             self.relay = relay
             let address = LocalRelayAddress(relayOptions, port: relay.port)
             ownURL = address.own(signalingURL: options.signalingURL)
@@ -243,6 +251,7 @@ final class DesktopCore {
             channel.log(.info, state.summary(of: url))
             outboxesFollow(url, isOnline: state.isOnline)
             if state.isOnline {
+                remindUnpaired(over: url)
                 serveWaitingOffers()
                 serveWaitingCodes()
             }

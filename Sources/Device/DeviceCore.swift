@@ -94,6 +94,8 @@ final class DeviceCore {
             guard let self else { return }
             perform(typing.machine.timedOut(now: .now))
         }, giveUp: { [weak self] in self?.cancel(.code, .timeout) })
+    /// How often each flow was ended: one that still looks for its relay is not begun after that.
+    var searchRounds: [DevicePairingFlow: UInt64] = [:]
     var unstored = UnstoredDesktops()
     /// Of the frame that the machines are being told of.
     var pairingMark: SealMark?
@@ -144,8 +146,8 @@ final class DeviceCore {
     func stop() {
         guard isStarted else { return }
         isStarted = false
-        leaveMachine()
         cancelFlows()
+        leaveMachine()
         closeLinks()
         fail(calls.cancelAll(), HostError(.offline, "the device was stopped"))
     }
@@ -166,10 +168,9 @@ final class DeviceCore {
         database.close(then: then)
     }
 
-    /// The desktop that a frame came from, or that a host names.
-    func desktop(_ id: PeerID) -> PairedDesktop? {
-        desktops.first { $0.address == id } ?? desktops.first { $0.pcPeerID == id }
-    }
+    /// The desktop that a frame came from: by what its relay wrote, never by what the desktop calls itself. Many a
+    /// deployed one says `desktop-unknown`, which anybody may register.
+    func desktop(_ address: PeerID) -> PairedDesktop? { desktops.first { $0.address == address } }
 
     /// Works on the store and comes back to the loop.
     func store<T: Sendable>(
