@@ -105,7 +105,8 @@ class Bench:
                 (rows,),
             )
             # Kept, however old it is and however many there are.
-            database.execute("DELETE FROM settings WHERE name IN ('retentionRows', 'retentionDays')")
+            for name in ("retentionRows", "retentionDays"):
+                database.execute("INSERT INTO setting(name, value, revision, author, base) VALUES (?, '0', 1, '', 0)", (name,))
         database.close()
 
     # Sends
