@@ -79,6 +79,14 @@ targets += [
     .executableTarget(name: "bellwire", dependencies: ["CABI", "CBellwire", "Relay", "JSON"]),
 ]
 
+// MARK: What is measured without a process of its own
+
+targets += [
+    // The way of a push from the socket's text to the host's event.
+    .executableTarget(
+        name: "handover", dependencies: ["Hosting", "Notifications", "Wire", "JSON"], path: "Tests/Benchmarks/Handover")
+]
+
 // MARK: Tests mirror Sources
 
 targets += [

@@ -6,9 +6,26 @@ extension JSONValue {
         guard let root = node() else { return "null" }
         defer { json_decref(root) }
         let flags = Int(JSON_COMPACT | JSON_ENCODE_ANY)
-        let size = json_dumpb(root, nil, 0, flags)
-        return String(unsafeUninitializedCapacity: size) { buffer in
-            buffer.withMemoryRebound(to: CChar.self) { json_dumpb(root, $0.baseAddress, $0.count, flags) }
+        // jansson says how much it would have written: where the guess is too small, it writes once more.
+        var size = usualLength
+        while true {
+            let capacity = size
+            let text = String(unsafeUninitializedCapacity: capacity) { buffer in
+                size = buffer.withMemoryRebound(to: CChar.self) { json_dumpb(root, $0.baseAddress, capacity, flags) }
+                return size <= capacity ? size : 0
+            }
+            if size <= capacity { return text }
+        }
+    }
+
+    /// How many bytes of text it becomes, unless it has much to escape.
+    private var usualLength: Int {
+        switch self {
+        case .null, .bool: 5
+        case .integer, .double: 24
+        case .string(let value): value.utf8.count + 8
+        case .array(let elements): elements.reduce(2) { $0 + $1.usualLength + 1 }
+        case .object(let object): object.members.reduce(2) { $0 + $1.key.utf8.count + $1.value.usualLength + 4 }
         }
     }
 

@@ -14,6 +14,7 @@ import ctypes
 import json
 import os
 import re
+import resource
 import select
 import sys
 import threading
@@ -116,6 +117,12 @@ class Host:
                     request = json.loads(line)
                     if "deadly" in request:
                         self.deadly.update(request["deadly"])
+                        continue
+                    if "largest_file" in request:
+                        limit = request["largest_file"]
+                        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+                        resource.setrlimit(resource.RLIMIT_FSIZE, (hard if limit is None else limit, hard))
+                        self.say({"limited": limit})
                         continue
                     arguments = (request["id"], request["call"], request["arguments"])
                     threading.Thread(target=self.call, args=arguments, daemon=True).start()

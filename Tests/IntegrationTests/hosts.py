@@ -156,6 +156,11 @@ class Host:
     def _told(self) -> str:
         return "\n".join(json.dumps(event)[:300] for event in self.events[-30:])
 
+    def limit_files(self, size: int | None) -> None:
+        """From now on no file of the process grows beyond that size, as on a disk that is full; None = it may again."""
+        self.program.write(json.dumps({"largest_file": size}) + "\n")
+        self.wait(lambda said: "limited" in said and said["limited"] == size)
+
     # Ends
 
     def die_in_callback(self, *titles: str) -> None:

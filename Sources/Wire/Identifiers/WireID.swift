@@ -1,3 +1,5 @@
+import Glibc
+
 /// An opaque text that names something on the wire. Two are the same when their bytes are.
 ///
 /// Swift's own comparison of strings would take two texts for one that only look the same, such as é in its two forms: a
@@ -12,10 +14,24 @@ extension WireID {
     package init(stringLiteral value: String) { self.init(value) }
     package var description: String { text }
 
-    package static func == (left: Self, right: Self) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+    package static func == (left: Self, right: Self) -> Bool {
+        left.withBytes { left in
+            right.withBytes { right in
+                guard left.count == right.count else { return false }
+                guard let left = left.baseAddress, let start = right.baseAddress else { return true }
+                return memcmp(left, start, right.count) == 0
+            }
+        }
+    }
 
     package func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 { hasher.combine(byte) }
+        withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         hasher.combine(UInt8(0xff))
+    }
+
+    private func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        if let result = text.utf8.withContiguousStorageIfAvailable(body) { return result }
+        var copy = text
+        return copy.withUTF8(body)
     }
 }

@@ -1,0 +1,204 @@
+"""Measures the notification skill over the C interface. Started by skill.sh."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sqlite3
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "IntegrationTests"))
+
+from hosts import QUEUED, Host  # noqa: E402
+from programs import BELLWIRE, Program  # noqa: E402
+
+DAY = 86_400_000
+
+# What is asked of a long history, and how long it may take, in milliseconds (design.md, "Where it must stand").
+PAGES: list[tuple[str, dict[str, Any]]] = [
+    ("newest", {}),
+    ("unread only", {"unreadOnly": True}),
+    ("oldest", {"sort": "oldest"}),
+    ("by priority", {"sort": "priority"}),
+    ("unread first", {"sort": "unread"}),
+    ("urgent, from a mobile", {"priority": "urgent", "source": "mobile"}),
+    ("30 days", {"since": 30 * DAY + 12_345, "until": 60 * DAY + 54_321}),
+    ("30 days, urgent, unread", {"since": 60 * DAY + 12_345, "priority": "urgent", "unreadOnly": True}),
+]
+SEARCHES: list[tuple[str, dict[str, Any]]] = [
+    ("a rare word", {"query": "rare7"}),
+    ("a word of one row in 500", {"query": "word17"}),
+    ("two words", {"query": "build word17"}),
+    ("a beginning", {"query": "word17*"}),
+    ("a word of one row in ten", {"query": "often"}),
+    ("a word and a filter", {"query": "word17", "priority": "urgent"}),
+    ("a word, by priority", {"query": "word17", "sort": "priority"}),
+]
+
+
+class Bench:
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.work = Path(options.work)
+        self.missed: list[str] = []
+        self.failed: list[str] = []
+        self.programs: list[Program] = []
+
+    def start(self, *arguments: str | Path) -> Program:
+        self.programs.append(Program(arguments, {"XDG_STATE_HOME": str(self.work / "home"), "TZ": "UTC"}))
+        return self.programs[-1]
+
+    def check(self, what: str, value: float, bound: float, unit: str, at_least: bool = False) -> None:
+        held = value >= bound if at_least else value <= bound
+        # The short form is for machines that others use meanwhile: it catches what has become slow, not what is near.
+        near = held or (self.options.short and (value >= bound / 4 if at_least else value <= bound * 4))
+        print(f"  {'ok    ' if held else 'MISSED'} {what}: {value:.2f} {unit} (bound {'≥' if at_least else '≤'} {bound:g})")
+        if not held:
+            self.missed.append(what)
+        if not near:
+            self.failed.append(what)
+
+    # The history
+
+    def history(self) -> None:
+        rows = 50_000 if self.options.short else 1_000_000
+        print(f"history of {rows} rows, pages of 50, the best of five")
+        home = self.work / "long"
+        options = {"state_dir": str(home), "relay": {"listen": "127.0.0.1:0"}, "follow_system": False}
+        Host(self.start, "desktop", options).close()
+        self.fill(next(home.glob("*.db")), rows)
+        desktop = Host(self.start, "desktop", options)
+        # The text of new rows is indexed when it is first searched.
+        begin = time.perf_counter()
+        desktop.call("bw_desktop_history", {"query": "rare7"})
+        print(f"  the first search, which indexes all text: {time.perf_counter() - begin:.1f} s")
+        for bound, questions in ((5, PAGES), (50, SEARCHES)):
+            for name, question in questions:
+                times, total = [], 0
+                for _ in range(5):
+                    begin = time.perf_counter()
+                    total = desktop.call("bw_desktop_history", question)["total"]
+                    times.append((time.perf_counter() - begin) * 1000)
+                self.check(f"{name} ({total} in all)", min(times), bound, "ms")
+        desktop.close()
+
+    def fill(self, path: Path, rows: int) -> None:
+        word = "'word' || (abs(random()) % 5000)"
+        body = " || ' ' || ".join([word] * 8)
+        with sqlite3.connect(path) as database:
+            database.execute(
+                f"""
+                WITH RECURSIVE number(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM number WHERE i + 1 < ?1)
+                INSERT INTO history(id, title, body, priority, source, created_at, received_at, silenced, late, read)
+                SELECT lower(hex(randomblob(16))), 'Build ' || {word} || ' finished',
+                    {body} || ' rare' || (i / 1000) || iif(i % 10 = 0, ' often', ''),
+                    i % 4, iif(i % 3 = 0, 'mobile', 'pc'), i * (90 * 86400000 / ?1), 0, 0, 0, i / 5 % 2
+                FROM number
+                """,
+                (rows,),
+            )
+            # Kept, however old it is and however many there are.
+            for name in ("retentionRows", "retentionDays"):
+                database.execute("INSERT INTO setting(name, value, revision, author, base) VALUES (?, '0', 1, '', 0)", (name,))
+        database.close()
+
+    # Sends
+
+    def sends(self) -> None:
+        count = 2_000 if self.options.short else 20_000
+        print(f"{count} pushes of a desktop without devices, each durable before it is answered")
+        options = {"state_dir": str(self.work / "sends"), "relay": {"listen": "127.0.0.1:0"}, "follow_system": False}
+        desktop = Host(self.start, "desktop", options)
+        desktop.start()
+        waiting: list[Callable[[float], Any]] = []
+        begin = time.perf_counter()
+        for number in range(count):
+            waiting.append(desktop.begin("bw_desktop_notify", {"title": f"Push {number}", "body": "b" * 100}, 60_000))
+            if len(waiting) == 32:
+                assert waiting.pop(0)(60)["status"] == 0
+        for outcome in waiting:
+            assert outcome(60)["status"] == 0
+        together = count / (time.perf_counter() - begin)
+        begin = time.perf_counter()
+        for number in range(count // 20):
+            desktop.call("bw_desktop_notify", {"title": f"Push {number}", "body": "b" * 100}, 60_000)
+        alone = count / 20 / (time.perf_counter() - begin)
+        print(f"  {together:.0f} a second with 32 under way, {alone:.0f} one after the other")
+        assert desktop.call("bw_desktop_history", {"limit": 1})["total"] >= min(10_000, count)
+        desktop.close()
+
+    # The queue
+
+    def queue(self) -> None:
+        print("a queue of 100 commands, drained when the desktop is back")
+        relay = self.start(BELLWIRE, "relay", "--listen", "127.0.0.1:0", "--no-health").line(r"ws://\S+").group()
+        common = {"relay_url": relay, "follow_system": False}
+        desktop = Host(self.start, "desktop", {**common, "state_dir": str(self.work / "queue-desktop")})
+        desktop.start()
+        device = Host(self.start, "device", {**common, "state_dir": str(self.work / "queue-device")})
+        offer = desktop.call("bw_desktop_offer", 10_000)
+        device.call("bw_pairing_scan", offer["payload"], 15_000)
+        times = []
+        for round_number in range(2 if self.options.short else 5):
+            ids = []
+            for number in range(100):
+                desktop.begin("bw_desktop_notify", {"title": f"{round_number}-{number}", "body": ""}, 60_000)
+            for _ in range(100):
+                ids.append(device.event("notification.received")["id"])
+            desktop.call("bw_desktop_stop")
+            device.event("connection.changed")
+            for each in ids:
+                outcome = device.outcome("bw_notification_mark_as_read", None, {"notificationId": each}, 10_000)
+                assert outcome["status"] == QUEUED, outcome
+            desktop.start()
+            desktop.event("connection.changed", online=True)
+            begin = time.perf_counter()
+            device.event("queue.changed", pending=0, timeout=60)
+            times.append((time.perf_counter() - begin) * 1000)
+        print(f"  {statistics.median(times):.0f} ms from the desktop's return (of {len(times)}: {min(times):.0f} to {max(times):.0f})")
+        device.close()
+        desktop.close()
+
+    # One push
+
+    def handover(self) -> None:
+        print("one push of 400 bytes, from the socket's text to the host's event, in processor time")
+        ours, theirs = [], []
+        for _ in range(3 if self.options.short else 7):
+            run = subprocess.run([self.options.handover, "20000"], check=True, capture_output=True, text=True)
+            ours.append(json.loads(run.stdout)["new_ns"])
+            run = subprocess.run([self.options.parse, "20000"], check=True, capture_output=True, text=True)
+            theirs.append(json.loads(run.stdout)["new_ns"])
+        print(f"  ours {statistics.median(ours):.0f} ns, jansson's parsing alone {statistics.median(theirs):.0f} ns")
+        self.check("a push against its parsing", statistics.median(ours) / statistics.median(theirs), 3, "×")
+
+    def run(self) -> int:
+        try:
+            for part in (self.handover, self.sends, self.queue, self.history):
+                part()
+        finally:
+            for program in reversed(self.programs):
+                if program.process.poll() is None:
+                    program.kill()
+        print(f"{len(self.missed)} bounds missed: {', '.join(self.missed)}" if self.missed else "all bounds held")
+        return 1 if self.failed else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--short", action="store_true")
+    for name in ("handover", "parse", "work"):
+        parser.add_argument(f"--{name}", required=True)
+    load = os.getloadavg()[0]
+    print(f"{os.cpu_count()} cores, load {load:.1f}" + (": busy, the numbers will say less" if load > 1.5 else ""))
+    return Bench(parser.parse_args()).run()
+
+
+sys.exit(main())
