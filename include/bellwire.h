@@ -144,8 +144,8 @@ BW_API bw_status bw_device_open(const char *options_json, bw_device **device);
 /* Connects to the paired desktops and stays connected, until stop or close. Does not wait. Idempotent. Since 0.1. */
 BW_API bw_status bw_device_start(bw_device *device);
 
-/* Disconnects. Calls under way fail with BW_E_OFFLINE, a pairing under way with BW_E_PAIRING (cancelled); subscriptions
- * stay. Idempotent. Since 0.1. */
+/* Disconnects. Calls under way fail with BW_E_OFFLINE, or go into the queue (see "Methods"); a pairing under way fails with
+ * BW_E_PAIRING (cancelled); subscriptions stay. Idempotent. Since 0.1. */
 BW_API bw_status bw_device_stop(bw_device *device);
 
 /* Before the machine sleeps: closes the connections at once; relays are told nothing. An open code keeps its end, what

@@ -128,6 +128,7 @@ final class DeviceCore {
         isStarted = true
         followMachine()
         reconcileLinks()
+        queueDue()
     }
 
     func stop() {
