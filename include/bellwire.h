@@ -425,8 +425,8 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                          left the queue: made needless by a newer one ("by"), because it was full, or by the host
  *   command                {"type","payload"}: anything else that a paired desktop sent
  *   problem                {"code","message"}: something went wrong that no call reports
- * State events (unread, connection, peers, queue.changed) that wait in the queue are replaced by newer ones. The queue holds 1,024
- * events; beyond that the oldest command or problem gives way, and a problem tells how many.
+ * State events (unread, connection, peers, queue.changed) that wait in the host's queue are replaced by newer ones. It holds
+ * 1,024 events; beyond that the oldest event that is no state gives way, and a problem tells how many.
  * ============================================================================================================= */
 
 typedef uint64_t bw_subscription;

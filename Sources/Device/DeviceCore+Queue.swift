@@ -125,7 +125,9 @@ extension DeviceCore {
         draining.insert(peer)
         change { queue in
             queue.unanswered(orphan.id, QueueFailure("store", "its end could not be stored"), counts: false)
-        } then: { core, result in core.ended(peer, result) }
+        } then: { core, result in
+            core.ended(peer, result)
+        }
     }
 
     /// The store knows what became of the one that was under way; or it does not, and is asked again later.
