@@ -141,6 +141,7 @@ final class DeviceCore {
         isStarted = true
         followMachine()
         reconcileLinks()
+        queueDue()
     }
 
     func stop() {

@@ -90,6 +90,13 @@ def notifications(house: House, count: int) -> list[str]:
     return [begin(60)["result"]["notificationId"] for begin in begun]
 
 
+def progress(house: House, left: int) -> None:
+    """Waits until so few commands are left, but not for ever: somebody may have been killed."""
+    end = time.monotonic() + 1
+    while house.device.state["queue"]["count"] > left and time.monotonic() < end:
+        time.sleep(0.001)
+
+
 def drained(house: House, limit: float = 60) -> None:
     end = time.monotonic() + limit
     while (queue := house.device.state["queue"])["count"]:
@@ -117,7 +124,7 @@ def run(start: Callable[..., Program], home: Path, commands: int, seed: int) -> 
             house.revive("device")
         house.revive("desktop")
         for _ in range(chance.randint(1, 4)):
-            time.sleep(chance.random() * 0.15)
+            progress(house, chance.randint(0, len(targets)))
             who = chance.choice(["relay", "desktop", "device"])
             house.kill(who)
             time.sleep(chance.random() * 0.1)
