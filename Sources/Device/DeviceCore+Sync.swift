@@ -151,7 +151,7 @@ extension DeviceCore {
 
     private func tell(settings: SettingsCache.Entry?, of desktop: PeerID) {
         guard let settings else { return }
-        if let revision = settings.shown["revision"]?.integer { note(revision: revision, of: desktop) }
+        if let revision = settings.revision { note(revision: revision, of: desktop) }
         channel.post(HostEvent(.settingsChanged, desktop: desktop.text, data: settings.json))
     }
 

@@ -62,12 +62,18 @@ final class RawPeer: WebSocketDelegate {
     /// The payload of the next message with a payload of that type.
     func payload(_ type: String, _ location: SourceLocation = #_sourceLocation) async throws -> JSONValue {
         let frame = try await frame(location) {
-            $0["type"] == "message" && $0["payload"]?["type"] == .string(type)
+            $0["type"] == "message" && $0["payload"]?["type"] == .string(type) && !Self.isOfTheDevice($0)
         }
         return try #require(frame["payload"], sourceLocation: location)
     }
 
-    /// The next request for that method, whatever others come: a device asks much by itself.
+    /// What a device asks by itself when it comes: who does not answer it is asked nothing more.
+    private static func isOfTheDevice(_ frame: JSONValue) -> Bool {
+        let request = frame["payload"]?["payload"]
+        return request?["method"] == "notification.getHistory" && request?["params"]?["limit"] == 100
+    }
+
+    /// The next request for that method, also one that the device makes by itself.
     func request(_ method: String, _ location: SourceLocation = #_sourceLocation) async throws -> JSONValue {
         let frame = try await frame(location) {
             let payload = $0["payload"]

@@ -32,6 +32,8 @@ final class SealedBench: Sendable {
         #expect(paired["secure"] == true)
         let state = try await value { [device] (then: @escaping Then) in device.state(then: then) }
         deviceID = state["id"]?.string ?? ""
+        // The last of what a device asks by itself.
+        _ = try await host.event(.settingsChanged)
     }
 
     static func openDevice(_ directory: String, _ host: RecordingHost) throws(HostError) -> Device {

@@ -228,12 +228,11 @@ class FakeDesktop:
 
 
 def is_of_the_device(payload: Object) -> bool:
-    """Whether it is one of the requests that a device makes by itself: its inbox and the settings, at each connect."""
+    """Whether it is what a device asks by itself when it comes: who does not answer it is asked nothing more."""
     if payload["type"] != "chainlesschain:command:request":
         return False
     request = payload["payload"]
-    is_refresh = request["method"] == "notification.getHistory" and request["params"].get("limit") == 100
-    return is_refresh or request["method"] == "notification.getSettings"
+    return request["method"] == "notification.getHistory" and request["params"].get("limit") == 100
 
 
 def push_payload(number: int | str, **fields: Any) -> Object:
