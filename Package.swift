@@ -99,7 +99,10 @@ targets += [
         dependencies: ["Relay", "Signalling", "Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
     .testTarget(
         name: "DeviceTests",
-        dependencies: ["Device", "Desktop", "Relay", "Notifications", "Hosting", "Transport", "JSON"]),
+        dependencies: [
+            "Device", "Desktop", "Relay", "Notifications", "Pairing", "Signalling", "Hosting", "Transport", "Wire",
+            "JSON",
+        ]),
     .testTarget(
         name: "DesktopTests",
         dependencies: [

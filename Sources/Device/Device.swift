@@ -13,7 +13,7 @@ import Wire
 /// This is the side that a host's threads see. Everything goes to the event loop as a message, and comes back through
 /// `then` or the host's channel.
 package final class Device: Role {
-    private let core: DeviceCore
+    let core: DeviceCore
     private let waiting: WaitingPushes
     private let directory: StateDirectory
 

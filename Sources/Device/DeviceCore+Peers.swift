@@ -101,10 +101,8 @@ extension DeviceCore {
     /// As `bw_pairing_list` gives it.
     var desktopList: [JSONValue] {
         desktops.map { desktop in
-            var object = desktop.json
+            var object = desktop.json(at: .now)
             object["online"] = connection(of: desktop)["online"]
-            // What it was given to reach it directly is too old: pair again (protocol.md 2).
-            if desktop.iceIsExpired(at: .now) { object["iceExpired"] = true }
             return .object(object)
         }
     }

@@ -30,24 +30,30 @@ extension DeviceCore {
         if isLive { markAbsent(desktop.id, false) }
         heard(of: desktop)
         let payload = Payload(decoding: incoming.payload)
-        // These are stored with their mark; all others have no effect on the disk.
+        // These are stored with their mark; all others have an effect once they are recorded.
         switch payload {
         case .event(let event): return admit(event, from: desktop, isLate: !isLive, incoming.mark)
-        case .bellwire("bellwire:unpair", _) where incoming.isSealed:
-            return wasUnpaired(by: desktop, incoming.mark)
-        case .bellwire, .response, .iceConfig, .otherEvent, .request, .other, .cancel, .pairAck, .pairingConfirmation,
+        case .iceConfig(let object): return update(desktop, ice: object, incoming.mark)
+        case .bellwire("bellwire:unpair", _) where incoming.isSealed: return wasUnpaired(by: desktop, incoming.mark)
+        case .bellwire, .response, .otherEvent, .request, .other, .cancel, .pairAck, .pairingConfirmation,
             .pairingReject, .malformed:
-            save(incoming.mark)
+            once(incoming.mark) { core in
+                // It may have been unpaired meanwhile.
+                if core.desktop(desktop.id) != nil { core.take(payload, from: desktop) }
+            }
         }
+    }
+
+    /// What comes of a payload, once.
+    private func take(_ payload: Payload, from desktop: PairedDesktop) {
         switch payload {
         case .response(let response): resolve(response, from: desktop)
-        case .iceConfig(let object): update(desktop, ice: object)
         case .otherEvent(let name, let fields):
             tell("chainlesschain:event", ["event": .string(name), "payload": .object(fields)], from: desktop)
         case .request(let request): tell("chainlesschain:command:request", ["payload": request.payload], from: desktop)
         case .other(let type, let value): tell(type, ["payload": value], from: desktop)
         case .bellwire(let type, let fields): tell(type, ["payload": .object(fields)], from: desktop)
-        case .event, .cancel, .pairAck, .pairingConfirmation, .pairingReject: break
+        case .event, .iceConfig, .cancel, .pairAck, .pairingConfirmation, .pairingReject: break
         case .malformed(let malformed):
             counters.malformedPayloads &+= 1
             if malformed.kind == .event { dispatcher.drop(malformed) }
@@ -85,14 +91,15 @@ extension DeviceCore {
         }
     }
 
-    private func update(_ desktop: PairedDesktop, ice object: JSONObject) {
+    private func update(_ desktop: PairedDesktop, ice object: JSONObject, _ mark: SealMark?) {
         let config: ICEConfig
         do throws(PairingFailure) { config = try ICEConfig(payload: object) } catch {
             counters.malformedPayloads &+= 1
-            return
+            return save(mark)
         }
         let id = desktop.id
-        store { (connection) throws(StoreError) in
+        store { (connection) throws(StoreError) -> PairedDesktop? in
+            if let mark, try !SealStates(connection).save(mark) { return nil }
             _ = try PairedDesktops(connection).update(id, with: config)
             return try PairedDesktops(connection).find(id)
         } then: { core, result in
