@@ -138,7 +138,8 @@ typedef struct bw_device bw_device;
  *
  * A database that is damaged is moved aside (never deleted), a new one begun, and a "problem" event says so.
  * Errors: BW_E_BUSY (the state_dir is in use), BW_E_IO (it cannot be created or read), BW_E_DENIED (the key file is
- * readable by others, the keyring is locked), BW_E_STORE, BW_E_LIMIT (file descriptors). Since 0.1. */
+ * readable by others, others may write into the state_dir, the keyring is locked), BW_E_STORE, BW_E_LIMIT (file
+ * descriptors). Since 0.1. */
 BW_API bw_status bw_device_open(const char *options_json, bw_device **device);
 
 /* Connects to the paired desktops and stays connected, until stop or close. Does not wait. Idempotent. Since 0.1. */
