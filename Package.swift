@@ -100,8 +100,8 @@ targets += [
     .testTarget(
         name: "DeviceTests",
         dependencies: [
-            "Device", "Desktop", "Relay", "Notifications", "Pairing", "Signalling", "Hosting", "Transport", "Wire",
-            "JSON",
+            "Device", "Desktop", "Relay", "Notifications", "Pairing", "Signalling", "Store", "Hosting", "Transport",
+            "Wire", "JSON",
         ]),
     .testTarget(
         name: "DesktopTests",

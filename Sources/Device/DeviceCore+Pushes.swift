@@ -35,7 +35,11 @@ extension DeviceCore {
         case .event(let event): return admit(event, from: desktop, isLate: !isLive, incoming.mark)
         case .iceConfig(let object): return update(desktop, ice: object, incoming.mark)
         case .bellwire("bellwire:unpair", _) where incoming.isSealed: return wasUnpaired(by: desktop, incoming.mark)
-        case .bellwire, .response, .otherEvent, .request, .other, .cancel, .pairAck, .pairingConfirmation,
+        case .response(let response):
+            // Its id is good once, and nobody who asked waits for the disk.
+            resolve(response, from: desktop)
+            save(incoming.mark)
+        case .bellwire, .otherEvent, .request, .other, .cancel, .pairAck, .pairingConfirmation,
             .pairingReject, .malformed:
             once(incoming.mark) { core in
                 // It may have been unpaired meanwhile.
@@ -47,13 +51,12 @@ extension DeviceCore {
     /// What comes of a payload, once.
     private func take(_ payload: Payload, from desktop: PairedDesktop) {
         switch payload {
-        case .response(let response): resolve(response, from: desktop)
         case .otherEvent(let name, let fields):
             tell("chainlesschain:event", ["event": .string(name), "payload": .object(fields)], from: desktop)
         case .request(let request): tell("chainlesschain:command:request", ["payload": request.payload], from: desktop)
         case .other(let type, let value): tell(type, ["payload": value], from: desktop)
         case .bellwire(let type, let fields): tell(type, ["payload": .object(fields)], from: desktop)
-        case .event, .iceConfig, .cancel, .pairAck, .pairingConfirmation, .pairingReject: break
+        case .event, .iceConfig, .response, .cancel, .pairAck, .pairingConfirmation, .pairingReject: break
         case .malformed(let malformed):
             counters.malformedPayloads &+= 1
             if malformed.kind == .event { dispatcher.drop(malformed) }
@@ -103,7 +106,7 @@ extension DeviceCore {
             _ = try PairedDesktops(connection).update(id, with: config)
             return try PairedDesktops(connection).find(id)
         } then: { core, result in
-            guard case .success(.some(let stored)) = result else { return }
+            guard case .success(.some(let stored)) = result, core.desktop(id) != nil else { return }
             core.replace(stored)
         }
     }
@@ -121,7 +124,8 @@ extension DeviceCore {
             try PairedDesktops(connection).touch(id, at: seenAt)
             return try PairedDesktops(connection).find(id)
         } then: { core, result in
-            if case .success(.some(let stored)) = result { core.replace(stored) }
+            // Not if it was unpaired meanwhile.
+            if case .success(.some(let stored)) = result, core.desktop(id) != nil { core.replace(stored) }
         }
     }
 
