@@ -111,8 +111,8 @@ targets += [
     .testTarget(
         name: "DeviceTests",
         dependencies: [
-            "Device", "Desktop", "Relay", "Notifications", "OfflineQueue", "Signalling", "Hosting", "Transport", "Wire",
-            "JSON",
+            "Device", "Desktop", "Relay", "Notifications", "OfflineQueue", "Pairing", "Signalling", "Store", "Hosting",
+            "Transport", "Wire", "JSON",
         ]),
     .testTarget(
         name: "DesktopTests",

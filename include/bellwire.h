@@ -140,7 +140,8 @@ typedef struct bw_device bw_device;
  *
  * A database that is damaged is moved aside (never deleted), a new one begun, and a "problem" event says so.
  * Errors: BW_E_BUSY (the state_dir is in use), BW_E_IO (it cannot be created or read), BW_E_DENIED (the key file is
- * readable by others, the keyring is locked), BW_E_STORE, BW_E_LIMIT (file descriptors). Since 0.1. */
+ * readable by others, others may write into the state_dir, the keyring is locked), BW_E_STORE, BW_E_LIMIT (file
+ * descriptors). Since 0.1. */
 BW_API bw_status bw_device_open(const char *options_json, bw_device **device);
 
 /* Connects to the paired desktops and stays connected, until stop or close. Does not wait. Idempotent. Since 0.1. */
@@ -219,6 +220,10 @@ BW_API bw_status bw_pairing_scan_async(bw_device *device, const char *qr_text, i
  * is the text for the QR code (bw_qr_terminal). That a desktop has taken it comes as pairing.changed. Since 0.1. */
 BW_API bw_status bw_pairing_show(bw_device *device, int32_t timeout_ms, char **offer_json);
 
+/* The same, without waiting. BW_OK = the completion will come. Since 0.1. */
+BW_API bw_status bw_pairing_show_async(bw_device *device, int32_t timeout_ms, bw_completion completion,
+                                       void *user_data, bw_destroy destroy);
+
 /* Pairs with the desktop that shows this code: twelve digits, such as "123456-789012"; spaces and the dash may be left
  * out. Six digits are what deployed desktops show; they prove nothing, and are taken only with "legacy":"all". The relay
  * is that of bw_pairing_show(). Waits and gives as bw_pairing_scan(). Since 0.1. */
@@ -231,7 +236,8 @@ BW_API bw_status bw_pairing_type_async(bw_device *device, const char *code, int3
 BW_API bw_status bw_pairing_cancel(bw_device *device, const char *flow);
 
 /* The paired desktops, as JSON [{"id","name","platform","secure","sas"?,"online","pairedAt","lastSeenAt","signalingUrl"?,
- * "relayUrl"?,"iceExpired"?: true = what it gave to be reached directly is too old, pair again}], the oldest pairing first. Errors: BW_E_STORE. Since 0.1. */
+ * "relayUrl"?,"iceExpired"?: true = what it gave to be reached directly is too old: pair again}], the oldest pairing
+ * first. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_pairing_list(bw_device *device, char **desktops_json);
 
 /* Gives a desktop another name, of 1 to 256 bytes, here only. Errors: BW_E_NOT_FOUND, BW_E_STORE. Since 0.1. */
@@ -580,6 +586,10 @@ BW_API bw_status bw_desktop_unsubscribe(bw_desktop *desktop, bw_subscription sub
  * text for the QR code (bw_qr_terminal). Errors: BW_E_OFFLINE or BW_E_TIMEOUT (no relay), BW_E_NETWORK. Since 0.1. */
 BW_API bw_status bw_desktop_offer(bw_desktop *desktop, int32_t timeout_ms, char **offer_json);
 
+/* The same, without waiting. BW_OK = the completion will come. Since 0.1. */
+BW_API bw_status bw_desktop_offer_async(bw_desktop *desktop, int32_t timeout_ms, bw_completion completion,
+                                        void *user_data, bw_destroy destroy);
+
 /* Scans the code that a device shows: its text. *device_json (may be NULL) becomes who shows it: {"id","deviceId",
  * "name","platform","secure"}. Then the user is asked: bw_desktop_confirm() within 30 s. The rest is told as
  * pairing.changed. Starts the desktop if need be. Errors: BW_E_PAIRING as for a device, BW_E_NETWORK. Since 0.1. */
@@ -590,19 +600,25 @@ BW_API bw_status bw_desktop_scan(bw_desktop *desktop, const char *qr_text, char 
  * know it the code is burnt: pairing.changed says "failed". Errors: BW_E_OFFLINE or BW_E_TIMEOUT (no relay),
  * BW_E_PAIRING, BW_E_NETWORK. Since 0.1. */
 BW_API bw_status bw_desktop_code(bw_desktop *desktop, int32_t timeout_ms, char **code_json);
+/* The same, without waiting. BW_OK = the completion will come. Since 0.1. */
+BW_API bw_status bw_desktop_code_async(bw_desktop *desktop, int32_t timeout_ms, bw_completion completion,
+                                       void *user_data, bw_destroy destroy);
 
 /* Ends a flow ("offer", "scan" or "code"; NULL = all three). None under way = BW_OK. Since 0.1. */
 BW_API bw_status bw_desktop_pairing_cancel(bw_desktop *desktop, const char *flow);
 
 /* The user's answer to the device that pairing.changed has named in this flow; NULL = in the only one that asks.
- * accept 0 = no. Errors: BW_E_NOT_FOUND (nothing waits). Since 0.1. */
+ * accept 0 = no. A no to a device that cannot prove that it has seen the code ends nothing: the code is "displaying"
+ * again, for others. Errors: BW_E_NOT_FOUND (nothing waits; or within a second after another device has taken the place
+ * of the one that was asked about: the answer was meant for that). Since 0.1. */
 BW_API bw_status bw_desktop_confirm(bw_desktop *desktop, const char *flow, int32_t accept);
 
 /* The paired devices: [{"id","deviceId","name","platform","secure","sas"?,"pairedAt","lastSeenAt"}]. Errors: BW_E_STORE.
  * Since 0.1. */
 BW_API bw_status bw_desktop_devices(bw_desktop *desktop, char **devices_json);
 
-/* As bw_pairing_rename(), bw_pairing_unpair() and bw_pairing_clear(), of devices. Since 0.1. */
+/* As bw_pairing_rename(), bw_pairing_unpair() and bw_pairing_clear(), of devices. A device that was paired sealed and is
+ * not reached is told later: at the next start, and when it speaks, for 30 days. Since 0.1. */
 BW_API bw_status bw_desktop_rename(bw_desktop *desktop, const char *device, const char *name);
 BW_API bw_status bw_desktop_unpair(bw_desktop *desktop, const char *device);
 BW_API bw_status bw_desktop_clear(bw_desktop *desktop);

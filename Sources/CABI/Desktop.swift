@@ -100,6 +100,20 @@ public func bw_desktop_offer(
     }
 }
 
+@_cdecl("bw_desktop_offer_async") @implementation
+public func bw_desktop_offer_async(
+    _ desktop: OpaquePointer?, _ timeout_ms: Int32, _ completion: bw_completion?,
+    _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    let userData = UserData(user_data, destroy)
+    return entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        let timeout = try timeout(timeout_ms)
+        let completion = try CABI.completion(completion, userData)
+        try endpoint.queue.call(completion) { endpoint.role.offer(timeout: timeout, then: $0) }
+    }
+}
+
 @_cdecl("bw_desktop_scan") @implementation
 public func bw_desktop_scan(
     _ desktop: OpaquePointer?, _ qr_text: UnsafePointer<CChar>?,
@@ -123,6 +137,20 @@ public func bw_desktop_code(
         let code = try output(code_json, "code_json")
         let timeout = try timeout(timeout_ms)
         try give(try endpoint.queue.call { endpoint.role.code(timeout: timeout, then: $0) }, to: code)
+    }
+}
+
+@_cdecl("bw_desktop_code_async") @implementation
+public func bw_desktop_code_async(
+    _ desktop: OpaquePointer?, _ timeout_ms: Int32, _ completion: bw_completion?,
+    _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    let userData = UserData(user_data, destroy)
+    return entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        let timeout = try timeout(timeout_ms)
+        let completion = try CABI.completion(completion, userData)
+        try endpoint.queue.call(completion) { endpoint.role.code(timeout: timeout, then: $0) }
     }
 }
 

@@ -128,7 +128,13 @@ extension HostQueue {
         guard let source else { return }
         state.withLock { $0.pushesWait = false }
         let pushes: [WaitingPush]
-        do throws(HostError) { pushes = try source.takePushes(limit: HostQueue.pushBatch) } catch {
+        do throws(HostError) {
+            if let untouched = state.withLock({ $0.unmarked }) {
+                try source.restorePushes(untouched: untouched)
+                state.withLock { $0.unmarked = nil }
+            }
+            pushes = try source.takePushes(limit: HostQueue.pushBatch)
+        } catch {
             let now = now()
             state.withLock { ($0.pushesWait, $0.pushesFailedAt) = (true, now) }
             throw error
@@ -150,7 +156,15 @@ extension HostQueue {
             return state.batch
         }
         // `nil`: a close inside a callback has marked it already.
-        if let batch { try source.finishPushes(handed: batch.handed, untouched: batch.untouched) }
+        guard let batch else { return }
+        do throws(HostError) { try source.finishPushes(handed: batch.handed, untouched: batch.untouched) } catch {
+            // They come again with the next dispatch, and say so.
+            state.withLock { state in
+                (state.unmarked, state.pushesWait) = (batch.untouched, true)
+                state.enqueuePushes()
+            }
+            throw error
+        }
     }
 
     // MARK: The loop for programs that have none

@@ -59,6 +59,8 @@ final class HostQueue: Sendable {
         var pushesWait = false
         /// When the store failed to give them, in the monotonic milliseconds of ``HostQueue/now()``.
         var pushesFailedAt: Int64?
+        /// Rows of a batch that could not be marked, which no callback has seen: the batch has to be given back first.
+        var unmarked: [Int64]?
         /// The thread inside `dispatch`.
         var dispatcher: pthread_t?
         /// The subscription whose callback runs now.

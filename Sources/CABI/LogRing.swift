@@ -57,7 +57,8 @@ enum LogRing {
         if callback == nil { userData.release() }
     }
 
-    /// Hands the waiting lines over, on the calling thread. `true` = more have come meanwhile.
+    /// Hands the waiting lines over, on the calling thread. `true` = more wait: they have come meanwhile, or are for the
+    /// callback that has taken this one's place.
     static func drain() -> Bool {
         let me = pthread_self()
         let work = state.withLock { state -> (Registration, [(LogLevel, String)])? in
@@ -70,12 +71,19 @@ enum LogRing {
             return (registration, lines)
         }
         guard let (registration, lines) = work else { return false }
-        for (level, line) in lines {
-            guard state.withLock({ $0.registration?.userData === registration.userData }) else { break }
+        var left = lines[...]
+        while let (level, line) = left.first,
+            state.withLock({ $0.registration?.userData === registration.userData })
+        {
+            left.removeFirst()
             registration.callback(registration.userData.pointer, level.rawValue, line)
         }
         let (retired, hasMore) = state.update { state in
             state.runner = nil
+            // It was replaced by one of its own calls: the rest is the next one's.
+            let rest = left.filter { $0.0 >= state.level } + state.lines
+            state.lost += max(0, rest.count - capacity)
+            state.lines = rest.suffix(capacity)
             defer { state.retired = [] }
             return (state.retired, state.registration != nil && !state.lines.isEmpty)
         }

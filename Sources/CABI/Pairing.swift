@@ -66,6 +66,20 @@ public func bw_pairing_show(
     }
 }
 
+@_cdecl("bw_pairing_show_async") @implementation
+public func bw_pairing_show_async(
+    _ device: OpaquePointer?, _ timeout_ms: Int32, _ completion: bw_completion?,
+    _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    let userData = UserData(user_data, destroy)
+    return entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let timeout = try timeout(timeout_ms)
+        let completion = try CABI.completion(completion, userData)
+        try endpoint.queue.call(completion) { endpoint.role.show(timeout: timeout, then: $0) }
+    }
+}
+
 @_cdecl("bw_pairing_type") @implementation
 public func bw_pairing_type(
     _ device: OpaquePointer?, _ code: UnsafePointer<CChar>?, _ timeout_ms: Int32,

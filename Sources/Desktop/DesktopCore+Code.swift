@@ -62,7 +62,7 @@ extension DesktopCore {
         }
         let link = RelayConnection(
             url: own.url, registration: SignallingFrame.Register(peerID: id, deviceType: .desktop),
-            options: clientOptions
+            options: WebSocketClientOptions(trusting: options.common.caFile)
         ) { [weak self] link, event in
             guard let self, self.alias?.link === link else { return }
             self.received(event, overAlias: url)

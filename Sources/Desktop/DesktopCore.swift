@@ -85,8 +85,8 @@ final class DesktopCore {
     lazy var waitingTimer = LoopTimer { [weak self] in self?.expireWaiting() }
     /// Devices whose pairing is on its way to the disk.
     var storing: [PeerID: Storing] = [:]
-    /// Devices that are not paired any more and may not know it, and when each was told last, in the loop's time.
-    var notices: [PeerID: UInt64]
+    /// Devices that are not paired any more and may not know it.
+    var notices: [PeerID: UnpairNotice]
     /// The seals that have brought a pairing about, until it is stored.
     var pairingMarks: [PeerID: [SealMark]] = [:]
     /// The newest of those, also of devices that were paired before.
@@ -105,7 +105,7 @@ final class DesktopCore {
         relayMemory = memory
         limiter = options.rateLimiter
         self.devices = devices
-        self.notices = Dictionary(notices.map { ($0, 0) }) { first, _ in first }
+        self.notices = Dictionary(notices.map { ($0, UnpairNotice()) }) { first, _ in first }
         self.unread = unread
         let secure = Set(devices.filter(\.isSecure).map(\.did))
         self.outboxes = Dictionary(
@@ -226,22 +226,17 @@ final class DesktopCore {
     // MARK: Connections
 
     private func connect(_ url: String) throws(HostError) {
-        let parsed: WebSocketURL
-        do throws(TransportError) { parsed = try WebSocketURL(url) } catch { throw HostError(error) }
-        let register = SignallingFrame.Register(
-            peerID: peerID, deviceType: .desktop,
-            deviceInfo: ["name": .string(options.common.name), "platform": .string(options.common.platform)])
-        let link = RelayConnection(
-            url: parsed, registration: register, provingWith: key, options: clientOptions
-        ) { [weak self] link, event in self?.received(event, over: link, url) }
-        links[url] = link
-        link.start()
-    }
-
-    var clientOptions: WebSocketClientOptions {
-        var clientOptions = WebSocketClientOptions()
-        clientOptions.tls = TLSClientOptions(caFile: options.common.caFile)
-        return clientOptions
+        let common = options.common
+        do throws(TransportError) {
+            let link = try RelayConnection(
+                to: url, as: .desktop, key: key, name: common.name, platform: common.platform,
+                trusting: common.caFile
+            ) { [weak self] link, event in self?.received(event, over: link, url) }
+            links[url] = link
+            link.start()
+        } catch {
+            throw HostError(error)
+        }
     }
 
     private func received(_ event: RelayEvent, over link: RelayConnection, _ url: String) {

@@ -46,18 +46,15 @@ extension DeviceCore {
 
     /// `false` if the url is none.
     @discardableResult func open(_ url: String) -> Bool {
-        let parsed: WebSocketURL
-        do throws(TransportError) { parsed = try WebSocketURL(url) } catch {
+        let common = options.common
+        let link: RelayConnection
+        do throws(TransportError) {
+            link = try RelayConnection(
+                to: url, as: .mobile, key: key, name: common.name, platform: common.platform, trusting: common.caFile
+            ) { [weak self] link, event in self?.received(event, over: link, url) }
+        } catch {
             if badURLs.insert(url).inserted { channel.problem("invalid_url", error.message) }
             return false
-        }
-        var options = WebSocketClientOptions()
-        options.tls = TLSClientOptions(caFile: self.options.common.caFile)
-        let register = SignallingFrame.Register(
-            peerID: did, deviceType: .mobile,
-            deviceInfo: ["name": .string(self.options.common.name), "platform": .string(self.options.common.platform)])
-        let link = RelayConnection(url: parsed, registration: register, provingWith: key, options: options) {
-            [weak self] link, event in self?.received(event, over: link, url)
         }
         links[url] = link
         if isSuspended { link.suspend() }
@@ -129,7 +126,17 @@ extension DeviceCore {
         ]
     }
 
+    /// A relay on the local network rests while its desktops are reached another way, unless a pairing needs it.
+    private func paceLinks() {
+        var resting = restingRoutes(of: desktops, absent: absent) { links[$0]?.state.isOnline == true }
+        let pairing =
+            scanning.machine.heldRoutes + [showing.machine.heldRoute, typing.machine.heldRoute].compactMap(\.self)
+        resting.subtract(pairing.map(\.url))
+        for (url, link) in links { link.rest(resting.contains(url)) }
+    }
+
     func tellConnections() {
+        paceLinks()
         for desktop in desktops {
             let connection = connection(of: desktop)
             guard toldConnections[desktop.id] != connection else { continue }

@@ -24,6 +24,7 @@ extension DeviceCore {
             case .failure(let error): then(.failure(HostError(error)))
             case .success(nil): then(.failure(.noSuchDesktop))
             case .success(let stored?):
+                guard core.desktop(stored.id) != nil else { return then(.failure(.noSuchDesktop)) }
                 core.replace(stored)
                 then(.success("{}"))
             }
@@ -60,7 +61,10 @@ extension DeviceCore {
 
     private func unpaired(_ gone: [PairedDesktop], _ result: Result<Void, StoreError>, _ then: Then) {
         switch result {
-        case .success: then(.success("{}"))
+        case .success:
+            // What was on its way to the disk before has come back since. A later pairing comes behind this.
+            drop(gone.filter { desktop($0.id) != nil }, tellingThem: false)
+            then(.success("{}"))
         case .failure(let error):
             // They are still in the store: as they are listed, it can be tried again.
             for desktop in gone { replace(desktop) }
@@ -110,10 +114,8 @@ extension DeviceCore {
     /// As `bw_pairing_list` gives it.
     var desktopList: [JSONValue] {
         desktops.map { desktop in
-            var object = desktop.json
+            var object = desktop.json(at: .now)
             object["online"] = connection(of: desktop)["online"]
-            // What it was given to reach it directly is too old: pair again (protocol.md 2).
-            if desktop.iceIsExpired(at: .now) { object["iceExpired"] = true }
             return .object(object)
         }
     }

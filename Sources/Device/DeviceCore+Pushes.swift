@@ -31,7 +31,7 @@ extension DeviceCore {
         if isLive { markAbsent(desktop.id, false) }
         heard(of: desktop)
         let payload = Payload(decoding: incoming.payload)
-        // These are stored with their mark; all others have no effect on the disk.
+        // These are stored with their mark; all others have an effect once they are recorded.
         switch payload {
         case .event(let event):
             let isLate = !isLive || incoming.isLate(event)
@@ -45,19 +45,29 @@ extension DeviceCore {
             return self.skip(through: skip.through, of: desktop, mark, over: url)
         case .bellwire("bellwire:unpair", _) where incoming.isSealed:
             return wasUnpaired(by: desktop, incoming.mark)
-        case .bellwire, .response, .iceConfig, .otherEvent, .request, .other, .cancel, .pairAck, .pairingConfirmation,
-            .pairingReject, .malformed:
+        case .iceConfig(let object): return update(desktop, ice: object, incoming.mark)
+        case .response(let response):
+            // Its id is good once, and nobody who asked waits for the disk.
+            resolve(response, from: desktop)
             save(incoming.mark)
+        case .bellwire, .otherEvent, .request, .other, .cancel, .pairAck, .pairingConfirmation,
+            .pairingReject, .malformed:
+            once(incoming.mark) { core in
+                // It may have been unpaired meanwhile.
+                if core.desktop(desktop.id) != nil { core.take(payload, from: desktop) }
+            }
         }
+    }
+
+    /// What comes of a payload, once.
+    private func take(_ payload: Payload, from desktop: PairedDesktop) {
         switch payload {
-        case .response(let response): resolve(response, from: desktop)
-        case .iceConfig(let object): update(desktop, ice: object)
         case .otherEvent(let name, let fields):
             tell("chainlesschain:event", ["event": .string(name), "payload": .object(fields)], from: desktop)
         case .request(let request): tell("chainlesschain:command:request", ["payload": request.payload], from: desktop)
         case .other(let type, let value): tell(type, ["payload": value], from: desktop)
         case .bellwire(let type, let fields): tell(type, ["payload": .object(fields)], from: desktop)
-        case .event, .cancel, .pairAck, .pairingConfirmation, .pairingReject: break
+        case .event, .iceConfig, .response, .cancel, .pairAck, .pairingConfirmation, .pairingReject: break
         case .malformed(let malformed):
             counters.malformedPayloads &+= 1
             if malformed.kind == .event { dispatcher.drop(malformed) }
@@ -114,18 +124,19 @@ extension DeviceCore {
                 + "notification.received and dispatch")
     }
 
-    private func update(_ desktop: PairedDesktop, ice object: JSONObject) {
+    private func update(_ desktop: PairedDesktop, ice object: JSONObject, _ mark: SealMark?) {
         let config: ICEConfig
         do throws(PairingFailure) { config = try ICEConfig(payload: object) } catch {
             counters.malformedPayloads &+= 1
-            return
+            return save(mark)
         }
         let id = desktop.id
-        store { (connection) throws(StoreError) in
+        store { (connection) throws(StoreError) -> PairedDesktop? in
+            if let mark, try !SealStates(connection).save(mark) { return nil }
             _ = try PairedDesktops(connection).update(id, with: config)
             return try PairedDesktops(connection).find(id)
         } then: { core, result in
-            guard case .success(.some(let stored)) = result else { return }
+            guard case .success(.some(let stored)) = result, core.desktop(id) != nil else { return }
             core.replace(stored)
         }
     }
@@ -143,7 +154,8 @@ extension DeviceCore {
             try PairedDesktops(connection).touch(id, at: seenAt)
             return try PairedDesktops(connection).find(id)
         } then: { core, result in
-            if case .success(.some(let stored)) = result { core.replace(stored) }
+            // Not if it was unpaired meanwhile.
+            if case .success(.some(let stored)) = result, core.desktop(id) != nil { core.replace(stored) }
         }
     }
 

@@ -60,15 +60,22 @@ extension DeviceCore {
         }
     }
 
-    /// A frame that has no other effect on the disk.
-    func save(_ mark: SealMark?) {
-        guard let mark else { return }
+    /// A frame has an effect once: what it brings about comes after it was recorded. Plain ones are not recorded.
+    func once(_ mark: SealMark?, then: @escaping @Sendable @EventLoop (DeviceCore) -> Void) {
+        guard let mark else { return then(self) }
         store { (connection) throws(StoreError) in
             try SealStates(connection).save(mark)
         } then: { core, result in
-            if case .failure(let error) = result, error.code != .closed {
-                core.channel.problem("store_failed", "a sealed frame could not be recorded: \(error.message)")
+            switch result {
+            case .success(true): then(core)
+            case .success(false): break
+            case .failure(let error):
+                guard error.code != .closed else { return }
+                core.channel.problem("store_failed", "what a desktop sent was dropped: \(error.message)")
             }
         }
     }
+
+    /// A frame that has no effect.
+    func save(_ mark: SealMark?) { once(mark) { _ in } }
 }

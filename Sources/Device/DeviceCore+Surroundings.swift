@@ -36,6 +36,9 @@ final class RelaySearch {
         browser.start()
     }
 
+    /// The network has changed: what is there now may be another relay.
+    func refresh() { browser?.refresh() }
+
     func end(_ relay: DiscoveredRelay?) {
         patience?.stop()
         patience = nil
@@ -65,7 +68,8 @@ extension DeviceCore {
     }
 
     /// Whatever is not up is tried at once: it may be reachable now. What is up finds out by its pings.
-    private func networkChanged() {
+    func networkChanged() {
         for link in links.values where !link.state.isOnline { link.reconnectNow() }
+        relaySearch?.refresh()
     }
 }

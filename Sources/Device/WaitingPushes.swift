@@ -40,6 +40,14 @@ final class WaitingPushes: PushSource {
         FailPoint.afterMark.reach()
     }
 
+    func restorePushes(untouched: [Int64]) throws(HostError) {
+        try run { (connection) throws(StoreError) in
+            let inbox = Inbox(connection)
+            try inbox.markWaiting(untouched)
+            _ = try inbox.recoverDispatching()
+        }
+    }
+
     private func run<T: Sendable>(
         _ work: @escaping @Sendable (Connection) throws(StoreError) -> T
     ) throws(HostError) -> T {

@@ -67,6 +67,10 @@ package protocol PushSource: AnyObject, Sendable {
 
     /// Durably marks `handed` as handed over and lets `untouched` wait again, as if never taken.
     func finishPushes(handed: [Int64], untouched: [Int64]) throws(HostError)
+
+    /// After `finishPushes` has failed: durably lets `untouched` wait again, and all others that were taken and not marked,
+    /// which come as redelivered.
+    func restorePushes(untouched: [Int64]) throws(HostError)
 }
 
 /// One stored push on its way to the host.

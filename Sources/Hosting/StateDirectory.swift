@@ -98,6 +98,23 @@ package final class StateDirectory: Sendable {
                 .io, "\(path) is not a directory; name another \"state_dir\"", detail: ["path": .string(path)])
         }
         guard access(path, R_OK | W_OK | X_OK) == 0 else { throw failure("read and write", path) }
+        try requireOwn(path, status)
+    }
+
+    /// Whoever may write into it may put another database in the place of ours.
+    private static func requireOwn(_ path: String, _ status: stat) throws(HostError) {
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw HostError(
+                .denied, "\(path) belongs to another user; name another \"state_dir\"",
+                detail: ["path": .string(path)])
+        }
+        // In a sticky one nobody replaces what is another's.
+        let isOpen = status.st_mode & (S_IWGRP | S_IWOTH) != 0
+        guard !isOpen || status.st_mode & S_ISVTX != 0 else {
+            throw HostError(
+                .denied, "others may write into \(path); run chmod go-w \(path), or name another \"state_dir\"",
+                detail: ["path": .string(path)])
+        }
     }
 
     private static func busy(_ path: String, _ holder: String) -> HostError {

@@ -26,6 +26,9 @@ package final class RelayConnection {
     /// Whether the relay has asked for a proof of our id, and taken it: only then it gives us sealed messages.
     package var isProved: Bool { machine.isProved }
 
+    /// Whether it rests while it is down, as it was told last.
+    package var isResting: Bool { machine.isResting }
+
     private var machine: RelaySessionStateMachine
     private var generator: any RandomNumberGenerator
     private let options: WebSocketClientOptions
@@ -92,6 +95,13 @@ package final class RelayConnection {
         case .connect: connect()
         case .none: break
         }
+        settle()
+    }
+
+    /// Whether it tries again, once it is down, only every ten minutes, and when ``reconnectNow()`` is called: for a relay
+    /// whose peers are reached another way at present.
+    package func rest(_ isResting: Bool) {
+        machine.rest(isResting, now: EventLoop.now, using: &generator)
         settle()
     }
 

@@ -10,6 +10,8 @@ package struct RelaySessionStateMachine: Sendable {
     package static let registrationTimeout: UInt64 = 10_000
     /// The time between two application pings, in milliseconds.
     package static let keepaliveInterval: UInt64 = 30_000
+    /// Before a session that rests tries again: 10 minutes, in milliseconds.
+    package static let restingInterval: UInt64 = 600_000
     /// A registration that held this long, in milliseconds, starts the backoff anew when it ends.
     package static let lastingRegistration: UInt64 = 10_000
 
@@ -38,6 +40,8 @@ package struct RelaySessionStateMachine: Sendable {
     var state: State = .stopped
     var backoff = Backoff()
     var isSuspended = false
+    /// Whether what it is for is reached another way: after a failure it waits long.
+    private(set) var isResting = false
 
     /// - Parameter proves: whether it asks for a challenge, and answers it. Then the registration says `bellwire`.
     package init(registration: SignallingFrame.Register, proves: Bool = false) {
@@ -169,7 +173,23 @@ extension RelaySessionStateMachine {
         _ reason: OfflineReason, now: UInt64, using generator: inout some RandomNumberGenerator
     ) {
         settle(now: now)
-        state = .waiting(until: now.advanced(by: backoff.next(using: &generator)), reason)
+        let wait = isResting ? Self.restingInterval : backoff.next(using: &generator)
+        state = .waiting(until: now.advanced(by: wait), reason)
+    }
+
+    /// Whether it rests while it is down: then it tries again after ten minutes, or when ``reconnectNow()`` says that the
+    /// network has changed. A session that stands does not change by it.
+    package mutating func rest(
+        _ isResting: Bool, now: UInt64, using generator: inout some RandomNumberGenerator
+    ) {
+        guard isResting != self.isResting else { return }
+        self.isResting = isResting
+        guard case .waiting(let until, let reason) = state else { return }
+        // Needed again: it has been down for a while, so the growing waits begin anew.
+        if !isResting { backoff.reset() }
+        let wait = isResting ? Self.restingInterval : backoff.next(using: &generator)
+        let next = now.advanced(by: wait)
+        state = .waiting(until: isResting ? next : min(until, next), reason)
     }
 
     /// A relay that accepts us only to drop us is not asked faster for it: only a registration that lasted counts.

@@ -338,6 +338,43 @@ static void unpairing(void)
     CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
 }
 
+/* What shows a code, without waiting for its relay. */
+static void codes_without_waiting(void)
+{
+    struct outcome outcome[3];
+    char options[160];
+    int index;
+    bw_device *device = NULL;
+    bw_relay *relay = open_relay();
+    bw_desktop *desktop = open_desktop(":memory:");
+    memset(outcome, 0, sizeof outcome);
+    CHECK_STATUS(bw_relay_start(relay), BW_OK);
+    snprintf(options, sizeof options, "{\"state_dir\":\":memory:\",\"relay_url\":\"ws://127.0.0.1:%d\"}",
+             relay_port(relay));
+    CHECK_STATUS(bw_device_open(options, &device), BW_OK);
+    CHECK_STATUS(bw_desktop_offer_async(desktop, within(10000), complete, &outcome[0], outcome_destroy), BW_OK);
+    CHECK_STATUS(bw_desktop_code_async(desktop, within(10000), complete, &outcome[1], outcome_destroy), BW_OK);
+    CHECK_STATUS(bw_pairing_show_async(device, within(10000), complete, &outcome[2], outcome_destroy), BW_OK);
+    for (index = 0; index < 3; index++) {
+        struct dispatched handles = index < 2 ? only_desktop(desktop) : only_device(device);
+        CHECK(dispatch_until(handles, completed, &outcome[index], 20000), "the code is there");
+        CHECK_NUMBER(outcome[index].status, BW_OK);
+        CHECK_NUMBER(strlen(outcome[index].code), index == 1 ? 13 : 6);
+        CHECK_NUMBER(outcome[index].destroyed, 1);
+    }
+    memset(outcome, 0, sizeof outcome);
+    CHECK_STATUS(bw_desktop_offer_async(desktop, 0, complete, &outcome[0], outcome_destroy), BW_E_INVALID);
+    CHECK_STATUS(bw_desktop_code_async(desktop, 1000, NULL, &outcome[1], outcome_destroy), BW_E_INVALID);
+    CHECK_STATUS(bw_pairing_show_async(device, 600001, complete, &outcome[2], outcome_destroy), BW_E_INVALID);
+    for (index = 0; index < 3; index++) {
+        CHECK_NUMBER(outcome[index].calls, 0);
+        CHECK_NUMBER(outcome[index].destroyed, 1);
+    }
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+    CHECK_STATUS(bw_relay_close(relay), BW_OK);
+}
+
 /* A desktop that asks its user: the scan waits for the answer. */
 static void confirmation(void)
 {
@@ -435,6 +472,7 @@ int main(int argc, char **argv)
 {
     RUN(pair_push_and_ask);
     RUN(flows);
+    RUN(codes_without_waiting);
     RUN(unpairing);
     RUN(confirmation);
     RUN(pushes_wait);

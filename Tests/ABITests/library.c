@@ -89,6 +89,7 @@ struct log {
     int destroyed;
     pthread_t thread;
     int level;
+    struct log *next;
 };
 
 static void log_line(void *user_data, int32_t level, const char *message)
@@ -107,6 +108,46 @@ static void log_destroy(void *user_data)
 static int logged(void *context)
 {
     return ((struct log *)context)->lines > 0;
+}
+
+/* Takes one line, and leaves the rest to the next callback. */
+static void log_once(void *user_data, int32_t level, const char *message)
+{
+    struct log *log = (struct log *)user_data;
+    log_line(log, level, message);
+    CHECK_STATUS(bw_set_log(BW_LOG_DEBUG, log_line, log->next, log_destroy), BW_OK);
+}
+
+/* Replaced inside its own callback: no line of the batch is lost. */
+static void logs_replaced_inside(void)
+{
+    struct log first, second;
+    bw_desktop *desktop;
+    char *state, *route;
+    int is_online = 0, tries;
+    memset(&first, 0, sizeof first);
+    memset(&second, 0, sizeof second);
+    first.next = &second;
+    CHECK_STATUS(bw_set_log(BW_LOG_DEBUG, NULL, NULL, NULL), BW_OK);
+    /* On its way there it logs some lines, which wait in the ring. */
+    desktop = open_desktop(":memory:");
+    CHECK_STATUS(bw_desktop_start(desktop), BW_OK);
+    for (tries = 0; tries < 500 && !is_online; tries++) {
+        CHECK_STATUS(bw_desktop_state(desktop, &state), BW_OK);
+        CHECK_STATUS(bw_json_text(state, "/connection/0/state", &route), BW_OK);
+        is_online = strcmp(route, "online") == 0;
+        bw_free(route);
+        bw_free(state);
+        if (!is_online) usleep(20000);
+    }
+    CHECK(is_online, "the desktop is at its own relay");
+    CHECK_STATUS(bw_set_log(BW_LOG_DEBUG, log_once, &first, log_destroy), BW_OK);
+    CHECK(dispatch_until(only_desktop(desktop), logged, &second, 10000), "the rest is handed to the next callback");
+    CHECK_NUMBER(first.lines, 1);
+    CHECK_NUMBER(first.destroyed, 1);
+    CHECK_STATUS(bw_set_log(BW_LOG_ERROR, NULL, NULL, NULL), BW_OK);
+    CHECK_NUMBER(second.destroyed, 1);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
 }
 
 static void logs(void)
@@ -272,6 +313,8 @@ static void device_functions(bw_device *device)
     CHECK_STATUS(bw_device_state(device, &out), NONE);
     CHECK_STATUS(bw_pairing_scan(device, QR, 1000, &out), NONE);
     CHECK_STATUS(bw_pairing_scan_async(device, QR, 1000, complete_never, user_data(), give_back), NONE);
+    CHECK_STATUS(bw_pairing_show(device, 1000, &out), NONE);
+    CHECK_STATUS(bw_pairing_show_async(device, 1000, complete_never, user_data(), give_back), NONE);
     CHECK_STATUS(bw_pairing_cancel(device, "scan"), NONE);
     CHECK_STATUS(bw_pairing_list(device, &out), NONE);
     CHECK_STATUS(bw_notification_send(device, NULL, PARAMS, 1000, &out), NONE);
@@ -335,6 +378,9 @@ static void desktop_functions(bw_desktop *desktop)
     CHECK_STATUS(bw_desktop_subscribe(desktop, "*", no_event, user_data(), give_back, &subscription), NONE);
     CHECK_STATUS(bw_desktop_unsubscribe(desktop, 1), NONE);
     CHECK_STATUS(bw_desktop_offer(desktop, 1000, &out), NONE);
+    CHECK_STATUS(bw_desktop_offer_async(desktop, 1000, complete_never, user_data(), give_back), NONE);
+    CHECK_STATUS(bw_desktop_code(desktop, 1000, &out), NONE);
+    CHECK_STATUS(bw_desktop_code_async(desktop, 1000, complete_never, user_data(), give_back), NONE);
     CHECK_STATUS(bw_desktop_pairing_cancel(desktop, "offer"), NONE);
     CHECK_STATUS(bw_desktop_confirm(desktop, NULL, 1), NONE);
     CHECK_STATUS(bw_desktop_devices(desktop, &out), NONE);
@@ -541,6 +587,7 @@ int main(int argc, char **argv)
     RUN(versions);
     RUN(status_names);
     RUN(logs);
+    RUN(logs_replaced_inside);
     RUN(json);
     RUN(qr_terminal);
     RUN(null_handles);

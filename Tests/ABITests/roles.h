@@ -207,6 +207,7 @@ struct outcome {
     int destroyed;
     bw_status status;
     char reason[64]; /* "reason" of the detail, when it failed in pairing */
+    char code[32];   /* "code", where there is one */
     pthread_t thread;
 };
 
@@ -215,7 +216,9 @@ MAYBE_UNUSED static void complete(void *user_data, bw_status status, const char 
     struct outcome *outcome = (struct outcome *)user_data;
     json_t *value = json != NULL ? json_loads(json, 0, NULL) : NULL;
     const char *reason = json_string_value(json_object_get(json_object_get(value, "detail"), "reason"));
+    const char *code = json_string_value(json_object_get(value, "code"));
     snprintf(outcome->reason, sizeof outcome->reason, "%.60s", reason != NULL ? reason : "");
+    snprintf(outcome->code, sizeof outcome->code, "%.30s", code != NULL ? code : "");
     outcome->calls++;
     outcome->status = status;
     outcome->thread = pthread_self();

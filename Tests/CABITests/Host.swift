@@ -64,7 +64,11 @@ final class Pushes: PushSource {
         var waiting: [Int64] = []
         var handed: [Int64] = []
         var failures = 0
+        var finishFailures = 0
         var taken = 0
+        /// Taken and not marked.
+        var open: [Int64] = []
+        var redelivered: Set<Int64> = []
     }
 
     let rows: Mutex<Rows>
@@ -85,19 +89,37 @@ final class Pushes: PushSource {
                 return nil
             }
             defer { rows.waiting.removeFirst(min(limit, rows.waiting.count)) }
+            rows.open += rows.waiting.prefix(limit)
             return Array(rows.waiting.prefix(limit))
         }
         guard let taken else { throw HostError(.store, "the disk is full") }
         return taken.map { row in
             let name: HostEvent.Name = updates.contains(row) ? .notificationUpdated : .notificationReceived
-            return WaitingPush(row: row, event: HostEvent(name, data: ["row": .integer(row)]))
+            let again = rows.withLock { $0.redelivered.contains(row) }
+            return WaitingPush(
+                row: row, event: HostEvent(name, data: ["row": .integer(row), "redelivered": again ? true : nil]))
         }
     }
 
     func finishPushes(handed: [Int64], untouched: [Int64]) throws(HostError) {
-        rows.withLock { rows in
+        let isDone = rows.withLock { rows in
+            guard rows.finishFailures == 0 else {
+                rows.finishFailures -= 1
+                return false
+            }
+            rows.open.removeAll { handed.contains($0) || untouched.contains($0) }
             rows.handed += handed
             rows.waiting = untouched + rows.waiting
+            return true
+        }
+        guard isDone else { throw HostError(.store, "the disk is full") }
+    }
+
+    func restorePushes(untouched: [Int64]) throws(HostError) {
+        rows.withLock { rows in
+            rows.redelivered.formUnion(rows.open.filter { !untouched.contains($0) })
+            rows.waiting = rows.open + rows.waiting
+            rows.open = []
         }
     }
 }

@@ -212,6 +212,24 @@ struct HostQueueTests {
         #expect(host.seen.events.count == 2)
     }
 
+    @Test("pushes that could not be marked as handed over come again with the next dispatch, and say so")
+    func unmarkedPushes() throws {
+        let (queue, host, pushes) = (try HostQueue(), Host(), Pushes(1...3))
+        pushes.rows.withLock { $0.finishFailures = 1 }
+        try host.subscribe(queue)
+        queue.pushesWait()
+        #expect(throws: HostError.self) { try queue.dispatch(from: pushes) }
+        #expect(host.seen.events.count == 3)
+        #expect(queue.isReadable)
+        try queue.dispatch(from: pushes)
+        #expect(host.seen.events.count == 6)
+        #expect(host.seen.texts.suffix(3).allSatisfy { $0.contains("\"redelivered\":true") })
+        #expect(pushes.rows.withLock { $0.handed } == [1, 2, 3])
+        try queue.dispatch(from: pushes)
+        #expect(host.seen.events.count == 6)
+        queue.close(Idle())
+    }
+
     @Test("a threaded handle tells a store that fails by a problem event", .timeLimit(.minutes(1)))
     func threadedStoreFails() throws {
         let pushes = Pushes(1...1)

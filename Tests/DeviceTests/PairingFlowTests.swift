@@ -2,6 +2,7 @@ import Desktop
 import Foundation
 import Hosting
 import JSON
+import Store
 import Testing
 import Transport
 
@@ -125,6 +126,70 @@ struct PairingFlowTests {
         #expect(try await value { pair.device.desktops(then: $0) }.array?.isEmpty == true)
         #expect(await outcome { pair.device.unpair(id, then: $0) }.error?.code == .notFound)
         await pair.close()
+    }
+
+    @Test("what was on its way to the disk when a desktop was unpaired does not bring it back")
+    func unpairedUnderWay() async throws {
+        let pair = try await Pair()
+        let offer = try await value { pair.desktop.offer(timeout: 10_000, then: $0) }
+        let paired = try await value {
+            pair.device.scan(offer["payload"]?.string ?? "", timeout: 15_000, then: $0)
+        }
+        let id = try #require(paired["id"]?.string)
+        _ = try await value { then in
+            pair.device.rename(id, to: "Late", then: { _ in })
+            pair.device.unpair(id, then: then)
+        }
+        #expect(try await value { pair.device.desktops(then: $0) }.array?.isEmpty == true)
+        await pair.close()
+    }
+
+    @Test("a device that is paired already pairs again by each flow, and both sides say so with the new short string")
+    func again() async throws {
+        let pair = try await Pair()
+        let offer = try await value { pair.desktop.offer(timeout: 10_000, then: $0) }
+        _ = try await value { pair.device.scan(offer["payload"]?.string ?? "", timeout: 15_000, then: $0) }
+        _ = try await pair.desktopHost.event(.pairingChanged) { $0["flow"] == "offer" && $0["state"] == "paired" }
+        // Twice: the second time both have a scan behind them.
+        for _ in 1...2 {
+            let shown = try await value { pair.device.show(timeout: 10_000, then: $0) }
+            _ = try await value { pair.desktop.scan(shown["payload"]?.string ?? "", then: $0) }
+            _ = try await value { pair.desktop.confirm(.scan, true, then: $0) }
+            let here = try await pair.deviceHost.event(.pairingChanged) {
+                $0["flow"] == "show" && $0["state"] == "completed"
+            }
+            let there = try await pair.desktopHost.event(.pairingChanged) {
+                $0["flow"] == "scan" && $0["state"] == "paired"
+            }
+            #expect(here["desktop"]?["sas"] == there["device"]?["sas"] && here["desktop"]?["sas"] != nil)
+            try await pair.expectSealed()
+        }
+        let code = try await value { pair.desktop.code(timeout: 10_000, then: $0) }
+        _ = try await value { pair.device.type(code["code"]?.string ?? "", timeout: 20_000, then: $0) }
+        _ = try await pair.desktopHost.event(.pairingChanged) { $0["flow"] == "code" && $0["state"] == "paired" }
+        try await pair.expectSealed()
+        try await pair.expectTraffic()
+        await pair.close()
+    }
+
+    @Test("a flow that still looks for its relay ends by cancel, suspend and stop, and its code is never shown")
+    func cancelledSearch() async throws {
+        for end in [{ $0.cancel(.show) }, { $0.suspend() }, { $0.stop() }] as [@Sendable (Device) -> Void] {
+            let host = RecordingHost()
+            let device = try Device.open(#"{"state_dir":":memory:","follow_system":false}"#, host.channel).0
+            let gate = DispatchSemaphore(value: 0)
+            await device.core.database.submit { _ in
+                gate.wait()
+            } then: { _ in
+            }
+            async let shown = outcome { device.show(timeout: 10_000, then: $0) }
+            while await !device.core.isStarted { await Task.yield() }
+            end(device)
+            gate.signal()
+            #expect(await shown.error?.detail["reason"] == "cancelled")
+            #expect(await device.core.links.isEmpty)
+            await device.close()
+        }
     }
 
     @Test("a sealed pairing survives a suspend and a resume")

@@ -19,6 +19,22 @@ import JSON
         #expect(directory.file("key")?.hasSuffix("/a/b/key") == true)
     }
 
+    @Test("a directory that others may write into is refused, and it says what to do; a sticky one is not")
+    func writable() throws {
+        defer { try? FileManager.default.removeItem(at: root) }
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        for (mode, isTaken) in [(0o700, true), (0o755, true), (0o770, false), (0o702, false), (0o1777, true)] {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: root.path)
+            do throws(HostError) {
+                _ = try StateDirectory.open(root.path)
+                #expect(isTaken)
+            } catch {
+                #expect(!isTaken && error.code == .denied)
+                #expect(error.message.contains("chmod go-w"))
+            }
+        }
+    }
+
     @Test("one handle at a time, also by another name; the next one when the first is gone")
     func exclusive() throws {
         defer { try? FileManager.default.removeItem(at: root) }

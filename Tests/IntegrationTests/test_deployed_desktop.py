@@ -51,6 +51,35 @@ def test_any_frame_of_the_desktop_ends_the_wait_for_a_refusal(bellwire: Start, f
     assert time.monotonic() - begin < 1.5
 
 
+def test_ice_credentials_that_are_too_old_are_said_until_newer_ones_come(
+    bellwire: Start, fake_desktop: FakeDesktop
+) -> None:
+    def listed() -> list[str]:
+        program = bellwire("peers", "--json")
+        assert program.wait() == 0
+        return program.out.all
+
+    servers = [{"urls": "turn:turn.example", "username": "u", "credential": "s3cret-word"}]
+    pairing = bellwire("pair", fake_desktop.code(iceServers=servers, iceExpiry=now() // 1_000 - 1))
+    fake_desktop.accept()
+    fake_desktop.payload("pair-ack")
+    fake_desktop.message({"type": "anything"})
+    assert pairing.wait() == 0, pairing.err.all
+    assert json.loads(listed()[0])["iceExpired"] is True
+    said = bellwire("peers")
+    assert said.wait() == 0
+    assert "Office PC: what it gave to be reached directly is too old; pair again" in said.err.all[-1]
+    # After a later frame of ours the desktop sends new ones (protocol.md 2).
+    listener = bellwire("listen", "--json", "--all")
+    fake_desktop.accept()
+    config = {"pcPeerId": fake_desktop.peer_id, "iceServers": servers, "iceExpiry": now() // 1_000 + 600}
+    fake_desktop.message({"type": "chainlesschain:ice:config", "payload": {**config, "timestamp": now()}})
+    listener.event("peers.changed")
+    assert listener.end() == 0
+    assert "iceExpired" not in json.loads(listed()[0])
+    assert "s3cret-word" not in "".join(listed())
+
+
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [

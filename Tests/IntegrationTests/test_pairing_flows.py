@@ -318,6 +318,81 @@ def outcome_of_pairing(line: str) -> Object | None:
     return data if is_end else None
 
 
+# MARK: Both sides end alike
+
+
+class Swallower(Proxy):
+    """Loses the first so many messages that come from a peer for another one, and breaks nothing."""
+
+    def __init__(self, target: str, lost: int) -> None:
+        self.lost = 0
+        self._left = lost
+        super().__init__(target, 0, 0)
+
+    def _carry(self, chance: random.Random, source: Connection, target: Connection) -> None:
+        try:
+            for message in source:
+                if self._left > 0 and json.loads(message)["type"] == "message" and "to" in json.loads(message):
+                    self._left -= 1
+                    self.lost += 1
+                    continue
+                target.send(message)
+        except (ConnectionClosed, OSError):
+            pass
+        for connection in (source, target):
+            connection.close_socket()
+
+
+def shown_through(house: House, lost: int) -> tuple[Swallower, Program, Program]:
+    """Flow A, of a device whose first messages are lost."""
+    swallower = Swallower(house.url, lost)
+    house.origins.append(swallower.url)
+    house.break_relay()
+    device = house.device("--show", "--relay-url", swallower.url, "--timeout", "60")
+    payload = shown(device, "offer", 20)["payload"]
+    return swallower, house.desktop("--scan", payload), device
+
+
+def test_a_scanned_device_whose_first_answers_are_lost_is_paired_on_both_sides(house: House) -> None:
+    swallower, desktop, device = shown_through(house, 1)
+    mine = ended(device)
+    # The command has ended with the pairing: its next start greets the desktop.
+    listener = house.bellwire("listen", "--json")
+    assert_sealed(mine, paired(desktop, 40))
+    assert swallower.lost == 1
+    assert listener.end() == 0
+    swallower.close()
+
+
+def test_a_scanned_device_whose_every_answer_is_lost_hears_that_it_is_not_paired(house: House) -> None:
+    swallower, desktop, device = shown_through(house, 1_000)
+    ended(device)
+    outcome = desktop.out.next(outcome_of_pairing, 60)
+    assert (outcome["state"], outcome["reason"]) in [("failed", "timeout"), ("failed", "desktop_offline")]
+    listener = house.bellwire("listen", "--json")
+    listener.event("peers.changed", desktops=[])
+    assert listener.end() == 0
+    assert house.bellwire("peers", "--json", "--device").wait() == 0
+    swallower.close()
+
+
+def test_who_is_unpaired_while_no_desktop_runs_is_told_at_its_next_start(house: House) -> None:
+    desktop, device = scan(house)
+    mine = ended(device)
+    paired(desktop)
+    assert desktop.end() == 0
+    unpaired = house.bellwire("peers", "--desktop", "--unpair", "Phone")
+    assert unpaired.wait() == 0
+    assert "Phone could not be told; it will be, when this desktop runs" in unpaired.err.all[-1]
+    listener = house.bellwire("listen", "--json")
+    listener.event("connection.changed", online=True)
+    again = house.desktop()
+    listener.event("peers.changed", desktops=[])
+    assert listener.end() == 0 and again.end() == 0
+    left = house.bellwire("peers", "--json", "--device")
+    assert left.wait() == 0 and left.out.all == [], mine
+
+
 # MARK: Digits
 
 

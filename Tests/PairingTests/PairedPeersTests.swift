@@ -224,6 +224,12 @@ import Wire
         #expect(desktop.iceIsExpired(at: 99_000))
         #expect(desktop.iceIsExpired(at: .max))
         #expect(!desktop.iceIsExpired(at: .min))
+        // As it is listed: pair again, or wait for new ones.
+        #expect(desktop.json(at: 98_999)["iceExpired"] == nil)
+        #expect(desktop.json(at: 99_000)["iceExpired"] == true)
+        #expect(desktop.json(at: 99_000)["iceServers"] == nil, "they hold credentials")
+        desktop.iceExpiry = 100
+        #expect(desktop.json(at: 99_000)["iceExpired"] == nil)
         desktop.iceExpiry = nil
         #expect(!desktop.iceIsExpired(at: .max))
         desktop.iceExpiry = 5

@@ -36,6 +36,39 @@ import Wire
         #expect(machine.deadline == 31_500)
     }
 
+    @Test("a session that rests tries again after ten minutes, or at once when the network has changed")
+    mutating func rests() {
+        _ = machine.start()
+        machine.rest(true, now: 0, using: &generator)
+        #expect(machine.connectionState == .connecting, "what is under way goes on")
+        _ = machine.closed(OfflineReason(.closed, "gone"), now: 1_000, using: &generator)
+        #expect(machine.deadline == 601_000)
+        #expect(machine.deadlineReached(now: 600_999, using: &generator) == .none)
+        #expect(machine.deadlineReached(now: 601_000, using: &generator) == .connect)
+        _ = machine.closed(OfflineReason(.closed, "gone"), now: 602_000, using: &generator)
+        #expect(machine.deadline == 1_202_000)
+        #expect(machine.reconnectNow() == .connect)
+        _ = machine.closed(OfflineReason(.closed, "gone"), now: 603_000, using: &generator)
+        // Needed again: it does not wait out the ten minutes.
+        machine.rest(false, now: 700_000, using: &generator)
+        #expect((700_000...700_500).contains(machine.deadline ?? 0))
+        machine.rest(true, now: 700_000, using: &generator)
+        #expect(machine.deadline == 1_300_000)
+        machine.rest(true, now: 900_000, using: &generator)
+        #expect(machine.deadline == 1_300_000, "said again it changes nothing")
+    }
+
+    @Test("a session that stands is not touched by resting, nor is one that is stopped")
+    mutating func restsOnline() {
+        goOnline(at: 0)
+        let deadline = machine.deadline
+        machine.rest(true, now: 10, using: &generator)
+        #expect(machine.connectionState == .online && machine.deadline == deadline)
+        _ = machine.stop()
+        machine.rest(false, now: 20, using: &generator)
+        #expect(machine.deadline == nil)
+    }
+
     @Test("a relay that does not answer the registration in 10 s is dropped, and tried again")
     mutating func registrationTimeout() {
         _ = machine.start()

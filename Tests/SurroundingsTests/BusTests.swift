@@ -204,8 +204,11 @@ struct BusTests {
             (Bus(BusAddress("tcp:host=localhost,port=1")), .noAddress),
             (Bus(BusAddress("unixexec:path=/bin/true")), .noAddress),
             (Bus(BusAddress("")), .noAddress),
-            (Bus(.system(), library: SystemdLibrary(named: "libno-such-thing.so.0")), .unavailable),
-            (Bus(.system(), library: SystemdLibrary(named: "libc.so.6")), .unavailable),
+            (
+                Bus(BusAddress("unix:path=/nonexistent/bus"), library: SystemdLibrary(named: "libno-such-thing.so.0")),
+                .unavailable
+            ),
+            (Bus(BusAddress("unix:path=/nonexistent/bus"), library: SystemdLibrary(named: "libc.so.6")), .unavailable),
         ]
         for (bus, code) in cases {
             let events = Mailbox<BusService.Event>()
@@ -218,6 +221,33 @@ struct BusTests {
             #expect(await answer(of: bus, "Any").error?.code == code)
             bus.close()
         }
+    }
+
+    @Test("Where there is no bus, libsystemd is not loaded; where there may be one, it is when that is connected to")
+    func loadedWhenWanted() async throws {
+        let library = SystemdLibrary(named: "libsystemd.so.0")
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("bellwire-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let socket = "\(directory.path)/bus"
+        let absent = BusAddress.system(sockets: [socket, socket + "2"])
+        #expect(absent.problem?.code == .noAddress)
+        #expect(absent.problem?.message.contains(socket) == true)
+        for address in [absent, BusAddress(""), BusAddress("tcp:host=localhost,port=1")] {
+            let bus = Bus(address, library: library)
+            bus.open()
+            #expect(await answer(of: bus, "Any").error?.code == .noAddress)
+            bus.close()
+            let service = SecretService(address, within: 300, library: library)
+            _ = await Waiting.error { try service.lookUp(SecretAttributes(role: "key", stateDirectory: "/s")) }
+        }
+        #expect(!library.isAsked)
+        #expect(FileManager.default.createFile(atPath: socket + "2", contents: nil))
+        #expect(BusAddress.system(sockets: [socket, socket + "2"]).problem == nil)
+        let bus = Bus(BusAddress.system(sockets: [socket, socket + "2"]), library: library)
+        bus.open()
+        #expect(library.isAsked)
+        bus.close()
     }
 
     @Test("Whoever listens to a bus, and never speaks, does not hold the loop")

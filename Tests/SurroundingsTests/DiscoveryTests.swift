@@ -257,7 +257,7 @@ struct DiscoveryTests {
     func notes() async throws {
         for (address, library) in [
             (BusAddress("unix:path=/nonexistent/bus"), SystemdLibrary.shared),
-            (BusAddress.system(), SystemdLibrary(named: "libno-such-thing.so.0")),
+            (BusAddress("unix:path=/nonexistent/bus"), SystemdLibrary(named: "libno-such-thing.so.0")),
         ] {
             let browsing = browsing(address, library: library)
             guard case .note(let note?) = try await browsing.events.next() else {

@@ -58,6 +58,13 @@ package struct PairedDesktop: Sendable, Equatable {
         return iceExpiry <= now / 1_000
     }
 
+    /// As hosts see it at a moment: with `iceExpired` where what it gave to be reached directly is too old by now.
+    package func json(at now: EpochMilliseconds) -> JSONObject {
+        var object = json
+        if iceIsExpired(at: now) { object["iceExpired"] = true }
+        return object
+    }
+
     /// As hosts see it; the ICE servers hold credentials and stay here.
     package var json: JSONObject {
         [

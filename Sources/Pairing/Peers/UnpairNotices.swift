@@ -9,7 +9,7 @@ package struct UnpairNotices {
     /// How long a device is told, in milliseconds: 30 days.
     package static let lifetime: EpochMilliseconds = 30 * 24 * 60 * 60 * 1_000
     /// How many devices are remembered; the oldest give way.
-    package static let limit = 256
+    package static let limit = 128
 
     package static let migrations = [
         Migration(
@@ -44,10 +44,11 @@ package struct UnpairNotices {
         try connection.execute("DELETE FROM unpair_notice WHERE did = ?", [.text(did.text)])
     }
 
-    /// Those that are to be told; whose time is over are forgotten.
+    /// Those that are to be told; whose time is over are forgotten, and who is paired.
     package func all(now: EpochMilliseconds) throws(StoreError) -> [PeerID] {
         try connection.execute(
-            "DELETE FROM unpair_notice WHERE since < ?", [.integer(now.later(by: -Self.lifetime))])
+            "DELETE FROM unpair_notice WHERE since < ? OR did IN (SELECT did FROM paired_device)",
+            [.integer(now.later(by: -Self.lifetime))])
         return try connection.query("SELECT did FROM unpair_notice ORDER BY since, did", []) {
             (row) throws(StoreError) in PeerID(try row.text(0))
         }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Hosting
 internal import JSON
 internal import Transport
 
@@ -41,7 +42,7 @@ extension Relay {
         return [
             "status": "healthy",
             "service": "signaling-server",
-            "version": "0.1.0",
+            "version": .string(libraryVersion.description),
             "uptime": .integer(stats.uptimeSeconds),
             "connections": [
                 "current": .integer(Int64(stats.connections)),

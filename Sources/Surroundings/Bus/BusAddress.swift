@@ -26,11 +26,19 @@ package struct BusAddress: Sendable, Hashable {
     /// Why there is no bus to connect to.
     var problem: BusError? { text.isEmpty ? BusError(.noAddress, absence) : nil }
 
-    /// The bus of the machine: `DBUS_SYSTEM_BUS_ADDRESS`, else the well-known socket.
+    /// The bus of the machine: `DBUS_SYSTEM_BUS_ADDRESS`, else the well-known socket, where there is one.
     ///
     /// The environment is read here, on the caller's thread, and not again.
     package static func system() -> BusAddress {
-        BusAddress(environment("DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/run/dbus/system_bus_socket")
+        if let address = environment("DBUS_SYSTEM_BUS_ADDRESS") { return BusAddress(address) }
+        return system(sockets: ["/run/dbus/system_bus_socket", "/var/run/dbus/system_bus_socket"])
+    }
+
+    static func system(sockets: [String]) -> BusAddress {
+        guard let socket = sockets.first(where: { access($0, F_OK) == 0 }) else {
+            return BusAddress(absent: "no system bus: \(sockets.first ?? "its socket") is not there")
+        }
+        return BusAddress("unix:path=\(escaped(socket))")
     }
 
     /// The bus of the user's session: `DBUS_SESSION_BUS_ADDRESS`, else `bus` in `XDG_RUNTIME_DIR`.
@@ -39,6 +47,9 @@ package struct BusAddress: Sendable, Hashable {
         guard let directory = environment("XDG_RUNTIME_DIR") else {
             return BusAddress(
                 absent: "no session bus: neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set")
+        }
+        guard access("\(directory)/bus", F_OK) == 0 else {
+            return BusAddress(absent: "no session bus: \(directory)/bus is not there")
         }
         return BusAddress("unix:path=\(escaped(directory))/bus")
     }

@@ -19,7 +19,7 @@ final class BusConnection {
     init(
         to address: BusAddress, takesDescriptors: Bool = false, library: SystemdLibrary = .shared
     ) throws(BusError) {
-        if let problem = library.problem ?? address.problem { throw problem }
+        if let problem = address.problem ?? library.load() { throw problem }
         var bus: OpaquePointer?
         let result = bw_bus_open(&bus, address.text, takesDescriptors)
         guard result >= 0, let bus else { throw BusError(result: result, "the bus cannot be reached") }

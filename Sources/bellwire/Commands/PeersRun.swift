@@ -93,7 +93,8 @@ final class PeersRun {
             }
         }
         for peer in sealed where !reached.contains(peer.id) {
-            Output.notice("\(peer.name) could not be told; unpair there, too")
+            let later = book.kind == "device" ? "it will be, when this desktop runs" : "unpair there, too"
+            Output.notice("\(peer.name) could not be told; \(later)")
         }
     }
 
@@ -139,6 +140,9 @@ final class PeersRun {
                 column == row.count - 1 ? text : Printable.padded(text, to: rows.map { $0[column].count }.max() ?? 0)
             }
             Output.line(cells.joined(separator: "  "))
+        }
+        for peer in peers where peer.json["iceExpired"]?.bool == true {
+            Output.notice("\(peer.name): what it gave to be reached directly is too old; pair again")
         }
     }
 }
