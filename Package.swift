@@ -99,12 +99,15 @@ targets += [
         dependencies: ["Relay", "Signalling", "Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
     .testTarget(
         name: "DeviceTests",
-        dependencies: ["Device", "Desktop", "Relay", "Notifications", "Hosting", "Transport", "JSON"]),
+        dependencies: [
+            "Device", "Desktop", "Relay", "Notifications", "Sealing", "Hosting", "Identity", "Transport", "Wire",
+            "JSON",
+        ]),
     .testTarget(
         name: "DesktopTests",
         dependencies: [
-            "Desktop", "Relay", "Notifications", "Pairing", "Sealing", "Signalling", "Hosting", "Identity", "Store",
-            "Transport", "Wire", "JSON",
+            "Desktop", "Relay", "Notifications", "Commands", "Pairing", "Sealing", "Signalling", "Hosting", "Identity",
+            "Store", "Transport", "Wire", "JSON",
         ]),
     .testTarget(name: "CABITests", dependencies: ["CABI", "CBellwire", "Hosting", "JSON"]),
 ]
