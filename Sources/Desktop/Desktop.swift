@@ -27,10 +27,14 @@ package final class Desktop: Role {
         let state = try RoleState.open(
             options.common, database: "desktop.db", migrations: DesktopCore.migrations, now: .now)
         let devices: [PairedDevice]
+        let notices: [PeerID]
         let unread: Int64
         do throws(StoreError) {
-            (devices, unread) = try state.database.run { (connection) throws(StoreError) in
-                (try PairedDevices(connection).all(), try History(connection).unreadCount())
+            (devices, notices, unread) = try state.database.run { (connection) throws(StoreError) in
+                (
+                    try PairedDevices(connection).all(), try UnpairNotices(connection).all(now: .now),
+                    try History(connection).unreadCount()
+                )
             }
         } catch {
             state.close()
@@ -49,7 +53,8 @@ package final class Desktop: Role {
         if let path = state.movedAside { channel.problem(movedAside: path) }
         if let path = memory?.movedAside { channel.problem(relayMovedAside: path) }
         let core = DesktopCore(
-            options: options, state: state, memory: memory, devices: devices, unread: unread, channel: channel)
+            options: options, state: state, memory: memory, devices: devices, notices: notices, unread: unread,
+            channel: channel)
         return (Desktop(core, state.directory), options.common.isThreaded)
     }
 

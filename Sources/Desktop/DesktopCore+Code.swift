@@ -38,7 +38,7 @@ extension DesktopCore {
         for waiter in waiting { waiter(outcome) }
     }
 
-    func codeTimedOut() { perform(coding.timedOut()) }
+    func codeTimedOut() { perform(coding.timedOut(now: .now)) }
 
     private func freshCode() -> (nameplate: PairingCode, password: PairingCode) {
         var generator = SecureRandomNumberGenerator()

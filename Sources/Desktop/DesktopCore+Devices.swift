@@ -9,9 +9,6 @@ import Wire
 
 // Renaming and unpairing.
 extension DesktopCore {
-    /// What ends a sealed pairing, said by either side (protocol.md 4.8).
-    static let unpairType = "bellwire:unpair"
-
     func rename(_ did: PeerID, to name: String, _ then: @escaping Then) {
         guard !isShutDown else { return then(.failure(.closed)) }
         guard (1...256).contains(name.utf8.count) else {
@@ -36,11 +33,12 @@ extension DesktopCore {
     func unpair(_ did: PeerID, _ then: @escaping Then) {
         guard !isShutDown else { return then(.failure(.closed)) }
         guard let device = devices.first(where: { $0.did == did }) else { return then(.failure(.noSuchDevice)) }
-        sendUnpair(to: device)
+        let notices = tellUnpaired([device])
         drop(did)
         tellDevices()
         store { (connection) throws(StoreError) in
-            try PairedDevices(connection).remove(did)
+            for did in notices { try UnpairNotices(connection).add(did, at: .now) }
+            return try PairedDevices(connection).remove(did)
         } then: { core, result in
             core.unpaired([device], result.map { _ in }, then)
         }
@@ -49,27 +47,26 @@ extension DesktopCore {
     func clear(_ then: @escaping Then) {
         guard !isShutDown else { return then(.failure(.closed)) }
         let all = devices
-        for device in all {
-            sendUnpair(to: device)
-            drop(device.did)
-        }
+        let notices = tellUnpaired(all)
+        for device in all { drop(device.did) }
         // Those that are on their way to the disk for the first time, too.
-        for did in storing.keys { storing[did]?.isUnpaired = true }
+        for did in storing.keys { storing[did]?.unpair() }
         if !all.isEmpty { tellDevices() }
         store { (connection) throws(StoreError) in
-            try PairedDevices(connection).clear()
+            for did in notices { try UnpairNotices(connection).add(did, at: .now) }
+            return try PairedDevices(connection).clear()
         } then: { core, result in
             core.unpaired(all, result.map { _ in }, then)
         }
     }
 
     /// The device has ended the pairing.
-    func unpaired(by device: PairedDevice, mark: SealMark?) {
+    func unpaired(by device: PairedDevice, mark: SealMark) {
         let did = device.did
         drop(did)
         tellDevices()
         store { (connection) throws(StoreError) in
-            if let mark { try SealStates(connection).save(mark) }
+            try SealStates(connection).save(mark)
             return try PairedDevices(connection).remove(did)
         } then: { core, result in
             guard case .failure(let error) = result, error.code != .closed else { return }
@@ -82,18 +79,12 @@ extension DesktopCore {
         case .success: then(.success("{}"))
         case .failure(let error):
             // They are still in the store: as they are listed, it can be tried again.
-            for device in gone { replace(device) }
+            for device in gone {
+                notices[device.did] = nil
+                replace(device)
+            }
             if !isShutDown { tellDevices() }
             then(.failure(HostError(error)))
-        }
-    }
-
-    /// Only a device that was paired sealed can tell that it was us.
-    private func sendUnpair(to device: PairedDevice) {
-        guard device.isSecure else { return }
-        let payload: JSONValue = ["type": .string(Self.unpairType), "payload": [:]]
-        for url in routes(to: device.did) {
-            if let link = links[url] { _ = send(payload, to: device.did, sealed: true, over: link) }
         }
     }
 
@@ -103,7 +94,7 @@ extension DesktopCore {
         devices.removeAll { $0.did == did }
         heardOver[did] = nil
         touchedAt[did] = nil
-        storing[did]?.isUnpaired = true
+        storing[did]?.unpair()
         offering.removed(did)
         scanning.removed(did)
         coding.removed(did)

@@ -10,12 +10,12 @@ extension DesktopCore {
             networkChanged: { [weak self] in self?.networkChanged() },
             fallsAsleep: { [weak self] in
                 guard let self else { return }
-                for link in links.values { link.suspend() }
+                for link in allLinks { link.suspend() }
                 tellConnection()
             },
             isAwake: { [weak self] in
                 guard let self else { return }
-                for link in links.values { link.resume() }
+                for link in allLinks { link.resume() }
                 tellConnection()
             })
     }
@@ -26,6 +26,9 @@ extension DesktopCore {
     }
 
     private func networkChanged() {
-        for link in links.values where !link.state.isOnline { link.reconnectNow() }
+        for link in allLinks where !link.state.isOnline { link.reconnectNow() }
     }
+
+    /// The typed code's alias goes with them.
+    private var allLinks: [RelayConnection] { links.values + [alias?.link].compactMap(\.self) }
 }

@@ -16,7 +16,7 @@ extension DesktopCore {
         serveWaitingOffers()
     }
 
-    func offerTimedOut() { perform(offering.timedOut()) }
+    func offerTimedOut() { perform(offering.timedOut(now: .now)) }
 
     private func show() -> Result<String, HostError> {
         var generator = SecureRandomNumberGenerator()

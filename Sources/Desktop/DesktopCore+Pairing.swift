@@ -9,10 +9,14 @@ import Wire
 
 /// A device whose pairing is on its way to the disk.
 struct Storing {
-    /// By how many flows.
-    var count = 1
-    /// It was unpaired while it was under way.
-    var isUnpaired = false
+    /// Written by so many flows up to now, and that many of them are done.
+    var begun: Int64 = 1
+    var done: Int64 = 0
+    /// Those up to here were begun before it was unpaired.
+    var unpairedThrough: Int64 = 0
+
+    /// It was unpaired while they were under way.
+    mutating func unpair() { unpairedThrough = begun }
     /// What it has sent meanwhile.
     var held: [(RelayMessage, String)] = []
 }
@@ -36,9 +40,9 @@ extension DesktopCore {
             return then(.failure(HostError(.invalid, "more than one flow asks; name one of \(names)")))
         }
         switch flow ?? asking.first {
-        case .offer: taken(offering.answer(accept: accept), then, perform)
+        case .offer: taken(offering.answer(accept: accept, now: .now), then, perform)
         case .scan: taken(scanning.answer(accept: accept, now: .now), then, perform)
-        case .code: taken(coding.answer(accept: accept), then, perform)
+        case .code: taken(coding.answer(accept: accept, now: .now), then, perform)
         case nil: then(.failure(.nothingToConfirm))
         }
     }
@@ -87,7 +91,7 @@ extension DesktopCore {
     func report(_ data: JSONObject) {
         channel.post(HostEvent(.pairingChanged, data: data))
         // Whoever was not paired needs no record of what it sent.
-        if !offering.isActive, !scanning.isActive, !coding.isActive { pairingMarks = [:] }
+        if !offering.isActive, !scanning.isActive, !coding.isActive { (pairingMarks, pairedBy) = ([:], [:]) }
     }
 
     // MARK: Waiting for a relay
@@ -116,20 +120,25 @@ extension DesktopCore {
     func store(_ device: PairedDevice, for flow: Desktop.Flow) {
         let did = device.did
         let marks = pairingMarks.removeValue(forKey: did) ?? []
-        if storing[did] == nil { storing[did] = Storing() } else { storing[did]?.count += 1 }
+        let pairedBy = pairedBy.removeValue(forKey: did)
+        if storing[did] == nil { storing[did] = Storing() } else { storing[did]?.begun += 1 }
+        let number = storing[did]?.begun ?? 1
         store { (connection) throws(StoreError) in
             for mark in marks { try SealStates(connection).save(mark) }
+            if let pairedBy { try SealStates(connection).begin(pairedBy) }
+            try UnpairNotices(connection).remove(did)
             return try PairedDevices(connection).upsert(device)
         } then: { core, result in
-            let isUnpaired = core.storing[did]?.isUnpaired == true
+            let isUnpaired = number <= core.storing[did]?.unpairedThrough ?? 0
             switch result {
             case .success(let stored) where !isUnpaired:
-                if stored.isSecure { core.sealer.keep(did) }
+                if stored.isSecure { core.sealer.keep(did, since: pairedBy) }
+                core.notices[did] = nil
                 core.replace(stored)
                 core.stored(stored, for: flow)
                 core.tellDevices()
-            case .success: core.storeFailed(did, "it was unpaired meanwhile", for: flow)
-            case .failure(let error): core.storeFailed(did, error.message, for: flow)
+            case .success: core.storeFailed(device, "it was unpaired meanwhile", for: flow)
+            case .failure(let error): core.storeFailed(device, error.message, for: flow)
             }
             core.release(did)
             core.serveWaitingOffers()
@@ -140,23 +149,23 @@ extension DesktopCore {
     private func stored(_ device: PairedDevice, for flow: Desktop.Flow) {
         switch flow {
         case .offer: perform(offering.stored(device, now: .now))
-        case .scan: perform(scanning.stored(device))
+        case .scan: perform(scanning.stored(device, now: .now))
         case .code: perform(coding.stored(device, now: .now))
         }
     }
 
-    private func storeFailed(_ did: PeerID, _ detail: String, for flow: Desktop.Flow) {
+    private func storeFailed(_ device: PairedDevice, _ detail: String, for flow: Desktop.Flow) {
         switch flow {
-        case .offer: perform(offering.storeFailed(did, detail: detail))
-        case .scan: perform(scanning.storeFailed(did, detail: detail))
-        case .code: perform(coding.storeFailed(did, detail: detail))
+        case .offer: perform(offering.storeFailed(device.did, detail: detail))
+        case .scan: perform(scanning.storeFailed(device, detail: detail))
+        case .code: perform(coding.storeFailed(device.did, detail: detail))
         }
     }
 
     /// What came while the pairing was being stored comes now.
     private func release(_ did: PeerID) {
-        storing[did]?.count -= 1
-        guard let stored = storing[did], stored.count == 0 else { return }
+        storing[did]?.done += 1
+        guard let stored = storing[did], stored.done == stored.begun else { return }
         storing[did] = nil
         for (message, url) in stored.held { received(message, over: url) }
     }

@@ -52,7 +52,7 @@ extension DesktopCore {
     private func receivedSealed(_ sealed: PairingFrame, of device: PairedDevice?, over url: String) {
         guard sealed.isOfSecurePeer || canPair(sealed.from) else {
             counters.unknownSenders &+= 1
-            return
+            return remindUnpaired(sealed.from, over: url)
         }
         let opened: Sealer.Opened
         do throws(SealError) { opened = try sealer.open(sealed.payload, from: sealed.from) } catch {
@@ -63,11 +63,14 @@ extension DesktopCore {
             delivery: sealed.delivery)
         guard let device, device.isSecure else {
             let isTaken = pair(frame, mark: opened.mark, over: url)
-            if !isTaken, frame.payload["type"]?.string != PayloadType.pairAck { counters.unknownSenders &+= 1 }
+            if !isTaken, frame.payload["type"]?.string != PayloadType.pairAck {
+                counters.unknownSenders &+= 1
+                remindUnpaired(sealed.from, over: url)
+            }
             return
         }
         heardOver[device.did] = url
-        pair(frame, mark: nil, over: url)
+        pair(frame, mark: opened.mark, isKept: true, over: url)
         received(Payload(decoding: .object(opened.body)), of: device, mark: opened.mark, over: url)
     }
 
@@ -78,8 +81,10 @@ extension DesktopCore {
     }
 
     /// Gives a frame to the flows. `true` if one has taken it; then its mark is kept for the pairing.
+    ///
+    /// - Parameter isKept: the mark is stored in any case.
     @discardableResult
-    private func pair(_ frame: PairingFrame, mark: SealMark?, over url: String) -> Bool {
+    private func pair(_ frame: PairingFrame, mark: SealMark?, isKept: Bool = false, over url: String) -> Bool {
         let scans = scanning.received(frame, now: .now)
         var offers: [DesktopOfferAction] = []
         var codes: [DesktopTypedCodeAction] = []
@@ -94,7 +99,10 @@ extension DesktopCore {
         guard !(scans.isEmpty && offers.isEmpty && codes.isEmpty) else { return false }
         // Anybody may send an ack: only who was taken up on it is remembered.
         heardOver[frame.from] = url
-        if let mark { pairingMarks[frame.from, default: []].append(mark) }
+        if let mark {
+            pairedBy[frame.from] = mark
+            if !isKept { pairingMarks[frame.from, default: []].append(mark) }
+        }
         perform(scans)
         perform(offers)
         perform(codes)
@@ -117,7 +125,7 @@ extension DesktopCore {
                 core.respond(
                     CommandResponse(id: request.id, outcome: .error(error)), form: request.form, of: asker, over: url)
             }
-        case .bellwire(DesktopCore.unpairType, _) where mark != nil: unpaired(by: device, mark: mark)
+        case .bellwire(DesktopCore.unpairType, _): if let mark { unpaired(by: device, mark: mark) }
         case .bellwire(PairingHello.type, _), .cancel, .response, .event, .pairAck, .pairingConfirmation,
             .pairingReject, .iceConfig:
             once(mark) { _ in }

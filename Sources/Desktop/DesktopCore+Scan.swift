@@ -38,6 +38,8 @@ extension DesktopCore {
                     if send(confirmation.json, to: peer, sealed: sealed, over: link).isWritten { relays += 1 }
                 }
                 perform(scanning.confirmationSent(toRelays: relays, now: .now))
+            case .repeatConfirmation(let confirmation, let peer): greet(peer, confirmation)
+            case .withdraw(let peer): withdraw(peer)
             case .store(let device): store(device, for: .scan)
             case .report(let state): report(state.data)
             }

@@ -16,7 +16,8 @@ import Wire
 /// Every method and every callback runs on the loop and never suspends; what the store says comes back as a message.
 @EventLoop
 final class DesktopCore {
-    nonisolated static let migrations = PairedDevices.migrations + History.migrations
+    nonisolated static let migrations =
+        PairedDevices.migrations + History.migrations + UnpairNotices.migrations
 
     let options: DesktopOptions
     let database: Database
@@ -74,12 +75,16 @@ final class DesktopCore {
     lazy var waitingTimer = LoopTimer { [weak self] in self?.expireWaiting() }
     /// Devices whose pairing is on its way to the disk.
     var storing: [PeerID: Storing] = [:]
+    /// Devices that are not paired any more and may not know it, and when each was told last, in the loop's time.
+    var notices: [PeerID: UInt64]
     /// The seals that have brought a pairing about, until it is stored.
     var pairingMarks: [PeerID: [SealMark]] = [:]
+    /// The newest of those, also of devices that were paired before.
+    var pairedBy: [PeerID: SealMark] = [:]
 
     nonisolated init(
-        options: DesktopOptions, state: RoleState, memory: RelayMemory?, devices: [PairedDevice], unread: Int64,
-        channel: HostChannel
+        options: DesktopOptions, state: RoleState, memory: RelayMemory?, devices: [PairedDevice], notices: [PeerID],
+        unread: Int64, channel: HostChannel
     ) {
         self.options = options
         database = state.database
@@ -89,6 +94,7 @@ final class DesktopCore {
         seal = state.seal
         relayMemory = memory
         self.devices = devices
+        self.notices = Dictionary(notices.map { ($0, 0) }) { first, _ in first }
         self.unread = unread
     }
 
@@ -137,10 +143,12 @@ final class DesktopCore {
     }
 
     private func startRelay() throws(HostError) {
-        guard var relayOptions = options.relay, relay == nil else { return }
-        relayOptions.nameOrigins(signalingURL: options.signalingURL)
+        guard let relayOptions = options.relay, relay == nil else { return }
+        // What its codes name, devices dial; what it is called beside that, by the options (protocol.md 4.1).
+        let origin = options.signalingURL.flatMap { try? WebSocketURL($0).origin }
         do throws(RelayError) {
-            let relay = try Relay.start(relayOptions, memory: relayMemory, log: channel.relayLog)
+            let relay = try Relay.start(
+                relayOptions, memory: relayMemory, alsoDialledAs: [origin].compactMap(\.self), log: channel.relayLog)
             self.relay = relay
             let address = LocalRelayAddress(relayOptions, port: relay.port)
             ownURL = address.own(signalingURL: options.signalingURL)
@@ -220,6 +228,7 @@ final class DesktopCore {
         case .stateChanged(let state):
             channel.log(.info, state.summary(of: url))
             if state.isOnline {
+                remindUnpaired(over: url)
                 serveWaitingOffers()
                 serveWaitingCodes()
             }

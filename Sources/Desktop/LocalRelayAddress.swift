@@ -28,14 +28,6 @@ struct LocalRelayAddress {
     /// For devices. A relay on all addresses is named by the first one that others can reach.
     var lan: String { url(isAnyAddress ? Self.lanAddresses().first ?? "127.0.0.1" : host) }
 
-    /// Every url that the desktop or its codes name it by, or could after the next look at the network.
-    func all(signalingURL: String?) -> [String] {
-        var urls = [own(signalingURL: signalingURL)]
-        urls += isAnyAddress ? (Self.lanAddresses() + ["127.0.0.1", "localhost"]).map(url) : [url(host)]
-        if let signalingURL { urls.append(signalingURL) }
-        return urls
-    }
-
     private func url(_ host: String) -> String {
         "\(isSecure ? "wss" : "ws")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
     }
@@ -60,19 +52,5 @@ struct LocalRelayAddress {
             addresses.append(String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
         }
         return addresses
-    }
-}
-
-extension RelayOptions {
-    /// What the desktop itself dials and what its codes name are origins of its relay, whatever else is (protocol.md 4.1).
-    ///
-    /// Where nobody names any, the relay takes its addresses, which is more. With any port that is free they cannot be
-    /// known yet.
-    mutating func nameOrigins(signalingURL: String?) {
-        guard !origins.isEmpty || signalingURL != nil, port != 0 else { return }
-        for url in LocalRelayAddress(self, port: port).all(signalingURL: signalingURL) {
-            guard let origin = try? WebSocketURL(url).origin, !origins.contains(origin) else { continue }
-            origins.append(origin)
-        }
     }
 }

@@ -28,11 +28,15 @@ package final class Device: Role {
         let state = try RoleState.open(common, database: "device.db", migrations: DeviceCore.migrations, now: .now)
         let desktops: [PairedDesktop]
         let hasWaiting: Bool
+        let lastPushSeqs: [PeerID: Int64]
         do throws(StoreError) {
-            (desktops, hasWaiting) = try state.database.run { (connection) throws(StoreError) in
+            (desktops, hasWaiting, lastPushSeqs) = try state.database.run { (connection) throws(StoreError) in
                 let inbox = Inbox(connection)
                 _ = try inbox.recoverDispatching()
-                return (try PairedDesktops(connection).all(), try inbox.waitingForHost() > 0)
+                return (
+                    try PairedDesktops(connection).all(), try inbox.waitingForHost() > 0,
+                    try ReceivedPushes(connection).all()
+                )
             }
         } catch {
             state.close()
@@ -43,7 +47,8 @@ package final class Device: Role {
             throw HostError(error)
         }
         if let path = state.movedAside { channel.problem(movedAside: path) }
-        let core = DeviceCore(options: options, state: state, desktops: desktops, channel: channel)
+        let core = DeviceCore(
+            options: options, state: state, desktops: desktops, lastPushSeqs: lastPushSeqs, channel: channel)
         if hasWaiting { channel.pushesWait() }
         let waiting = WaitingPushes(state.database)
         return (Device(core, waiting, state.directory), common.isThreaded)

@@ -32,28 +32,36 @@ extension DeviceCore {
     func unpair(_ id: String, _ then: @escaping Then) {
         guard let desktop = desktops.first(where: { $0.id.text == id }) else { return then(.failure(.noSuchDesktop)) }
         let peer = desktop.id
+        drop([desktop], tellingThem: true)
         store { (connection) throws(StoreError) in
-            try PairedDesktops(connection).remove(peer)
+            _ = try PairedDesktops(connection).remove(peer)
         } then: { core, result in
-            switch result {
-            case .failure(let error): then(.failure(HostError(error)))
-            case .success:
-                core.drop([desktop], tellingThem: true)
-                then(.success("{}"))
-            }
+            core.unpaired([desktop], result, then)
         }
     }
 
     func unpairAll(_ then: @escaping Then) {
+        let all = desktops
+        drop(all, tellingThem: true)
         store { (connection) throws(StoreError) in
             try PairedDesktops(connection).clear()
         } then: { core, result in
-            switch result {
-            case .failure(let error): then(.failure(HostError(error)))
-            case .success(let removed):
-                core.drop(removed, tellingThem: true)
-                then(.success("{}"))
+            // Those too that were on their way to the disk.
+            if case .success(let removed) = result {
+                core.drop(removed.filter { core.desktop($0.id) != nil }, tellingThem: true)
             }
+            core.unpaired(all, result.map { _ in }, then)
+        }
+    }
+
+    private func unpaired(_ gone: [PairedDesktop], _ result: Result<Void, StoreError>, _ then: Then) {
+        switch result {
+        case .success: then(.success("{}"))
+        case .failure(let error):
+            // They are still in the store: as they are listed, it can be tried again.
+            for desktop in gone { replace(desktop) }
+            if !isShutDown { reconcileLinks() }
+            then(.failure(HostError(error)))
         }
     }
 
@@ -68,7 +76,7 @@ extension DeviceCore {
         }
     }
 
-    /// They are gone from the store: from now on they are strangers.
+    /// From here on they are strangers.
     private func drop(_ removed: [PairedDesktop], tellingThem: Bool) {
         for desktop in removed {
             if tellingThem, desktop.isSecure, let link = bestLink(to: desktop) {
@@ -106,6 +114,7 @@ extension DeviceCore {
     func suspend() {
         guard !isSuspended, !isShutDown else { return }
         isSuspended = true
+        for flow in DevicePairingFlow.allCases { endSearch(for: flow) }
         perform(scanning.machine.suspended())
         perform(showing.machine.suspended())
         perform(typing.machine.suspended(now: .now))

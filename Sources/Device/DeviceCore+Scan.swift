@@ -146,13 +146,17 @@ extension DeviceCore {
         let mark = pairingMark
         unstored.begin(desktop.id)
         store { (connection) throws(StoreError) in
-            if let mark { try SealStates(connection).save(mark) }
+            if let mark {
+                try SealStates(connection).save(mark)
+                try SealStates(connection).begin(mark)
+            }
             return try PairedDesktops(connection).upsert(desktop)
         } then: { core, result in
             let held = core.unstored.end(desktop.id)
             if case .success(let stored) = result {
-                if stored.isSecure { core.sealer.keep(stored.address) }
+                if stored.isSecure { core.sealer.keep(stored.address, since: mark) }
                 core.replace(stored)
+                core.sayHello(to: stored, over: core.bestLink(to: stored))
             }
             then(core, result)
             core.reconcileLinks()
@@ -161,6 +165,7 @@ extension DeviceCore {
     }
 
     func cancel(_ flow: DevicePairingFlow, _ reason: PairingReason = .cancelled) {
+        endSearch(for: flow)
         switch flow {
         case .scan: perform(scanning.machine.cancel(reason))
         case .show: perform(showing.machine.cancel(reason))

@@ -13,12 +13,11 @@ extension DeviceCore {
     func show(timeout: Int64, _ then: @escaping Then) {
         guard !isShutDown else { return then(.failure(.closed)) }
         start()
-        findRelay { core, route in
-            guard !core.isShutDown else { return then(.failure(.closed)) }
+        findRelay(for: .show, timeout, then) { core, route, left in
             if core.showing.machine.isActive {
                 core.showing.end(.failure(HostError(PairingFailure(.cancelled, detail: "another code is shown"))))
             }
-            core.showing.wait(timeout, then)
+            core.showing.wait(left, then)
             var generator = SecureRandomNumberGenerator()
             core.perform(
                 core.showing.machine.show(
@@ -30,8 +29,7 @@ extension DeviceCore {
     func type(_ text: String, timeout: Int64, _ then: @escaping Then) {
         guard !isShutDown else { return then(.failure(.closed)) }
         start()
-        findRelay { core, route in
-            guard !core.isShutDown else { return then(.failure(.closed)) }
+        findRelay(for: .code, timeout, then) { core, route, left in
             let wasActive = core.typing.machine.isActive
             var generator = SecureRandomNumberGenerator()
             let actions = core.typing.machine.submit(
@@ -40,12 +38,35 @@ extension DeviceCore {
             if wasActive, !actions.isEmpty {
                 core.typing.end(.failure(HostError(PairingFailure(.cancelled, detail: "another code was typed"))))
             }
-            core.typing.wait(timeout, then)
+            core.typing.wait(left, then)
             core.perform(actions)
         }
     }
 
     /// A code names no relay: the host's own, else the one that worked last, else one nearby.
+    ///
+    /// Looking for it takes time: `found` gets what is left of the host's, in milliseconds. A flow that was cancelled
+    /// meanwhile is not begun.
+    private func findRelay(
+        for flow: DevicePairingFlow, _ timeout: Int64, _ then: @escaping Then,
+        found: @escaping @Sendable @EventLoop (DeviceCore, PairingRoute?, Int64) -> Void
+    ) {
+        let begun = EventLoop.now
+        let round = searchRounds[flow] ?? 0
+        findRelay { core, route in
+            guard !core.isShutDown else { return then(.failure(.closed)) }
+            guard core.searchRounds[flow] ?? 0 == round else {
+                return then(.failure(HostError(PairingFailure(.cancelled))))
+            }
+            let left = timeout - Int64(clamping: EventLoop.now &- begun)
+            guard left > 0 else { return then(.failure(HostError(PairingFailure(.timeout)))) }
+            found(core, route, left)
+        }
+    }
+
+    /// A relay that is looked for is not wanted any more.
+    func endSearch(for flow: DevicePairingFlow) { searchRounds[flow, default: 0] &+= 1 }
+
     private func findRelay(_ then: @escaping @Sendable @EventLoop (DeviceCore, PairingRoute?) -> Void) {
         if let url = options.common.relayURL { return then(self, PairingRoute(.relay, url: url)) }
         store { (connection) throws(StoreError) in
@@ -105,7 +126,7 @@ extension DeviceCore {
                 }
             case .close: reconcileLinks()
             case .sendHello(let peer, let route):
-                _ = send(PairingHello(lastPushSeq: 0).json, to: peer, sealed: true, over: links[route.url])
+                _ = send(hello(to: peer), to: peer, sealed: true, over: links[route.url])
             case .startTimer(let delay): showing.timer.start(after: delay)
             case .stopTimer: showing.timer.stop()
             case .store(let desktop):

@@ -15,7 +15,7 @@ import Wire
 /// Every method and every callback runs on the loop and never suspends; what the store says comes back as a message.
 @EventLoop
 final class DeviceCore {
-    nonisolated static let migrations = PairedDesktops.migrations + Inbox.migrations
+    nonisolated static let migrations = PairedDesktops.migrations + Inbox.migrations + ReceivedPushes.migrations
 
     /// What a call waits for: where its outcome goes, and how its result is read.
     struct Waiter {
@@ -45,6 +45,8 @@ final class DeviceCore {
     var calls = PendingCalls<Waiter>()
     lazy var callTimer = LoopTimer { [weak self] in self?.expireCalls() }
     var dispatcher = Dispatcher()
+    /// Of each sealed desktop, the last push that is stored (protocol.md 4.4).
+    var lastPushSeqs: [PeerID: Int64]
     var counters = Counters()
     private let seal: RoleState.Seal
     lazy var sealer: Sealer = Sealer(key: key, epoch: seal.epoch, windows: seal.windows)
@@ -66,6 +68,8 @@ final class DeviceCore {
             guard let self else { return }
             perform(typing.machine.timedOut(now: .now))
         }, giveUp: { [weak self] in self?.cancel(.code, .timeout) })
+    /// How often each flow was ended: one that still looks for its relay is not begun after that.
+    var searchRounds: [DevicePairingFlow: UInt64] = [:]
     var unstored = UnstoredDesktops()
     /// Of the frame that the machines are being told of.
     var pairingMark: SealMark?
@@ -75,7 +79,10 @@ final class DeviceCore {
     /// What the host was told last of each desktop's connection.
     var toldConnections: [PeerID: JSONObject] = [:]
 
-    nonisolated init(options: DeviceOptions, state: RoleState, desktops: [PairedDesktop], channel: HostChannel) {
+    nonisolated init(
+        options: DeviceOptions, state: RoleState, desktops: [PairedDesktop], lastPushSeqs: [PeerID: Int64],
+        channel: HostChannel
+    ) {
         self.options = options
         key = state.key
         database = state.database
@@ -83,6 +90,7 @@ final class DeviceCore {
         did = PeerID(state.key.did)
         deviceID = "bw-" + state.key.did.suffix(16)
         self.desktops = desktops
+        self.lastPushSeqs = lastPushSeqs
         seal = state.seal
     }
 
@@ -108,8 +116,8 @@ final class DeviceCore {
     func stop() {
         guard isStarted else { return }
         isStarted = false
-        leaveMachine()
         cancelFlows()
+        leaveMachine()
         closeLinks()
         fail(calls.cancelAll(), HostError(.offline, "the device was stopped"))
     }
@@ -128,10 +136,9 @@ final class DeviceCore {
         database.close(then: then)
     }
 
-    /// The desktop that a frame came from, or that a host names.
-    func desktop(_ id: PeerID) -> PairedDesktop? {
-        desktops.first { $0.address == id } ?? desktops.first { $0.pcPeerID == id }
-    }
+    /// The desktop that a frame came from: by what its relay wrote, never by what the desktop calls itself. Many a
+    /// deployed one says `desktop-unknown`, which anybody may register.
+    func desktop(_ address: PeerID) -> PairedDesktop? { desktops.first { $0.address == address } }
 
     /// Works on the store and comes back to the loop.
     func store<T: Sendable>(

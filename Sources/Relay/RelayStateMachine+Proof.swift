@@ -54,7 +54,7 @@ extension RelayStateMachine {
             return [.send(to: id, RelayFrame.error(.unprovable, at: moment))]
         }
         connections[id.slot].challenge = PendingChallenge(
-            nonce: nonce, channelBinding: binding, deadline: moment.monotonic &+ Self.challengeAge)
+            nonce: nonce, channelBinding: binding, origins: origins, deadline: moment.monotonic &+ Self.challengeAge)
         return [.send(to: id, RelayFrame.challenge(nonce))]
     }
 
@@ -66,7 +66,7 @@ extension RelayStateMachine {
         let refusal = proof.refusal(
             peerID: String(decoding: name, as: UTF8.self), nonce: challenge.nonce,
             channelBinding: challenge.channelBinding
-        ) { origins.contains(Array($0.utf8)) }
+        ) { challenge.origins.contains(Array($0.utf8)) }
         return switch refusal {
         case nil: nil
         case .noKey: .unprovable

@@ -49,7 +49,49 @@ package struct ReplayWindow: Sendable, Equatable {
     }
 }
 
+// MARK: A new beginning
+
+extension ReplayWindow {
+    /// Nothing that was sealed before this frame counts any more: a pairing voids what its peer has sealed until then,
+    /// whoever has kept it, and whatever became of what we remembered. Whether the frame itself has come stays as it was.
+    /// What is voided already stays so.
+    package mutating func begin(epoch number: Int64, seq: Int64) {
+        guard number > 0, seq > 0 else { return }
+        epochs.removeAll { $0.number < number }
+        if seq > 1 {
+            if let index = epochs.firstIndex(where: { $0.number == number }) {
+                epochs[index].close(through: seq - 1)
+            } else if epochs.count < 2 {
+                epochs.append(.closed(number, through: seq - 1))
+            }
+        }
+        // Of two that are remembered all below is too old.
+        var below = number - 1
+        while epochs.count < 2, below > 0 {
+            epochs.append(.closed(below, through: .max))
+            below -= 1
+        }
+    }
+}
+
 extension ReplayWindow.Epoch {
+    /// Of which nothing up to that seq counts.
+    fileprivate static func closed(_ number: Int64, through seq: Int64) -> ReplayWindow.Epoch {
+        ReplayWindow.Epoch(
+            number: number, highest: seq, bits: [UInt64](repeating: .max, count: ReplayWindow.width / 64))
+    }
+
+    /// From now on all up to that seq has come.
+    fileprivate mutating func close(through seq: Int64) {
+        guard seq <= highest else {
+            self = .closed(number, through: seq)
+            return
+        }
+        let lowest = max(1, highest - Int64(ReplayWindow.width) + 1)
+        guard lowest <= seq else { return }
+        for closed in lowest...seq { bits[word(closed)] |= mask(closed) }
+    }
+
     /// Both are positive, so nothing overflows.
     fileprivate func accepts(_ seq: Int64) -> Bool {
         if seq > highest { return true }

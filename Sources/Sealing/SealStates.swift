@@ -25,8 +25,9 @@ package struct SealStates {
 
     /// Begins a start: its epoch, higher than any before. Nothing is to be sealed with it before this is committed.
     ///
-    /// The first one is taken from the clock, so that after the loss of the file the peers, who remember, still take
-    /// what is sealed; from then on it counts up by one.
+    /// It is taken from the clock where that is ahead, so that after the loss of the file, or with an old copy of it, the
+    /// peers, who remember, still take what is sealed; else it counts up by one. A file that is lost after it was begun
+    /// with a clock in the future is not made good by that: then nothing is taken until that time has come.
     package func begin(now: EpochMilliseconds) throws(StoreError) -> Int64 {
         let last = try connection.first("SELECT epoch FROM seal_start") { (row) throws(StoreError) in
             try row.integer(0)
@@ -36,7 +37,8 @@ package struct SealStates {
             guard last > 0, last < Int64.max else {
                 throw StoreError(.mismatch, "the count of this role's starts is damaged")
             }
-            epoch = last + 1
+            // A directory that was put back from a copy may have begun these starts before.
+            epoch = max(last + 1, min(now, Int64.max / 2))
         } else {
             // Far from the end, whatever the clock says.
             epoch = min(max(1, now), Int64.max / 2)
@@ -70,10 +72,22 @@ package struct SealStates {
     package func save(_ mark: SealMark) throws(StoreError) -> Bool {
         var window = try window(of: mark.peer) ?? ReplayWindow()
         guard window.record(epoch: mark.epoch, seq: mark.seq) else { return false }
+        try store(window, of: mark.peer)
+        return true
+    }
+
+    /// The peer is paired by the frame of this mark: what it has sealed before that is void (``ReplayWindow/begin(epoch:seq:)``).
+    /// In the transaction that stores the pairing.
+    package func begin(_ mark: SealMark) throws(StoreError) {
+        var window = try window(of: mark.peer) ?? ReplayWindow()
+        window.begin(epoch: mark.epoch, seq: mark.seq)
+        try store(window, of: mark.peer)
+    }
+
+    private func store(_ window: ReplayWindow, of peer: PeerID) throws(StoreError) {
         try connection.execute(
             "INSERT INTO seal_window (peer, window) VALUES (?, ?) ON CONFLICT (peer) DO UPDATE SET window = excluded.window",
-            [.text(mark.peer.text), .blob(window.bytes)])
-        return true
+            [.text(peer.text), .blob(window.bytes)])
     }
 
     /// For a peer that will not be paired again. Not when it is unpaired: the keys stay what they are, and whoever kept

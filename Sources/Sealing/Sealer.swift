@@ -62,8 +62,14 @@ package final class Sealer {
     /// How many peers are remembered, and how many shared keys are held.
     package var held: (peers: Int, boxes: Int) { (peers.count, boxes.count) }
 
-    /// A peer that is paired now: nothing of it is forgotten.
-    package func keep(_ peer: PeerID) { touch(peer) { $0.isKept = true } }
+    /// A peer that is paired now: nothing of it is forgotten, and nothing counts that it has sealed before the frame that
+    /// has paired it.
+    package func keep(_ peer: PeerID, since mark: SealMark? = nil) {
+        touch(peer) { entry in
+            entry.isKept = true
+            if let mark { entry.window.begin(epoch: mark.epoch, seq: mark.seq) }
+        }
+    }
 
     /// A peer that is no longer spoken with. Its window is kept, as its row is (``SealStates/forget(_:)``).
     package func dropBox(of peer: PeerID) { boxes.remove(peer) }

@@ -51,6 +51,14 @@ enum PairingLimits {
     static let payloadBytes = 1_048_576
 }
 
+extension PeerID {
+    /// Does it print as one word, of 1 to 256 bytes? No separators, controls or direction marks, wherever it will be shown.
+    package var isShowable: Bool {
+        !text.isEmpty && text.utf8.count <= PairingLimits.peerIDBytes && DisplayText.clean(text, limit: 256) == text
+            && !text.contains(" ")
+    }
+}
+
 /// Reads the fields of one pairing payload, naming the first that fails.
 struct PairingFields {
     let object: JSONObject
@@ -86,10 +94,7 @@ struct PairingFields {
         guard let text = object[key]?.string, !text.isEmpty else {
             throw PairingFailure(.missingPeerID, detail: key)
         }
-        // What prints as one word: no separators, controls or direction marks, wherever the id will be shown.
-        guard text.utf8.count <= PairingLimits.peerIDBytes, DisplayText.clean(text, limit: 256) == text,
-            !text.contains(" ")
-        else { throw PairingFailure(.badField, detail: key) }
+        guard PeerID(text).isShowable else { throw PairingFailure(.badField, detail: key) }
         return PeerID(text)
     }
 

@@ -93,23 +93,30 @@ struct DesktopLifeTests {
         await elsewhere.close()
     }
 
-    @Test("a relay whose origins are named takes the desktop's own proof, and devices that dial the url in its codes")
-    func ownOrigins() async throws {
+    @Test(
+        "a relay whose origins are named takes the desktop's own proof, and devices that dial the url in its codes",
+        arguments: ["127.0.0.1:0", "0.0.0.0:0", "127.0.0.1:{port}"])
+    func ownOrigins(listen: String) async throws {
+        // Free just now: what the codes name has to be known before.
         let probe = try await LoopbackRelay()
         let port = await probe.port
         await probe.stop()
+        let isNamed = listen.contains("{port}")
         let host = RecordingHost()
         let desktop = try Bench.open(
             [
                 "relay": [
-                    "listen": .string("127.0.0.1:\(port)"), "origins": ["ws://relay.example.org:9001"],
+                    "listen": .string(listen.replacingOccurrences(of: "{port}", with: "\(port)")),
+                    "origins": ["ws://relay.example.org:9001"],
                 ],
-                "signaling_url": .string("ws://localhost:\(port)"),
+                "signaling_url": .string(isNamed ? "ws://localhost:\(port)" : "ws://desk.example.org:9001"),
             ], relay: nil, host)
         let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
         let code = try JSONValue(parsing: try #require(offer["payload"]?.string))
-        #expect(code["signalingUrl"] == .string("ws://localhost:\(port)"))
-        let device = try await SealedPeer.register(at: "ws://localhost:\(port)")
+        let named = try #require(code["signalingUrl"]?.string)
+        #expect(named.hasPrefix(isNamed ? "ws://localhost" : "ws://desk.example.org"))
+        let bound = try #require(try await value { desktop.state(then: $0) }["relay"]?["port"]?.integer)
+        let device = try await SealedPeer.register(at: isNamed ? named : "ws://127.0.0.1:\(bound)")
         await device.acknowledge(code)
         _ = try await device.body("pairing:confirmation")
         await device.stop()

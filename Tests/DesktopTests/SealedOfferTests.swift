@@ -113,12 +113,29 @@ struct SealedOfferTests {
         #expect(try await bench.state["offer"]?["state"] == "acked")
         _ = try await value { bench.desktop.confirm(nil, false, then: $0) }
         _ = try await declined.peer.payload("pairing:reject")
+        #expect(try await bench.state["offer"]?["state"] == "displaying")
         let phone = try await bench.ack(try await bench.offer(), android, platform: "android")
         _ = try await bench.host.event(.pairingChanged) { $0["state"] == "acked" }
         _ = try await value { bench.desktop.confirm(.offer, true, then: $0) }
         _ = try await phone.peer.payload("chainlesschain:ice:config")
         #expect(try await bench.devices.map { $0["id"] } == [.string(android)])
         #expect(try await bench.devices.first?["secure"] == false)
+        await bench.end()
+    }
+
+    @Test("a phone that was declined does not use up the code: who has seen it pairs with the same one")
+    func declinedIsNoEnd() async throws {
+        let bench = try await Bench()
+        let offer = try await bench.offer()
+        let declined = try await bench.ack(offer, iOS, platform: "ios")
+        _ = try await bench.host.event(.pairingChanged) { $0["state"] == "acked" }
+        _ = try await value { bench.desktop.confirm(nil, false, then: $0) }
+        _ = try await declined.peer.payload("pairing:reject")
+        _ = try await bench.host.event(.pairingChanged) { $0["flow"] == "offer" && $0["state"] == "displaying" }
+        let device = try await SealedPeer.register(at: bench.url)
+        await device.acknowledge(offer)
+        _ = try await device.body("pairing:confirmation")
+        #expect(try await bench.devices.map { $0["id"] } == [.string(device.id)])
         await bench.end()
     }
 

@@ -443,6 +443,9 @@ def test_the_person_at_the_terminal_decides_about_a_phone(house: House, answer: 
     else:
         terminal.wait_for("refused Eve")
         phone.payload("pairing:reject")
+        # Six digits are soon known to others: the code stays open for who has seen it.
+        assert ended(house.device(payload))["secure"] is True
+        terminal.wait_for(r"Paired with Phone")
     phone.close()
     assert terminal.end() == 0
 

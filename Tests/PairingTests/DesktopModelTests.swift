@@ -80,7 +80,7 @@ private struct OfferModel {
         case 2: fire()
         case 3, 4:
             let accept = Bool.random(using: &random)
-            if case .taken(let actions) = machine.answer(accept: accept) { carryOut(actions) }
+            if case .taken(let actions) = machine.answer(accept: accept, now: now) { carryOut(actions) }
         case 5, 6: finishStoring()
         case 7: machine.removed(Fixture.device)
         default: receive()
@@ -114,7 +114,7 @@ private struct OfferModel {
     private mutating func fire() {
         guard let wait = ledger.fire() else { return }
         now += wait
-        carryOut(machine.timedOut())
+        carryOut(machine.timedOut(now: now))
     }
 
     mutating func finish() {
@@ -131,7 +131,12 @@ private struct ScanModel {
     private var random: SeededGenerator
     private var ledger = ModelLedger()
     private var now = Fixture.now
-    private var storing: PairedDevice?
+    /// What is on its way to the disk, in its order.
+    private var storing: [PairedDevice] = []
+    /// Who may have taken a sealed confirmation, and was neither paired nor told otherwise.
+    private var told: Set<PeerID> = []
+
+    private var isStoring: Bool { if case .storing = machine.state { true } else { false } }
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
@@ -141,19 +146,30 @@ private struct ScanModel {
             switch action {
             case .startTimer(let wait): .startTimer(wait)
             case .stopTimer: .stopTimer
-            case .store, .sendConfirmation: .causing
+            case .store, .sendConfirmation, .repeatConfirmation, .withdraw: .causing
             case .report(let state): .report(isCurrent: state == current)
             }
         }
         for action in actions {
-            if case .store(let device) = action { storing = device }
+            switch action {
+            case .store(let device): storing.append(device)
+            case .withdraw(let peer): told.remove(peer)
+            case .report(.paired(let device)): told.remove(device.did)
+            // It has said no.
+            case .report(.failed(let failure)) where failure.reason == .rejected: told = []
+            case .startTimer, .stopTimer, .sendConfirmation, .repeatConfirmation, .report: break
+            }
         }
+        // A device that may believe it is paired is, or hears that it is not.
+        if !machine.isActive, storing.isEmpty { #expect(told.isEmpty) }
         ledger.take(
-            notes, isActive: machine.isActive, needsTimer: machine.isActive && storing == nil, holds: [])
+            notes, isActive: machine.isActive, needsTimer: machine.isActive && !isStoring, holds: [])
         for action in actions {
-            if case .sendConfirmation(let confirmation, _, let isSealed) = action {
+            if case .sendConfirmation(let confirmation, let peer, let isSealed) = action {
                 #expect(isSealed == (confirmation.mac != nil))
-                carryOut(machine.confirmationSent(toRelays: Int.random(in: 0...2, using: &random), now: now))
+                let relays = Int.random(in: 0...2, using: &random)
+                if relays > 0, isSealed { told.insert(peer) }
+                carryOut(machine.confirmationSent(toRelays: relays, now: now))
             }
         }
     }
@@ -169,7 +185,6 @@ private struct ScanModel {
             ]
             let actions = machine.scan(
                 offers.randomElement(using: &random) ?? "", identity: Fixture.desktopIdentity, now: now)
-            if !actions.isEmpty, actions != [.report(machine.reported)] || !machine.isActive { storing = nil }
             carryOut(actions)
         case 2...5:
             let accept = Int.random(in: 0..<4, using: &random) > 0
@@ -189,10 +204,11 @@ private struct ScanModel {
     }
 
     private mutating func finishStoring() {
-        guard let device = storing else { return }
-        storing = nil
+        guard !storing.isEmpty else { return }
+        let device = storing.removeFirst()
         carryOut(
-            Bool.random(using: &random) ? machine.stored(device) : machine.storeFailed(device.did, detail: nil))
+            Bool.random(using: &random)
+                ? machine.stored(device, now: now) : machine.storeFailed(device, detail: nil))
     }
 
     private mutating func fire() {
@@ -280,7 +296,7 @@ private struct TypedModel {
         case 18: receiveNonsense()
         case 19, 20:
             let accept = Bool.random(using: &random)
-            if case .taken(let actions) = machine.answer(accept: accept) { carryOut(actions) }
+            if case .taken(let actions) = machine.answer(accept: accept, now: now) { carryOut(actions) }
         case 21, 22: finishStoring()
         case 23: machine.removed(Fixture.device)
         default: if Int.random(in: 0..<6, using: &random) == 0 { fire() }
@@ -352,7 +368,7 @@ private struct TypedModel {
     private mutating func fire() {
         guard let wait = ledger.fire() else { return }
         now += wait
-        carryOut(machine.timedOut())
+        carryOut(machine.timedOut(now: now))
     }
 
     mutating func finish() {

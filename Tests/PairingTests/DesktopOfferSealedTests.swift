@@ -70,7 +70,7 @@ import Wire
         }
         #expect(machine.reported.data["confirm"] == true)
         #expect(
-            machine.answer(accept: false)
+            machine.answer(accept: false, now: Self.start)
                 == .taken([
                     .stopTimer,
                     .sendReject(PairingReject(code: Fixture.code("012345")), to: device.did, sealed: true),
@@ -149,6 +149,72 @@ import Wire
         #expect(device.did == Fixture.device)
         #expect(received(PairingFrame(plain, from: Fixture.evil)) == [])
         #expect(machine.dropped.notOpen == 1)
+    }
+
+    @Test("wrong codes, thousands of them, are no hindrance for who has seen the QR")
+    mutating func openAfterGuesses() {
+        _ = machine.show(Fixture.desktopOffer())
+        for number in 0..<5_000 {
+            var plain = Fixture.ack(device: Fixture.evil, code: String(String(1_100_000 + number).dropFirst()))
+            plain["bw"] = nil
+            #expect(received(PairingFrame(plain, from: Fixture.evil)) == [])
+        }
+        #expect(received(Self.ack()).count == 3)
+    }
+
+    @Test("a device that takes the place of another one: what was answered in that moment was meant for the other")
+    mutating func tooFresh() {
+        _ = machine.show(Fixture.desktopOffer(confirm: true))
+        var plain = Fixture.ack(device: Fixture.evil)
+        plain["bw"] = nil
+        _ = received(PairingFrame(plain, from: Fixture.evil))
+        _ = received(Self.ack(), after: 5_000)
+        #expect(machine.answer(accept: true, now: Self.start + 5_999) == .nothingWaits)
+        #expect(machine.answer(accept: false, now: Self.start + 5_000) == .nothingWaits)
+        guard case .taken(let actions) = machine.answer(accept: true, now: Self.start + 6_000) else {
+            Issue.record("not taken")
+            return
+        }
+        guard case .store(let device)? = actions.last else {
+            Issue.record("not stored")
+            return
+        }
+        #expect(device.isSecure)
+        // A clock that was set back is no reason to wait.
+        _ = machine.show(Fixture.desktopOffer(confirm: true))
+        _ = received(PairingFrame(plain, from: Fixture.evil))
+        _ = received(Self.ack(), after: 5_000)
+        #expect(machine.answer(accept: true, now: Self.start) != .nothingWaits)
+    }
+
+    @Test("an ack that is repeated after the offer's end is not confirmed any more")
+    mutating func repeatedTooLate() {
+        _ = machine.show(Fixture.desktopOffer())
+        guard case .store(let device)? = received(Self.ack()).last else {
+            Issue.record("not taken")
+            return
+        }
+        _ = machine.stored(device, now: Self.start)
+        #expect(received(Self.ack(), after: 300_000).count == 1)
+        #expect(received(Self.ack(), after: 300_001) == [])
+    }
+
+    @Test("after any number of plain acks that were declined, who has seen the QR pairs")
+    mutating func openAfterRefusals() {
+        _ = machine.show(Fixture.desktopOffer())
+        for seed in 10..<20 as Range<UInt8> {
+            var plain = Fixture.ack(device: Fixture.did(seed))
+            plain["bw"] = nil
+            let actions = received(PairingFrame(plain, from: Fixture.did(seed)))
+            #expect((actions.isEmpty ? 0 : 1) == (seed < 13 ? 1 : 0))
+            _ = machine.answer(accept: false, now: Self.start)
+        }
+        #expect(machine.dropped.refused == 7)
+        guard case .store(let device)? = received(Self.ack()).last else {
+            Issue.record("not taken")
+            return
+        }
+        #expect(device.isSecure)
     }
 
     @Test("names that are hostile are clean wherever they are shown")

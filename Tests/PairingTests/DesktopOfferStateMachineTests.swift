@@ -42,7 +42,7 @@ import Wire
     /// The device is asked about, accepted and stored.
     private mutating func pair(_ device: PairedDevice = device(at: start + 1_000)) {
         _ = receive()
-        _ = machine.answer(accept: true)
+        _ = machine.answer(accept: true, now: Self.start)
         _ = machine.stored(device, now: Self.start)
     }
 
@@ -59,7 +59,7 @@ import Wire
             machine.received(PairingFrame(Self.ack(), from: "did:key:zA", form: .text), now: Self.start + 1_000)
                 == [.startTimer(after: 30_000), .report(asked)])
         #expect(
-            machine.answer(accept: true)
+            machine.answer(accept: true, now: Self.start)
                 == .taken([.stopTimer, .report(.acked(device, answerBy: nil)), .store(device)]))
         #expect(
             machine.stored(device, now: Self.start)
@@ -79,7 +79,7 @@ import Wire
         _ = machine.show(try Self.offer(), confirm: false, legacy: .none)
         #expect(receive() == [])
         #expect(machine.dropped.notSecure == 1)
-        #expect(machine.answer(accept: true) == .nothingWaits)
+        #expect(machine.answer(accept: true, now: Self.start) == .nothingWaits)
     }
 
     @Test("a plain ack of a device that is paired sealed changes nothing, not even a question")
@@ -96,7 +96,7 @@ import Wire
         _ = receive()
         let device = Self.device(at: Self.start + 1_000)
         #expect(receive() == [])
-        _ = machine.answer(accept: true)
+        _ = machine.answer(accept: true, now: Self.start)
         #expect(receive() == [])
         _ = machine.stored(device, now: Self.start)
         #expect(receive() == [])
@@ -106,7 +106,8 @@ import Wire
         #expect(machine.reported == .paired(device))
     }
 
-    @Test("a wrong code is dropped and counted, thousands of them; the offer stays open for the right one")
+    @Test(
+        "wrong codes are dropped and counted, thousands of them; after ten the right one counts no more in plain text")
     mutating func wrongCodes() throws {
         _ = machine.show(try Self.offer())
         for number in 0..<5_000 {
@@ -114,7 +115,16 @@ import Wire
             #expect(receive(Self.ack(digits)) == [])
         }
         #expect(machine.dropped.wrongCode == 5_000)
+        #expect(receive() == [])
+        #expect(machine.dropped.notSecure == 1)
+        #expect(machine.isActive)
+        _ = machine.show(try Self.offer())
+        for number in 0..<9 { #expect(receive(Self.ack("20000\(number)")) == []) }
         #expect(receive().count == 2)
+        // Guesses while a person is asked count too.
+        #expect(receive(Self.ack("999999", did: "did:key:zB"), from: "did:key:zB") == [])
+        _ = machine.answer(accept: false, now: Self.start)
+        #expect(receive(Self.ack(did: "did:key:zB"), from: "did:key:zB") == [])
     }
 
     @Test("who sends is what the relay says: an ack in another's name is dropped")
@@ -158,29 +168,70 @@ import Wire
         #expect(receive(after: 300_000).count == 2)
         machine = DesktopOfferStateMachine()
         _ = machine.show(try Self.offer())
-        #expect(machine.timedOut() == [.report(.expired)])
-        #expect(machine.timedOut() == [])
+        #expect(machine.timedOut(now: Self.start) == [.report(.expired)])
+        #expect(machine.timedOut(now: Self.start) == [])
     }
 
-    @Test("a person who declines, and one who does not answer in 30 s; the device hears of either")
+    @Test(
+        "a plain ack that a person declines, or leaves without an answer: the device hears of it, the offer stays open")
     mutating func confirmation() throws {
-        #expect(machine.answer(accept: true) == .nothingWaits)
+        #expect(machine.answer(accept: true, now: Self.start) == .nothingWaits)
         _ = machine.show(try Self.offer(), confirm: true)
-        #expect(machine.answer(accept: true) == .nothingWaits)
+        #expect(machine.answer(accept: true, now: Self.start) == .nothingWaits)
         pair()
-        #expect(machine.answer(accept: false) == .nothingWaits)
+        #expect(machine.answer(accept: false, now: Self.start) == .nothingWaits)
 
         let reject = DesktopOfferAction.sendReject(
             PairingReject(code: PairingCode("012345")), to: "did:key:zA", sealed: false)
         _ = machine.show(try Self.offer())
         _ = receive()
+        let shown = DesktopOfferState.displaying(try Self.offer(), expiresAt: Self.start + 300_000)
         #expect(
-            machine.answer(accept: false)
-                == .taken([.stopTimer, reject, .report(.failed(PairingFailure(.rejected)))]))
+            machine.answer(accept: false, now: Self.start + 10_000)
+                == .taken([.stopTimer, reject, .startTimer(after: 290_000), .report(shown)]))
+        #expect(machine.reported == shown)
 
         _ = machine.show(try Self.offer(), confirm: true)
         _ = receive()
-        #expect(machine.timedOut() == [reject, .report(.failed(PairingFailure(.timeout)))])
+        #expect(
+            machine.timedOut(now: Self.start + 31_000) == [reject, .startTimer(after: 269_000), .report(shown)])
+        // Its end is the same as before.
+        #expect(machine.timedOut(now: Self.start + 300_000) == [.report(.expired)])
+    }
+
+    @Test("six digits do not use up an offer: nobody is asked twice about one sender, nor about more than three")
+    mutating func refusals() throws {
+        _ = machine.show(try Self.offer())
+        for sender in ["did:key:zA", "did:key:zB", "did:key:zC"] {
+            #expect(receive(Self.ack(did: sender), from: PeerID(sender)).count == 2)
+            #expect(receive(Self.ack(did: sender), from: PeerID(sender)) == [])
+            _ = machine.answer(accept: false, now: Self.start)
+            #expect(receive(Self.ack(did: sender), from: PeerID(sender)) == [])
+        }
+        #expect(machine.dropped.refused == 3)
+        for number in 0..<1_000 {
+            #expect(receive(Self.ack(did: "did:key:z\(number)"), from: PeerID("did:key:z\(number)")) == [])
+        }
+        #expect(machine.dropped.refused == 1_003)
+        #expect(machine.isActive)
+        // A new offer begins anew.
+        _ = machine.show(try Self.offer())
+        #expect(receive().count == 2)
+    }
+
+    @Test("a no that comes after the offer's end is its end")
+    mutating func refusedTooLate() throws {
+        _ = machine.show(try Self.offer())
+        _ = receive(after: 299_000)
+        guard case .taken(let actions) = machine.answer(accept: false, now: Self.start + 300_001) else {
+            Issue.record("nothing waited")
+            return
+        }
+        #expect(actions.last == .report(.expired))
+        _ = machine.show(try Self.offer())
+        _ = receive(after: 299_000)
+        #expect(machine.timedOut(now: Self.start + 329_000).last == .report(.expired))
+        #expect(!machine.isActive)
     }
 
     @Test("a newer offer replaces the one before: its code counts, the old one does not")
@@ -208,7 +259,7 @@ import Wire
         #expect(machine.cancel().count == 3)
         _ = machine.show(try Self.offer())
         _ = receive()
-        _ = machine.answer(accept: true)
+        _ = machine.answer(accept: true, now: Self.start)
         #expect(machine.cancel() == [])
         #expect(machine.storeFailed("did:key:zB", detail: nil) == [])
         guard case .report(.failed(let failure))? = machine.storeFailed("did:key:zA", detail: "full").last else {

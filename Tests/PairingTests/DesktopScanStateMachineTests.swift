@@ -59,7 +59,7 @@ import Wire
         #expect(device.isSecure)
         #expect(device.deviceID == "i-1")
         #expect(device.shortString == Fixture.bond()?.shortString)
-        #expect(machine.stored(device) == [.report(.paired(device))])
+        #expect(machine.stored(device, now: now) == [.report(.paired(device))])
         #expect(scan(offer) == [.report(.paired(device))])
         machine.removed(Fixture.device)
         #expect(scan(offer).count == 3)
@@ -79,10 +79,12 @@ import Wire
         #expect(machine.dropped.malformed == 1)
     }
 
-    @Test("the confirmation is repeated while the hello is awaited; ten seconds without one are too long")
+    @Test(
+        "the confirmation is repeated for half a minute while the hello is awaited; then the device is told that it is not paired"
+    )
     mutating func waits() {
         send()
-        for _ in 0..<3 {
+        for _ in 0..<11 {
             now += 2_500
             guard case .sendConfirmation? = machine.timedOut(now: now).last else {
                 Issue.record("not repeated")
@@ -90,7 +92,95 @@ import Wire
             }
             #expect(machine.confirmationSent(toRelays: 1, now: now) == [.startTimer(after: 2_500)])
         }
-        #expect(reason(machine.timedOut(now: now)) == .timeout)
+        #expect(
+            machine.timedOut(now: now)
+                == [.stopTimer, .withdraw(Fixture.device), .report(.failed(PairingFailure(.timeout)))])
+    }
+
+    @Test("whoever may have taken a confirmation is told when the scan ends; nobody else is")
+    mutating func withdraws() {
+        func isWithdrawn(_ actions: [DesktopScanAction]) -> Bool { actions.contains(.withdraw(Fixture.device)) }
+        // Asked about, or handed out and not written: it knows of nothing.
+        _ = scan()
+        #expect(!isWithdrawn(machine.cancel()))
+        _ = scan()
+        _ = accept()
+        #expect(!isWithdrawn(machine.cancel()))
+        send(relays: 0)
+        #expect(!isWithdrawn(machine.cancel()))
+        // Written, then cancelled, replaced, or found to be too old.
+        send()
+        #expect(isWithdrawn(machine.cancel()))
+        send()
+        #expect(isWithdrawn(scan(Fixture.deviceOffer(did: Fixture.evil))))
+        send(Fixture.deviceOffer(at: now - 299_000))
+        now += 2_000
+        #expect(isWithdrawn(machine.timedOut(now: now)))
+        #expect(machine.reported == .expired)
+        // It has said no itself; or it cannot be told.
+        send()
+        #expect(!isWithdrawn(machine.received(Fixture.sealed(Fixture.reject(), from: Fixture.device), now: now)))
+        send(Fixture.deviceOffer(sealed: false))
+        #expect(!isWithdrawn(machine.cancel()))
+        // Not stored.
+        send()
+        guard
+            case .store(let device)? = machine.received(
+                Fixture.sealed(Fixture.hello, from: Fixture.device), now: now
+            ).last
+        else {
+            Issue.record("not paired")
+            return
+        }
+        #expect(isWithdrawn(machine.storeFailed(device, detail: nil)))
+    }
+
+    @Test("a device that was paired before greets by itself: one more confirmation settles which pairing it is in")
+    mutating func pairedBefore() {
+        let offer = Fixture.deviceOffer()
+        _ = machine.scan(
+            offer.serialized(), identity: Fixture.desktopIdentity, securePeers: [Fixture.device], now: now)
+        _ = accept()
+        _ = machine.confirmationSent(toRelays: 1, now: now)
+        let taken = machine.received(Fixture.sealed(Fixture.hello, from: Fixture.device), now: now)
+        guard case .store(let device)? = taken.last else {
+            Issue.record("not paired")
+            return
+        }
+        let told = machine.stored(device, now: now)
+        #expect(told.first == .report(.paired(device)))
+        guard case .repeatConfirmation(let confirmation, to: Fixture.device)? = told.last else {
+            Issue.record("not settled")
+            return
+        }
+        #expect(Fixture.bond()?.proves(confirmation) == true)
+    }
+
+    @Test("a scan that is replaced while its device is being stored is still said to be paired, or not")
+    mutating func replacedWhileStoring() {
+        func store() -> PairedDevice? {
+            send()
+            let actions = machine.received(Fixture.sealed(Fixture.hello, from: Fixture.device), now: now)
+            guard case .store(let device)? = actions.last else { return nil }
+            _ = scan(Fixture.deviceOffer(did: Fixture.evil))
+            return device
+        }
+        guard let device = store() else {
+            Issue.record("not paired")
+            return
+        }
+        let current = machine.reported
+        #expect(machine.stored(device, now: now) == [.report(.paired(device)), .report(current)])
+        guard let device = store() else {
+            Issue.record("not paired")
+            return
+        }
+        #expect(
+            machine.storeFailed(device, detail: nil)
+                == [
+                    .withdraw(Fixture.device), .report(.failed(PairingFailure(.storeFailed))),
+                    .report(machine.reported),
+                ])
     }
 
     @Test("a deployed phone: no proof, no seal, and two seconds without peer-offline")
@@ -121,11 +211,11 @@ import Wire
         #expect(reason(machine.relayRefused(detail: "no")) == .relayUnreachable)
     }
 
-    @Test("a Bellwire device that no relay knows is tried twice more: it may be on its way back")
+    @Test("a Bellwire device that no relay knows is tried for ten seconds more: it may be on its way back")
     mutating func comesBack() {
         send()
-        for _ in 0..<2 {
-            #expect(machine.peerOffline(Fixture.device) == [.startTimer(after: 1_000)])
+        for _ in 0..<5 {
+            #expect(machine.peerOffline(Fixture.device) == [.startTimer(after: 2_000)])
             #expect(machine.peerOffline(Fixture.device) == [])
             _ = machine.timedOut(now: now)
             _ = machine.confirmationSent(toRelays: 1, now: now)
@@ -133,7 +223,7 @@ import Wire
         #expect(reason(machine.peerOffline(Fixture.device)) == .desktopOffline)
         // No relay at all.
         send(relays: 0)
-        for _ in 0..<2 {
+        for _ in 0..<5 {
             _ = machine.timedOut(now: now)
             _ = machine.confirmationSent(toRelays: 0, now: now)
         }
@@ -210,8 +300,7 @@ import Wire
         }
         #expect(scan() == [])
         #expect(machine.cancel() == [])
-        #expect(machine.storeFailed("other", detail: nil) == [])
-        #expect(reason(machine.storeFailed(device.did, detail: "full")) == .storeFailed)
+        #expect(reason(machine.storeFailed(device, detail: "full")) == .storeFailed)
         _ = scan()
         #expect(scan(Fixture.deviceOffer(code: "999999")).count == 3, "another code replaces it")
     }

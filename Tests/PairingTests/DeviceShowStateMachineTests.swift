@@ -121,7 +121,7 @@ import Wire
     }
 
     @Test(
-        "confirmations with a wrong code: thousands are dropped and counted, nothing grows, and the right one still holds"
+        "wrong codes: thousands are dropped and counted, nothing grows; after ten the right plain one counts no more, the sealed one does"
     )
     mutating func wrongCodes() {
         display()
@@ -130,10 +130,31 @@ import Wire
             let code = String(String(1_100_000 + number).dropFirst())
             #expect(received(PairingFrame(Fixture.plainConfirmation(code: code), from: "pc")) == [])
         }
-        #expect(machine.dropped.wrongCode == 5_000)
-        #expect(machine.dropped.total == 5_000)
+        #expect(machine.dropped.wrongCode == 10)
+        #expect(machine.dropped.notSecure == 4_990)
         #expect(MemoryLayout.size(ofValue: machine) == before)
+        #expect(received(PairingFrame(Fixture.plainConfirmation(), from: "pc")) == [])
+        #expect(received(PairingFrame(Fixture.reject(), from: "pc")) == [], "nor ends a guessed rejection it")
+        #expect(received(Fixture.sealed(Fixture.confirmation(), from: Fixture.desktop)).count == 2)
+        // The next code begins anew.
+        display()
+        for code in ["111111", "222222", "333333"] {
+            #expect(received(PairingFrame(Fixture.plainConfirmation(code: code), from: "pc")) == [])
+        }
         #expect(received(PairingFrame(Fixture.plainConfirmation(), from: "pc")).count == 2)
+    }
+
+    @Test("what is neither a confirmation nor a rejection is not looked at; a sender that cannot be shown is malformed")
+    mutating func others() {
+        display()
+        #expect(received(PairingFrame(["type": "chainlesschain:event"], from: "pc")) == [])
+        #expect(received(Fixture.sealed(Fixture.hello, from: Fixture.desktop)) == [])
+        #expect(machine.dropped.total == 0)
+        for sender in ["", "a b", "pc\u{1B}[2J", "pc\u{202E}", String(repeating: "x", count: 257)] {
+            #expect(received(PairingFrame(Fixture.plainConfirmation(), from: PeerID(sender))) == [])
+        }
+        #expect(machine.dropped.malformed == 5)
+        #expect(machine.isActive)
     }
 
     @Test("who knows the code but has not seen the QR cannot seal a confirmation")
@@ -143,13 +164,13 @@ import Wire
         #expect(received(Fixture.sealed(wrong, from: Fixture.evil)) == [])
         // The desktop's own proof, in another's seal: a relay that swaps keys.
         #expect(received(Fixture.sealed(Fixture.confirmation(), from: Fixture.evil)) == [])
-        #expect(received(Fixture.sealed(Fixture.confirmation(), from: "no key")) == [])
+        #expect(received(Fixture.sealed(Fixture.confirmation(), from: "no-key")) == [])
         #expect(received(Fixture.sealed(Fixture.plainConfirmation(), from: Fixture.evil)) == [])
         #expect(machine.dropped.wrongProof == 4)
         let ahead = Fixture.sealed(Fixture.confirmation(), from: Fixture.desktop, delivery: .stored(at: Self.start))
         #expect(received(ahead) == [])
         #expect(machine.dropped.stored == 1)
-        #expect(received(Fixture.sealed([:], from: Fixture.desktop)) == [])
+        #expect(received(Fixture.sealed(["type": "pairing:confirmation"], from: Fixture.desktop)) == [])
         #expect(machine.dropped.malformed == 1)
     }
 

@@ -36,14 +36,39 @@ import Wire
         flow.run()
         guard case .paired(let device) = flow.desktop.reported else {
             #expect(flow.desktop.reported == .failed(PairingFailure(.timeout)))
+            #expect(flow.isWithdrawn)
             return
         }
+        #expect(!flow.isWithdrawn)
         guard case .completed(let desktop) = flow.device.reported else {
             Issue.record("paired on one side only")
             return
         }
         #expect(desktop.isSecure && device.isSecure)
         #expect(desktop.shortString != nil && desktop.shortString == device.shortString)
+    }
+
+    @Test(
+        "Flow A with the first hellos lost, or all: a late one completes it; else the device is told", arguments: 0..<14
+    )
+    func lostHellos(lost: Int) {
+        var flow = ShowTable(seed: 1)
+        let left = Counter(lost)
+        flow.table.carry = { letter in
+            letter.payload["type"] == "bellwire:hello" && left.takes() ? [] : [letter]
+        }
+        flow.run()
+        guard case .completed = flow.device.reported else {
+            Issue.record("the device was told")
+            return
+        }
+        // Twelve times in half a minute the device answers.
+        if lost < 12 {
+            #expect(flow.desktop.reported.data["state"] == "paired")
+        } else {
+            #expect(flow.desktop.reported == .failed(PairingFailure(.timeout)))
+        }
+        #expect(flow.isWithdrawn == (lost >= 12))
     }
 
     @Test("letters that come twice change nothing")
@@ -180,6 +205,8 @@ private struct ShowTable {
     var table: PairingTable
     var device = DeviceShowStateMachine()
     var desktop = DesktopScanStateMachine()
+    /// The device is told that it is not paired.
+    private(set) var isWithdrawn = false
     private var timer: UInt64?
 
     init(seed: UInt64) { table = PairingTable(seed: seed) }
@@ -231,8 +258,23 @@ private struct ShowTable {
             case .sendConfirmation(let confirmation, let peer, let isSealed):
                 table.send(confirmation.json, from: Fixture.desktop, to: peer, sealed: isSealed)
                 perform(desktop.confirmationSent(toRelays: 1, now: table.now))
-            case .store(let device): perform(desktop.stored(device))
+            case .repeatConfirmation(let confirmation, let peer):
+                table.send(confirmation.json, from: Fixture.desktop, to: peer, sealed: true)
+            case .withdraw: isWithdrawn = true
+            case .store(let device): perform(desktop.stored(device, now: table.now))
             }
         }
+    }
+}
+
+/// Counts down.
+private final class Counter {
+    private var left: Int
+
+    init(_ left: Int) { self.left = left }
+
+    func takes() -> Bool {
+        left -= 1
+        return left >= 0
     }
 }

@@ -209,7 +209,7 @@ import Wire
         table.type("123456")
         table.deliver()
         guard case .acked(let asked, .some) = table.desktop.reported,
-            case .taken(let actions) = table.desktop.answer(accept: true)
+            case .taken(let actions) = table.desktop.answer(accept: true, now: table.table.now)
         else {
             Issue.record("not asked")
             return
@@ -238,13 +238,41 @@ import Wire
         }
     }
 
+    @Test("six digits do not use up a code: a plain ack that is declined leaves it open for who knows all twelve")
+    func plainDeclined() throws {
+        var table = TypedCodeTable()
+        table.show(legacy: .all)
+        for seed in 20..<25 as Range<UInt8> {
+            var ack = Fixture.ack(device: Fixture.did(seed), code: "123456")
+            ack["bw"] = nil
+            table.table.send(.object(ack), from: Fixture.did(seed), to: table.alias, sealed: false)
+            table.deliver()
+            guard case .taken(let actions) = table.desktop.answer(accept: false, now: table.table.now) else {
+                #expect(seed >= 23, "asked about three at most")
+                continue
+            }
+            #expect(seed < 23)
+            #expect(actions.contains(.startTimer(after: 300_000)))
+            table.perform(actions)
+            #expect(table.desktop.reported.data["state"] == "displaying")
+            // The same sender is not asked about again.
+            table.table.send(.object(ack), from: Fixture.did(seed), to: table.alias, sealed: false)
+            table.deliver()
+            #expect(table.desktop.reported.data["state"] == "displaying")
+        }
+        #expect(table.desktop.dropped.refused == 5)
+        table.type()
+        table.run()
+        #expect(table.pairedDevice?.isSecure == true)
+    }
+
     @Test("a user who is asked, and declines: the device hears so")
     func declined() {
         var table = TypedCodeTable()
         table.show(confirm: true)
         table.type()
         table.deliver()
-        guard case .taken(let actions) = table.desktop.answer(accept: false) else {
+        guard case .taken(let actions) = table.desktop.answer(accept: false, now: table.table.now) else {
             Issue.record("not asked")
             return
         }
@@ -337,14 +365,14 @@ import Wire
         show()
         #expect(desktop.reported == .connecting)
         #expect(desktop.aliasFailed(detail: "refused") == [])
-        _ = desktop.timedOut()
+        _ = desktop.timedOut(now: Fixture.now)
         #expect(desktop.reported == .failed(PairingFailure(.relayUnreachable, detail: "refused")))
         show()
         #expect(desktop.cancel() == [.stopTimer, .closeAlias, .report(.cancelled)])
         show()
         _ = desktop.aliasOnline(now: Fixture.now)
         #expect(desktop.reported.data["expiresAt"] == .integer(Fixture.now + 300_000))
-        #expect(desktop.timedOut() == [.stopTimer, .closeAlias, .report(.expired)])
+        #expect(desktop.timedOut(now: Fixture.now) == [.stopTimer, .closeAlias, .report(.expired)])
         #expect(desktop.cancel() == [])
         show()
         _ = desktop.aliasOnline(now: Fixture.now)

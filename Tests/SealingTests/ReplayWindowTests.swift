@@ -39,6 +39,44 @@ private final class Window {
         }
     }
 
+    @Test(
+        "a new beginning voids all that was sealed before it, and nothing that comes after",
+        arguments: [
+            (1, 1), (1, 7), (2, 1), (2, 9), (5, 1), (5, 5_000), (1_000_000, 3), (Int64.max, Int64.max),
+        ] as [(Int64, Int64)])
+    func begins(epoch: Int64, seq: Int64) {
+        let histories: [[(Int64, Int64)]] = [
+            [], [(epoch, seq)], [(1, 1)], [(4, 3), (5, 2)], [(epoch, min(seq, 9_000) + 2)],
+        ]
+        for history in histories {
+            let window = Window()
+            for (epoch, seq) in history { _ = window.record(epoch: epoch, seq: seq) }
+            let takesItself = window.accepts(epoch: epoch, seq: seq)
+            let before = window.value
+            window.value.begin(epoch: epoch, seq: seq)
+            for lower in [1, 2, seq - 4_097, seq - 2, seq - 1] where lower < seq {
+                #expect(!window.accepts(epoch: epoch, seq: lower))
+            }
+            for lower in [1, 2, epoch / 2, epoch - 2, epoch - 1] where lower < epoch {
+                for seq: Int64 in [1, 4_096, 1_000_000, .max - 1, .max] {
+                    #expect(!window.accepts(epoch: lower, seq: seq))
+                }
+            }
+            #expect(window.accepts(epoch: epoch, seq: seq) == takesItself)
+            for (epoch, seq) in history { #expect(!window.accepts(epoch: epoch, seq: seq)) }
+            // What comes after counts as it did.
+            if seq < .max - 10 {
+                #expect(
+                    window.accepts(epoch: epoch, seq: seq + 1) == before.accepts(epoch: epoch, seq: seq + 1))
+            }
+            #expect(ReplayWindow(bytes: window.bytes) == window.value)
+            if epoch < .max - 2 {
+                #expect(window.record(epoch: epoch + 1, seq: 1) == before.accepts(epoch: epoch + 1, seq: 1))
+            }
+            #expect(!window.accepts(epoch: epoch - 1, seq: .max))
+        }
+    }
+
     @Test("what is 4,096 behind is refused, what is 4,095 behind is not")
     func width() {
         let window = Window()

@@ -72,6 +72,12 @@ enum CPaceFunctions {
         return result == 0 ? share : nil
     }
 
+    /// Whether a share that came is a point other than the neutral one. Public, so nothing here takes a constant time.
+    static func isPoint(_ share: [UInt8]) -> Bool {
+        share.count == pointByteCount && sodium_is_zero(share, pointByteCount) == 0
+            && crypto_core_ristretto255_is_valid_point(share) == 1
+    }
+
     /// `scalar_mult_vfy`, of a share that came; `nil` stands for `G.I`, for which the draft says to abort.
     static func multiplyVerified(_ scalar: SecretBytes, share: [UInt8]) -> SecretBytes? {
         guard share.count == pointByteCount else { return nil }

@@ -131,6 +131,12 @@ package struct CPaceResponder: Sendable {
         guard !desktopID.utf8.elementsEqual(deviceID.utf8) else {
             throw CPaceError(.samePeer, "both sides of a run have the same id")
         }
+        // Before anything is computed: shares that are none cost next to nothing.
+        guard deviceShare.utf8.count <= 64, let bytes = TextEncoding.base64url.decode(deviceShare),
+            CPaceFunctions.isPoint(bytes)
+        else {
+            throw CPaceError(.invalidShare, "a share is no point")
+        }
         let run = try CPaceRun(password: password, channel: alias, session: sid, randomness: randomness)
         let (point, other) = try run.point(with: deviceShare)
         let transcript = CPaceFunctions.transcript(

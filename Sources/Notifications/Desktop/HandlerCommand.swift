@@ -51,9 +51,11 @@ enum HandlerCommand {
         let id = named ?? reader.present("targetDevices")?.array?.first?.string
         switch (id, caller) {
         case (let id?, _):
-            guard let device = devices.first(where: { $0.peer.text == id || $0.deviceID == id }) else {
-                throw .parameter("deviceId", "names no paired device")
-            }
+            if let device = devices.first(where: { $0.peer.text == id }) { return device }
+            // What a device calls itself: another one may say the same.
+            let named = devices.filter { $0.deviceID == id }
+            guard let device = named.first else { throw .parameter("deviceId", "names no paired device") }
+            guard named.count == 1 else { throw .parameter("deviceId", "names more than one paired device") }
             return device
         case (nil, .device(let peer, _)):
             return devices.first { $0.peer == peer } ?? MethodHandler.PairedDevice(peer: peer)

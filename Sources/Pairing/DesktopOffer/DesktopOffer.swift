@@ -75,4 +75,10 @@ extension EpochMilliseconds {
         let (sum, overflow) = addingReportingOverflow(milliseconds)
         return overflow ? (milliseconds > 0 ? .max : .min) : sum
     }
+
+    /// What is left until then, in milliseconds, of so much in all: a clock that was set back lengthens nothing. At least 1.
+    func remaining(until end: EpochMilliseconds, of lifetime: EpochMilliseconds) -> UInt64 {
+        let (rest, overflow) = end.subtractingReportingOverflow(self)
+        return UInt64(clamping: overflow ? lifetime : Swift.min(Swift.max(rest, 1), lifetime))
+    }
 }

@@ -9,10 +9,15 @@ import Identity
 /// guesser learns nothing.
 ///
 /// A sealed ack with the proof that its sender has seen the code pairs at once, or once a person has accepted it where the
-/// host asks for that. A plain one, as deployed phones send it, always waits for a person.
+/// host asks for that. A plain one, as deployed phones send it, always waits for a person. Whoever sends one may know no
+/// more than six digits, so a person's no to it ends nothing: the offer stays open for who has seen the code.
 package struct DesktopOfferStateMachine: Sendable {
     /// What a person has to confirm a device, in milliseconds.
     package static let confirmationTime: UInt64 = 30_000
+    /// So many plain acks a person may decline, or leave without an answer; then no more are asked about.
+    package static let plainRefusalLimit = 3
+    /// So long after a device has taken the place of another one no answer is taken: it was meant for that other one.
+    package static let displacementTime: EpochMilliseconds = 1_000
 
     enum State: Sendable, Equatable {
         case idle
@@ -32,6 +37,9 @@ package struct DesktopOfferStateMachine: Sendable {
         let secret: PairingSecret?
         let asksPerson: Bool
         let legacy: LegacyPairing
+        /// Who sent a plain ack and was not accepted.
+        var refused = RefusedSenders()
+        var guesses = PlainGuesses()
 
         var expiresAt: EpochMilliseconds { payload.timestamp.later(by: DesktopPairingOffer.lifetime) }
     }
@@ -41,6 +49,14 @@ package struct DesktopOfferStateMachine: Sendable {
         let device: PairedDevice
         /// `nil` where its ack was plain.
         let bond: PairingBond?
+        /// Since when a person is asked about it instead of another one.
+        var displacedAt: EpochMilliseconds?
+
+        /// Is an answer of this moment most likely meant for the one before?
+        func isTooFresh(at now: EpochMilliseconds) -> Bool {
+            guard let displacedAt else { return false }
+            return now < displacedAt.later(by: DesktopOfferStateMachine.displacementTime) && now >= displacedAt
+        }
     }
 
     private(set) var state: State = .idle
@@ -105,30 +121,49 @@ extension DesktopOfferStateMachine {
         }
     }
 
-    /// The person's answer to the device that was reported as `acked`.
-    package mutating func answer(accept: Bool) -> PairingAnswer<DesktopOfferAction> {
-        guard case .confirming(let candidate, let offer, _) = state else { return .nothingWaits }
-        guard accept else {
-            let failure = PairingFailure(.rejected)
-            state = .failed(failure)
-            return .taken([.stopTimer, reject(candidate, offer), .report(.failed(failure))])
+    /// The person's answer to the device that was reported as `acked`. A no to one that does not seal leaves the offer
+    /// displayed, as it was.
+    package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<DesktopOfferAction> {
+        guard case .confirming(let candidate, let offer, _) = state, !candidate.isTooFresh(at: now) else {
+            return .nothingWaits
         }
+        guard accept else { return .taken([.stopTimer] + refuse(candidate, offer, .rejected, now: now)) }
         state = .storing(candidate, offer)
         return .taken([.stopTimer, .report(.acked(candidate.device, answerBy: nil)), .store(candidate.device)])
     }
 
     /// The time of the last `startTimer` is over.
-    package mutating func timedOut() -> [DesktopOfferAction] {
+    package mutating func timedOut(now: EpochMilliseconds) -> [DesktopOfferAction] {
         switch state {
         case .displaying:
             state = .expired
             return [.report(.expired)]
-        case .confirming(let candidate, let offer, _):
-            let failure = PairingFailure(.timeout)
-            state = .failed(failure)
-            return [reject(candidate, offer), .report(.failed(failure))]
+        case .confirming(let candidate, let offer, _): return refuse(candidate, offer, .timeout, now: now)
         case .idle, .storing, .paired, .expired, .cancelled, .failed: return []
         }
+    }
+
+    /// Nobody has accepted the candidate, whose timer is stopped.
+    private mutating func refuse(
+        _ candidate: Candidate, _ offer: Offer, _ reason: PairingReason, now: EpochMilliseconds
+    ) -> [DesktopOfferAction] {
+        let told = reject(candidate, offer)
+        guard candidate.bond == nil else {
+            let failure = PairingFailure(reason)
+            state = .failed(failure)
+            return [told, .report(.failed(failure))]
+        }
+        guard !offer.payload.isExpired(at: now) else {
+            state = .expired
+            return [told, .report(.expired)]
+        }
+        var offer = offer
+        offer.refused.add(candidate.device.did)
+        state = .displaying(offer)
+        return [
+            told, .startTimer(after: now.remaining(until: offer.expiresAt, of: DesktopPairingOffer.lifetime)),
+            .report(.displaying(offer.payload, expiresAt: offer.expiresAt)),
+        ]
     }
 }
 
@@ -151,7 +186,9 @@ extension DesktopOfferStateMachine {
             dropped.notOpen &+= 1
             return []
         }
+        let wrongBefore = dropped.wrongCode
         guard let ack = dropped.ack(of: frame, code: offer.payload.code, since: offer.payload.timestamp) else {
+            if !frame.isSealed, dropped.wrongCode != wrongBefore { noteGuess() }
             return []
         }
         let bond: PairingBond?
@@ -161,7 +198,7 @@ extension DesktopOfferStateMachine {
         }
         if let taker {
             switch state {
-            case .paired where taker.device.did == frame.from:
+            case .paired where taker.device.did == frame.from && !offer.payload.isExpired(at: now):
                 return bond.map { [confirmation($0, offer, now)] } ?? []
             // Who has seen the code goes before who only knows the six digits of it.
             case .confirming where taker.bond == nil && bond != nil: break
@@ -177,14 +214,29 @@ extension DesktopOfferStateMachine {
             return [.stopTimer, .report(.expired)]
         }
         let displaced = taker.flatMap { $0.device.did == frame.from ? nil : reject($0, offer) }
-        return (displaced.map { [$0] } ?? []) + take(ack, frame, offer, bond, now: now)
+        return (displaced.map { [$0] } ?? [])
+            + take(ack, frame, offer, bond, displacing: displaced != nil, now: now)
+    }
+
+    /// A plain ack has said a wrong code.
+    private mutating func noteGuess() {
+        switch state {
+        case .displaying(var offer):
+            offer.guesses.note()
+            state = .displaying(offer)
+        case .confirming(let candidate, var offer, let until):
+            offer.guesses.note()
+            state = .confirming(candidate, offer, until: until)
+        case .idle, .storing, .paired, .expired, .cancelled, .failed: break
+        }
     }
 
     private mutating func take(
-        _ ack: PairAck, _ frame: PairingFrame, _ offer: Offer, _ bond: PairingBond?, now: EpochMilliseconds
+        _ ack: PairAck, _ frame: PairingFrame, _ offer: Offer, _ bond: PairingBond?, displacing: Bool,
+        now: EpochMilliseconds
     ) -> [DesktopOfferAction] {
         let device = PairedDevice(ack, frame, bond: bond, at: now)
-        let candidate = Candidate(device: device, bond: bond)
+        let candidate = Candidate(device: device, bond: bond, displacedAt: displacing ? now : nil)
         guard offer.asksPerson || bond == nil else {
             state = .storing(candidate, offer)
             return [.stopTimer, .report(.acked(device, answerBy: nil)), .store(device)]
@@ -202,8 +254,12 @@ extension DesktopOfferStateMachine {
 
     private mutating func proof(of ack: PairAck, _ frame: PairingFrame, _ offer: Offer) -> Proof {
         guard frame.isSealed else {
-            guard offer.legacy.allowsQR, !frame.isOfSecurePeer else {
+            guard offer.legacy.allowsQR, !frame.isOfSecurePeer, offer.guesses.areLeft else {
                 dropped.notSecure &+= 1
+                return .refused
+            }
+            guard offer.refused.mayAsk(frame.from) else {
+                dropped.refused &+= 1
                 return .refused
             }
             return .held(nil)

@@ -7,17 +7,19 @@ import Identity
 /// Pure: `now` is the wall clock in epoch milliseconds, timers are asked for by actions. Every scan ends: each step has a
 /// time limit. A newer scan replaces the one before; the same code again joins it.
 ///
-/// A device whose code carries a secret is paired when its `bellwire:hello` comes, in a seal. Any other answers nothing:
-/// that the confirmation did not come back is all that is known.
+/// A device whose code carries a secret is paired when its `bellwire:hello` comes, in a seal. Should none come, it may
+/// be paired over there all the same: then it is told that it is not. Any other answers nothing: that the confirmation did
+/// not come back is all that is known.
 package struct DesktopScanStateMachine: Sendable {
     /// What a person has to accept the device, in milliseconds, like all of these.
     package static let confirmationTime: UInt64 = 30_000
     /// No `peer-offline` and no `error` for so long: the confirmation has arrived.
     package static let verdictTime: UInt64 = 2_000
-    /// So often the confirmation is repeated while a Bellwire device's hello is awaited, for 10 s.
+    /// So often the confirmation is repeated while a Bellwire device's hello is awaited, for 30 s: a connection that has
+    /// broken on its way is back by then.
     package static let repeatTime: UInt64 = 2_500
-    /// Before a confirmation is tried anew that could not be sent, or came back.
-    package static let pauseTime: UInt64 = 1_000
+    /// Before a confirmation is tried anew that could not be sent, or came back: for 10 s.
+    package static let pauseTime: UInt64 = 2_000
 
     enum State: Sendable, Equatable {
         case idle
@@ -35,6 +37,8 @@ package struct DesktopScanStateMachine: Sendable {
         let identity: PairingIdentity
         /// `nil` where the device seals nothing.
         let bond: PairingBond?
+        /// It was paired sealed before.
+        let isKnown: Bool
     }
 
     struct Delivery: Sendable, Equatable {
@@ -50,9 +54,11 @@ package struct DesktopScanStateMachine: Sendable {
         let scan: Scan
         var phase: Phase = .handedOut
         /// So many more times the hello is waited for, and the confirmation repeated in between.
-        var waitsLeft = 4
+        var waitsLeft = 12
+        /// A relay has taken it: the device may have got it.
+        var wasWritten = false
         /// So often it is tried anew when it could not be sent or came back.
-        var retriesLeft = 2
+        var retriesLeft = 5
         /// A relay has said that the device is not there.
         var wasOffline = false
     }
@@ -120,8 +126,10 @@ extension DesktopScanStateMachine {
             }
         }
         let until = now.later(by: EpochMilliseconds(Self.confirmationTime))
-        state = .confirming(Scan(offer: offer, identity: identity, bond: bond), until: until)
-        return [
+        let withdrawn = withdraw()
+        let isKnown = securePeers.contains(offer.did)
+        state = .confirming(Scan(offer: offer, identity: identity, bond: bond, isKnown: isKnown), until: until)
+        return withdrawn + [
             .startTimer(after: Self.confirmationTime), .report(.scanned(offer)),
             .report(.confirming(offer, answerBy: until)),
         ]
@@ -136,7 +144,7 @@ extension DesktopScanStateMachine {
     }
 
     /// Ends the scan that is under way; with `.timeout` where the host's time has run out. Too late once the device is
-    /// being stored. A device that was already told finds its confirmation alone: it is paired there, and not here.
+    /// being stored.
     package mutating func cancel(_ reason: PairingReason = .cancelled) -> [DesktopScanAction] {
         switch state {
         case .confirming, .sending: end(reason == .cancelled ? .cancelled : .failed(PairingFailure(reason)))
@@ -158,6 +166,7 @@ extension DesktopScanStateMachine {
     package mutating func confirmationSent(toRelays relays: Int, now: EpochMilliseconds) -> [DesktopScanAction] {
         guard case .sending(var delivery) = state, delivery.phase == .handedOut else { return [] }
         guard relays > 0 else { return retry(delivery, PairingFailure(.relayUnreachable)) }
+        delivery.wasWritten = true
         delivery.phase = .written(relays: relays)
         state = .sending(delivery)
         return [.startTimer(after: delivery.scan.bond == nil ? Self.verdictTime : Self.repeatTime)]
@@ -187,7 +196,7 @@ extension DesktopScanStateMachine {
             }
             let offer = delivery.scan.offer
             guard dropped.isReject(frame, code: offer.code, since: offer.timestamp) else { return [] }
-            return end(.failed(PairingFailure(.rejected)))
+            return end(.failed(PairingFailure(.rejected)), isKnownThere: true)
         case (PairingHello.type?, .some):
             guard frame.isSealed else {
                 dropped.notSecure &+= 1
@@ -229,16 +238,28 @@ extension DesktopScanStateMachine {
 // MARK: The store
 
 extension DesktopScanStateMachine {
-    /// The device is in the store, as given.
-    package mutating func stored(_ device: PairedDevice) -> [DesktopScanAction] {
-        guard case .storing(let storing, let scan) = state, storing.did == device.did else { return [] }
+    /// The device is in the store, as given. One whose scan was replaced meanwhile is paired all the same.
+    package mutating func stored(_ device: PairedDevice, now: EpochMilliseconds) -> [DesktopScanAction] {
+        let told = DesktopScanAction.report(.paired(device))
+        guard case .storing(let storing, let scan) = state, storing.did == device.did else {
+            return [told, .report(reported)]
+        }
         state = .paired(device, scan)
-        return [.report(.paired(device))]
+        guard scan.isKnown, let bond = scan.bond else { return [told] }
+        // It greets whenever it registers, so that its hello may have been no answer. One more confirmation settles it: a
+        // device that has taken the first one says hello again, and that is all.
+        return [
+            told, .repeatConfirmation(bond.confirmation(of: scan.identity.deviceInfo, at: now), to: device.did),
+        ]
     }
 
-    package mutating func storeFailed(_ did: PeerID, detail: String?) -> [DesktopScanAction] {
-        guard case .storing(let storing, _) = state, storing.did == did else { return [] }
-        return end(.failed(PairingFailure(.storeFailed, detail: detail)))
+    package mutating func storeFailed(_ device: PairedDevice, detail: String?) -> [DesktopScanAction] {
+        let failure = PairingFailure(.storeFailed, detail: detail)
+        let withdrawn = device.isSecure ? [DesktopScanAction.withdraw(device.did)] : []
+        guard case .storing(let storing, _) = state, storing.did == device.did else {
+            return withdrawn + [.report(.failed(failure)), .report(reported)]
+        }
+        return withdrawn + end(.failed(failure))
     }
 }
 
@@ -297,7 +318,18 @@ extension DesktopScanStateMachine {
         return [.stopTimer, .store(device)]
     }
 
-    private mutating func end(_ outcome: DesktopScanState) -> [DesktopScanAction] {
+    /// A device that may have taken its confirmation, and is not paired here.
+    private func withdraw() -> [DesktopScanAction] {
+        switch state {
+        case .sending(let delivery) where delivery.scan.bond != nil && delivery.wasWritten:
+            [.withdraw(delivery.scan.offer.did)]
+        case .idle, .confirming, .sending, .storing, .paired, .expired, .cancelled, .failed: []
+        }
+    }
+
+    /// - Parameter isKnownThere: the device knows that it is not paired.
+    private mutating func end(_ outcome: DesktopScanState, isKnownThere: Bool = false) -> [DesktopScanAction] {
+        let withdrawn = isKnownThere ? [] : withdraw()
         let isTimed: Bool
         switch state {
         case .confirming, .sending: isTimed = true
@@ -309,6 +341,6 @@ extension DesktopScanStateMachine {
         case .failed(let failure): state = .failed(failure)
         case .idle, .scanned, .confirming, .sending, .paired: preconditionFailure("a scan ends here only by failing")
         }
-        return (isTimed ? [.stopTimer] : []) + [.report(outcome)]
+        return (isTimed ? [.stopTimer] : []) + withdrawn + [.report(outcome)]
     }
 }

@@ -8,7 +8,7 @@ package import Wire
 /// confirmation with something wrong is never answered, only counted: a guesser learns nothing.
 ///
 /// The code carries a secret, and a desktop that knows it confirms in a seal. A plain confirmation, as deployed desktops
-/// send it, counts where the host allows such peers.
+/// send it, counts where the host allows such peers, and until ten of them have said a wrong code.
 package struct DeviceShowStateMachine: Sendable {
     /// What the relay has until we are registered, in milliseconds.
     package static let connectTime: UInt64 = 15_000
@@ -37,6 +37,7 @@ package struct DeviceShowStateMachine: Sendable {
     struct Shown: Sendable, Equatable {
         let show: Show
         let offer: DevicePairingOffer
+        var guesses = PlainGuesses()
 
         var expiresAt: EpochMilliseconds { offer.timestamp.later(by: DevicePairingOffer.lifetime) }
     }
@@ -146,10 +147,7 @@ extension DeviceShowStateMachine {
     }
 
     private static func remaining(of shown: Shown, at now: EpochMilliseconds) -> UInt64 {
-        let (rest, overflow) = shown.expiresAt.subtractingReportingOverflow(now)
-        let lifetime = DevicePairingOffer.lifetime
-        // A clock that was set back lengthens nothing.
-        return UInt64(clamping: overflow ? lifetime : min(max(rest, 0), lifetime))
+        now.remaining(until: shown.expiresAt, of: DevicePairingOffer.lifetime)
     }
 }
 
@@ -189,6 +187,9 @@ extension DeviceShowStateMachine {
     ///
     /// A second confirmation of the desktop that has taken the code gets its hello again: the first may have been lost.
     package mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [DeviceShowAction] {
+        guard frame.type == PairingConfirmation.type || frame.type == PairingReject.type else { return [] }
+        let wrongBefore = dropped.wrongCode
+        defer { if !frame.isSealed, dropped.wrongCode != wrongBefore { noteGuess() } }
         let shown: Shown
         let taker: PeerID?
         switch state {
@@ -199,8 +200,16 @@ extension DeviceShowStateMachine {
             dropped.notOpen &+= 1
             return []
         }
-        guard frame.isSealed || (shown.show.legacy.allowsQR && !frame.isOfSecurePeer) else {
+        guard
+            frame.isSealed
+                || (shown.show.legacy.allowsQR && !frame.isOfSecurePeer && shown.guesses.areLeft)
+        else {
             dropped.notSecure &+= 1
+            return []
+        }
+        // A relay may write anything there, and it is shown.
+        guard frame.from.isShowable else {
+            dropped.malformed &+= 1
             return []
         }
         let start = shown.offer.timestamp
@@ -236,6 +245,15 @@ extension DeviceShowStateMachine {
         let desktop = PairedDesktop(confirmation, from: frame.from, over: shown.show.route, bond: bond, at: now)
         state = .storing(desktop, bond, shown)
         return [.stopTimer, .store(desktop)]
+    }
+}
+
+extension DeviceShowStateMachine {
+    /// A plain frame has said a wrong code.
+    private mutating func noteGuess() {
+        guard case .displaying(var shown) = state else { return }
+        shown.guesses.note()
+        state = .displaying(shown)
     }
 }
 

@@ -15,11 +15,13 @@ package struct DroppedFrames: Sendable, Equatable {
     package var notSecure = 0
     /// Sealed, with the right code, by somebody who does not know the secret.
     package var wrongProof = 0
+    /// Plain, of a sender that a person has declined already, or after too many of them.
+    package var refused = 0
 
     package init() {}
 
     package var total: Int {
-        malformed &+ wrongCode &+ wrongSender &+ stored &+ notOpen &+ notSecure &+ wrongProof
+        malformed &+ wrongCode &+ wrongSender &+ stored &+ notOpen &+ notSecure &+ wrongProof &+ refused
     }
 }
 

@@ -7,6 +7,8 @@ struct DesktopTypedCodeOffer: Sendable {
     static let unconfirmedLimit = 3
     /// So many runs are kept at most, those that went well included: a device may have to begin anew.
     static let runLimit = 8
+    /// So many shares that are none are looked at: each takes time, and no honest device sends one.
+    static let badShareLimit = 64
 
     /// One run of CPace that was answered and has not gone wrong.
     struct Run: Sendable {
@@ -25,6 +27,9 @@ struct DesktopTypedCodeOffer: Sendable {
     var runs: [Run] = []
     /// Runs that were answered and not confirmed, those that are under way included.
     var unconfirmed = 0
+    var badShares = 0
+    /// Who sent a plain ack and was not accepted.
+    var refused = RefusedSenders()
     /// So often the alias may belong to another.
     var codesLeft = 5
 

@@ -75,7 +75,8 @@ extension DesktopTypedCodeStateMachine {
         }
         if let taker {
             switch state {
-            case .paired where taker.device.did == frame.from: return [confirmation(bond, shown, now)]
+            case .paired where taker.device.did == frame.from && !isExpired(shown, at: now):
+                return [confirmation(bond, shown, now)]
             case .confirming where taker.bond == nil: break
             case .idle, .connecting, .displaying, .confirming, .storing, .paired, .expired, .cancelled, .failed:
                 if taker.device.did != frame.from { dropped.notOpen &+= 1 }
@@ -88,7 +89,8 @@ extension DesktopTypedCodeStateMachine {
             return expire()
         }
         let displaced = taker.flatMap { $0.device.did == frame.from ? nil : reject($0, shown) }
-        return (displaced.map { [$0] } ?? []) + take(ack, frame, shown, bond, now: now)
+        return (displaced.map { [$0] } ?? [])
+            + take(ack, frame, shown, bond, displacing: displaced != nil, now: now)
     }
 
     private func isExpired(_ shown: Shown, at now: EpochMilliseconds) -> Bool { now > shown.expiresAt }
@@ -108,18 +110,23 @@ extension DesktopTypedCodeStateMachine {
             return []
         }
         guard let ack = dropped.ack(of: frame, code: shown.offer.nameplate, since: shown.since) else { return [] }
+        guard shown.offer.refused.mayAsk(frame.from) else {
+            dropped.refused &+= 1
+            return []
+        }
         if case .confirming(let candidate, _, _) = state {
             if candidate.device.did != frame.from { dropped.notOpen &+= 1 }
             return []
         }
-        return take(ack, frame, shown, nil, now: now)
+        return take(ack, frame, shown, nil, displacing: false, now: now)
     }
 
     private mutating func take(
-        _ ack: PairAck, _ frame: PairingFrame, _ shown: Shown, _ bond: PairingBond?, now: EpochMilliseconds
+        _ ack: PairAck, _ frame: PairingFrame, _ shown: Shown, _ bond: PairingBond?, displacing: Bool,
+        now: EpochMilliseconds
     ) -> [DesktopTypedCodeAction] {
         let device = PairedDevice(ack, frame, bond: bond, at: now)
-        let candidate = Candidate(device: device, bond: bond)
+        let candidate = Candidate(device: device, bond: bond, displacedAt: displacing ? now : nil)
         guard shown.offer.asksPerson || bond == nil else {
             state = .storing(candidate, shown)
             return [.stopTimer, .closeAlias, .report(.acked(device, answerBy: nil)), .store(device)]
@@ -159,7 +166,9 @@ extension DesktopTypedCodeStateMachine {
                 deviceID: device.text, deviceShare: share, desktopID: shown.offer.identity.did.text, using: &generator)
         else {
             dropped.malformed &+= 1
-            return []
+            shown.offer.badShares += 1
+            keep(shown)
+            return shown.offer.badShares < DesktopTypedCodeOffer.badShareLimit ? [] : burn()
         }
         shown.offer.unconfirmed += 1
         shown.offer.runs.append(.init(device: device, deviceShare: share, responder: responder))

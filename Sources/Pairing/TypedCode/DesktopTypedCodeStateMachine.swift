@@ -102,10 +102,13 @@ extension DesktopTypedCodeStateMachine {
         }
     }
 
-    /// The person's answer to the device that was reported as `acked`.
-    package mutating func answer(accept: Bool) -> PairingAnswer<DesktopTypedCodeAction> {
-        guard case .confirming(let candidate, let shown, _) = state else { return .nothingWaits }
-        guard accept else { return .taken(end(.failed(PairingFailure(.rejected)))) }
+    /// The person's answer to the device that was reported as `acked`. A no to one that does not seal leaves the code
+    /// displayed, as it was: it knew no more than the six digits that the relay sees as well.
+    package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<DesktopTypedCodeAction> {
+        guard case .confirming(let candidate, let shown, _) = state, !candidate.isTooFresh(at: now) else {
+            return .nothingWaits
+        }
+        guard accept else { return .taken(refuse(candidate, shown, .rejected, now: now)) }
         state = .storing(candidate, shown)
         return .taken([
             .stopTimer, .closeAlias, .report(.acked(candidate.device, answerBy: nil)), .store(candidate.device),
@@ -113,14 +116,30 @@ extension DesktopTypedCodeStateMachine {
     }
 
     /// The time of the last `startTimer` is over.
-    package mutating func timedOut() -> [DesktopTypedCodeAction] {
+    package mutating func timedOut(now: EpochMilliseconds) -> [DesktopTypedCodeAction] {
         switch state {
         case .connecting(_, let detail):
             end(.failed(PairingFailure(.relayUnreachable, detail: detail ?? "no answer in time")))
         case .displaying: end(.expired)
-        case .confirming: end(.failed(PairingFailure(.timeout)))
+        case .confirming(let candidate, let shown, _): refuse(candidate, shown, .timeout, now: now)
         case .idle, .storing, .paired, .expired, .cancelled, .failed: []
         }
+    }
+
+    /// Nobody has accepted the candidate.
+    private mutating func refuse(
+        _ candidate: Candidate, _ shown: Shown, _ reason: PairingReason, now: EpochMilliseconds
+    ) -> [DesktopTypedCodeAction] {
+        guard candidate.bond == nil else { return end(.failed(PairingFailure(reason))) }
+        guard now <= shown.expiresAt else { return end(.expired) }
+        var open = shown
+        open.offer.refused.add(candidate.device.did)
+        state = .displaying(open)
+        return [
+            reject(candidate, shown),
+            .startTimer(after: now.remaining(until: open.expiresAt, of: DesktopPairingOffer.lifetime)),
+            .report(.displaying(open.offer.code, expiresAt: open.expiresAt)),
+        ]
     }
 
     /// The device was unpaired: its ack, sent again, is not confirmed any more.

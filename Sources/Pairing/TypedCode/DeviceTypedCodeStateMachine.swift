@@ -232,7 +232,7 @@ extension DeviceTypedCodeStateMachine {
             guard dropped.isReject(frame, code: attempt.code.nameplate, since: now) else { return [] }
             return end(PairingFailure(.rejected))
         }
-        guard let config = try? ICEConfig(payload: frame.inner) else {
+        guard frame.from.isShowable, let config = try? ICEConfig(payload: frame.inner) else {
             dropped.malformed &+= 1
             return []
         }

@@ -3,29 +3,43 @@ internal import Transport
 
 /// The origins under which this relay is dialled: a proof made for any other is refused (protocol.md 4.1).
 ///
-/// Those of the options; else its addresses with its port. Listening on all addresses, these are the ones that the
-/// machine has now, looked up again when a second has passed.
+/// Those of the options; else its addresses with its port. A relay that its owner also dials is known by both, and by what
+/// the owner calls it. Listening on all addresses, these are the ones that the machine has now, looked up again when a
+/// second has passed.
 struct OwnOrigins {
     private static let age: UInt64 = 1_000
 
-    private let fixed: Set<[UInt8]>?
+    private let named: Set<[UInt8]>
+    private let namesAddresses: Bool
     private let host: String
     private let suffix: String
     private let scheme: String
     private var found: Set<[UInt8]> = []
+    /// Without those of loopback.
+    private var foundOutside: Set<[UInt8]> = []
     private var lookedUp: UInt64?
 
-    init(_ options: RelayOptions, port: UInt16) {
-        fixed = options.origins.isEmpty ? nil : Set(options.origins.map { Array($0.utf8) })
+    /// - Parameter alsoDialledAs: what else it is called, its addresses not counted; `nil` = it goes by its options alone.
+    init(_ options: RelayOptions, port: UInt16, alsoDialledAs: [String]? = nil) {
+        named = Set((options.origins + (alsoDialledAs ?? [])).map { Array($0.utf8) })
+        namesAddresses = options.origins.isEmpty || alsoDialledAs != nil
         host = options.host == "localhost" ? "127.0.0.1" : options.host
         scheme = options.tls == nil ? "ws" : "wss"
         suffix = ":\(port)"
     }
 
     /// At that monotonic time, in milliseconds.
-    mutating func all(at monotonic: UInt64) -> Set<[UInt8]> {
-        if let fixed { return fixed }
-        if let lookedUp, monotonic &- lookedUp < Self.age { return found }
+    ///
+    /// - Parameter isLocal: for a connection of this machine itself. Any other has not dialled a loopback address of ours: a
+    ///   proof for one was made for somebody else's relay, on the machine of whoever signed it.
+    mutating func all(at monotonic: UInt64, isLocal: Bool) -> Set<[UInt8]> {
+        guard namesAddresses else { return named }
+        lookUp(at: monotonic)
+        return isLocal ? found : foundOutside
+    }
+
+    private mutating func lookUp(at monotonic: UInt64) {
+        if let lookedUp, monotonic &- lookedUp < Self.age { return }
         lookedUp = monotonic
         let addresses =
             switch host {
@@ -33,13 +47,15 @@ struct OwnOrigins {
             case "::": Self.machineAddresses { $0 == AF_INET || $0 == AF_INET6 }
             default: [host]
             }
-        found = Set(addresses.flatMap(origins))
-        return found
+        found = named.union(addresses.flatMap(origins))
+        foundOutside = named.union(addresses.filter { !Self.isLoopback($0) }.flatMap(origins))
     }
+
+    private static func isLoopback(_ address: String) -> Bool { address == "::1" || address.hasPrefix("127.") }
 
     private func origins(of address: String) -> [[UInt8]] {
         let place = address.contains(":") ? "[\(address.lowercased())]" : address
-        let names = address == "::1" || address.hasPrefix("127.") ? [place, "localhost"] : [place]
+        let names = Self.isLoopback(address) ? [place, "localhost"] : [place]
         return names.map { Array("\(scheme)://\($0)\(suffix)".utf8) }
     }
 

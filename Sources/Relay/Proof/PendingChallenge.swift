@@ -15,11 +15,14 @@ final class PendingChallenge: Sendable {
     /// base64url.
     let nonce: String
     let channelBinding: [UInt8]?
+    /// What this connection may have dialled.
+    let origins: Set<[UInt8]>
     /// Monotonic milliseconds.
     let deadline: UInt64
 
-    init(nonce: String, channelBinding: [UInt8]?, deadline: UInt64) {
+    init(nonce: String, channelBinding: [UInt8]?, origins: Set<[UInt8]>, deadline: UInt64) {
         self.nonce = nonce
+        self.origins = origins
         self.channelBinding = channelBinding
         self.deadline = deadline
     }

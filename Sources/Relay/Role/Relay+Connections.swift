@@ -82,7 +82,9 @@ extension Relay: WebSocketDelegate {
 
     private func challenge(_ id: ConnectionID) {
         guard let socket = socket(of: id) else { return }
-        if let origins = ownOrigins?.all(at: EventLoop.now) { machine.origins = origins }
+        if let origins = ownOrigins?.all(at: EventLoop.now, isLocal: socket.remote.isLoopback) {
+            machine.origins = origins
+        }
         let security: ChannelSecurity =
             options.tls == nil ? .plain : socket.channelBinding.map { .bound($0) } ?? .unbound
         let nonce = TextEncoding.base64url.encode(Identity.randomBytes(RegistrationProof.nonceByteCount))

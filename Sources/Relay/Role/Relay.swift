@@ -41,18 +41,22 @@ package final class Relay {
 
     /// Starts to listen.
     ///
-    /// - Parameter memory: what it keeps from one start to the next; without one, ids that were proved are forgotten
-    ///   when it stops, and a state directory in the options means nothing.
+    /// - Parameters:
+    ///   - memory: what it keeps from one start to the next; without one, ids that were proved are forgotten when it
+    ///     stops, and a state directory in the options means nothing.
+    ///   - alsoDialledAs: for an owner that dials it too, whatever origins the options name: it then goes by its addresses
+    ///     with the port that it gets as well, and by these origins. `nil` = by its options alone.
     /// - Throws: ``RelayError/Code/addressInUse``, ``RelayError/Code/tlsFailed``, and other codes of Transport.
     package static func start(
-        _ options: RelayOptions, memory: RelayMemory? = nil, log: @escaping RelayLog = { _, _ in }
+        _ options: RelayOptions, memory: RelayMemory? = nil, alsoDialledAs: [String]? = nil,
+        log: @escaping RelayLog = { _, _ in }
     ) throws(RelayError) -> Relay {
         do throws(IdentityError) { try Identity.start() } catch {
             throw RelayError(RelayError.Code(error.code.name), error.message, cause: error)
         }
         let relay = Relay(options, memory ?? RelayMemory(options), log: log)
         do throws(RelayError) {
-            try relay.listen()
+            try relay.listen(alsoDialledAs)
         } catch {
             relay.stop()
             throw error
@@ -75,7 +79,7 @@ package final class Relay {
     /// The port of the health pages; `nil` = there are none.
     package var healthPort: UInt16? { healthListener?.port }
 
-    private func listen() throws(RelayError) {
+    private func listen(_ alsoDialledAs: [String]?) throws(RelayError) {
         var listening = HTTPListenerOptions()
         listening.allowedOrigins = options.allowedOrigins
         listening.maximumConnections =
@@ -93,7 +97,7 @@ package final class Relay {
         } catch {
             throw RelayError(RelayError.Code(error.code.name), error.message, cause: error)
         }
-        ownOrigins = OwnOrigins(options, port: port)
+        ownOrigins = OwnOrigins(options, port: port, alsoDialledAs: alsoDialledAs)
         let timer = LoopTimer { [weak self] in self?.tick() }
         timer.start(after: 1_000, every: 1_000)
         tickTimer = timer

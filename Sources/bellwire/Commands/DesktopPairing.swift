@@ -25,7 +25,7 @@ final class DesktopPairing {
     private var scanned: String?
     private var showsDigits = false
     private var questions: [Question] = []
-    /// Flows in which a device was refused here: that is their end, and said already.
+    /// Flows in which a device was refused here: where that is their end, it is said already.
     private var refused: Set<String> = []
 
     /// - Parameter scanned: the text of a device's code.
@@ -151,6 +151,12 @@ final class DesktopPairing {
         case "failed" where unanswered != nil && data["reason"]?.string == "timeout":
             refused.insert(flow)
             Output.notice("refused \(unanswered?.device.title ?? ""): nobody has answered")
+        case "displaying":
+            // After a device that only knew the digits the code is open for others.
+            refused.remove(flow)
+            if let unanswered {
+                Output.notice("refused \(unanswered.device.title): nobody has answered; the code stays open")
+            }
         case "acked" where data["confirm"]?.bool == true, "confirming":
             if let device = data["device"].flatMap({ PairedPeer($0) }) { decideAbout(device, in: flow) }
         // What is shown beside it is for the same device: left open, it would let in another one.
