@@ -314,7 +314,88 @@ struct AttackTests {
         await home.close()
     }
 
+    private static func plainConfirmation(
+        _ code: JSONValue?, from desktop: String, to device: String
+    ) -> HostileRelay.Letter {
+        .init(
+            from: desktop, to: device,
+            payload: [
+                "type": "pairing:confirmation", "pairingCode": code, "pcPeerId": "desktop-unknown",
+                "deviceInfo": ["name": "Evil", "platform": "win32"], "timestamp": 1,
+            ], isSealed: false)
+    }
+
     private static func push(_ title: String) -> JSONObject { event("n-1", title: title).object ?? [:] }
+
+    @Test(
+        "what was sealed before a pairing is void after it: though the database was lost, and though a relay had kept it"
+    )
+    func lostDatabase() async throws {
+        let directory = NSTemporaryDirectory() + "bellwire-device-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let home = try await Home(device: ["state_dir": .string(directory)])
+        try await home.pair()
+        _ = try await home.relay.letter { [id = home.deviceID] in $0.to == id }
+        let tea = try await home.push("Tea")
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "Tea")
+        // The relay keeps back what ends the pairing.
+        await home.relay.carries { [id = home.deviceID] in $0.to == id ? [] : [$0] }
+        _ = try await value { home.desktop.unpair(home.deviceID, then: $0) }
+        let unpair = try await home.relay.letter { [id = home.deviceID] in $0.to == id }
+        await home.device.close()
+        for file in try FileManager.default.contentsOfDirectory(atPath: directory) where file.hasPrefix("device.db") {
+            try FileManager.default.removeItem(atPath: "\(directory)/\(file)")
+        }
+
+        await home.relay.carries { [$0] }
+        let host = RecordingHost()
+        let again = try Home.openDevice(home.url, ["state_dir": .string(directory)], host)
+        #expect(try await value { again.state(then: $0) }["id"] == .string(home.deviceID))
+        let offer = try await home.offer().serialized()
+        #expect(try await value { again.scan(offer, timeout: 10_000, then: $0) }["secure"] == true)
+        await home.relay.deliver(tea)
+        await home.relay.deliver(unpair, storedAt: 4_000_000_000_000)
+        let command = try Device.Command("notification.getUnreadCount", params: nil)
+        _ = try await value { again.invoke(command, desktop: nil, timeout: 10_000, then: $0) }
+        let state = try await value { again.state(then: $0) }
+        #expect(state["counters"]?["sealsReplayed"] == 2 && state["unread"] == 0)
+        #expect(try await value { again.desktops(then: $0) }.array?.count == 1)
+        await again.close()
+        await home.desktop.close()
+        await home.relay.close()
+    }
+
+    // MARK: Names
+
+    @Test("who registers what a desktop calls itself is not that desktop")
+    func ownNames() async throws {
+        let home = try await Home()
+        let device = home.deviceID
+        let shown = try await value { home.device.show(timeout: 10_000, then: $0) }
+        await home.relay.deliver(Self.plainConfirmation(shown["code"], from: "pc-1", to: device))
+        _ = try await home.deviceHost.event(.pairingChanged) { $0["state"] == "completed" }
+        await home.relay.deliver(
+            .init(from: "desktop-unknown", to: device, payload: .object(Self.push("Evil")), isSealed: false))
+        await home.relay.deliver(
+            .init(from: "pc-1", to: device, payload: event("n-2", title: "Good"), isSealed: false))
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "Good")
+        #expect(try await value { home.device.state(then: $0) }["unread"] == 1)
+        #expect(try await home.onDevice("unknownSenders") == 1)
+        await home.close()
+    }
+
+    @Test("what was under way when a desktop was unpaired does not bring it back")
+    func unpairedUnderWay() async throws {
+        let home = try await Home()
+        try await home.pair()
+        let desktop = home.desktopID
+        _ = try await value { then in
+            home.device.rename(desktop, to: "Late", then: { _ in })
+            home.device.unpair(desktop, then: then)
+        }
+        #expect(try await value { home.device.desktops(then: $0) }.array?.isEmpty == true)
+        await home.close()
+    }
 
     // MARK: Codes
 
@@ -326,14 +407,10 @@ struct AttackTests {
         let device = home.deviceID
         for number in 1...3_000 {
             let guess = String(String(1_000_000 + (code + number) % 1_000_000).dropFirst())
-            await home.relay.deliver(
-                .init(
-                    from: "pc-\(number % 5)", to: device,
-                    payload: [
-                        "type": "pairing:confirmation", "pairingCode": .string(guess), "pcPeerId": "desktop-unknown",
-                        "deviceInfo": ["name": "Evil", "platform": "win32"], "timestamp": 1,
-                    ], isSealed: false))
+            await home.relay.deliver(Self.plainConfirmation(.string(guess), from: "pc-\(number % 5)", to: device))
         }
+        // The one that would have been right comes too late: it was found by guessing.
+        await home.relay.deliver(Self.plainConfirmation(shown["code"], from: "pc-0", to: device))
         _ = try await value { home.desktop.scan(shown["payload"]?.string ?? "", then: $0) }
         _ = try await value { home.desktop.confirm(.scan, true, then: $0) }
         _ = try await home.deviceHost.event(.pairingChanged) { $0["state"] == "completed" }
