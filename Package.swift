@@ -111,14 +111,14 @@ targets += [
     .testTarget(
         name: "DeviceTests",
         dependencies: [
-            "Device", "Desktop", "Relay", "Notifications", "OfflineQueue", "Pairing", "Signalling", "Store", "Hosting",
-            "Transport", "Wire", "JSON",
+            "Device", "Desktop", "Relay", "Notifications", "OfflineQueue", "Pairing", "Signalling", "Sealing", "Identity",
+            "Store", "Hosting", "Transport", "Wire", "JSON",
         ]),
     .testTarget(
         name: "DesktopTests",
         dependencies: [
-            "Desktop", "Relay", "Notifications", "Pairing", "Sealing", "Signalling", "Hosting", "Identity", "Store",
-            "Transport", "Wire", "JSON",
+            "Desktop", "Relay", "Notifications", "Commands", "Pairing", "Sealing", "Signalling", "Hosting", "Identity",
+            "Store", "Transport", "Wire", "JSON",
         ]),
     .testTarget(name: "CABITests", dependencies: ["CABI", "CBellwire", "Hosting", "JSON"]),
 ]

@@ -1,0 +1,535 @@
+import Desktop
+import Foundation
+import Hosting
+import Identity
+import JSON
+import Sealing
+import Testing
+import Transport
+import Wire
+
+@testable import Device
+
+/// A device and a desktop of ours at one relay that is not.
+private struct Home {
+    let relay: HostileRelay
+    let url: String
+    let deviceHost = RecordingHost()
+    let desktopHost = RecordingHost()
+    let device: Device
+    let desktop: Desktop
+    let deviceID: String
+    let desktopID: String
+
+    init(device deviceOptions: JSONObject = [:], desktop desktopOptions: JSONObject = [:]) async throws {
+        let relay = try await HostileRelay()
+        let url = await relay.url
+        let device = try Home.openDevice(url, deviceOptions, deviceHost)
+        var options: JSONObject = ["state_dir": ":memory:", "name": "Desk", "relay_url": .string(url)]
+        options.merge(desktopOptions)
+        let desktop = try Desktop.open(JSONValue.object(options).serialized(), desktopHost.channel).0
+        let ofDevice = try await value { device.state(then: $0) }
+        let ofDesktop = try await value { desktop.state(then: $0) }
+        deviceID = try #require(ofDevice["id"]?.string)
+        desktopID = try #require(ofDesktop["id"]?.string)
+        (self.relay, self.url, self.device, self.desktop) = (relay, url, device, desktop)
+        _ = try await value { desktop.start(then: $0) }
+        _ = try await desktopHost.event(.connectionChanged) { $0["online"] == true }
+    }
+
+    static func openDevice(_ url: String, _ more: JSONObject, _ host: RecordingHost) throws -> Device {
+        var options: JSONObject = [
+            "state_dir": ":memory:", "name": "Phone", "relay_url": .string(url), "follow_system": false,
+        ]
+        options.merge(more)
+        return try Device.open(JSONValue.object(options).serialized(), host.channel).0
+    }
+
+    func offer() async throws -> JSONValue {
+        let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
+        return try JSONValue(parsing: try #require(offer["payload"]?.string))
+    }
+
+    func scan(_ offer: JSONValue, timeout: Int64 = 10_000) async -> Result<JSONValue, HostError> {
+        await outcome { device.scan(offer.serialized(), timeout: timeout, then: $0) }
+    }
+
+    func pair() async throws {
+        _ = try await scan(try await offer()).get()
+        _ = try await desktopHost.event(.pairingChanged) { $0["state"] == "paired" }
+    }
+
+    /// A push of the desktop's, as the relay was given it.
+    func push(_ title: String) async throws -> HostileRelay.Letter {
+        let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)"}"#)
+        async let notified = value { desktop.notify(notice, timeout: 10_000, then: $0) }
+        let letter = try await relay.letter { $0.to == deviceID }
+        _ = try await notified
+        return letter
+    }
+
+    func unread() async throws -> JSONValue? {
+        let command = try Device.Command("notification.getUnreadCount", params: nil)
+        return try await value { device.invoke(command, desktop: nil, timeout: 10_000, then: $0) }["count"]
+    }
+
+    /// How many of those frames the device has counted; it has taken all that came before.
+    func onDevice(_ counter: String) async throws -> Int64? {
+        try await value { device.state(then: $0) }["counters"]?[counter]?.integer
+    }
+
+    func onDesktop(_ counter: String) async throws -> Int64? {
+        try await value { desktop.state(then: $0) }["counters"]?[counter]?.integer
+    }
+
+    func expectNobodyIsPaired(_ location: SourceLocation = #_sourceLocation) async throws {
+        #expect(try await value { device.desktops(then: $0) }.array?.isEmpty == true, sourceLocation: location)
+        #expect(try await value { desktop.devices(then: $0) }.array?.isEmpty == true, sourceLocation: location)
+    }
+
+    func close() async {
+        await device.close()
+        await desktop.close()
+        await relay.close()
+    }
+}
+
+/// Whoever runs the relay has a key of its own, and knows the digits of a code, but has not seen its secret.
+@EventLoop
+private final class Swapper {
+    let id: String
+    private let sealer: Sealer
+    private let secret = PairingSecret.random()
+
+    init() throws {
+        try Identity.start()
+        let key = try SigningKey.generate()
+        id = key.did
+        sealer = Sealer(key: key, epoch: 1)
+    }
+
+    func letter(_ body: JSONObject, to peer: String, from: String? = nil) -> [HostileRelay.Letter] {
+        guard let payload = try? sealer.seal(body, to: PeerID(peer), now: 1) else { return [] }
+        return [HostileRelay.Letter(from: from ?? id, to: peer, payload: .object(payload))]
+    }
+
+    func ack(_ code: String, to desktop: String, from device: String? = nil) -> [HostileRelay.Letter] {
+        let mac = PairingProof.mac(
+            secret, kind: .ack, deviceID: device ?? id, desktopID: desktop, code: code, timestamp: 1)
+        let body: JSONObject = [
+            "type": "pair-ack", "pairingCode": .string(code), "mobileDid": .string(device ?? id), "timestamp": 1,
+            "deviceInfo": ["deviceId": "x", "name": "Phone", "platform": "linux"], "bw": ["mac": .string(mac)],
+        ]
+        return letter(body, to: desktop, from: device)
+    }
+
+    func confirmation(_ code: String, to device: String, from desktop: String? = nil) -> [HostileRelay.Letter] {
+        let mac = PairingProof.mac(
+            secret, kind: .confirmation, deviceID: device, desktopID: desktop ?? id, code: code, timestamp: 1)
+        let body: JSONObject = [
+            "type": "pairing:confirmation", "pairingCode": .string(code), "pcPeerId": .string(desktop ?? id),
+            "deviceInfo": ["name": "Desk", "platform": "linux"], "timestamp": 1, "bw": ["mac": .string(mac)],
+        ]
+        return letter(body, to: device, from: desktop)
+    }
+}
+
+/// What is tried on a device and a desktop by whoever stands between them.
+@Suite(.timeLimit(.minutes(2)))
+struct AttackTests {
+    // MARK: Keys that are swapped
+
+    @Test("a relay that puts its own key into the desktop's code's way: neither side is paired")
+    func swapsKeysOfAnOffer() async throws {
+        let home = try await Home()
+        let swapper = try await Swapper()
+        let offer = try await home.offer()
+        let code = try #require(offer["code"]?.string)
+        let (device, desktop) = (home.deviceID, home.desktopID)
+        await home.relay.carries { letter in
+            guard letter.to == desktop, letter.from == device else { return [] }
+            var renamed = letter
+            renamed.from = swapper.id
+            return [renamed] + swapper.ack(code, to: desktop) + swapper.ack(code, to: desktop, from: device)
+                + swapper.confirmation(code, to: device) + swapper.confirmation(code, to: device, from: desktop)
+        }
+        #expect(await home.scan(offer, timeout: 4_000).error?.detail["reason"] == "timeout")
+        try await home.expectNobodyIsPaired()
+        #expect(try await home.onDesktop("forged") ?? 0 >= 2)
+        #expect(try await home.onDesktop("droppedAcks") ?? 0 >= 1)
+        #expect(try await home.onDevice("sealsForged") ?? 0 >= 1)
+        // The code is still good for its device.
+        await home.relay.carries { [$0] }
+        #expect(try await home.scan(offer).get()["secure"] == true)
+        await home.close()
+    }
+
+    @Test("a relay that puts its own key into the device's code's way: neither side is paired")
+    func swapsKeysOfAShow() async throws {
+        let home = try await Home()
+        let swapper = try await Swapper()
+        let shown = try await value { home.device.show(timeout: 10_000, then: $0) }
+        let payload = try #require(shown["payload"]?.string)
+        let code = try #require(shown["code"]?.string)
+        let (device, desktop) = (home.deviceID, home.desktopID)
+        await home.relay.carries { letter in
+            guard letter.to == device, letter.from == desktop else { return [] }
+            var renamed = letter
+            renamed.from = swapper.id
+            let hello = PairingHello(lastPushSeq: 0).json.object ?? [:]
+            return [renamed] + swapper.confirmation(code, to: device)
+                + swapper.confirmation(code, to: device, from: desktop)
+                + swapper.letter(hello, to: desktop) + swapper.letter(hello, to: desktop, from: device)
+                + [HostileRelay.Letter(from: device, to: desktop, payload: .object(hello), isSealed: false)]
+        }
+        _ = try await value { home.desktop.scan(payload, then: $0) }
+        _ = try await value { home.desktop.confirm(.scan, true, then: $0) }
+        _ = try await home.relay.letter { $0.to == device }
+        // It is repeated: the desktop waits on.
+        _ = try await home.relay.letter { $0.to == device }
+        try await home.expectNobodyIsPaired()
+        #expect(try await home.onDevice("sealsForged") ?? 0 >= 2)
+        #expect(try await home.onDevice("droppedPairingFrames") ?? 0 >= 1)
+        #expect(try await home.onDesktop("forged") ?? 0 >= 1)
+        await home.relay.carries { [$0] }
+        _ = try await home.deviceHost.event(.pairingChanged) { $0["state"] == "completed" }
+        _ = try await home.desktopHost.event(.pairingChanged) { $0["state"] == "paired" }
+        await home.close()
+    }
+
+    @Test("a relay that plays the desktop to the device and the device to the desktop: a typed code pairs nobody")
+    func swapsKeysOfATypedCode() async throws {
+        let home = try await Home()
+        let swapper = try await Swapper()
+        let shown = try await value { home.desktop.code(timeout: 10_000, then: $0) }
+        let code = try #require(shown["code"]?.string)
+        let (nameplate, password) = (String(code.prefix(6)), String(code.suffix(6)))
+        let alias = "pairing-code:\(nameplate)"
+        let guess = password == "000000" ? "000001" : "000000"
+        let device = home.deviceID
+        var generator = SecureRandomNumberGenerator()
+        let initiator = try CPaceInitiator(
+            password: guess, alias: alias, deviceID: swapper.id, using: &generator)
+        let between = await Between(swapper.id, device: device, alias: alias, guess: guess, initiator)
+        await home.relay.carries { between.carry($0) }
+        #expect(await outcome { home.device.type(code, timeout: 8_000, then: $0) }.error?.code == .pairing)
+        try await home.expectNobodyIsPaired()
+        #expect(await between.steps == [1, 2, 3])
+        // One guess is spent; the right device still finds the code open.
+        await home.relay.carries { [$0] }
+        #expect(try await value { home.device.type(code, timeout: 10_000, then: $0) }["secure"] == true)
+        await home.close()
+    }
+
+    // MARK: Seals
+
+    @Test(
+        "a push that is played back has an effect once: at once, after a restart; reflected and forged ones have none")
+    func seals() async throws {
+        let directory = NSTemporaryDirectory() + "bellwire-device-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let home = try await Home(device: ["state_dir": .string(directory)])
+        let swapper = try await Swapper()
+        let (device, desktop) = (home.deviceID, home.desktopID)
+        try await home.pair()
+        // The device's own ack, as the desktop's word.
+        var own = try await home.relay.letter { $0.to == desktop && $0.isSealed }
+        _ = try await home.relay.letter { $0.to == device }
+        own.from = desktop
+        own.to = device
+        let tea = try await home.push("Tea")
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "Tea")
+        await home.relay.deliver(tea)
+        await home.relay.deliver(tea, storedAt: 4_000_000_000_000)
+        await home.relay.deliver(own)
+        for letter in await swapper.letter(Self.push("Forged"), to: device, from: desktop) {
+            await home.relay.deliver(letter)
+        }
+        // Its answer is behind them on the same way.
+        #expect(try await home.unread() == 1)
+        #expect(try await home.onDevice("sealsReplayed") == 2)
+        #expect(try await home.onDevice("sealsMisaddressed") == 1)
+        #expect(try await home.onDevice("sealsForged") == 1)
+        #expect(try await value { home.device.state(then: $0) }["unread"] == 1)
+        await home.device.close()
+
+        let host = RecordingHost()
+        let again = try Home.openDevice(home.url, ["state_dir": .string(directory)], host)
+        again.start()
+        _ = try await host.event(.connectionChanged) { $0["online"] == true }
+        await home.relay.deliver(tea)
+        let command = try Device.Command("notification.getUnreadCount", params: nil)
+        _ = try await value { again.invoke(command, desktop: nil, timeout: 10_000, then: $0) }
+        let state = try await value { again.state(then: $0) }
+        #expect(state["counters"]?["sealsReplayed"] == 1 && state["unread"] == 1)
+        await again.close()
+        await home.desktop.close()
+        await home.relay.close()
+    }
+
+    @Test("after a sealed pairing nothing plain counts: no push, no answer, no ICE servers, no end, no second pairing")
+    func plain() async throws {
+        let home = try await Home()
+        try await home.pair()
+        let (device, desktop) = (home.deviceID, home.desktopID)
+        func say(_ payload: JSONValue) async {
+            await home.relay.deliver(.init(from: desktop, to: device, payload: payload, isSealed: false))
+        }
+        // An answer in the desktop's name comes before the true one.
+        await home.relay.carries { letter in
+            guard letter.from == device else { return [letter] }
+            return [
+                .init(
+                    from: desktop, to: device,
+                    payload: [
+                        "type": "chainlesschain:command:response",
+                        "payload": ["id": "guess", "result": ["success": true, "count": 7]],
+                    ], isSealed: false), letter,
+            ]
+        }
+        await say(.object(Self.push("Plain")))
+        await say(["type": "bellwire:unpair", "payload": [:]])
+        await say([
+            "type": "chainlesschain:ice:config", "payload": ["pcPeerId": "x", "iceServers": [["urls": "stun:x"]]],
+        ])
+        // Said to be sealed, and not.
+        await home.relay.deliver(.init(from: desktop, to: device, payload: .object(Self.push("Plain")), isSealed: true))
+        let before = try await value { home.device.desktops(then: $0) }
+        #expect(try await home.unread() == 0)
+        #expect(try await home.onDevice("plainOfSecure") ?? 0 >= 5)
+        #expect(try await value { home.device.state(then: $0) }["unread"] == 0)
+
+        // Nor does a plain confirmation of a code that is shown, in the name of the desktop that seals.
+        await home.relay.carries { [$0] }
+        let shown = try await value { home.device.show(timeout: 10_000, then: $0) }
+        await say([
+            "type": "pairing:confirmation", "pairingCode": shown["code"], "pcPeerId": .string(desktop),
+            "deviceInfo": ["name": "Evil", "platform": "linux"], "timestamp": 1,
+        ])
+        #expect(try await home.unread() == 0)
+        let after = try await value { home.device.desktops(then: $0) }
+        #expect(after.array?.first?["secure"] == true && after.array?.count == 1)
+        #expect(after.array?.first?["name"] == before.array?.first?["name"])
+        home.device.cancel(.show)
+        await home.close()
+    }
+
+    private static func plainConfirmation(
+        _ code: JSONValue?, from desktop: String, to device: String
+    ) -> HostileRelay.Letter {
+        .init(
+            from: desktop, to: device,
+            payload: [
+                "type": "pairing:confirmation", "pairingCode": code, "pcPeerId": "desktop-unknown",
+                "deviceInfo": ["name": "Evil", "platform": "win32"], "timestamp": 1,
+            ], isSealed: false)
+    }
+
+    private static func push(_ title: String) -> JSONObject { event("n-1", title: title).object ?? [:] }
+
+    @Test(
+        "what was sealed before a pairing is void after it: though the database was lost, and though a relay had kept it"
+    )
+    func lostDatabase() async throws {
+        let directory = NSTemporaryDirectory() + "bellwire-device-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let home = try await Home(device: ["state_dir": .string(directory)])
+        try await home.pair()
+        _ = try await home.relay.letter { [id = home.deviceID] in $0.to == id }
+        let tea = try await home.push("Tea")
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "Tea")
+        // The relay keeps back what ends the pairing.
+        await home.relay.carries { [id = home.deviceID] in $0.to == id ? [] : [$0] }
+        _ = try await value { home.desktop.unpair(home.deviceID, then: $0) }
+        let unpair = try await home.relay.letter { [id = home.deviceID] in $0.to == id }
+        await home.device.close()
+        for file in try FileManager.default.contentsOfDirectory(atPath: directory) where file.hasPrefix("device.db") {
+            try FileManager.default.removeItem(atPath: "\(directory)/\(file)")
+        }
+
+        await home.relay.carries { [$0] }
+        let host = RecordingHost()
+        let again = try Home.openDevice(home.url, ["state_dir": .string(directory)], host)
+        #expect(try await value { again.state(then: $0) }["id"] == .string(home.deviceID))
+        let offer = try await home.offer().serialized()
+        #expect(try await value { again.scan(offer, timeout: 10_000, then: $0) }["secure"] == true)
+        await home.relay.deliver(tea)
+        await home.relay.deliver(unpair, storedAt: 4_000_000_000_000)
+        let command = try Device.Command("notification.getUnreadCount", params: nil)
+        _ = try await value { again.invoke(command, desktop: nil, timeout: 10_000, then: $0) }
+        let state = try await value { again.state(then: $0) }
+        #expect(state["counters"]?["sealsReplayed"] == 2 && state["unread"] == 0)
+        #expect(try await value { again.desktops(then: $0) }.array?.count == 1)
+        await again.close()
+        await home.desktop.close()
+        await home.relay.close()
+    }
+
+    // MARK: Names
+
+    @Test("who registers what a desktop calls itself is not that desktop")
+    func ownNames() async throws {
+        let home = try await Home()
+        let device = home.deviceID
+        let shown = try await value { home.device.show(timeout: 10_000, then: $0) }
+        await home.relay.deliver(Self.plainConfirmation(shown["code"], from: "pc-1", to: device))
+        _ = try await home.deviceHost.event(.pairingChanged) { $0["state"] == "completed" }
+        await home.relay.deliver(
+            .init(from: "desktop-unknown", to: device, payload: .object(Self.push("Evil")), isSealed: false))
+        await home.relay.deliver(
+            .init(from: "pc-1", to: device, payload: event("n-2", title: "Good"), isSealed: false))
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "Good")
+        #expect(try await value { home.device.state(then: $0) }["unread"] == 1)
+        #expect(try await home.onDevice("unknownSenders") == 1)
+        await home.close()
+    }
+
+    @Test("what was under way when a desktop was unpaired does not bring it back")
+    func unpairedUnderWay() async throws {
+        let home = try await Home()
+        try await home.pair()
+        let desktop = home.desktopID
+        _ = try await value { then in
+            home.device.rename(desktop, to: "Late", then: { _ in })
+            home.device.unpair(desktop, then: then)
+        }
+        #expect(try await value { home.device.desktops(then: $0) }.array?.isEmpty == true)
+        await home.close()
+    }
+
+    // MARK: Codes
+
+    @Test("thousands of confirmations with wrong codes pair nobody, and the desktop that has seen the code still can")
+    func guesses() async throws {
+        let home = try await Home()
+        let shown = try await value { home.device.show(timeout: 10_000, then: $0) }
+        let code = try #require(Int(shown["code"]?.string ?? ""))
+        let device = home.deviceID
+        for number in 1...3_000 {
+            let guess = String(String(1_000_000 + (code + number) % 1_000_000).dropFirst())
+            await home.relay.deliver(Self.plainConfirmation(.string(guess), from: "pc-\(number % 5)", to: device))
+        }
+        // The one that would have been right comes too late: it was found by guessing.
+        await home.relay.deliver(Self.plainConfirmation(shown["code"], from: "pc-0", to: device))
+        _ = try await value { home.desktop.scan(shown["payload"]?.string ?? "", then: $0) }
+        _ = try await value { home.desktop.confirm(.scan, true, then: $0) }
+        _ = try await home.deviceHost.event(.pairingChanged) { $0["state"] == "completed" }
+        let desktops = try await value { home.device.desktops(then: $0) }
+        #expect(desktops.array?.map { $0["id"] } == [.string(home.desktopID)])
+        #expect(desktops.array?.first?["secure"] == true)
+        #expect(try await home.onDevice("droppedPairingFrames") ?? 0 >= 3_000)
+        await home.close()
+    }
+
+    @Test("acks that were sent ahead to the alias, and kept by a relay that should not, ask nobody")
+    func sentAhead() async throws {
+        let home = try await Home(desktop: ["legacy": "all"])
+        let later = Int64(Date().timeIntervalSince1970 * 1_000) + 60_000
+        // Whoever has sent acks to all aliases: this one is for whichever code comes up.
+        await home.relay.keepsForAliases { alias in
+            let code = alias.split(separator: ":").last.map(String.init) ?? ""
+            return [
+                "type": "offline-message", "storedAt": .integer(later), "deliveredAt": .integer(later),
+                "originalMessage": [
+                    "type": "message", "from": "did:key:zEvil",
+                    "payload": [
+                        "type": "pair-ack", "pairingCode": .string(code), "mobileDid": "did:key:zEvil",
+                        "deviceInfo": ["deviceId": "e", "name": "Evil", "platform": "ios"], "timestamp": 1,
+                    ],
+                ],
+            ]
+        }
+        let shown = try await value { home.desktop.code(timeout: 10_000, then: $0) }
+        let code = try #require(shown["code"]?.string)
+        #expect(try await value { home.device.type(code, timeout: 10_000, then: $0) }["secure"] == true)
+        _ = try await home.desktopHost.event(.pairingChanged) { $0["state"] == "acked" }
+        _ = try await home.desktopHost.event(.pairingChanged) { $0["state"] == "paired" }
+        #expect(try await value { home.desktop.devices(then: $0) }.array?.map { $0["name"] } == ["Phone"])
+        #expect(try await home.onDesktop("droppedAcks") == 1)
+        await home.close()
+    }
+
+    @Test("a desktop's name with control characters, of 100 kB, or with markup is one short line wherever it is shown")
+    func names() async throws {
+        for name in ["\u{1B}[31mE\u{202E}vil\n\r\0", String(repeating: "x", count: 100_000), "<b>Evil</b>"] {
+            let home = try await Home()
+            let shown = try await value { home.device.show(timeout: 10_000, then: $0) }
+            await home.relay.deliver(
+                .init(
+                    from: "pc-1", to: home.deviceID,
+                    payload: [
+                        "type": "pairing:confirmation", "pairingCode": shown["code"], "pcPeerId": "pc-1",
+                        "deviceInfo": ["name": .string(name), "platform": .string(name)], "timestamp": 1,
+                    ], isSealed: false))
+            let done = try await home.deviceHost.event(.pairingChanged) { $0["state"] == "completed" }
+            let desktop = try await value { home.device.desktops(then: $0) }.array?.first
+            for seen in [done["desktop"], desktop] {
+                for field in ["name", "platform"] {
+                    let text = try #require(seen?[field]?.string)
+                    #expect(text == DisplayText.clean(name) && text.unicodeScalars.count <= 80)
+                    #expect(text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\u{202E}" })
+                }
+            }
+            await home.close()
+        }
+    }
+}
+
+/// Stands between the two sides of a typed code, with a key and a guess of its own.
+@EventLoop
+private final class Between {
+    private let id: String
+    private let device: String
+    private let alias: String
+    private let guess: String
+    private let toDesktop: CPaceInitiator
+    private var answered: CPaceResponder?
+    /// Of the device and of the desktop, as they came.
+    private(set) var steps: [Int64] = []
+
+    init(_ id: String, device: String, alias: String, guess: String, _ initiator: CPaceInitiator) {
+        (self.id, self.device, self.alias, self.guess) = (id, device, alias, guess)
+        toDesktop = initiator
+    }
+
+    func carry(_ letter: HostileRelay.Letter) -> [HostileRelay.Letter] {
+        guard let inner = letter.payload["payload"]?.object, let exchange = try? PairingExchange(payload: inner) else {
+            // The desktop says that the code was wrong: so does the relay, to the device.
+            return letter.payload["type"] == "pairing:reject" ? [say(letter.payload, from: alias, to: device)] : []
+        }
+        switch exchange.step {
+        case .deviceShare(let did, let share):
+            steps.append(1)
+            var generator = SecureRandomNumberGenerator()
+            answered =
+                try? answered
+                ?? CPaceResponder(
+                    password: guess, alias: alias, sid: exchange.sid, deviceID: did.text, deviceShare: share,
+                    desktopID: id, using: &generator)
+            guard let answered else { return [] }
+            let own = PairingExchange(
+                sid: toDesktop.sid, step: .deviceShare(did: PeerID(id), share: toDesktop.share))
+            let answer = PairingExchange(
+                sid: answered.sid, step: .desktopShare(did: PeerID(id), share: answered.share))
+            return [say(own.json, from: id, to: alias), say(answer.json, from: alias, to: device)]
+        case .desktopShare(let did, let share):
+            steps.append(2)
+            guard let key = try? toDesktop.finish(desktopID: did.text, share: share) else { return [] }
+            let third = PairingExchange(sid: exchange.sid, step: .deviceConfirm(key.confirmation(of: .device)))
+            return [say(third.json, from: id, to: alias)]
+        case .deviceConfirm:
+            steps.append(3)
+            guard let answered else { return [] }
+            let fourth = PairingExchange(
+                sid: exchange.sid, step: .desktopConfirm(answered.key.confirmation(of: .desktop)))
+            return [say(fourth.json, from: alias, to: device)]
+        case .desktopConfirm:
+            steps.append(4)
+            return []
+        }
+    }
+
+    private func say(_ payload: JSONValue, from: String, to: String) -> HostileRelay.Letter {
+        HostileRelay.Letter(from: from, to: to, payload: payload, isSealed: false)
+    }
+}
