@@ -126,6 +126,11 @@ for target in targets where target.type != .system {
     ]
 }
 
+// Places at which tests let a process die, in debug builds alone (Sources/Store/FailPoint.swift).
+for target in targets where target.name == "Store" {
+    target.swiftSettings?.append(.define("FAILPOINTS", .when(configuration: .debug)))
+}
+
 for target in targets where target.type == .regular {
     // The engine of regular expressions would be 1.3 MB of the library, and nothing in it matches any.
     target.swiftSettings?.append(

@@ -136,7 +136,10 @@ extension HostQueue {
         guard !pushes.isEmpty else { return }
         state.withLock { $0.batch = Batch(handed: [], untouched: pushes.map(\.row)) }
         for push in pushes {
-            guard deliver(push.event, row: push.row) else { break }
+            // Who takes no updates gets a new push: none is kept from the host, nor may it hold up those behind it.
+            let isWanted = state.withLock { $0.wants(push.event.name) }
+            let event = isWanted ? push.event : push.event.named(.notificationReceived)
+            guard deliver(event, row: push.row) else { break }
         }
         let batch = state.withLock { state -> Batch? in
             defer { state.batch = nil }

@@ -29,10 +29,14 @@ package final class Desktop: Role {
             options.common, database: "desktop.db", migrations: DesktopCore.migrations, now: .now)
         let devices: [PairedDevice]
         let unread: Int64
+        let outboxes: [PeerID: Outbox.Position]
         do throws(StoreError) {
-            (devices, unread) = try state.database.run { (connection) throws(StoreError) in
+            (devices, outboxes, unread) = try state.database.run { (connection) throws(StoreError) in
                 try AnswerTable(connection).closeAll()
-                return (try PairedDevices(connection).all(), try History(connection).unreadCount())
+                return (
+                    try PairedDevices(connection).all(), try Outbox(connection).positions(),
+                    try History(connection).unreadCount()
+                )
             }
         } catch {
             state.close()
@@ -51,7 +55,8 @@ package final class Desktop: Role {
         if let path = state.movedAside { channel.problem(movedAside: path) }
         if let path = memory?.movedAside { channel.problem(relayMovedAside: path) }
         let core = DesktopCore(
-            options: options, state: state, memory: memory, devices: devices, unread: unread, channel: channel)
+            options: options, state: state, memory: memory, devices: devices, outboxes: outboxes, unread: unread,
+            channel: channel)
         return (Desktop(core, state.directory), options.common.isThreaded)
     }
 

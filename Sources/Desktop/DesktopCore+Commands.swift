@@ -75,7 +75,8 @@ extension DesktopCore {
     }
 
     private enum Carried {
-        case out(Handled, unread: Int64)
+        /// `queued` has the number of its push in each device's outbox.
+        case out(Handled, queued: [PeerID: Int64], unread: Int64)
         /// It was carried out before this desktop was opened.
         case before
         /// It came before under the same id, and was answered so.
@@ -99,6 +100,7 @@ extension DesktopCore {
         let context = MethodHandler.Context(
             now: .now, newID: NotificationID(random: generator.next(), generator.next()),
             devices: devices.map { MethodHandler.PairedDevice(peer: $0.did, deviceID: $0.deviceID) })
+        let secure = Set(devices.filter(\.isSecure).map(\.did))
         store { (connection) throws(StoreError) -> Carried in
             if let mark, try !SealStates(connection).save(mark) { return .before }
             if let right, right.isRevoked { return .refused }
@@ -109,7 +111,8 @@ extension DesktopCore {
             if let key = terms?.key, let (result, isOpen) = handled.known {
                 try answers.keep(result, isOpen: isOpen, to: key, now: context.now)
             }
-            return .out(handled, unread: try History(connection).unreadCount())
+            let queued = try handled.queue(for: secure, on: connection, now: context.now)
+            return .out(handled, queued: queued, unread: try History(connection).unreadCount())
         } then: { core, result in
             switch result {
             case .failure(let error):
@@ -121,15 +124,17 @@ extension DesktopCore {
             case .success(.late(let expiresAt)):
                 core.counters.lateCommands &+= 1
                 then(core, .error(.expired(expiresAt)))
-            case .success(.out(let handled, let unread)):
+            case .success(.out(let handled, let queued, let unread)):
                 core.tell(unread: unread)
-                core.perform(handled, terms?.key, then)
+                core.perform(handled, queued, terms?.key, then)
             }
         }
     }
 
-    private func perform(_ handled: Handled, _ key: AnswerTable.Key?, _ then: @escaping Answering) {
-        var whenPushed: @EventLoop (Set<PeerID>) -> Void = { _ in }
+    private func perform(
+        _ handled: Handled, _ queued: [PeerID: Int64], _ key: AnswerTable.Key?, _ then: @escaping Answering
+    ) {
+        var whenPushed: (@EventLoop (Set<PeerID>) -> Void)?
         switch handled.reply {
         case .ready(let outcome): then(self, outcome)
         case .afterPush(let pending):
@@ -143,7 +148,7 @@ extension DesktopCore {
             switch effect {
             case .show(let notification):
                 channel.post(HostEvent(.notificationReceived, data: notification.receivedData()))
-            case .push(let event, let peers): push(event, to: peers, then: whenPushed)
+            case .push(let event, _): push(event, numbered: queued, then: whenPushed)
             }
         }
         announce(handled.announcements)

@@ -43,6 +43,7 @@ extension DesktopCore {
         tellDevices()
         store { (connection) throws(StoreError) in
             try Permissions(connection).forget(did)
+            try Outbox(connection).forget(did)
             return try PairedDevices(connection).remove(did)
         } then: { core, result in
             core.unpaired([device], result.map { _ in }, then)
@@ -61,6 +62,7 @@ extension DesktopCore {
         if !all.isEmpty { tellDevices() }
         store { (connection) throws(StoreError) in
             for device in all { try Permissions(connection).forget(device.did) }
+            for device in all { try Outbox(connection).forget(device.did) }
             return try PairedDevices(connection).clear()
         } then: { core, result in
             core.unpaired(all, result.map { _ in }, then)
@@ -75,6 +77,7 @@ extension DesktopCore {
         store { (connection) throws(StoreError) in
             if let mark { try SealStates(connection).save(mark) }
             try Permissions(connection).forget(did)
+            try Outbox(connection).forget(did)
             return try PairedDevices(connection).remove(did)
         } then: { core, result in
             guard case .failure(let error) = result, error.code != .closed else { return }
@@ -109,6 +112,8 @@ extension DesktopCore {
         heardOver[did] = nil
         limiter.forget(did)
         clockLeads.forget(did)
+        absentOver[did] = nil
+        outboxes[did] = nil
         touchedAt[did] = nil
         storing[did]?.isUnpaired = true
         offering.removed(did)

@@ -6,25 +6,8 @@ import Signalling
 import Transport
 import Wire
 
-// Pushes: written to every device that a relay may reach, each in its own form (protocol.md 3).
+// Whom a push reaches, and who waits to hear of it.
 extension DesktopCore {
-    /// `then` gets those who were reached.
-    func push(_ event: NotificationEvent, to peers: [PeerID], then: @escaping @EventLoop (Set<PeerID>) -> Void) {
-        var written: [PeerID: Set<String>] = [:]
-        for peer in peers {
-            guard let device = devices.first(where: { $0.did == peer }) else { continue }
-            let form = NotificationEvent.Form(platform: device.platform, isBellwire: device.isSecure)
-            let payload = event.payload(as: form)
-            for url in routes(to: peer) {
-                if let link = links[url], send(payload, to: peer, over: link).isWritten {
-                    written[peer, default: []].insert(url)
-                }
-            }
-        }
-        finish(pushes.add(written, now: EventLoop.now, then: then))
-        armPushTimer()
-    }
-
     /// Where it was heard of last; a device that was not heard of since we came may be at any of our relays. Devices
     /// tell doubled pushes apart by their ids.
     func routes(to peer: PeerID) -> [String] {
@@ -32,16 +15,9 @@ extension DesktopCore {
         return links.keys.filter { links[$0]?.state.isOnline == true }
     }
 
-    func pushesDue() {
-        finish(pushes.due(now: EventLoop.now))
-        armPushTimer()
-    }
-
     func finish(_ runs: [PushRuns.Run]) {
         for run in runs { run.then(run.delivered) }
     }
-
-    private func armPushTimer() { pushTimer.start(at: pushes.nextDeadline) }
 
     // MARK: The host's own
 

@@ -46,7 +46,7 @@ extension DesktopCore {
             }
             return
         }
-        heardOver[from] = url
+        heard(of: device, over: url, message.delivery)
         received(payload, of: device, mark: nil, over: url)
     }
 
@@ -67,7 +67,7 @@ extension DesktopCore {
             if !isTaken, frame.payload["type"]?.string != PayloadType.pairAck { counters.unknownSenders &+= 1 }
             return
         }
-        heardOver[device.did] = url
+        heard(of: device, over: url, sealed.delivery)
         if frame.delivery == .live, let sealedAt = opened.timestamp {
             clockLeads.note(device.did, sealedAt: sealedAt, now: .now)
         }
@@ -122,7 +122,17 @@ extension DesktopCore {
                     CommandResponse(id: request.id, outcome: .error(error)), form: request.form, of: asker, over: url)
             }
         case .bellwire(DesktopCore.unpairType, _) where mark != nil: unpaired(by: device, mark: mark)
-        case .bellwire(PairingHello.type, _), .cancel, .response, .event, .pairAck, .pairingConfirmation,
+        case .bellwire(PairingHello.type, let fields):
+            guard let mark, let hello = try? PairingHello(payload: fields), PushSeq.isOne(hello.lastPushSeq) else {
+                return once(mark) { _ in }
+            }
+            acknowledged(through: hello.lastPushSeq, isHello: true, by: device, mark)
+        case .bellwire(PushAcknowledgement.type, let fields):
+            guard let mark, let acknowledgement = PushAcknowledgement(payload: fields) else {
+                return once(mark) { _ in }
+            }
+            acknowledged(through: acknowledgement.pushSeq, isHello: false, by: device, mark)
+        case .cancel, .response, .event, .pairAck, .pairingConfirmation,
             .pairingReject, .iceConfig:
             once(mark) { _ in }
         case .other(let type, let value): tell(type, ["payload": value], from: device, mark)

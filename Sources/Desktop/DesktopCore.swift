@@ -57,7 +57,11 @@ final class DesktopCore {
     /// What is too old leaves the store once a day.
     lazy var pruneTimer = LoopTimer { [weak self] in self?.prune() }
     var pushes = PushRuns()
-    lazy var pushTimer = LoopTimer { [weak self] in self?.pushesDue() }
+    /// What each device has still to get; a machine is there from its first use.
+    var outboxes: [PeerID: DeviceOutbox]
+    /// The connections over which a relay has called a device absent.
+    var absentOver: [PeerID: Set<String>] = [:]
+    lazy var outboxTimer = LoopTimer { [weak self] in self?.outboxesDue() }
     var counters = Counters()
 
     // The three flows (protocol.md 2): each has a machine and a timer.
@@ -84,8 +88,8 @@ final class DesktopCore {
     var pairingMarks: [PeerID: [SealMark]] = [:]
 
     nonisolated init(
-        options: DesktopOptions, state: RoleState, memory: RelayMemory?, devices: [PairedDevice], unread: Int64,
-        channel: HostChannel
+        options: DesktopOptions, state: RoleState, memory: RelayMemory?, devices: [PairedDevice],
+        outboxes: [PeerID: Outbox.Position], unread: Int64, channel: HostChannel
     ) {
         self.options = options
         database = state.database
@@ -97,6 +101,9 @@ final class DesktopCore {
         limiter = options.rateLimiter
         self.devices = devices
         self.unread = unread
+        let secure = Set(devices.filter(\.isSecure).map(\.did))
+        self.outboxes = Dictionary(
+            uniqueKeysWithValues: outboxes.map { ($0, DeviceOutbox($1, isSealed: secure.contains($0))) })
     }
 
     struct Counters {
@@ -178,7 +185,7 @@ final class DesktopCore {
             guard let relayMemory else { return database.close(then: then) }
             relayMemory.close { database.close(then: then) }
         }
-        for timer in [pushTimer, pruneTimer, offerTimer, scanTimer, codeTimer, waitingTimer] { timer.stop() }
+        for timer in [outboxTimer, pruneTimer, offerTimer, scanTimer, codeTimer, waitingTimer] { timer.stop() }
     }
 
     private func end(_ then: @escaping @EventLoop () -> Void) {
@@ -190,10 +197,11 @@ final class DesktopCore {
         endWaitingOffers(.failure(outcome))
         endWaitingCodes(.failure(outcome))
         endFlows()
+        endOutboxes()
         let closing = links
         links = [:]
         for link in closing.values { link.stop() }
-        finish(pushes.end(now: EventLoop.now))
+        finish(pushes.end())
         tellConnection()
         guard let relay else {
             guard let leavingRelay else { return then() }
@@ -233,6 +241,7 @@ final class DesktopCore {
         switch event {
         case .stateChanged(let state):
             channel.log(.info, state.summary(of: url))
+            outboxesFollow(url, isOnline: state.isOnline)
             if state.isOnline {
                 serveWaitingOffers()
                 serveWaitingCodes()
@@ -245,9 +254,10 @@ final class DesktopCore {
                 RelayMessage(from: from, payload: .object(frame.members), timestamp: nil, delivery: delivery), over: url
             )
         case .peerOffline(let peer):
-            finish(pushes.absent(peer, over: url))
+            wasCalledAbsent(peer, over: url)
             perform(scanning.peerOffline(peer))
-        case .peerStatus: break
+        case .peerStatus(let peer, let isOnline):
+            if isOnline { isPresent(peer, over: url) }
         case .refused(let text):
             channel.log(.warning, "the relay \(link.url.origin) refused a frame")
             perform(scanning.relayRefused(detail: text))

@@ -31,11 +31,15 @@ package final class Device: Role {
         let hasWaiting: Bool
         let queue: OfflineQueue
         let revisions: [PeerID: Int64]
+        let lastPushSeqs: [PeerID: Int64]
         do throws(StoreError) {
-            (desktops, hasWaiting) = try state.database.run { (connection) throws(StoreError) in
+            (desktops, hasWaiting, lastPushSeqs) = try state.database.run { (connection) throws(StoreError) in
                 let inbox = Inbox(connection)
                 _ = try inbox.recoverDispatching()
-                return (try PairedDesktops(connection).all(), try inbox.waitingForHost() > 0)
+                return (
+                    try PairedDesktops(connection).all(), try inbox.waitingForHost() > 0,
+                    try ReceivedPushes(connection).all()
+                )
             }
             (queue, revisions) = try state.database.run { (connection) throws(StoreError) in
                 let table = QueueTable(connection)
@@ -54,7 +58,8 @@ package final class Device: Role {
         }
         if let path = state.movedAside { channel.problem(movedAside: path) }
         let core = DeviceCore(
-            options: options, state: state, desktops: desktops, queue: queue, revisions: revisions, channel: channel)
+            options: options, state: state, desktops: desktops, queue: queue, revisions: revisions,
+            lastPushSeqs: lastPushSeqs, channel: channel)
         if hasWaiting { channel.pushesWait() }
         let waiting = WaitingPushes(state.database)
         return (Device(core, waiting, state.directory), common.isThreaded)

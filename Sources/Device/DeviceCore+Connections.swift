@@ -71,8 +71,11 @@ extension DeviceCore {
         case .stateChanged(let state):
             channel.log(.info, state.summary(of: url))
             if state.isOnline { forgetAbsences(over: url) } else { failCalls(over: url) }
-            if state.isOnline { noteWorking(url) }
-            if state.isOnline { wentOnline(over: url) }
+            if state.isOnline {
+                noteWorking(url)
+                sayHello(over: url)
+                wentOnline(over: url)
+            }
             scanRoute(url, changed: state)
             codeRoute(url, changed: state)
             tellConnections()

@@ -1,6 +1,7 @@
 import Commands
 import Hosting
 import JSON
+import Notifications
 import Pairing
 import Sealing
 import Signalling
@@ -33,7 +34,8 @@ extension DeviceCore {
         guard let desktop = desktops.first(where: { $0.id.text == id }) else { return then(.failure(.noSuchDesktop)) }
         let peer = desktop.id
         store { (connection) throws(StoreError) in
-            try PairedDesktops(connection).remove(peer)
+            try ReceivedPushes(connection).forget(peer)
+            return try PairedDesktops(connection).remove(peer)
         } then: { core, result in
             switch result {
             case .failure(let error): then(.failure(HostError(error)))
@@ -46,7 +48,9 @@ extension DeviceCore {
 
     func unpairAll(_ then: @escaping Then) {
         store { (connection) throws(StoreError) in
-            try PairedDesktops(connection).clear()
+            let removed = try PairedDesktops(connection).clear()
+            for desktop in removed { try ReceivedPushes(connection).forget(desktop.id) }
+            return removed
         } then: { core, result in
             switch result {
             case .failure(let error): then(.failure(HostError(error)))
@@ -62,6 +66,7 @@ extension DeviceCore {
         let peer = desktop.id
         store { (connection) throws(StoreError) in
             if let mark, try !SealStates(connection).save(mark) { return false }
+            try ReceivedPushes(connection).forget(peer)
             return try PairedDesktops(connection).remove(peer)
         } then: { core, result in
             if case .success(true) = result { core.drop([desktop], tellingThem: false) }
@@ -84,6 +89,8 @@ extension DeviceCore {
             absent.remove(desktop.id)
             forgetQueue(of: desktop.id)
             forgetInbox(of: desktop.id)
+            lastPushSeqs[desktop.id] = nil
+            dueAcknowledgements[desktop.id] = nil
         }
         guard !removed.isEmpty else { return }
         tellPeers()

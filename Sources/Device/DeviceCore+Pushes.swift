@@ -33,7 +33,15 @@ extension DeviceCore {
         let payload = Payload(decoding: incoming.payload)
         // These are stored with their mark; all others have no effect on the disk.
         switch payload {
-        case .event(let event): return admit(event, from: desktop, isLate: !isLive, incoming.mark)
+        case .event(let event):
+            let isLate = !isLive || incoming.isLate(event)
+            if let mark = incoming.mark, let seq = event.pushSeq {
+                return admit(event, numbered: seq, from: desktop, isLate: isLate, mark, over: url)
+            }
+            return admit(event, from: desktop, isLate: isLate, incoming.mark)
+        case .bellwire(PushSkip.type, let fields) where incoming.isSealed:
+            guard let mark = incoming.mark, let skip = PushSkip(payload: fields) else { return save(incoming.mark) }
+            return self.skip(through: skip.through, of: desktop, mark, over: url)
         case .otherEvent(let name, let fields) where apply(event: name, fields, from: desktop, incoming.mark): return
         case .bellwire("bellwire:unpair", _) where incoming.isSealed:
             return wasUnpaired(by: desktop, incoming.mark)
@@ -67,24 +75,43 @@ extension DeviceCore {
         guard dispatcher.admit(event, from: desktop.id, now: EventLoop.now) == .admitted else { return save(mark) }
         let notification = Notification(event, receivedAt: .now, late: isLate)
         let id = desktop.id
-        store { (connection) throws(StoreError) -> (Inbox.Insertion, Int64) in
+        store { (connection) throws(StoreError) -> (Inbox.Arrival, Int64) in
             let inbox = Inbox(connection)
             if let mark, try !SealStates(connection).save(mark) { return (.duplicate, try inbox.unreadCount()) }
-            let insertion = try inbox.insert(notification, from: id)
-            return (insertion, try inbox.unreadCount())
+            return (try inbox.receive(notification, from: id), try inbox.unreadCount())
         } then: { core, result in
-            switch result {
-            case .success((.inserted, let unread)):
-                core.channel.pushesWait()
-                core.tellInbox(of: id, unread: unread)
-            case .success((.duplicate, _)): core.dispatcher.wasStoredBefore()
-            case .failure(let error):
-                guard error.code != .closed else { return }
-                // Whoever sends it again shall find the slot free.
-                core.dispatcher.release(notification.id, from: id)
-                core.channel.problem("store_failed", "a push could not be stored: \(error.message)")
-            }
+            core.arrived(notification.id, from: id, result.map { $0 })
         }
+    }
+
+    /// What has become of an admitted push.
+    func arrived(
+        _ notification: NotificationID, from desktop: PeerID, _ result: Result<(Inbox.Arrival, Int64), StoreError>
+    ) {
+        switch result {
+        case .success((.stored, let unread)):
+            isInboxFull = false
+            channel.pushesWait()
+            tellInbox(of: desktop, unread: unread)
+        case .success((.duplicate, _)): dispatcher.wasStoredBefore()
+        case .success((.full, _)):
+            dispatcher.release(notification, from: desktop)
+            tellInboxFull()
+        case .failure(let error):
+            guard error.code != .closed else { return }
+            // Whoever sends it again shall find the slot free.
+            dispatcher.release(notification, from: desktop)
+            channel.problem("store_failed", "a push could not be stored: \(error.message)")
+        }
+    }
+
+    private func tellInboxFull() {
+        guard !isInboxFull else { return }
+        isInboxFull = true
+        channel.problem(
+            "inbox_full",
+            "\(Inbox.waitingLimit) pushes wait for the program, and no more are taken; subscribe to "
+                + "notification.received and dispatch")
     }
 
     private func update(_ desktop: PairedDesktop, ice object: JSONObject) {

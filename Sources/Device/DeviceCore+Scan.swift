@@ -153,6 +153,7 @@ extension DeviceCore {
             if case .success(let stored) = result {
                 if stored.isSecure { core.sealer.keep(stored.address) }
                 core.replace(stored)
+                core.sayHello(to: stored, over: core.bestLink(to: stored))
             }
             then(core, result)
             core.reconcileLinks()

@@ -14,6 +14,8 @@ struct Incoming {
     let delivery: SignallingDelivery
     /// To be saved with what the payload brings about; `nil` = it came in plain text.
     let mark: SealMark?
+    /// By the sender's clock; it informs, and decides nothing.
+    var sealedAt: EpochMilliseconds?
 
     var isSealed: Bool { mark != nil }
 }
@@ -32,7 +34,8 @@ extension DeviceCore {
         do throws(SealError) {
             let opened = try sealer.open(object, from: message.from)
             return Incoming(
-                from: message.from, payload: .object(opened.body), delivery: message.delivery, mark: opened.mark)
+                from: message.from, payload: .object(opened.body), delivery: message.delivery, mark: opened.mark,
+                sealedAt: opened.timestamp)
         } catch {
             // Counted by the sealer, by kind.
             channel.log(.warning, "a sealed frame was dropped: \(error.message)")

@@ -105,7 +105,7 @@ extension DeviceCore {
                 }
             case .close: reconcileLinks()
             case .sendHello(let peer, let route):
-                _ = send(PairingHello(lastPushSeq: 0).json, to: peer, sealed: true, over: links[route.url])
+                _ = send(hello(to: peer), to: peer, sealed: true, over: links[route.url])
             case .startTimer(let delay): showing.timer.start(after: delay)
             case .stopTimer: showing.timer.stop()
             case .store(let desktop):

@@ -16,7 +16,9 @@ import Wire
 /// Every method and every callback runs on the loop and never suspends; what the store says comes back as a message.
 @EventLoop
 final class DeviceCore {
-    nonisolated static let migrations = PairedDesktops.migrations + Inbox.migrations + QueueTable.migrations
+    nonisolated static let migrations =
+        PairedDesktops.migrations + Inbox.migrations + Inbox.deliveryMigrations + ReceivedPushes.migrations
+        + QueueTable.migrations
 
     /// What a call waits for: where its outcome goes, and how its result is read.
     struct Waiter: Sendable {
@@ -64,6 +66,13 @@ final class DeviceCore {
     var queueEnded: (@EventLoop (DeviceCore, QueueEnd) -> Void)? = { core, end in core.ended(end) }
     var desk = InboxDesk()
     var dispatcher = Dispatcher()
+    /// Of each sealed desktop, the last push that is stored (protocol.md 4.4).
+    var lastPushSeqs: [PeerID: Int64]
+    /// Who is to hear of that, and over which connection.
+    var dueAcknowledgements: [PeerID: String] = [:]
+    lazy var acknowledgementTimer = LoopTimer { [weak self] in self?.sayAcknowledgements() }
+    /// Too many pushes wait for the host; told once.
+    var isInboxFull = false
     var counters = Counters()
     private let seal: RoleState.Seal
     lazy var sealer: Sealer = Sealer(key: key, epoch: seal.epoch, windows: seal.windows)
@@ -96,7 +105,7 @@ final class DeviceCore {
 
     nonisolated init(
         options: DeviceOptions, state: RoleState, desktops: [PairedDesktop], queue: OfflineQueue,
-        revisions: [PeerID: Int64], channel: HostChannel
+        revisions: [PeerID: Int64], lastPushSeqs: [PeerID: Int64], channel: HostChannel
     ) {
         self.options = options
         key = state.key
@@ -107,6 +116,7 @@ final class DeviceCore {
         self.desktops = desktops
         self.queue = queue
         self.revisions = revisions
+        self.lastPushSeqs = lastPushSeqs
         seal = state.seal
     }
 
@@ -151,6 +161,7 @@ final class DeviceCore {
         fail(calls.close(), .closed)
         callTimer.stop()
         queueTimer.stop()
+        acknowledgementTimer.stop()
         for stopTimers in [scanning.stopTimers, showing.stopTimers, typing.stopTimers] { stopTimers() }
         database.close(then: then)
     }

@@ -11,24 +11,33 @@ final class WaitingPushes: PushSource {
     init(_ database: Database) { self.database = database }
 
     func takePushes(limit: Int) throws(HostError) -> [WaitingPush] {
-        let entries = try run { (connection) throws(StoreError) in
+        let (entries, replaced) = try run { (connection) throws(StoreError) in
             let inbox = Inbox(connection)
             let entries = try inbox.takeForHost(limit: limit, after: 0)
-            try inbox.markDispatching(entries.map(\.row))
-            return entries
+            let rows = entries.map(\.row)
+            try inbox.markDispatching(rows)
+            return (entries, try inbox.replacedIDs(of: rows))
         }
+        if !entries.isEmpty { FailPoint.beforeHandOver.reach() }
         return entries.map { entry in
-            let data = entry.notification.receivedData(redelivered: entry.redelivered)
+            var data = entry.notification.receivedData(redelivered: entry.redelivered)
+            let replaces = replaced[entry.row]
+            if let replaces { data["replaces"] = .string(replaces.text) }
             return WaitingPush(
-                row: entry.row, event: HostEvent(.notificationReceived, desktop: entry.desktop.text, data: data))
+                row: entry.row,
+                event: HostEvent(
+                    replaces == nil ? .notificationReceived : .notificationUpdated, desktop: entry.desktop.text,
+                    data: data))
         }
     }
 
     func finishPushes(handed: [Int64], untouched: [Int64]) throws(HostError) {
+        FailPoint.beforeMark.reach()
         try run { (connection) throws(StoreError) in
             try Inbox(connection).markHanded(handed)
             try Inbox(connection).markWaiting(untouched)
         }
+        FailPoint.afterMark.reach()
     }
 
     private func run<T: Sendable>(

@@ -5,6 +5,8 @@ package struct HostEvent: Sendable {
     /// The events that a host can subscribe to.
     package enum Name: String, Sendable, CaseIterable {
         case notificationReceived = "notification.received"
+        /// A push has taken the place of one that the host has had.
+        case notificationUpdated = "notification.updated"
         case unreadChanged = "unread.changed"
         case connectionChanged = "connection.changed"
         case pairingChanged = "pairing.changed"
@@ -27,8 +29,8 @@ package struct HostEvent: Sendable {
             switch self {
             case .unreadChanged, .connectionChanged, .peersChanged, .queueChanged, .inboxChanged, .settingsChanged: true
             // Each step of a pairing is for the host to see.
-            case .notificationReceived, .notificationRead, .notificationDeleted, .notificationCleared, .pairingChanged,
-                .queueEnded, .command, .problem:
+            case .notificationReceived, .notificationUpdated, .notificationRead, .notificationDeleted,
+                .notificationCleared, .pairingChanged, .queueEnded, .command, .problem:
                 false
             }
         }
@@ -38,6 +40,9 @@ package struct HostEvent: Sendable {
     /// The desktop that it is about, where there is one.
     package let desktop: String?
     package let data: JSONObject
+
+    /// The same under another name.
+    package func named(_ name: Name) -> HostEvent { HostEvent(name, desktop: desktop, data: data) }
 
     package init(_ name: Name, desktop: String? = nil, data: JSONObject) {
         self.name = name

@@ -17,6 +17,8 @@ final class SealedPeer {
     private let plain = Mailbox<JSONValue>()
     private let isOnline = Mailbox<Bool>()
     private var connection: RelayConnection?
+    /// Whether it says at once that it has stored a push.
+    var acknowledgesPushes = true
     /// Of the last ack that it has made.
     private(set) var secret: PairingSecret?
 
@@ -48,7 +50,12 @@ final class SealedPeer {
         case .message(let message):
             guard message.isSealed, let payload = message.payload.object else { return plain.put(message.payload) }
             envelopes.put(message.payload)
-            if let opened = try? sealer.open(payload, from: message.from) { bodies.put(opened.body) }
+            if let opened = try? sealer.open(payload, from: message.from) {
+                bodies.put(opened.body)
+                if let seq = opened.body["payload"]?["pushSeq"]?.integer, acknowledgesPushes {
+                    _ = try? say("bellwire:ack", ["pushSeq": .integer(seq)], to: message.from.text)
+                }
+            }
         case .routed, .peerOffline, .peerStatus, .refused, .malformed: break
         }
     }
@@ -56,6 +63,11 @@ final class SealedPeer {
     func stop() { connection?.stop() }
 
     func start() { connection?.start() }
+
+    /// Registered again.
+    func online(_ location: SourceLocation = #_sourceLocation) async throws {
+        _ = try await isOnline.take("a registration", location) { $0 }
+    }
 
     // MARK: Saying
 
@@ -65,6 +77,11 @@ final class SealedPeer {
         let payload = JSONValue.object(try sealer.seal(body.object ?? [:], to: PeerID(desktop), now: .now))
         send(payload, to: desktop)
         return payload
+    }
+
+    @discardableResult
+    func say(_ type: String, _ payload: JSONValue, to desktop: String) throws -> JSONValue {
+        try seal(["type": .string(type), "payload": payload], to: desktop)
     }
 
     /// A sealed payload, as it stands.

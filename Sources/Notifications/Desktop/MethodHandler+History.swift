@@ -44,6 +44,7 @@ extension MethodHandler {
     /// What is not there is as good as deleted: a repeated command is no failure, but the answer says so.
     func delete(_ id: NotificationID) throws(StoreError) -> Handled {
         let deleted = try history.delete(id)
+        try Outbox(history.connection).withdraw(id)
         return answer(
             [
                 "success": true,
@@ -54,6 +55,7 @@ extension MethodHandler {
 
     func clearAll() throws(StoreError) -> Handled {
         let cleared = try history.clear()
+        try Outbox(history.connection).withdrawAll()
         var events: [StateEvent] = []
         if let newest = cleared.newest {
             // The clock may have been set back since.

@@ -45,6 +45,7 @@ extension MethodHandler {
             // It travels as one of the richer fields.
             notification.richer.silenced = true
         }
+        try history.removeReplaced(by: notification, target: target)
         try history.insert(notification, icon: request.icon, target: target)
         try history.prune(settings, now: context.now)
         return notification

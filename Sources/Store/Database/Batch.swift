@@ -46,7 +46,9 @@ struct Batch {
             }
         }
         do throws(StoreError) {
+            FailPoint.beforeCommit.reach()
             try connection.execute("COMMIT")
+            FailPoint.afterCommit.reach()
             return .done(failures)
         } catch {
             rollBack()

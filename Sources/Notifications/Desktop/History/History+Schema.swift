@@ -4,7 +4,7 @@ extension History {
     /// The skill's part of the desktop's file: the history, the settings, the permissions.
     ///
     /// The counts are kept by triggers, so that `total` and `unreadCount` are true without counting a million rows.
-    package static let migrations = [first, second, SettingsTable.migration, Permissions.migration]
+    package static let migrations = [first, second, SettingsTable.migration, Permissions.migration] + Outbox.migrations
 
     private static let first =
         Migration(

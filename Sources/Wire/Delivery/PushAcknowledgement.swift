@@ -1,0 +1,29 @@
+package import JSON
+
+/// What a device says of the pushes that it has stored: all through this one (protocol.md 4.4).
+package struct PushAcknowledgement: Sendable, Equatable {
+    package static let type = "bellwire:ack"
+
+    package var pushSeq: Int64
+
+    package init(pushSeq: Int64) { self.pushSeq = pushSeq }
+
+    /// Reads the inner payload; `nil` when it is none.
+    package init?(payload: JSONObject) {
+        guard case .integer(let seq)? = payload["pushSeq"], PushSeq.isOne(seq) else { return nil }
+        pushSeq = seq
+    }
+
+    /// The whole payload of a `message`.
+    package var json: JSONValue {
+        ["type": .string(Self.type), "payload": ["pushSeq": .integer(pushSeq)]]
+    }
+}
+
+/// The number of a push, counted per desktop and device; 0 = none yet.
+package enum PushSeq {
+    /// Nobody counts as far, so what counts on from one never overflows.
+    package static let limit: Int64 = 1 << 53
+
+    package static func isOne(_ seq: Int64) -> Bool { (0...limit).contains(seq) }
+}

@@ -1,0 +1,22 @@
+package import JSON
+
+/// What a desktop says instead of pushes that have expired, or were replaced: the device counts on from here
+/// (protocol.md 4.4).
+package struct PushSkip: Sendable, Equatable {
+    package static let type = "bellwire:skip"
+
+    package var through: Int64
+
+    package init(through: Int64) { self.through = through }
+
+    /// Reads the inner payload; `nil` when it is none.
+    package init?(payload: JSONObject) {
+        guard case .integer(let seq)? = payload["through"], PushSeq.isOne(seq) else { return nil }
+        through = seq
+    }
+
+    /// The whole payload of a `message`.
+    package var json: JSONValue {
+        ["type": .string(Self.type), "payload": ["through": .integer(through)]]
+    }
+}

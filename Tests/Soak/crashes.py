@@ -1,0 +1,343 @@
+#!/usr/bin/env python3
+"""Pushes from desktops to a device, while the relay, the desktops and the device are killed all the time.
+
+    crashes.py [--pushes N] [--seed N] [--bellwire PROGRAM] [--limit SECONDS] [--kills SECONDS]
+
+    --pushes N          so many in all (default: 10000), from two desktops
+    --seed N            of what is killed when (default: 1)
+    --bellwire PROGRAM  a debug build's, which has fail points (default: .build/debug/bellwire)
+    --limit SECONDS     it has failed when it takes longer (default: 3600)
+    --kills SECONDS     the pause between two kills, at most (default: 1.0)
+
+Kills come at random moments (SIGKILL), and at the named fail points of Sources/Store/FailPoint.swift. In the end: every
+push is in the history and in the inbox once; the device's program has had each exactly once, and again only with
+"redelivered"; those of a desktop in its order; nothing is left in an outbox.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any, BinaryIO
+
+ROOT = Path(__file__).resolve().parents[2]
+
+DEVICE_POINTS = [
+    "store.before_commit", "store.after_commit", "device.before_ack", "device.after_ack",
+    "host.before_hand_over", "host.before_mark", "host.after_mark",
+]
+DESKTOP_POINTS = ["store.before_commit", "store.after_commit", "desktop.before_send", "desktop.after_send"]
+# Pushes of one desktop that are on their way into its history.
+WINDOW = 64
+
+
+class Child:
+    """A program that is started again whenever it ends."""
+
+    def __init__(self, name: str, arguments: list[str], points: list[str], folder: Path) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.points = points
+        self.starts = 0
+        self.died_at: Counter[str] = Counter()
+        self.errors = folder / f"{name}.err"
+        self.process: subprocess.Popen[bytes] | None = None
+        self.armed = ""
+
+    def start(self, chance: random.Random | None, out: Any = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+        """Starts it, with a fail point by chance; without a chance nothing will happen to it."""
+        environment = {key: value for key, value in os.environ.items() if key != "BELLWIRE_FAIL_POINT"}
+        self.armed = ""
+        if chance and self.points and chance.random() < 0.6:
+            self.armed = chance.choice(self.points)
+            environment["BELLWIRE_FAIL_POINT"] = f"{self.armed}:{chance.randint(1, 40)}"
+        self.starts += 1
+        with open(self.errors, "ab") as errors:
+            self.process = subprocess.Popen(
+                self.arguments, stdin=subprocess.PIPE, stdout=out, stderr=errors, env=environment
+            )
+        return self.process
+
+    def kill(self) -> None:
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+            self.died_at["random"] += 1
+
+    @property
+    def has_died(self) -> bool:
+        return self.process is None or self.process.poll() is not None
+
+    def note_death(self) -> None:
+        assert self.process
+        if self.process.returncode == -signal.SIGKILL:
+            if self.armed:
+                self.died_at[self.armed] += 1
+            return
+        raise SystemExit(f"{self.name} ended by itself with {self.process.returncode}: {self.errors.read_text()[-2000:]}")
+
+
+class Desktop(Child):
+    """A desktop whose history is the truth: what is not in it after a death is pushed again."""
+
+    def __init__(self, name: str, bellwire: str, url: str, folder: Path, pushes: int) -> None:
+        self.state = folder / name
+        super().__init__(
+            name,
+            [bellwire, "desktop", "--relay-url", url, "--state-dir", str(self.state), "--name", name, "--stdin",
+             "--json", "--no-pair"],
+            DESKTOP_POINTS, folder,
+        )
+        self.titles = [f"{name}-{number}" for number in range(pushes)]
+        self.todo = list(self.titles)
+        self.open = 0
+        self.lock = threading.Lock()
+
+    def history(self) -> list[tuple[str, str]]:
+        """(id, title), the oldest first."""
+        if not (self.state / "desktop.db").exists():
+            return []
+        database = sqlite3.connect(self.state / "desktop.db", timeout=10)
+        try:
+            return list(database.execute("SELECT id, title FROM history ORDER BY row"))
+        finally:
+            database.close()
+
+    def waiting(self) -> int:
+        database = sqlite3.connect(self.state / "desktop.db", timeout=10)
+        try:
+            return int(database.execute("SELECT count(*) FROM outbox").fetchone()[0])
+        finally:
+            database.close()
+
+    def begin(self, chance: random.Random | None) -> None:
+        known = {title for _, title in self.history()}
+        with self.lock:
+            self.todo = [title for title in self.titles if title not in known]
+            self.open = 0
+        process = self.start(chance, subprocess.PIPE)
+        assert process.stdout
+        threading.Thread(target=self.read, args=(process, process.stdout), daemon=True).start()
+
+    def read(self, process: subprocess.Popen[bytes], lines: BinaryIO) -> None:
+        for line in lines:
+            if b'"pushed"' in line:
+                with self.lock:
+                    if process is self.process:
+                        self.open -= 1
+
+    def feed(self) -> None:
+        assert self.process and self.process.stdin
+        with self.lock:
+            count = min(WINDOW - self.open, len(self.todo))
+            batch, self.todo = self.todo[:count], self.todo[count:]
+            self.open += len(batch)
+        if not batch:
+            return
+        text = "".join(json.dumps({"title": title, "body": "b" * 40}) + "\n" for title in batch)
+        try:
+            self.process.stdin.write(text.encode())
+            self.process.stdin.flush()
+        except OSError:
+            pass  # It has died: its history says what is missing.
+
+
+class Soak:
+    def __init__(self, options: argparse.Namespace, folder: Path) -> None:
+        self.options = options
+        self.folder = folder
+        self.chance = random.Random(options.seed)
+        self.log = folder / "received.jsonl"
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        url = f"ws://127.0.0.1:{port}"
+        program = str(options.bellwire)
+        self.relay = Child(
+            "relay",
+            [program, "relay", "--listen", f"127.0.0.1:{port}", "--no-health", "--state-dir", str(folder / "relay")],
+            [], folder,
+        )
+        self.desktops = [
+            Desktop(f"desk{number}", program, url, folder, options.pushes // 2) for number in range(2)
+        ]
+        self.state = folder / "device"
+        self.device = Child(
+            "device", [program, "listen", "--json", "--state-dir", str(self.state)], DEVICE_POINTS, folder
+        )
+        self.deadline = time.monotonic() + options.limit
+
+    @property
+    def children(self) -> list[Child]:
+        return [self.relay, self.device, *self.desktops]
+
+    def pair(self) -> None:
+        self.relay.start(None)
+        for desktop in self.desktops:
+            arguments = [argument for argument in desktop.arguments if argument not in ("--no-pair", "--stdin")]
+            process = subprocess.Popen(
+                [*arguments, "--pair"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+            assert process.stdout
+            for line in process.stdout:
+                event = json.loads(line)
+                if event["event"] == "offer":
+                    subprocess.run(
+                        [str(self.options.bellwire), "pair", event["data"]["payload"], "--state-dir", str(self.state)],
+                        check=True, stdout=subprocess.DEVNULL, timeout=60,
+                    )
+                    break
+            process.terminate()
+            process.wait(15)
+
+    def begin(self, child: Child, chance: random.Random | None) -> None:
+        if isinstance(child, Desktop):
+            child.begin(chance)
+        elif child is self.device:
+            with open(self.log, "ab") as out:
+                child.start(chance, out)
+        else:
+            child.start(chance)
+
+    def revive(self, chance: random.Random | None) -> None:
+        for child in self.children:
+            if child.has_died:
+                if child.process:
+                    child.note_death()
+                self.begin(child, chance)
+
+    def run(self) -> None:
+        self.pair()
+        for child in (self.device, *self.desktops):
+            self.begin(child, self.chance)
+        next_kill = time.monotonic()
+        while any(desktop.todo or desktop.open for desktop in self.desktops):
+            self.check_time()
+            if time.monotonic() >= next_kill:
+                self.chance.choice(self.children).kill()
+                next_kill = time.monotonic() + self.chance.uniform(0.05, self.options.kills)
+            self.revive(self.chance)
+            for desktop in self.desktops:
+                desktop.feed()
+            time.sleep(0.02)
+        # Nothing is killed any more: everything comes to its end.
+        for child in self.children:
+            child.kill()
+        self.revive(None)
+        total = sum(len(desktop.titles) for desktop in self.desktops)
+        while len({entry["data"]["id"] for entry in self.received()}) < total or any(
+            desktop.waiting() for desktop in self.desktops
+        ):
+            self.check_time()
+            self.revive(None)
+            for desktop in self.desktops:
+                desktop.feed()
+            time.sleep(0.2)
+
+    def check_time(self) -> None:
+        if time.monotonic() > self.deadline:
+            states = [f"{desktop.name}: {desktop.waiting()} in the outbox" for desktop in self.desktops]
+            raise SystemExit(f"not done in {self.options.limit} s; {len(self.received())} handed over; {states}")
+
+    def received(self) -> list[dict[str, Any]]:
+        entries = []
+        for line in self.log.read_bytes().splitlines():
+            event = json.loads(line)
+            if event["event"] == "notification.received":
+                entries.append(event)
+        return entries
+
+    def end(self) -> None:
+        for child in self.children:
+            if child.process and child.process.poll() is None:
+                child.process.kill()
+                child.process.wait()
+
+    def verify(self) -> list[str]:
+        faults: list[str] = []
+        received = self.received()
+        times = Counter(entry["data"]["id"] for entry in received)
+        fresh = Counter(entry["data"]["id"] for entry in received if not entry["data"].get("redelivered"))
+        faults += [f"{id} was handed over {count} times as if new" for id, count in fresh.items() if count > 1]
+        first: dict[str, int] = {}
+        for place, entry in enumerate(received):
+            id = entry["data"]["id"]
+            if id in first and not entry["data"].get("redelivered"):
+                faults.append(f"{id} came again and does not say so")
+            first.setdefault(id, place)
+        database = sqlite3.connect(self.state / "device.db")
+        inbox = Counter(id for (id,) in database.execute("SELECT id FROM inbox"))
+        unhanded = database.execute("SELECT count(*) FROM inbox WHERE handed < 2").fetchone()[0]
+        database.close()
+        known: set[str] = set()
+        for desktop in self.desktops:
+            history = desktop.history()
+            titles = Counter(title for _, title in history)
+            faults += [f"{title} is {titles[title]} times in the history" for title in desktop.titles if titles[title] != 1]
+            ids = [id for id, _ in history]
+            known |= set(ids)
+            faults += [f"{id} was never handed over" for id in ids if id not in first]
+            faults += [f"{id} is {inbox[id]} times in the inbox" for id in ids if inbox[id] != 1]
+            places = [first[id] for id in ids if id in first]
+            if places != sorted(places):
+                faults.append(f"the pushes of {desktop.name} came out of order")
+            if desktop.waiting():
+                faults.append(f"{desktop.waiting()} are still in the outbox of {desktop.name}")
+        faults += [f"{id} was never pushed" for id in times if id not in known]
+        if unhanded:
+            faults.append(f"{unhanded} rows of the inbox still wait")
+        return faults
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--help", "-h", action="store_true")
+    parser.add_argument("--pushes", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--bellwire", type=Path, default=ROOT / ".build/debug/bellwire")
+    parser.add_argument("--limit", type=float, default=3_600)
+    parser.add_argument("--kills", type=float, default=1.0)
+    options = parser.parse_args()
+    if options.help:
+        print(__doc__)
+        return 0
+    if not options.bellwire.exists():
+        print(f"{options.bellwire} is not there: swift build makes it", file=sys.stderr)
+        return 2
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="bellwire-crashes-") as folder:
+        soak = Soak(options, Path(folder))
+        try:
+            soak.run()
+        finally:
+            soak.end()
+        faults = soak.verify()
+        again = sum(1 for entry in soak.received() if entry["data"].get("redelivered"))
+    deaths: Counter[str] = Counter()
+    for child in soak.children:
+        for point, count in child.died_at.items():
+            deaths[f"{child.name.rstrip('01')} {point}"] += count
+    for fault in faults[:40]:
+        print("FAIL", fault)
+    print(f"{options.pushes} pushes, {sum(deaths.values())} deaths, {again} redelivered, "
+          f"{time.monotonic() - begin:.0f} s, seed {options.seed}")
+    for point, count in sorted(deaths.items()):
+        print(f"  {count:4} {point}")
+    print("every push once, in order" if not faults else f"{len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
