@@ -144,8 +144,8 @@ BW_API bw_status bw_device_open(const char *options_json, bw_device **device);
 /* Connects to the paired desktops and stays connected, until stop or close. Does not wait. Idempotent. Since 0.1. */
 BW_API bw_status bw_device_start(bw_device *device);
 
-/* Disconnects. Calls under way fail with BW_E_OFFLINE, a pairing under way with BW_E_PAIRING (cancelled); subscriptions
- * stay. Idempotent. Since 0.1. */
+/* Disconnects. Calls under way fail with BW_E_OFFLINE, or go into the queue (see "Methods"); a pairing under way fails with
+ * BW_E_PAIRING (cancelled); subscriptions stay. Idempotent. Since 0.1. */
 BW_API bw_status bw_device_stop(bw_device *device);
 
 /* Before the machine sleeps: closes the connections at once; relays are told nothing. An open code keeps its end, what
@@ -501,8 +501,8 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                          left the queue: made needless by a newer one ("by"), because it was full, or by the host
  *   command                {"type","payload"}: anything else that a paired desktop sent
  *   problem                {"code","message"}: something went wrong that no call reports
- * State events (unread, inbox, settings, connection, peers, queue.changed) that wait in the queue are replaced by newer
- * ones. The queue holds 1,024 events; beyond that the oldest command or problem gives way, and a problem tells how many.
+ * State events (unread, inbox, settings, connection, peers, queue.changed) that wait in the host's queue are replaced by
+ * newer ones. It holds 1,024 events; beyond that the oldest event that is no state gives way, and a problem tells how many.
  * ============================================================================================================= */
 
 typedef uint64_t bw_subscription;

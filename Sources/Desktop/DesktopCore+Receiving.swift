@@ -64,15 +64,19 @@ extension DesktopCore {
             delivery: sealed.delivery)
         guard let device, device.isSecure else {
             let isTaken = pair(frame, mark: opened.mark, over: url)
+            if isTaken { noteClock(of: frame, opened) }
             if !isTaken, frame.payload["type"]?.string != PayloadType.pairAck { counters.unknownSenders &+= 1 }
             return
         }
         heard(of: device, over: url, sealed.delivery)
-        if frame.delivery == .live, let sealedAt = opened.timestamp {
-            clockLeads.note(device.did, sealedAt: sealedAt, now: .now)
-        }
+        noteClock(of: frame, opened)
         pair(frame, mark: nil, over: url)
         received(Payload(decoding: .object(opened.body)), of: device, mark: opened.mark, over: url)
+    }
+
+    private func noteClock(of frame: PairingFrame, _ opened: Sealer.Opened) {
+        guard frame.delivery == .live, let sealedAt = opened.timestamp else { return }
+        clockLeads.note(frame.from, sealedAt: sealedAt, now: .now)
     }
 
     /// Is there a flow that a sealed frame of a peer that is not paired can be for?

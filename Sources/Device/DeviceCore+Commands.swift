@@ -74,7 +74,7 @@ extension DeviceCore {
             case .unanswered(let error):
                 guard command.canWait else { return then(core, .uncertain(id, error)) }
                 // A desktop of ours carries an id out once: as long as there is no way to it, it can wait safely.
-                if desktop.isSecure, core.bestLink(to: desktop) == nil {
+                if desktop.isSecure, core.bestLink(to: desktop) == nil || core.absent.contains(desktop.id) {
                     return core.keep(command, as: id, for: desktop, then)
                 }
                 guard keepsUncertain else { return then(core, .uncertain(id, error)) }
@@ -82,7 +82,12 @@ extension DeviceCore {
                     if case .refused(let problem) = kept { core.channel.problem(kept: problem) }
                     then(core, .uncertain(id, error))
                 }
-            case .ended(let error): then(core, .uncertain(id, error))
+            case .ended(let error):
+                // Stopped or asleep: a desktop of ours may be asked again.
+                guard error.code == .offline, command.canWait, desktop.isSecure else {
+                    return then(core, .uncertain(id, error))
+                }
+                core.keep(command, as: id, for: desktop, then)
             }
         }
     }
@@ -218,6 +223,7 @@ extension DeviceCore {
     func wentOnline(over url: String) {
         for desktop in desktops where routes(of: desktop).contains(url) {
             withoutSkill.remove(desktop.id)
+            queuePauses[desktop.id] = nil
             writeAgain(calls.toRepeat(to: desktop.id, now: EventLoop.now))
             drainQueue(of: desktop)
         }

@@ -79,7 +79,7 @@ extension DeviceCore {
             if tellingThem, desktop.isSecure, let link = bestLink(to: desktop) {
                 _ = send(Self.unpair, to: desktop, over: link)
             }
-            fail(calls.peerOffline(desktop.id), HostError(.notFound, "the desktop was unpaired"))
+            fail(calls.forget(desktop.id), HostError(.notFound, "the desktop was unpaired"))
             sealer.dropBox(of: desktop.address)
             scanning.machine.removed(desktop.id)
             showing.machine.removed(desktop.id)

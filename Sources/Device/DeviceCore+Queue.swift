@@ -15,6 +15,8 @@ extension DeviceCore {
     static let queueTimeout: UInt64 = 30_000
     /// A desktop that is said to be away is tried so often, in milliseconds: not every relay tells of its coming.
     private static let queueProbe: UInt64 = 60_000
+    /// After the store has failed, or with too many calls under way, it rests so long, in milliseconds.
+    private static let queueRest: UInt64 = 5_000
 
     /// Must a command for this desktop wait?
     func mustWait(for desktop: PairedDesktop) -> Bool {
@@ -96,7 +98,9 @@ extension DeviceCore {
 
     private func probe(_ desktop: PairedDesktop) {
         let peer = desktop.id
-        guard !draining.contains(peer), let next = queue.next(for: peer) else { return }
+        guard !draining.contains(peer) else { return }
+        if let orphan = queue.commands.first(where: { $0.desktop == peer && $0.isSending }) { return takeBack(orphan) }
+        guard let next = queue.next(for: peer) else { return }
         if withoutSkill.contains(peer) {
             change { $0.failAll(of: peer, .noSkill) }
             return
@@ -109,11 +113,29 @@ extension DeviceCore {
             return change
         } then: { core, result in
             guard case .success = result, let begun = core.queue[next.id], begun.isSending else {
-                core.draining.remove(peer)
-                if case .success = result { core.drainAgain(peer) } else { core.pauseQueue(of: peer, Self.queueProbe) }
-                return
+                return core.ended(peer, result)
             }
             core.sendQueued(begun, to: peer)
+        }
+    }
+
+    /// What became of it could not be stored: it is sent again, under its id.
+    private func takeBack(_ orphan: QueuedCommand) {
+        let peer = orphan.desktop
+        draining.insert(peer)
+        change { queue in
+            queue.unanswered(orphan.id, QueueFailure("store", "its end could not be stored"), counts: false)
+        } then: { core, result in
+            core.ended(peer, result)
+        }
+    }
+
+    /// The store knows what became of the one that was under way; or it does not, and is asked again later.
+    private func ended(_ peer: PeerID, _ result: Result<OfflineQueue.Change, StoreError>) {
+        draining.remove(peer)
+        switch result {
+        case .success: drainAgain(peer)
+        case .failure: pauseQueue(of: peer, Self.queueRest)
         }
     }
 
@@ -127,7 +149,6 @@ extension DeviceCore {
         send(
             command, as: id, to: desktop, deadline: EventLoop.now &+ Self.queueTimeout, expiresAt: queued.expiresAt
         ) { core, end in
-            core.draining.remove(peer)
             var pause: UInt64?
             let event: @Sendable (inout OfflineQueue) -> OfflineQueue.Change
             switch end {
@@ -151,16 +172,19 @@ extension DeviceCore {
                 event = { $0.unanswered(id, failure, counts: isTry) }
             case .refused(let refusal): event = { $0.refused(id, QueueFailure(refusal.error)) }
             case .undecodable(let error): event = { $0.refused(id, QueueFailure(error)) }
-            case .notSent(let error) where error.code == .offline, .absent(let error), .ended(let error):
+            case .absent(let error), .ended(let error):
                 event = { $0.unanswered(id, QueueFailure(error), counts: false) }
-            case .notSent(let error): event = { $0.refused(id, QueueFailure(error)) }
+            case .notSent(let error):
+                // The connection is busy or has just ended, or too many calls are under way.
+                pause = Self.queueRest
+                event = { $0.unanswered(id, QueueFailure(error), counts: false) }
             case .unanswered(let error):
                 // A connection that ended is no try, but for a desktop that may have carried it out each time.
                 let isTry = error.code == .timeout ? core.bestLink(to: desktop) != nil : !desktop.isSecure
                 event = { $0.unanswered(id, QueueFailure(error), counts: isTry) }
             }
             if let pause { core.queuePauses[peer] = EventLoop.now &+ pause }
-            core.change(event) { core, _ in core.drainAgain(peer) }
+            core.change(event) { core, result in core.ended(peer, result) }
         }
     }
 
@@ -180,7 +204,7 @@ extension DeviceCore {
     func queueDue() {
         let now = EpochMilliseconds.now
         if let expiry = queue.nextExpiry, expiry <= now { change { $0.expire(now: now) } }
-        for desktop in desktops where queue.next(for: desktop.id) != nil {
+        for desktop in desktops where queue.isBusy(with: desktop.id) {
             if absent.contains(desktop.id), isStarted, !isSuspended, bestLink(to: desktop) != nil {
                 probe(desktop)
             } else {
@@ -191,9 +215,10 @@ extension DeviceCore {
     }
 
     private func armQueueTimer() {
-        guard !isShutDown, let expiry = queue.nextExpiry else { return queueTimer.stop() }
+        guard !isShutDown, queue.commands.contains(where: { !$0.isFailed }) else { return queueTimer.stop() }
+        let expiry = queue.nextExpiry ?? .max
         let now = EventLoop.now
-        let old = UInt64(clamping: max(0, expiry &- EpochMilliseconds.now))
+        let old = UInt64(clamping: max(0, expiry.subtractingReportingOverflow(.now).partialValue))
         let pauses = queuePauses.values.map { $0 > now ? $0 - now : 0 }
         // The wall clock may be set: it is looked at now and then.
         queueTimer.start(after: max(10, ([old, Self.queueProbe] + pauses).min() ?? Self.queueProbe))

@@ -139,6 +139,7 @@ final class DeviceCore {
         isStarted = true
         followMachine()
         reconcileLinks()
+        queueDue()
     }
 
     func stop() {

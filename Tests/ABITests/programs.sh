@@ -2,7 +2,7 @@
 # Sourced by run.sh: the C programs, each with both libraries, compiled by gcc and clang as C99 and as C++17, run by
 # themselves and under valgrind.
 
-programs=(library options callbacks scan process endtoend inbox)
+programs=(library options callbacks scan process endtoend queue inbox)
 
 # The compilers by the names of the variants.
 compile_with() {

@@ -30,6 +30,17 @@ import Wire
         #expect(calls.toRepeat(to: "d", now: 30).map(\.id) == ["1", "3"])
     }
 
+    @Test("an absent desktop fails what was sent once; what was sent again may have been carried out, and waits")
+    func absent() {
+        var calls = PendingCalls<Int>()
+        addRepeatable(&calls, "1", now: 0)
+        _ = calls.toRepeat(to: "d", now: 10)
+        addRepeatable(&calls, "2", now: 20)
+        #expect(calls.peerOffline("d").map(\.id) == ["2"])
+        #expect(calls.count == 1)
+        #expect(calls.forget("d").map(\.id) == ["1"])
+    }
+
     @Test("what nobody answers is sent again after 5 s, then after 10, 20 and 40, then each minute")
     func silence() {
         var calls = PendingCalls<Int>()

@@ -8,7 +8,7 @@ package import Wire
 package struct ClockLeads: Sendable {
     package static let limit: EpochMilliseconds = 5 * 60 * 1_000
     /// A new difference that is larger counts for so little.
-    private static let weight: EpochMilliseconds = 8
+    private static let weight: EpochMilliseconds = 64
 
     private var leads: [PeerID: EpochMilliseconds] = [:]
 

@@ -102,8 +102,14 @@ package struct PendingCalls<Waiter> {
         }
     }
 
-    /// The relay says that `desktop` is absent. It never says which message it means, so all calls to it fail.
-    package mutating func peerOffline(_ desktop: PeerID) -> [Call] { remove { $0.desktop == desktop } }
+    /// The relay says that `desktop` is absent. It never says which message it means, so all calls to it fail; but not those
+    /// that were sent again: they may have been carried out the first time, and the desktop may be on its way back as we are.
+    package mutating func peerOffline(_ desktop: PeerID) -> [Call] {
+        remove { $0.desktop == desktop && $0.sends == 1 }
+    }
+
+    /// All calls to a desktop that is no longer paired.
+    package mutating func forget(_ desktop: PeerID) -> [Call] { remove { $0.desktop == desktop } }
 
     /// No connection leads to `desktop` any more. Those that cannot be sent again fail; the others wait.
     package mutating func disconnected(_ desktop: PeerID) -> [Call] {

@@ -10,9 +10,13 @@ struct KeepaliveStateMachine {
 
     private enum State {
         case idle
-        /// `isOverdue` = the time is over, but what the kernel holds was not read since.
-        case awaitingPong(sentAt: UInt64, isOverdue: Bool)
+        /// `overdue` = how often the time was over already, each time with a look at what the kernel holds after it.
+        case awaitingPong(sentAt: UInt64, overdue: Int)
     }
+
+    /// So often the kernel is looked at after the time is over. Where both ends live in one process that was held up, the
+    /// first look finds the ping, and the next one the pong.
+    private static let looks = 3
 
     /// 0 = no pings.
     private let interval: UInt64
@@ -34,13 +38,13 @@ struct KeepaliveStateMachine {
     mutating func tick(now: UInt64, isMoving: Bool) -> Action {
         switch state {
         case .idle:
-            state = .awaitingPong(sentAt: now, isOverdue: false)
+            state = .awaitingPong(sentAt: now, overdue: 0)
             return .ping(thenWait: timeout)
-        case .awaitingPong(let sentAt, let isOverdue):
+        case .awaitingPong(let sentAt, let overdue):
             if isMoving { return .wait(timeout) }
-            if isOverdue { return .end }
+            if overdue >= Self.looks { return .end }
             // After a sleep of the machine timers come before sockets, and the pong may be there.
-            state = .awaitingPong(sentAt: sentAt, isOverdue: true)
+            state = .awaitingPong(sentAt: sentAt, overdue: overdue + 1)
             return .wait(1)
         }
     }

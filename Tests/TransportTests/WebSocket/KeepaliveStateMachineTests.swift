@@ -19,8 +19,10 @@ struct KeepaliveStateMachineTests {
         var machine = KeepaliveStateMachine(interval: 25_000, timeout: 10_000)
         _ = machine.tick(now: 25_000, isMoving: false)
         #expect(machine.tick(now: 35_000, isMoving: true) == .wait(10_000))
-        #expect(machine.tick(now: 45_000, isMoving: false) == .wait(1))
-        #expect(machine.tick(now: 45_001, isMoving: false) == .end)
+        for look in 0..<3 as Range<UInt64> {
+            #expect(machine.tick(now: 45_000 + look, isMoving: false) == .wait(1))
+        }
+        #expect(machine.tick(now: 45_003, isMoving: false) == .end)
     }
 
     @Test("A pong that waited with the kernel while the machine slept still counts")
@@ -30,6 +32,16 @@ struct KeepaliveStateMachineTests {
         #expect(machine.tick(now: 3_600_000, isMoving: false) == .wait(1))
         #expect(machine.pongReceived(now: 3_600_000) == .wait(1))
         #expect(machine.tick(now: 3_600_001, isMoving: false) == .ping(thenWait: 10_000))
+    }
+
+    @Test("A pong that the same process still has to write, when it was held up, counts as well")
+    func heldUp() {
+        var machine = KeepaliveStateMachine(interval: 25_000, timeout: 10_000)
+        _ = machine.tick(now: 25_000, isMoving: false)
+        // The other end reads the ping after this one, and its pong is there after the next.
+        #expect(machine.tick(now: 40_000, isMoving: false) == .wait(1))
+        #expect(machine.tick(now: 55_000, isMoving: false) == .wait(1))
+        #expect(machine.pongReceived(now: 55_001) == .wait(1))
     }
 
     @Test("An interval of 0 never pings")
