@@ -133,6 +133,8 @@ typedef struct bw_device bw_device;
  *                       network changes, looks for relays nearby (Avahi) when no other is known; what is not there is
  *                       a note in the state. A desktop's own relay is announced on the local network (Avahi), unless it
  *                       listens on loopback alone
+ *   "late_alerts" text  which pushes that come late, such as after an absence, may show an alert: "none" (default),
+ *                       "summary" (one, that says how many), "each"
  *   "threaded"   bool   true = the library runs the dispatch loop on a thread of its own, which calls the callbacks;
  *                       bw_device_dispatch() and bw_device_run() then give BW_E_BUSY. Default false
  *
@@ -275,7 +277,8 @@ BW_API bw_status bw_notification_send_async(bw_device *device, const char *deskt
                                             bw_destroy destroy);
 
 /* notification.sendToMobile: the desktop pushes to one of its devices; without "deviceId", to the caller.
- * {"title","body","deviceId"?,"data"?: object} -> {"success","delivered","deviceId"?,"error"?}. Since 0.1. */
+ * {"title","body","deviceId"?,"data"?: object} -> {"success","delivered","deviceId"?,"error"?}. "delivered": the device
+ * had it within 2 s; if not, it gets it when it is there again (bw_desktop_notify()). Since 0.1. */
 BW_API bw_status bw_notification_send_to_mobile(bw_device *device, const char *desktop, const char *params_json,
                                                 int32_t timeout_ms, char **result_json);
 BW_API bw_status bw_notification_send_to_mobile_async(bw_device *device, const char *desktop, const char *params_json,
@@ -484,7 +487,10 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *   notification.received  {"id","title","body","priority","source","createdAt","receivedAt","silenced","late","data",…}
  *                          It is in the store before the callback runs, and is handed over exactly once; only when the
  *                          process ended inside dispatch does it come again, with "redelivered":true. It waits until
- *                          there is a subscription for it.
+ *                          there is a subscription for it; with 100,000 waiting no more are taken (problem inbox_full).
+ *                          "late": it did not come at once, but after an absence of either side
+ *   notification.updated   the same, and "replaces": the id of a push with the same "collapseKey" whose place it takes.
+ *                          Who does not subscribe to it gets notification.received instead
  *   unread.changed         {"unread"}: of all desktops; the badge
  *   inbox.changed          {"loading","error"?,"unsupported"?} as in bw_inbox_state(): the inbox has other rows of the
  *                          "desktop", or shows them otherwise; or a refresh has begun or ended
@@ -615,9 +621,12 @@ BW_API bw_status bw_desktop_allow(bw_desktop *desktop, const char *device, const
 BW_API bw_status bw_desktop_skill_enable(bw_desktop *desktop, const char *skill, int32_t enabled);
 
 /* A notification of the desktop's own: kept in its history and pushed to its devices. *result_json (may be NULL) is
- * {"success","notificationId","deliveredCount","failedCount","timestamp"}: delivered = the device's relay took it and
- * did not report it absent within 2 s.
- * {"title","body","priority"?,"deviceId"? (only that device),"data"?: object} Errors: BW_E_NOT_FOUND (deviceId),
+ * {"success","notificationId","deliveredCount","failedCount","timestamp"}: delivered = the device has said within 2 s that
+ * it has it; of a deployed phone, which says nothing, that no relay has called it absent by then. For the others it stays
+ * in an outbox until they are there again: 30 days (a day for deployed phones) or until its "expiresAt" (epoch
+ * milliseconds), and 10,000 for each device (beyond it the oldest go, and a problem outbox_full says so). One with a
+ * "collapseKey" takes the place of the one before it, in the outbox and in the history.
+ * {"title","body","priority"?,"deviceId"? (only that device),"data"?: object,"collapseKey"?,"expiresAt"?} Errors: BW_E_NOT_FOUND (deviceId),
  * BW_E_STORE, BW_E_TIMEOUT (kept; the push may still go out). Since 0.1. */
 BW_API bw_status bw_desktop_notify(bw_desktop *desktop, const char *params_json, int32_t timeout_ms,
                                    char **result_json);

@@ -133,7 +133,13 @@ enum DeviceOutbox {
         }
     }
 
-    mutating func ended() -> [Action] { change { _ in [] } plain: { $0.ended() } }
+    mutating func ended() -> [Action] {
+        change { _ in
+            []
+        } plain: {
+            $0.ended()
+        }
+    }
 
     mutating func deadlineReached(now: UInt64) -> [Action] {
         change {

@@ -94,6 +94,8 @@ static void values_out_of_range(void)
     refused_device("{\"state_dir\":\":memory:\",\"relay_url\":\"http://127.0.0.1/\"}", BW_E_INVALID, "relay_url");
     refused_device("{\"state_dir\":\":memory:\",\"relay_url\":\"ws://\"}", BW_E_INVALID, "relay_url");
     refused_device("{\"state_dir\":\":memory:\",\"legacy\":\"some\"}", BW_E_INVALID, "legacy");
+    refused_device("{\"state_dir\":\":memory:\",\"late_alerts\":\"all\"}", BW_E_INVALID, "late_alerts");
+    refused_desktop("{\"state_dir\":\":memory:\",\"late_alerts\":\"each\"}", BW_E_INVALID, "late_alerts");
     refused_device("{\"state_dir\":\"\"}", BW_E_INVALID, "state_dir");
     refused_relay("{\"listen\":\"127.0.0.1\"}", BW_E_INVALID, "listen");
     refused_relay("{\"listen\":\"127.0.0.1:65536\"}", BW_E_INVALID, "listen");
@@ -107,7 +109,7 @@ static void good_options(void)
     char *json = NULL;
     json_t *state;
     CHECK_STATUS(bw_device_open("{\"state_dir\":\":memory:\",\"name\":\"B\xc3\xbcro\",\"platform\":\"linux\","
-                                "\"relay_url\":\"ws://127.0.0.1:1/\",\"legacy\":\"none\",\"threaded\":false}",
+                                "\"relay_url\":\"ws://127.0.0.1:1/\",\"legacy\":\"none\",\"threaded\":false,\"late_alerts\":\"summary\"}",
                                 &device),
                  BW_OK);
     CHECK_STATUS(bw_device_state(device, &json), BW_OK);

@@ -69,7 +69,13 @@ final class Pushes: PushSource {
 
     let rows: Mutex<Rows>
 
-    init(_ rows: ClosedRange<Int64>) { self.rows = Mutex(Rows(waiting: Array(rows))) }
+    /// Rows that have taken the place of others.
+    private let updates: Set<Int64>
+
+    init(_ rows: ClosedRange<Int64>, updates: Set<Int64> = []) {
+        self.rows = Mutex(Rows(waiting: Array(rows)))
+        self.updates = updates
+    }
 
     func takePushes(limit: Int) throws(HostError) -> [WaitingPush] {
         let taken = rows.withLock { rows -> [Int64]? in
@@ -83,7 +89,8 @@ final class Pushes: PushSource {
         }
         guard let taken else { throw HostError(.store, "the disk is full") }
         return taken.map { row in
-            WaitingPush(row: row, event: HostEvent(.notificationReceived, data: ["row": .integer(row)]))
+            let name: HostEvent.Name = updates.contains(row) ? .notificationUpdated : .notificationReceived
+            return WaitingPush(row: row, event: HostEvent(name, data: ["row": .integer(row)]))
         }
     }
 

@@ -131,6 +131,21 @@ struct HostQueueTests {
         #expect(pushes.rows.withLock { $0.handed } == Array(1...200))
     }
 
+    @Test("an update is its own event for who takes it, and a new push for who does not: it holds up nobody")
+    func updates() throws {
+        for name in [nil, .notificationReceived] as [HostEvent.Name?] {
+            let queue = try HostQueue()
+            let host = Host()
+            let pushes = Pushes(1...3, updates: [2])
+            try host.subscribe(queue, name)
+            queue.pushesWait()
+            try queue.dispatch(from: pushes)
+            let middle = name == nil ? "notification.updated" : "notification.received"
+            #expect(host.seen.events == ["notification.received", middle, "notification.received"])
+            #expect(pushes.rows.withLock { $0.handed } == [1, 2, 3])
+        }
+    }
+
     @Test("a push whose subscription ended before it could be called waits for the next one", .timeLimit(.minutes(1)))
     func unsubscribedMeanwhile() throws {
         for _ in 0..<300 {

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Pushes from desktops to a device, while the relay, the desktops and the device are killed all the time.
 
-    crashes.py [--pushes N] [--seed N] [--bellwire PROGRAM] [--limit SECONDS] [--kills SECONDS]
+    crashes.py [--pushes N] [--rate N] [--seed N] [--bellwire PROGRAM] [--limit SECONDS] [--kills SECONDS]
 
     --pushes N          so many in all (default: 10000), from two desktops
+    --rate N            so many a second at most (default: 100)
     --seed N            of what is killed when (default: 1)
     --bellwire PROGRAM  a debug build's, which has fail points (default: .build/debug/bellwire)
     --limit SECONDS     it has failed when it takes longer (default: 3600)
-    --kills SECONDS     the pause between two kills, at most (default: 1.0)
+    --kills SECONDS     the pause between two kills, at most (default: 0.5)
 
-Kills come at random moments (SIGKILL), and at the named fail points of Sources/Store/FailPoint.swift. In the end: every
-push is in the history and in the inbox once; the device's program has had each exactly once, and again only with
+Kills come at random moments (SIGKILL), and at the named fail points of Sources/Store/FailPoint.swift, of which none is
+left out with 1,000 pushes and more. In the end: every push is in the history and in the inbox once; the device's program has had each exactly once, and again only with
 "redelivered"; those of a desktop in its order; nothing is left in an outbox.
 """
 
@@ -55,14 +56,16 @@ class Child:
         self.errors = folder / f"{name}.err"
         self.process: subprocess.Popen[bytes] | None = None
         self.armed = ""
+        self.left = list(points)
 
     def start(self, chance: random.Random | None, out: Any = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
         """Starts it, with a fail point by chance; without a chance nothing will happen to it."""
         environment = {key: value for key, value in os.environ.items() if key != "BELLWIRE_FAIL_POINT"}
         self.armed = ""
         if chance and self.points and chance.random() < 0.6:
-            self.armed = chance.choice(self.points)
-            environment["BELLWIRE_FAIL_POINT"] = f"{self.armed}:{chance.randint(1, 40)}"
+            # First each in turn, until it has died there.
+            self.armed = self.left[0] if self.left else chance.choice(self.points)
+            environment["BELLWIRE_FAIL_POINT"] = f"{self.armed}:{chance.randint(1, 12)}"
         self.starts += 1
         with open(self.errors, "ab") as errors:
             self.process = subprocess.Popen(
@@ -75,6 +78,7 @@ class Child:
             self.process.kill()
             self.process.wait()
             self.died_at["random"] += 1
+            self.armed = ""
 
     @property
     def has_died(self) -> bool:
@@ -85,6 +89,7 @@ class Child:
         if self.process.returncode == -signal.SIGKILL:
             if self.armed:
                 self.died_at[self.armed] += 1
+                self.left = [point for point in self.left if point != self.armed]
             return
         raise SystemExit(f"{self.name} ended by itself with {self.process.returncode}: {self.errors.read_text()[-2000:]}")
 
@@ -138,10 +143,10 @@ class Desktop(Child):
                     if process is self.process:
                         self.open -= 1
 
-    def feed(self) -> None:
+    def feed(self, most: int = WINDOW) -> None:
         assert self.process and self.process.stdin
         with self.lock:
-            count = min(WINDOW - self.open, len(self.todo))
+            count = max(0, min(WINDOW - self.open, len(self.todo), most))
             batch, self.todo = self.todo[:count], self.todo[count:]
             self.open += len(batch)
         if not batch:
@@ -223,14 +228,20 @@ class Soak:
         for child in (self.device, *self.desktops):
             self.begin(child, self.chance)
         next_kill = time.monotonic()
+        owed = 0.0
+        before = time.monotonic()
         while any(desktop.todo or desktop.open for desktop in self.desktops):
             self.check_time()
             if time.monotonic() >= next_kill:
                 self.chance.choice(self.children).kill()
                 next_kill = time.monotonic() + self.chance.uniform(0.05, self.options.kills)
             self.revive(self.chance)
+            now = time.monotonic()
+            owed = min(owed + (now - before) * self.options.rate / len(self.desktops), WINDOW)
+            before = now
             for desktop in self.desktops:
-                desktop.feed()
+                desktop.feed(int(owed))
+            owed -= int(owed)
             time.sleep(0.02)
         # Nothing is killed any more: everything comes to its end.
         for child in self.children:
@@ -296,6 +307,9 @@ class Soak:
             if desktop.waiting():
                 faults.append(f"{desktop.waiting()} are still in the outbox of {desktop.name}")
         faults += [f"{id} was never pushed" for id in times if id not in known]
+        for child in self.children:
+            if self.options.pushes >= 1_000 and child.left:
+                faults.append(f"{child.name} never died at {', '.join(child.left)}")
         if unhanded:
             faults.append(f"{unhanded} rows of the inbox still wait")
         return faults
@@ -305,10 +319,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--help", "-h", action="store_true")
     parser.add_argument("--pushes", type=int, default=10_000)
+    parser.add_argument("--rate", type=float, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--bellwire", type=Path, default=ROOT / ".build/debug/bellwire")
     parser.add_argument("--limit", type=float, default=3_600)
-    parser.add_argument("--kills", type=float, default=1.0)
+    parser.add_argument("--kills", type=float, default=0.5)
     options = parser.parse_args()
     if options.help:
         print(__doc__)
