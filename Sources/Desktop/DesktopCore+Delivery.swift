@@ -24,7 +24,7 @@ extension DesktopCore {
         actions += event(&outbox)
         outboxes[device.did] = outbox
         perform(actions, to: device)
-        armOutboxTimer()
+        armOutboxTimer(by: outboxes[device.did]?.deadline)
     }
 
     private func device(_ did: PeerID) -> PairedDevice? { devices.first { $0.did == did } }
@@ -46,7 +46,7 @@ extension DesktopCore {
         }
         guard let then else { return }
         finish(pushes.add(open, now: EventLoop.now, then: then))
-        armOutboxTimer()
+        armOutboxTimer(by: pushes.nextDeadline)
     }
 
     private func warnOfLimit(_ device: PairedDevice, _ seq: Int64) {
@@ -137,17 +137,21 @@ extension DesktopCore {
 
     func outboxesDue() {
         let now = EventLoop.now
+        outboxTimerAt = nil
         for device in devices {
             guard let deadline = outboxes[device.did]?.deadline, deadline <= now else { continue }
             change(device) { $0.deadlineReached(now: now) }
         }
         finish(pushes.due(now: now, written: outboxes.compactMapValues(\.written)))
-        armOutboxTimer()
+        for outbox in outboxes.values { armOutboxTimer(by: outbox.deadline) }
+        armOutboxTimer(by: pushes.nextDeadline)
     }
 
-    private func armOutboxTimer() {
-        let deadlines = outboxes.values.compactMap(\.deadline) + [pushes.nextDeadline].compactMap(\.self)
-        outboxTimer.start(at: deadlines.min())
+    /// One that fires too early finds nothing to do, and is set anew.
+    private func armOutboxTimer(by deadline: UInt64?) {
+        guard let deadline, deadline < outboxTimerAt ?? .max else { return }
+        outboxTimerAt = deadline
+        outboxTimer.start(at: deadline)
     }
 
     // MARK: Carrying out

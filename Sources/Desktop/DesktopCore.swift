@@ -62,6 +62,8 @@ final class DesktopCore {
     var outboxes: [PeerID: DeviceOutbox]
     /// The connections over which a relay has called a device absent.
     var absentOver: [PeerID: Set<String>] = [:]
+    /// When the timer fires; `nil` = it is not set.
+    var outboxTimerAt: UInt64?
     lazy var outboxTimer = LoopTimer { [weak self] in self?.outboxesDue() }
     var counters = Counters()
 

@@ -109,6 +109,7 @@ extension DeviceCore {
         let moment = EpochMilliseconds.now
         store { (connection) throws(StoreError) -> BegunChange? in
             let inbox = Inbox(connection)
+            if isUnpaired, try inbox.newestRow(of: peer) == 0 { return nil }
             guard let number = try inbox.begin(kind, id, of: peer, at: moment) else { return nil }
             // There is nobody to ask any more.
             if isUnpaired { try inbox.end(number, .done) }

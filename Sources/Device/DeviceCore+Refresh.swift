@@ -75,11 +75,10 @@ extension DeviceCore {
         guard desk.runs[run.desktop.id] === run else { return }
         switch step {
         case .ask(let query):
-            ask(Device.Command(.getHistory, wire: query.wire), of: run) { core, result in
-                do throws(NotificationsError) {
-                    core.merge(try HistoryPage(decoding: .object(result)), of: run)
-                } catch {
-                    core.end(run, .failure(HostError(.undecodable, error.message)))
+            ask(Device.Command(history: query), of: run) { core, result in
+                switch HistoryPage.read(result) {
+                case .success(let page): core.merge(page, of: run)
+                case .failure(let error): core.end(run, .failure(error))
                 }
             }
         case .askUnreadCount:
@@ -99,6 +98,7 @@ extension DeviceCore {
         guard let desktop = desktops.first(where: { $0.id == run.desktop.id }) else {
             return end(run, .failure(.noSuchDesktop))
         }
+        guard !withoutSkill.contains(desktop.id) else { return end(run, .failure(.noSkill)) }
         perform(command, desktop: desktop, timeout: Int64(clamping: left)) { core, performed in
             guard core.desk.runs[desktop.id] === run else { return }
             switch performed {
@@ -182,6 +182,21 @@ extension DeviceCore {
     }
 }
 
+extension HistoryPage {
+    /// The answer to ``Device/Command/init(history:)``.
+    static func read(_ result: JSONObject) -> Result<HistoryPage, HostError> {
+        do throws(NotificationsError) {
+            let read = try MethodResult(decoding: .object(result), of: .getHistory, now: .now)
+            if let error = HostError(refusedBy: read.json) { return .failure(error) }
+            guard let page = read.page else { return .failure(HostError(.undecodable, "the answer is no history")) }
+            return .success(page)
+        } catch {
+            return .failure(
+                HostError(.undecodable, error.message, detail: ["field": error.field.map(JSONValue.string)]))
+        }
+    }
+}
+
 /// The outcomes of a refresh of several desktops.
 @EventLoop
 private final class RefreshGather {
@@ -227,5 +242,11 @@ extension Device.Command {
     init(_ method: NotificationMethod, wire: JSONObject) {
         kind = .notification(method)
         params = wire
+    }
+
+    /// A page of the history, whose result comes as the desktop wrote it: hosts are told less of it.
+    init(history query: HistoryQuery) {
+        kind = .other(NotificationMethod.getHistory.name)
+        params = query.wire
     }
 }

@@ -65,14 +65,13 @@ extension DeviceCore {
         switch step {
         case .ask(let query):
             perform(
-                Device.Command(.getHistory, wire: query.wire), desktop: fill.desktop,
+                Device.Command(history: query), desktop: fill.desktop,
                 timeout: Int64(clamping: Self.syncTimeout)
             ) { core, performed in
                 switch performed {
                 case .answered(let result):
                     var fill = fill
-                    guard HostError(refusedBy: result) == nil, let page = try? HistoryPage(decoding: .object(result))
-                    else { return core.catchUp(fill.desktop) }
+                    guard case .success(let page) = HistoryPage.read(result) else { return core.catchUp(fill.desktop) }
                     fill.rows += page.rows
                     // Rows come the newest first: beyond the gap there is nothing to look for.
                     let isBeyond = page.rows.contains { $0.createdAt.map { $0 < fill.since } ?? false }

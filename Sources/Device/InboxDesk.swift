@@ -22,7 +22,7 @@ final class InboxRun {
     let desktop: PairedDesktop
     /// It was not the host who asked for it: it goes on without waiters.
     let isOwn: Bool
-    var machine = InboxRefresh()
+    var machine: InboxRefresh
     var run = Inbox.Run(number: 0, through: 0)
     /// The youngest row when the page was asked for that is under way.
     var through: Int64 = 0
@@ -38,6 +38,9 @@ final class InboxRun {
     /// Ends it, when nobody waits any more.
     var giveUp: (@EventLoop (InboxRun, HostError) -> Void)?
 
+    /// At each connect at most so many rows are read: what is older is as it was, until the host asks.
+    private static let ownLimit: Int64 = 2_000
+
     struct Summary: Sendable {
         var added = 0
         var updated = 0
@@ -46,6 +49,7 @@ final class InboxRun {
 
     init(of desktop: PairedDesktop, isOwn: Bool, deadline: UInt64) {
         (self.desktop, self.isOwn, self.deadline) = (desktop, isOwn, deadline)
+        machine = InboxRefresh(rowLimit: isOwn ? Self.ownLimit : InboxRefresh.rowLimit)
     }
 
     func wait(until deadline: UInt64, _ then: @escaping Then) {

@@ -128,7 +128,14 @@ extension Inbox {
     ) throws(StoreError) -> Int {
         var pushed = 0
         for row in rows.sorted(by: { ($0.createdAt ?? receivedAt) < ($1.createdAt ?? receivedAt) }) {
-            guard !row.read, row.createdAt ?? receivedAt >= moment else {
+            // One that does not say when it was made is news where it is new.
+            let isNews: Bool
+            if let createdAt = row.createdAt {
+                isNews = createdAt >= moment
+            } else {
+                isNews = try !has(row.id, of: desktop)
+            }
+            guard !row.read, isNews else {
                 _ = try merge(row, from: desktop, receivedAt: receivedAt)
                 continue
             }
@@ -162,6 +169,11 @@ extension Inbox {
     }
 
     // MARK: Rows
+
+    private func has(_ id: NotificationID, of desktop: PeerID) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT count(*) FROM inbox WHERE desktop = ? AND id = ?", [.text(desktop.text), .text(id.text)]) > 0
+    }
 
     /// What the desktop has said of rows that it can have known when a page was asked for.
     private func known(
