@@ -607,7 +607,8 @@ def test_a_device_that_was_unpaired_unheard_has_no_rights(house: House) -> None:
     again = house.desktop("--no-pair")
     again.event("connection.changed", online=True)
     sent = house.bellwire("send", "Evil", "--timeout", "3")
-    assert sent.wait() in (1, 3)
+    # Refused; or it has heard meanwhile that it is not paired any more.
+    assert sent.wait() in (1, 3, 4)
     assert not any("Evil" in line for line in again.out.all)
 
 
