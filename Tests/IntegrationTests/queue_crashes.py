@@ -2,8 +2,8 @@
 
     queue_crashes.py [--commands 1000] [--seed 1]
 
-Needs the release stage (BELLWIRE_STAGE), as the integration tests do. A run with one seed kills the same processes after
-the same times, as far as the machine lets it.
+Needs the release stage (BELLWIRE_STAGE), as the integration tests do. A seed kills the same processes at the same
+progress, as far as the machine lets it.
 """
 
 from __future__ import annotations

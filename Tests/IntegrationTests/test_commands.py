@@ -1,5 +1,5 @@
-"""Commands whose connections end while they wait, whose desktop does not answer in time, and what a desktop of ours makes of
-those that come again: each of the eleven methods, between real processes."""
+"""Commands whose connections end while they wait, or whose desktop does not answer in time: each of the eleven methods,
+between real processes."""
 
 from __future__ import annotations
 
