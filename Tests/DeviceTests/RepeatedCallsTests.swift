@@ -83,13 +83,17 @@ struct RepeatedCallsTests {
     @Test("a call that waits while the desktop loses its connection is answered when it is back")
     func desktopReconnects() async throws {
         let bench = try await SealedBench()
-        // The call goes out while the desktop is there, and its connection takes the request with it.
-        async let sent = bench.invoke("notification.sendToMobile", ["title": "Tea", "body": ""], timeout: 30_000)
-        async let other = bench.invoke("notification.getUnreadCount", timeout: 30_000)
-        _ = try await bench.deviceState
-        await cut(bench.desktop)
-        #expect(try await sent.get()["success"] == true)
-        #expect(try await other.get()["count"] != nil)
+        let ends = Mailbox<Result<Device.Reply, HostError>>()
+        // The calls go out while the desktop is there, and its connection takes the requests with it.
+        for (method, params) in [
+            ("notification.sendToMobile", #"{"title":"Tea","body":""}"#), ("notification.getUnreadCount", "{}"),
+        ] {
+            let command = try Device.Command(method, params: params)
+            bench.device.invoke(command, desktop: nil, timeout: 30_000) { end in EventLoop.post { ends.put(end) } }
+        }
+        EventLoop.post { [desktop = bench.desktop] in cut(desktop) }
+        let results = try await collect(2, ends)
+        #expect(results.contains { $0["success"] == true } && results.contains { $0["count"] != nil })
         #expect(try await bench.history()["total"] == 1)
         await bench.end()
     }

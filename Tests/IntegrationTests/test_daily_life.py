@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -148,6 +149,10 @@ def test_8_pushes_of_a_minute_away_come_late_and_unread(house: House) -> None:
     for number in range(3):
         answer = house.send(f"While away {number}")
         assert answer["failedCount"] == 1
+    # What comes within two seconds counts as live: this was longer ago.
+    due = time.monotonic() + 2.5
+    while (left := due - time.monotonic()) > 0:
+        select.select([], [], [], left)
     house.device.call("bw_device_resume")
     for number in range(3):
         push = house.device.event("notification.received", title=f"While away {number}")
