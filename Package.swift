@@ -111,7 +111,8 @@ targets += [
     .testTarget(
         name: "DeviceTests",
         dependencies: [
-            "Device", "Desktop", "Relay", "Notifications", "OfflineQueue", "Pairing", "Signalling", "Sealing", "Identity",
+            "Device", "Desktop", "Relay", "Notifications", "OfflineQueue", "Pairing", "Signalling", "Sealing",
+            "Identity",
             "Store", "Hosting", "Transport", "Wire", "JSON",
         ]),
     .testTarget(
