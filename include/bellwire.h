@@ -654,6 +654,16 @@ BW_API bw_status bw_desktop_notify_async(bw_desktop *desktop, const char *params
 /* The desktop's history: parameters and result of notification.getHistory. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_history(bw_desktop *desktop, const char *params_json, char **result_json);
 
+/* One of the eleven methods ("notification.markAllAsRead", "notification.updateSettings", …) for the desktop's own user,
+ * who may do everything: parameters and result as above under "Methods"; devices hear of what changes. "sendToMobile"
+ * needs a "deviceId". Errors: BW_E_INVALID, BW_E_UNSUPPORTED (method), BW_E_NOT_FOUND, BW_E_STORE, BW_E_TIMEOUT (carried
+ * out; who was reached is not known in time). Since 0.1. */
+BW_API bw_status bw_desktop_invoke(bw_desktop *desktop, const char *method, const char *params_json,
+                                   int32_t timeout_ms, char **result_json);
+BW_API bw_status bw_desktop_invoke_async(bw_desktop *desktop, const char *method, const char *params_json,
+                                         int32_t timeout_ms, bw_completion completion, void *user_data,
+                                         bw_destroy destroy);
+
 /* ================================================================================================================
  * Relay
  * ============================================================================================================= */

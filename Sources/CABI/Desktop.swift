@@ -255,3 +255,38 @@ public func bw_desktop_history(
         try give(try endpoint.queue.call { endpoint.role.history(query, then: $0) }, to: result)
     }
 }
+
+@_cdecl("bw_desktop_invoke") @implementation
+public func bw_desktop_invoke(
+    _ desktop: OpaquePointer?, _ method: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        let command = try ownCommand(method, params_json)
+        let timeout = try timeout(timeout_ms)
+        let result = try endpoint.queue.call { endpoint.role.invoke(command, timeout: timeout, then: $0) }
+        if let result_json { try give(result, to: result_json) }
+    }
+}
+
+@_cdecl("bw_desktop_invoke_async") @implementation
+public func bw_desktop_invoke_async(
+    _ desktop: OpaquePointer?, _ method: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
+    _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
+) -> bw_status {
+    let userData = UserData(user_data, destroy)
+    return entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        let command = try ownCommand(method, params_json)
+        let timeout = try timeout(timeout_ms)
+        let completion = try CABI.completion(completion, userData)
+        try endpoint.queue.call(completion) { endpoint.role.invoke(command, timeout: timeout, then: $0) }
+    }
+}
+
+private func ownCommand(
+    _ method: UnsafePointer<CChar>?, _ params: UnsafePointer<CChar>?
+) throws(HostError) -> Desktop.OwnCommand {
+    try Desktop.OwnCommand(try text(method, "method"), params: try optionalText(params, "params_json"))
+}

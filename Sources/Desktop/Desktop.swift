@@ -121,6 +121,10 @@ package final class Desktop: Role {
         EventLoop.post { [core] in core.history(query, then) }
     }
 
+    package func invoke(_ command: OwnCommand, timeout: Int64, then: @escaping Then) {
+        EventLoop.post { [core] in core.invoke(command, timeout: timeout, then) }
+    }
+
     package func shutDown(then: @escaping @Sendable () -> Void) {
         EventLoop.post { [core, directory] in
             core.shutDown {

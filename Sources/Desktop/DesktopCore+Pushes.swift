@@ -22,6 +22,19 @@ extension DesktopCore {
     // MARK: The host's own
 
     func notify(_ notice: Desktop.Notice, timeout: Int64, _ then: @escaping Then) {
+        carryOutOwn(notice.method, notice.params, timeout: timeout) {
+            then($0.flatMap { $0.noticeResult(of: notice.method) })
+        }
+    }
+
+    func invoke(_ command: Desktop.OwnCommand, timeout: Int64, _ then: @escaping Then) {
+        carryOutOwn(command.method, command.params, timeout: timeout) { then($0.flatMap(\.ownResult)) }
+    }
+
+    private func carryOutOwn(
+        _ method: NotificationMethod, _ params: JSONObject, timeout: Int64,
+        then: @escaping @EventLoop (Result<CommandResponse.Outcome, HostError>) -> Void
+    ) {
         guard !isShutDown else { return then(.failure(.closed)) }
         let once = Once(then)
         let timer = LoopTimer {
@@ -29,16 +42,16 @@ extension DesktopCore {
             once.call(.failure(HostError(.timeout, message)))
         }
         timer.start(after: UInt64(clamping: timeout))
-        carryOut(.host, notice.method.name, notice.params) { core, outcome in
+        carryOut(.host, method.name, params) { core, outcome in
             timer.stop()
-            once.call(core.isShutDown ? .failure(.closed) : outcome.hostResult(of: notice.method))
+            once.call(core.isShutDown ? .failure(.closed) : .success(outcome))
         }
     }
 
     func history(_ query: Desktop.HistoryQuery, _ then: @escaping Then) {
         guard !isShutDown else { return then(.failure(.closed)) }
         carryOut(.host, NotificationMethod.getHistory.name, query.params) { core, outcome in
-            then(core.isShutDown ? .failure(.closed) : outcome.hostResult(of: .getHistory))
+            then(core.isShutDown ? .failure(.closed) : outcome.ownResult)
         }
     }
 }
@@ -46,11 +59,11 @@ extension DesktopCore {
 /// The first of several outcomes counts.
 @EventLoop
 private final class Once {
-    private var then: Then?
+    private var then: (@EventLoop (Result<CommandResponse.Outcome, HostError>) -> Void)?
 
-    init(_ then: @escaping Then) { self.then = then }
+    init(_ then: @escaping @EventLoop (Result<CommandResponse.Outcome, HostError>) -> Void) { self.then = then }
 
-    func call(_ result: Result<String, HostError>) {
+    func call(_ result: Result<CommandResponse.Outcome, HostError>) {
         let then = self.then
         self.then = nil
         then?(result)
@@ -58,21 +71,23 @@ private final class Once {
 }
 
 extension CommandResponse.Outcome {
-    /// As `bw_desktop_notify` and `bw_desktop_history` give it.
-    fileprivate func hostResult(of method: NotificationMethod) -> Result<String, HostError> {
+    /// As `bw_desktop_invoke` and `bw_desktop_history` give it.
+    fileprivate var ownResult: Result<String, HostError> {
         switch self {
-        case .error(let error):
-            let code: HostError.Code = error.code == .internalError ? .store : .notFound
-            return .failure(HostError(code, error.message))
-        case .result(let result):
-            guard method == .sendToMobile else { return .success(result.serialized()) }
-            let isDelivered = result["delivered"]?.bool == true
-            return .success(
-                JSONValue.object([
-                    "success": true, "notificationId": result["notificationId"],
-                    "deliveredCount": .integer(isDelivered ? 1 : 0), "failedCount": .integer(isDelivered ? 0 : 1),
-                    "timestamp": result["timestamp"],
-                ]).serialized())
+        case .result(let result): .success(result.serialized())
+        case .error(let error): .failure(HostError(error.code == .internalError ? .store : .notFound, error.message))
         }
+    }
+
+    /// As `bw_desktop_notify` gives it.
+    fileprivate func noticeResult(of method: NotificationMethod) -> Result<String, HostError> {
+        guard method == .sendToMobile, case .result(let result) = self else { return ownResult }
+        let isDelivered = result["delivered"]?.bool == true
+        return .success(
+            JSONValue.object([
+                "success": true, "notificationId": result["notificationId"],
+                "deliveredCount": .integer(isDelivered ? 1 : 0), "failedCount": .integer(isDelivered ? 0 : 1),
+                "timestamp": result["timestamp"],
+            ]).serialized())
     }
 }

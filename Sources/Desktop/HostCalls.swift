@@ -46,6 +46,20 @@ extension Desktop {
         }
     }
 
+    /// One of the eleven methods, carried out for the desktop's own user.
+    package struct OwnCommand: Sendable {
+        let method: NotificationMethod
+        let params: JSONObject
+
+        package init(_ name: String, params text: String?) throws(HostError) {
+            guard let method = NotificationMethod(name: name) else {
+                throw HostError(.unsupported, "a desktop has no method of this name", detail: ["field": "method"])
+            }
+            self.method = method
+            params = try Desktop.check(method, try Desktop.object(text))
+        }
+    }
+
     private static func check(
         _ method: NotificationMethod, _ object: JSONObject
     ) throws(HostError) -> JSONObject {

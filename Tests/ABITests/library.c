@@ -386,6 +386,10 @@ static void desktop_functions(bw_desktop *desktop)
     CHECK_STATUS(bw_desktop_devices(desktop, &out), NONE);
     CHECK_STATUS(bw_desktop_notify(desktop, PARAMS, 1000, &out), NONE);
     CHECK_STATUS(bw_desktop_history(desktop, NULL, &out), NONE);
+    CHECK_STATUS(bw_desktop_invoke(desktop, "notification.clearAll", NULL, 1000, &out), NONE);
+    CHECK_STATUS(bw_desktop_invoke_async(desktop, "notification.clearAll", NULL, 1000, complete_never, user_data(),
+                                         give_back),
+                 NONE);
     CHECK_STATUS(bw_desktop_close(desktop), NONE);
     CHECK(out == &untouched && subscription == 77, "no output was written");
 }
@@ -482,6 +486,10 @@ static void outputs_that_are_null(void)
     CHECK_STATUS(bw_pairing_list(device, NULL), BW_E_INVALID);
     CHECK_STATUS(bw_desktop_devices(desktop, NULL), BW_E_INVALID);
     CHECK_STATUS(bw_desktop_history(desktop, NULL, NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_desktop_invoke(desktop, NULL, NULL, 1000, NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_desktop_invoke(desktop, "notification.clearAll", NULL, 0, NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_desktop_invoke(desktop, "notification.sing", NULL, 1000, NULL), BW_E_UNSUPPORTED);
+    CHECK_STATUS(bw_desktop_invoke(desktop, "notification.clearAll", NULL, 1000, NULL), BW_OK);
     CHECK_STATUS(bw_device_close(device), BW_OK);
     CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
     CHECK_STATUS(bw_relay_close(relay), BW_OK);

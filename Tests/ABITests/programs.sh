@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154 # run.sh sets what these share
 # Sourced by run.sh: the C programs, each with both libraries, compiled by gcc and clang as C99 and as C++17, run by
-# themselves and under valgrind.
+# themselves; under valgrind, which looks at the library more than at its host, once as C99 and once as C++17.
 
 programs=(library options callbacks scan process endtoend queue inbox)
 
@@ -88,7 +88,7 @@ test_programs() {
             if [[ $name == load.* ]]; then arguments=("$stage/lib/libbellwire.so.1"); fi
             if [ "$how" = native ]; then
                 run_logged "$work/logs/$how.$name" "$how" "$binary" ${arguments[@]+"${arguments[@]}"}
-            else
+            elif [[ $name =~ \.(gcc-c99|clang-c\+\+17)$ ]]; then
                 while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
                 run_logged "$work/logs/$how.$name" "$how" "$binary" ${arguments[@]+"${arguments[@]}"} &
             fi

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hosts import QUEUED, Host
+from hosts import QUEUED, STATUS, Host
 from peers import FakeDesktop, Object, Server, receive
 from programs import Program
 
@@ -159,3 +159,23 @@ def test_8_pushes_of_a_minute_away_come_late_and_unread(house: House) -> None:
         assert push["late"] is True
     assert house.unread() == 3
     assert len(house.device.of("notification.received")) == 3
+
+
+def test_what_the_desktops_own_user_changes_reaches_the_device(house: House) -> None:
+    answer = house.desktop.call("bw_desktop_invoke", "notification.updateSettings", {"soundEnabled": False}, 10_000)
+    assert answer["settings"]["soundEnabled"] is False
+    changed = house.device.wait(
+        lambda event: event.get("event") == "settings.changed" and not event["data"]["settings"]["soundEnabled"]
+    )
+    assert changed["data"]["settings"]["enabled"] is True
+    house.send("Seen there")
+    house.device.event("unread.changed", unread=1)
+    assert house.desktop.call("bw_desktop_invoke", "notification.markAllAsRead", None, 10_000)["markedCount"] == 1
+    house.device.event("unread.changed", unread=0)
+    for method, params, status in [
+        ("notification.sing", None, "BW_E_UNSUPPORTED"),
+        ("notification.updateSettings", {"loud": True}, "BW_E_INVALID"),
+        ("notification.markAsRead", {"notificationId": ""}, "BW_E_INVALID"),
+    ]:
+        outcome = house.desktop.outcome("bw_desktop_invoke", method, params, 10_000)
+        assert outcome["status"] == STATUS[status], outcome
