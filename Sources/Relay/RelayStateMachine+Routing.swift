@@ -65,7 +65,7 @@ extension RelayStateMachine {
             forgetIfIdle(target)
             return refuse(id, .tooLarge, at: moment)
         }
-        noteTalk(of: sender, id, to: target)
+        noteTalk(of: sender, id, to: target, isProved: from.isProved)
 
         // protocol.md 4.1: a sealed message goes only to a proved registration, else it is stored.
         let isSealed = isMessage && envelope.sealed.kind == .yes
@@ -74,18 +74,20 @@ extension RelayStateMachine {
             return .forward(to: registration.connection, frame)
         }
         if isTargetClosing { counters.forwarded -= 1 }
-        return storeAndTell(frame, isSealed: isSealed, bytes, envelope, target, id, at: moment)
+        let source: AbsentStore.Source =
+            from.isProved ? .proved(sender) : .network(connections[id.slot].network)
+        return storeAndTell(frame, of: source, isSealed: isSealed, bytes, envelope, target, id, at: moment)
     }
 
     /// The target is absent, or has not proved what a sealed message asks of it: keeps the frame and tells the sender.
     private mutating func storeAndTell(
-        _ frame: RoutedFrame, isSealed: Bool, _ bytes: UnsafeRawBufferPointer, _ envelope: Envelope, _ target: Int,
-        _ sender: ConnectionID, at moment: Moment
+        _ frame: RoutedFrame, of source: AbsentStore.Source, isSealed: Bool, _ bytes: UnsafeRawBufferPointer,
+        _ envelope: Envelope, _ target: Int, _ sender: ConnectionID, at moment: Moment
     ) -> FrameAction {
         let peer = peers[target]
         // Nobody who comes later may find what was sent to a code (protocol.md 1).
         if !peer.isAlias, frame.count + RelayFrame.maximumOfflineWrapping <= limits.frameBytes,
-            absent.keep(frame.bytes(of: bytes), for: target, isSealed: isSealed, at: moment)
+            absent.keep(frame.bytes(of: bytes), for: target, from: source, isSealed: isSealed, at: moment)
         {
             counters.stored += 1
         }
@@ -101,11 +103,14 @@ extension RelayStateMachine {
 
     /// Whoever sends to an id has talked with it. Aliases of typed codes are nobody's acquaintances.
     @inline(__always)
-    private mutating func noteTalk(of sender: Int, _ id: ConnectionID, to target: Int) {
+    private mutating func noteTalk(of sender: Int, _ id: ConnectionID, to target: Int, isProved: Bool) {
         guard connections[id.slot].lastTarget != target || connections[id.slot].lastVersion != acquaintances.version
         else { return }
         guard !peers[sender].isAlias, !peers[target].isAlias else { return }
-        for forgotten in acquaintances.meet(sender, target) where forgotten != target { forgetIfIdle(forgotten) }
+        let network = isProved ? nil : connections[id.slot].network
+        for forgotten in acquaintances.meet(sender, target, from: network) where forgotten != target {
+            forgetIfIdle(forgotten)
+        }
         // Only a pair that is in the table: an index may come to mean another peer, but not before a pair of the first
         // was forgotten.
         guard acquaintances.know(sender, target) else { return }

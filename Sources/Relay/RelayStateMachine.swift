@@ -69,6 +69,7 @@ struct RelayStateMachine {
     var acquaintances: Acquaintances
     var doorkeeper: Doorkeeper
     var aliases: AliasHolders
+    var networks = Networks()
     var proved: ProvedIDs
     /// Under which this relay is dialled, as UTF-8. Kept up to date by the owner.
     var origins: Set<[UInt8]> = []
@@ -96,6 +97,7 @@ struct RelayStateMachine {
     mutating func opened(from address: String, isLoopback: Bool, at moment: Moment) -> ConnectionID {
         var connection = Connection()
         connection.address = address
+        connection.network = networks.came(from: address)
         connection.state = .unregistered(address: address)
         connection.isLimited = !isLoopback || limits.limitsLoopback
         let slot: Int
@@ -120,6 +122,8 @@ struct RelayStateMachine {
         var actions: [Action] = []
         withdrawClaim(of: id)
         let state = connections[id.slot].state
+        let network = connections[id.slot].network
+        networks.left(network, isCounted: isCounted(network))
         connections[id.slot] = Connection()
         connections[id.slot].generation = id.generation &+ 1
         freeSlots.append(id.slot)
@@ -161,7 +165,8 @@ struct RelayStateMachine {
         return actions
     }
 
-    /// Call it about once a minute. Forgets stored frames that are too old, and whom peers knew that have long been gone.
+    /// Call it about once a minute. Forgets stored frames that are too old, whom peers knew that have long been gone, and
+    /// networks of which nothing is left.
     mutating func sweep(at moment: Moment) {
         for peer in absent.expire(at: moment) { forgetIfIdle(peer) }
         for peer in peers.indices where !acquaintances.isEmpty(for: peer) {
@@ -171,7 +176,12 @@ struct RelayStateMachine {
             for other in acquaintances.forgetAll(of: peer) { forgetIfIdle(other) }
             forgetIfIdle(peer)
         }
+        let (absent, acquaintances) = (absent, acquaintances)
+        networks.sweep { absent.holds($0) || acquaintances.holds($0) }
     }
+
+    /// Does the network have a share of what is everybody's?
+    private func isCounted(_ network: Int) -> Bool { absent.holds(network) || acquaintances.holds(network) }
 
     /// A peer of whom nothing is known any more leaves the table.
     mutating func forgetIfIdle(_ peer: Int) {
@@ -194,6 +204,8 @@ struct Connection {
     var state = State.closed
     /// Where it came from.
     var address = ""
+    /// The number of that in ``Networks``.
+    var network = -1
     /// The peer whose id this connection waits for.
     var claims: Int?
     /// The nonce that it may answer.

@@ -33,7 +33,8 @@ struct RelayModelTests {
         for step in 0..<4_000 {
             let connection = model.open.randomElement(using: &generator)
             switch Int.random(in: 0..<100, using: &generator) {
-            case 0..<12 where model.open.count < 20: model.open.append(bench.open())
+            case 0..<12 where model.open.count < 20:
+                model.open.append(bench.open(from: "192.0.2.\(Int.random(in: 0..<4, using: &generator))"))
             case 12..<20:
                 guard let connection else { continue }
                 bench.close(connection)

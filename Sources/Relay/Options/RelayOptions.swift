@@ -55,15 +55,17 @@ package struct RelayOptions: Sendable {
     /// `max_proved_ids`, default 100,000.
     package var maximumProvedIDs = 100_000
 
-    /// Absent peers for which something is kept; for more, nothing is. `max_absent_peers`, default 10,000.
+    /// Absent peers for which something is kept; for more, nothing is. For a quarter of them (for one at least) one network
+    /// may have something kept that has proved no id. `max_absent_peers`, default 10,000.
     package var maximumAbsentPeers = 10_000
-    /// Frames kept for one of them; the oldest goes. `max_stored_per_peer`, default 100; 0 = keep nothing.
+    /// Frames kept for one of them; the oldest goes of whoever has sent most of them. `max_stored_per_peer`, default 100;
+    /// 0 = keep nothing.
     package var maximumStoredPerPeer = 100
     /// Bytes kept for one of them, never more than half of `max_queued_bytes`, so that all of them can be sent at once;
-    /// the oldest go. `max_stored_bytes_per_peer`, default 4 MiB.
+    /// the oldest go of whoever has sent most of them. `max_stored_bytes_per_peer`, default 4 MiB.
     package var maximumStoredBytesPerPeer = 4 << 20
     /// Bytes kept for all of them; at the limit a peer's own oldest go, and where that is not enough the new frame is
-    /// not kept. `max_stored_bytes`, default 64 MiB.
+    /// not kept. A quarter of it is for what one network sends that has proved no id. `max_stored_bytes`, default 64 MiB.
     package var maximumStoredBytes = 64 << 20
     /// Milliseconds that a frame is kept. `stored_for_ms`, default 24 h.
     package var storedFor: UInt64 = 24 * 60 * 60 * 1_000
@@ -71,10 +73,11 @@ package struct RelayOptions: Sendable {
     /// Bytes waiting for one slow reader; with more it is disconnected, and nobody else waits for it.
     /// `max_queued_bytes`, default 8 MiB.
     package var maximumQueuedBytes = 8 << 20
-    /// Peers that one peer has talked with, who hear of its presence; the oldest is forgotten.
-    /// `max_acquaintances_per_peer`, default 256.
+    /// Peers that one peer has talked with, who hear of its presence; the oldest is forgotten of which only one has
+    /// sent, and where both have the new one is not noted. `max_acquaintances_per_peer`, default 256.
     package var maximumAcquaintancesPerPeer = 256
-    /// Such pairs in all; at the limit a peer can only replace its own. `max_acquaintances`, default 65,536.
+    /// Such pairs in all; at the limit a peer can only replace its own. Half of them are for what one network begins that
+    /// has proved no id. `max_acquaintances`, default 65,536.
     package var maximumAcquaintances = 65_536
 
     /// A numeric address or `localhost`, and a port.

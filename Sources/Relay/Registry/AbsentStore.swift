@@ -3,7 +3,13 @@
 /// Frames leave when they were written to the peer's new connection, when they are too old, or when newer ones for the
 /// same peer need their place. One peer's frames never push out another's: when the whole store is full, new frames are
 /// not kept.
+///
+/// Nobody has the store for himself: what the unproved registrations of one network have sent takes a quarter of its
+/// bytes and of its absent peers at most. With more a network pushes out its own, for the same peer, or is refused.
 struct AbsentStore {
+    typealias Source = AbsentQueue.Source
+    typealias StoredFrame = AbsentQueue.Frame
+
     struct Limits {
         var peers: Int
         var framesPerPeer: Int
@@ -11,16 +17,11 @@ struct AbsentStore {
         var bytes: Int
         /// Milliseconds.
         var age: UInt64
-    }
 
-    struct StoredFrame {
-        /// As it would have been routed: for a `message`, with `from` and `timestamp`.
-        let bytes: [UInt8]
-        let storedAt: Moment
-        /// Only for a registration that was proved (protocol.md 4.1).
-        let isSealed: Bool
-        /// The delivery that it is on its way with; 0 = none.
-        fileprivate(set) var delivery: UInt64 = 0
+        /// Of one network.
+        var bytesPerNetwork: Int { bytes / 4 }
+        /// Of one network: for so many it may have something here.
+        var peersPerNetwork: Int { max(1, peers / 4) }
     }
 
     /// Frames on their way to a peer that has come.
@@ -30,13 +31,15 @@ struct AbsentStore {
         let frames: [StoredFrame]
     }
 
-    private struct Queue {
-        var frames: [StoredFrame] = []
+    /// What one network has here, over all peers.
+    private struct Share {
+        var peers = 0
         var bytes = 0
     }
 
     private let limits: Limits
-    private var queues: [Int: Queue] = [:]
+    private var queues: [Int: AbsentQueue] = [:]
+    private var shares: [Int: Share] = [:]
     private var nextDelivery: UInt64 = 1
     private(set) var frameCount = 0
     private(set) var byteCount = 0
@@ -52,58 +55,74 @@ struct AbsentStore {
     /// What a frame costs beyond its bytes: the array's header and its place in the queue.
     static let overhead = 64
 
+    static func cost(of count: Int) -> Int { count + overhead }
+
     func isEmpty(for peer: Int) -> Bool { queues[peer] == nil }
+
+    func queue(of peer: Int) -> AbsentQueue? { queues[peer] }
+
+    /// Has the network sent something that is still here?
+    func holds(_ network: Int) -> Bool { shares[network] != nil }
 
     /// Keeps a frame, or counts it as refused. Returns whether it was kept.
     @discardableResult
-    mutating func keep(_ frame: [UInt8], for peer: Int, isSealed: Bool = false, at moment: Moment) -> Bool {
-        let cost = frame.count + Self.overhead
-        var queue = queues[peer] ?? Queue()
-        guard cost <= limits.bytesPerPeer, limits.framesPerPeer > 0, queues[peer] != nil || queues.count < limits.peers
+    mutating func keep(
+        _ frame: [UInt8], for peer: Int, from source: Source, isSealed: Bool = false, at moment: Moment
+    ) -> Bool {
+        // Taken out while it changes, so that its array is not copied.
+        let isNew = queues[peer] == nil
+        var queue = queues.removeValue(forKey: peer) ?? AbsentQueue()
+        let before = Totals(queue)
+        defer { put(queue, for: peer, insteadOf: before) }
+        guard !isNew || queues.count < limits.peers, makeRoom(in: &queue, Self.cost(of: frame.count), from: source)
         else {
             refused += 1
             return false
         }
-        // Only what this peer already has can make room: count first, then drop.
-        var dropped = 0
-        var droppedBytes = 0
-        while dropped < queue.frames.count,
-            queue.frames.count - dropped >= limits.framesPerPeer
-                || queue.bytes - droppedBytes + cost > limits.bytesPerPeer
-                || byteCount - droppedBytes + cost > limits.bytes
-        {
-            droppedBytes += queue.frames[dropped].bytes.count + Self.overhead
-            dropped += 1
-        }
-        guard byteCount - droppedBytes + cost <= limits.bytes else {
-            refused += 1
-            return false
-        }
-        // Taken out while it changes, so that its array is not copied.
-        queues[peer] = nil
-        queue.frames.removeFirst(dropped)
-        queue.frames.append(StoredFrame(bytes: frame, storedAt: moment, isSealed: isSealed))
-        queue.bytes += cost - droppedBytes
-        queues[peer] = queue
-        frameCount += 1 - dropped
-        byteCount += cost - droppedBytes
-        displaced += UInt64(dropped)
+        displaced += UInt64(before.frames - queue.frames.count)
+        queue.append(StoredFrame(frame, from: source, isSealed: isSealed, at: moment))
         return true
+    }
+
+    /// Makes room for one more frame: only what this peer already has can go. `false` = there is none, and nothing went.
+    private func makeRoom(in queue: inout AbsentQueue, _ cost: Int, from source: Source) -> Bool {
+        guard cost <= limits.bytesPerPeer, limits.framesPerPeer > 0 else { return false }
+        let own = queue.holding(of: source)
+        // What is left by all that is kept for other peers: to this peer, and to the source.
+        let room = min(limits.bytesPerPeer, limits.bytes - (byteCount - queue.bytes))
+        var ownRoom = Int.max
+        if case .network(let network) = source {
+            let share = shares[network] ?? Share()
+            guard own != nil || share.peers < limits.peersPerNetwork else { return false }
+            ownRoom = limits.bytesPerNetwork - (share.bytes - (own?.bytes ?? 0))
+        }
+        var untouched: AbsentQueue?
+        while true {
+            let loser: Source?
+            if (queue.holding(of: source)?.bytes ?? 0) + cost > ownRoom {
+                loser = source
+            } else if queue.frames.count >= limits.framesPerPeer {
+                loser = queue.loser(for: source, 1) { $0.frames }
+            } else if queue.bytes + cost > room {
+                loser = queue.loser(for: source, cost) { $0.bytes }
+            } else {
+                return true
+            }
+            if untouched == nil { untouched = queue }
+            guard let loser, queue.removeOldest(of: loser) else {
+                queue = untouched ?? queue
+                return false
+            }
+        }
     }
 
     /// What is to be sent to a peer that has come, oldest first, without what is on its way already. All of it stays
     /// in the store until ``written(to:through:)``. Sealed frames wait for one who `isProved`.
     mutating func takeForDelivery(to peer: Int, isProved: Bool, at moment: Moment) -> Delivery? {
         dropExpired(of: peer, at: moment)
-        guard var queue = queues[peer] else { return nil }
-        queues[peer] = nil
+        guard var queue = queues.removeValue(forKey: peer) else { return nil }
         defer { queues[peer] = queue }
-        var fresh: [StoredFrame] = []
-        for index in queue.frames.indices
-        where queue.frames[index].delivery == 0 && (isProved || !queue.frames[index].isSealed) {
-            queue.frames[index].delivery = nextDelivery
-            fresh.append(queue.frames[index])
-        }
+        let fresh = queue.take(for: nextDelivery, isProved: isProved)
         guard !fresh.isEmpty else { return nil }
         defer { nextDelivery += 1 }
         return Delivery(number: nextDelivery, frames: fresh)
@@ -116,9 +135,8 @@ struct AbsentStore {
 
     /// The peer's connection ended: what was on its way and is still here must be sent again.
     mutating func deliveryEnded(for peer: Int) {
-        guard var queue = queues[peer] else { return }
-        queues[peer] = nil
-        for index in queue.frames.indices { queue.frames[index].delivery = 0 }
+        guard var queue = queues.removeValue(forKey: peer) else { return }
+        queue.deliveryEnded()
         queues[peer] = queue
     }
 
@@ -137,20 +155,39 @@ struct AbsentStore {
 
     @discardableResult
     private mutating func drop(of peer: Int, where isDone: (StoredFrame) -> Bool) -> Int {
-        guard var queue = queues[peer] else { return 0 }
-        queues[peer] = nil
-        var bytes = 0
-        let before = queue.frames.count
-        queue.frames.removeAll { frame in
-            guard isDone(frame) else { return false }
-            bytes += frame.bytes.count + Self.overhead
-            return true
+        guard var queue = queues.removeValue(forKey: peer) else { return 0 }
+        let before = Totals(queue)
+        defer { put(queue, for: peer, insteadOf: before) }
+        return queue.removeAll(where: isDone)
+    }
+
+    /// What a queue came to, before it was changed.
+    private struct Totals {
+        let frames: Int
+        let bytes: Int
+        let holdings: [AbsentQueue.Holding]
+
+        init(_ queue: AbsentQueue) {
+            frames = queue.frames.count
+            bytes = queue.bytes
+            holdings = queue.holdings
         }
-        let count = before - queue.frames.count
-        queue.bytes -= bytes
-        frameCount -= count
-        byteCount -= bytes
-        queues[peer] = queue.frames.isEmpty ? nil : queue
-        return count
+    }
+
+    /// Puts a changed queue back; what is counted over all peers follows.
+    private mutating func put(_ queue: AbsentQueue, for peer: Int, insteadOf before: Totals) {
+        if !queue.frames.isEmpty { queues[peer] = queue }
+        frameCount += queue.frames.count - before.frames
+        byteCount += queue.bytes - before.bytes
+        for holding in queue.holdings { count(holding, peers: 1, bytes: holding.bytes) }
+        for holding in before.holdings { count(holding, peers: -1, bytes: -holding.bytes) }
+    }
+
+    private mutating func count(_ holding: AbsentQueue.Holding, peers: Int, bytes: Int) {
+        guard case .network(let network) = holding.source else { return }
+        var share = shares[network] ?? Share()
+        share.peers += peers
+        share.bytes += bytes
+        shares[network] = share.peers > 0 ? share : nil
     }
 }

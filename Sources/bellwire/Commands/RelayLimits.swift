@@ -47,20 +47,28 @@ enum RelayLimits {
             Limit(
                 "max_proved_ids", relay.maximumProvedIDs,
                 "Ids that are remembered as proved; a new one is then registered, but not remembered."),
-            Limit("max_absent_peers", relay.maximumAbsentPeers, "Absent peers for which frames are kept."),
-            Limit("max_stored_per_peer", relay.maximumStoredPerPeer, "Frames kept for one of them; the oldest goes."),
+            Limit(
+                "max_absent_peers", relay.maximumAbsentPeers,
+                "Absent peers for which frames are kept; for a quarter of them from one network that has proved no id."),
+            Limit(
+                "max_stored_per_peer", relay.maximumStoredPerPeer,
+                "Frames kept for one of them; the oldest goes of who has most."),
             Limit(
                 "max_stored_bytes_per_peer", relay.maximumStoredBytesPerPeer,
-                "Bytes kept for one of them; the oldest go."),
-            Limit("max_stored_bytes", relay.maximumStoredBytes, "Bytes kept for all of them."),
+                "Bytes kept for one of them; the oldest go of who has most."),
+            Limit(
+                "max_stored_bytes", relay.maximumStoredBytes,
+                "Bytes kept for all of them; a quarter from one network that has proved no id."),
             Limit("stored_for_ms", relay.storedFor, "Milliseconds that a frame is kept."),
             Limit(
                 "max_queued_bytes", relay.maximumQueuedBytes,
                 "Bytes waiting for one slow reader, who is disconnected at more; nobody else waits."),
             Limit(
                 "max_acquaintances_per_peer", relay.maximumAcquaintancesPerPeer,
-                "Peers that hear of one peer's presence, having talked with it; the oldest is forgotten."),
-            Limit("max_acquaintances", relay.maximumAcquaintances, "Such pairs in all."),
+                "Peers that hear of one peer's presence, having talked with it; the oldest that is one-sided goes."),
+            Limit(
+                "max_acquaintances", relay.maximumAcquaintances,
+                "Such pairs in all; half of them from one network that has proved no id."),
         ]
     }()
 

@@ -1,0 +1,112 @@
+/// What is kept for one absent peer, in the order in which it came, and whose it is.
+struct AbsentQueue {
+    /// Who is counted for a frame.
+    enum Source: Hashable {
+        /// By number, all its registrations that have proved nothing: whoever has one of them can have hundreds.
+        case network(Int)
+        /// A peer whose id was proved.
+        case proved(Int)
+    }
+
+    /// What one source has here. Never nothing.
+    struct Holding {
+        let source: Source
+        fileprivate(set) var frames: Int
+        fileprivate(set) var bytes: Int
+    }
+
+    struct Frame {
+        /// As it would have been routed: for a `message`, with `from` and `timestamp`.
+        let bytes: [UInt8]
+        let source: Source
+        let storedAt: Moment
+        /// Only for a registration that was proved (protocol.md 4.1).
+        let isSealed: Bool
+        /// The delivery that it is on its way with; 0 = none.
+        fileprivate(set) var delivery: UInt64 = 0
+
+        init(_ bytes: [UInt8], from source: Source, isSealed: Bool, at moment: Moment) {
+            self.bytes = bytes
+            self.source = source
+            self.isSealed = isSealed
+            storedAt = moment
+        }
+
+        var cost: Int { AbsentStore.cost(of: bytes.count) }
+    }
+
+    private(set) var frames: [Frame] = []
+    /// Who was first here stands first.
+    private(set) var holdings: [Holding] = []
+    private(set) var bytes = 0
+
+    func holding(of source: Source) -> Holding? { holdings.first { $0.source == source } }
+
+    mutating func append(_ frame: Frame) {
+        frames.append(frame)
+        bytes += frame.cost
+        if let place = holdings.firstIndex(where: { $0.source == frame.source }) {
+            holdings[place].frames += 1
+            holdings[place].bytes += frame.cost
+        } else {
+            holdings.append(Holding(source: frame.source, frames: 1, bytes: frame.cost))
+        }
+    }
+
+    /// Whether there was one.
+    mutating func removeOldest(of source: Source) -> Bool {
+        guard let place = frames.firstIndex(where: { $0.source == source }) else { return false }
+        note(goneFrom: source, frames.remove(at: place).cost)
+        return true
+    }
+
+    /// Returns how many went.
+    mutating func removeAll(where isDone: (Frame) -> Bool) -> Int {
+        var gone: [(source: Source, cost: Int)] = []
+        frames.removeAll { frame in
+            guard isDone(frame) else { return false }
+            gone.append((frame.source, frame.cost))
+            return true
+        }
+        for frame in gone { note(goneFrom: frame.source, frame.cost) }
+        return gone.count
+    }
+
+    /// Puts what is on its way with no delivery on its way with that one, and returns it. Sealed frames wait for one who
+    /// `isProved`.
+    mutating func take(for delivery: UInt64, isProved: Bool) -> [Frame] {
+        var fresh: [Frame] = []
+        for index in frames.indices where frames[index].delivery == 0 && (isProved || !frames[index].isSealed) {
+            frames[index].delivery = delivery
+            fresh.append(frames[index])
+        }
+        return fresh
+    }
+
+    mutating func deliveryEnded() {
+        for index in frames.indices { frames[index].delivery = 0 }
+    }
+
+    /// Whose oldest frame goes for a new one: of whoever would then have the most here, by `measure`, of which the new one
+    /// has `size`. Who has little here loses nothing to one who has much. `nil` = the new one itself has the most.
+    func loser(for source: Source, _ size: Int, by measure: (Holding) -> Int) -> Source? {
+        var most = size
+        var loser: Source?
+        for holding in holdings {
+            let isOwn = holding.source == source
+            let share = measure(holding) + (isOwn ? size : 0)
+            guard share > most || share == most && (loser == nil || isOwn) else { continue }
+            most = share
+            loser = holding.source
+        }
+        return loser
+    }
+
+    private mutating func note(goneFrom source: Source, _ cost: Int) {
+        bytes -= cost
+        guard let place = holdings.firstIndex(where: { $0.source == source }) else { return }
+        holdings[place].frames -= 1
+        holdings[place].bytes -= cost
+        if holdings[place].frames == 0 { holdings.remove(at: place) }
+    }
+}
