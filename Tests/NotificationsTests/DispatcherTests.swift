@@ -66,13 +66,14 @@ import Wire
         #expect(dispatcher.counters.admitted == 1)
     }
 
-    @Test("recent keys forget as a list would", arguments: 1...50)
-    func recentKeys(seed: UInt64) {
+    @Test("recent pushes are forgotten as a list would", arguments: 1...50)
+    func recentPushes(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var keys = RecentKeys<Int>(limit: 8)
-        var model: [(key: Int, at: UInt64)] = []
+        var keys = RecentPushes(limit: 8)
+        var model: [(key: RecentPushes.Key, at: UInt64)] = []
         for now in 0..<UInt64(500) {
-            let key = Int.random(in: 0..<14, using: &random)
+            let number = Int.random(in: 0..<14, using: &random)
+            let key = RecentPushes.Key(desktop: PeerID("d\(number % 2)"), id: NotificationID("n\(number)"))
             let place = model.firstIndex { $0.key == key }
             switch Int.random(in: 0..<4, using: &random) {
             case 0:

@@ -6,12 +6,6 @@ package import Wire
 /// notification, never by a timestamp. What is older, or came before a restart, the inbox's rows tell apart
 /// (`protocol.md` 4.4).
 package struct Dispatcher: Sendable {
-    /// One notification of one desktop.
-    private struct Key: Hashable, Sendable {
-        let desktop: PeerID
-        let id: NotificationID
-    }
-
     /// What came so far, for the host to read.
     package struct Counters: Sendable, Equatable {
         package var admitted: UInt64 = 0
@@ -24,7 +18,7 @@ package struct Dispatcher: Sendable {
     package static let limit = 256
     package static let lifetime: UInt64 = 30_000
 
-    private var recent = RecentKeys<Key>(limit: Dispatcher.limit)
+    private var recent = RecentPushes(limit: Dispatcher.limit)
     package private(set) var counters = Counters()
 
     package init() {}
@@ -38,7 +32,7 @@ package struct Dispatcher: Sendable {
     package mutating func admit(
         _ event: NotificationEvent, from desktop: PeerID, now: UInt64
     ) -> Admission {
-        let key = Key(desktop: desktop, id: event.id)
+        let key = RecentPushes.Key(desktop: desktop, id: event.id)
         if let seenAt = recent.touch(key), now &- seenAt < Dispatcher.lifetime {
             counters.duplicates &+= 1
             return .duplicate
@@ -54,7 +48,7 @@ package struct Dispatcher: Sendable {
     /// An admitted push was not stored: its sender may try again.
     package mutating func release(_ id: NotificationID, from desktop: PeerID) {
         counters.admitted &-= 1
-        recent.remove(Key(desktop: desktop, id: id))
+        recent.remove(RecentPushes.Key(desktop: desktop, id: id))
     }
 
     /// An admitted push was in the inbox already.

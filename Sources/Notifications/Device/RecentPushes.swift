@@ -1,7 +1,15 @@
-/// The keys that were seen lately: at most so many, the least recently seen forgotten first.
+import Wire
+
+/// The pushes that were seen lately: at most so many, the least recently seen forgotten first.
 ///
-/// A ring of links over fixed slots: each operation is one look-up, however many keys there are.
-struct RecentKeys<Key: Hashable & Sendable>: Sendable {
+/// A ring of links over fixed slots: each operation is one look-up, however many there are.
+struct RecentPushes: Sendable {
+    /// One notification of one desktop.
+    struct Key: Hashable, Sendable {
+        let desktop: PeerID
+        let id: NotificationID
+    }
+
     private struct Slot: Sendable {
         var key: Key
         var seenAt: UInt64
@@ -15,7 +23,7 @@ struct RecentKeys<Key: Hashable & Sendable>: Sendable {
     /// -1 while there are none.
     private var newest = -1
     private var oldest = -1
-    /// Slots of keys that were taken out.
+    /// Slots of those that were taken out.
     private var free: [Int] = []
 
     init(limit: Int) {
