@@ -69,7 +69,7 @@ check() {
     status=$?
     if [ "$status" -eq 0 ]; then
         result "$name" 1 0 $((SECONDS - begin))
-        if [ "$name" = benchmarks ]; then indented < "$logs/$name.log"; fi
+        if [[ $name == *-benchmarks ]]; then indented < "$logs/$name.log"; fi
         return 0
     fi
     result "$name" 0 1 $((SECONDS - begin))
@@ -208,7 +208,10 @@ if compgen -G "Tests/IntegrationTests/*.py" > /dev/null; then
 fi
 
 if [ -z "$filter" ]; then
-    if [ -x Tests/Benchmarks/relay.sh ]; then check benchmarks 900 Tests/Benchmarks/relay.sh --short; fi
+    if [ -x Tests/Benchmarks/relay.sh ]; then check relay-benchmarks 900 Tests/Benchmarks/relay.sh --short; fi
+    if [ -x Tests/Benchmarks/skill.sh ]; then
+        PATH=$venv/bin:$PATH check skill-benchmarks 900 Tests/Benchmarks/skill.sh --short
+    fi
     if [ -x examples/run.sh ]; then check examples 900 examples/run.sh; fi
 fi
 
