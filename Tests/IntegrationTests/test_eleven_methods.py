@@ -148,6 +148,22 @@ def test_each_method_says_a_refusal(
             break
 
 
+@pytest.mark.parametrize("answer", ["not an object", [1], 5], ids=["a text", "an array", "a number"])
+@pytest.mark.parametrize(("method", "params", "name", "sent"), SENT)
+def test_an_answer_that_cannot_be_decoded_is_said_and_changes_nothing(
+    device: Host, fake_desktop: FakeDesktop, method: str, params: Object | None, name: str, sent: Object, answer: Any
+) -> None:
+    fake_desktop.push(1)
+    device.event("notification.received", id="notif-1")
+    before = device.call("bw_inbox_load", None)
+    outcome = Asked(device, fake_desktop, method, params).answered(answer)
+    assert outcome["status"] == STATUS["BW_E_PROTOCOL"], outcome
+    assert outcome["error"]["message"]
+    assert device.call("bw_inbox_load", None) == before
+    # The next answer is read again.
+    assert Asked(device, fake_desktop, method, params).answered(RESULTS.get(method, {"success": True}))["status"] == 0
+
+
 # What of a deployed desktop's answer the caller gets.
 ANSWERS = [
     pytest.param("send", {"title": "T"}, {"success": True, "id": "n", "timestamp": 1}, {"notificationId": "n"}, id="id"),
