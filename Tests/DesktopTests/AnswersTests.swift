@@ -153,8 +153,9 @@ struct AnswersTests {
         let (device, id) = try await bench.device()
         bench.desktop.stop()
         _ = try await bench.host.event(.connectionChanged) { $0["online"] == false }
-        try await device.seal(request("notification.send", tea, id: "k", expiresAt: EpochMilliseconds.now + 50), to: id)
-        try await Task.sleep(for: .milliseconds(80))
+        let end = EpochMilliseconds.now + 50
+        try await device.seal(request("notification.send", tea, id: "k", expiresAt: end), to: id)
+        while EpochMilliseconds.now <= end { await Task.yield() }
         _ = try await value { bench.desktop.start(then: $0) }
         #expect(try await device.answer("k")["error"]?["data"]?["reason"] == "expired")
         #expect(try await bench.state["unread"] == 0)

@@ -10,130 +10,6 @@ import Wire
 
 @testable import Device
 
-/// A device and a desktop of ours at one relay that is not.
-private struct Home {
-    let relay: HostileRelay
-    let url: String
-    let deviceHost = RecordingHost()
-    let desktopHost = RecordingHost()
-    let device: Device
-    let desktop: Desktop
-    let deviceID: String
-    let desktopID: String
-
-    init(device deviceOptions: JSONObject = [:], desktop desktopOptions: JSONObject = [:]) async throws {
-        let relay = try await HostileRelay()
-        let url = await relay.url
-        let device = try Home.openDevice(url, deviceOptions, deviceHost)
-        var options: JSONObject = ["state_dir": ":memory:", "name": "Desk", "relay_url": .string(url)]
-        options.merge(desktopOptions)
-        let desktop = try Desktop.open(JSONValue.object(options).serialized(), desktopHost.channel).0
-        let ofDevice = try await value { device.state(then: $0) }
-        let ofDesktop = try await value { desktop.state(then: $0) }
-        deviceID = try #require(ofDevice["id"]?.string)
-        desktopID = try #require(ofDesktop["id"]?.string)
-        (self.relay, self.url, self.device, self.desktop) = (relay, url, device, desktop)
-        _ = try await value { desktop.start(then: $0) }
-        _ = try await desktopHost.event(.connectionChanged) { $0["online"] == true }
-    }
-
-    static func openDevice(_ url: String, _ more: JSONObject, _ host: RecordingHost) throws -> Device {
-        var options: JSONObject = [
-            "state_dir": ":memory:", "name": "Phone", "relay_url": .string(url), "follow_system": false,
-        ]
-        options.merge(more)
-        return try Device.open(JSONValue.object(options).serialized(), host.channel).0
-    }
-
-    func offer() async throws -> JSONValue {
-        let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
-        return try JSONValue(parsing: try #require(offer["payload"]?.string))
-    }
-
-    func scan(_ offer: JSONValue, timeout: Int64 = 10_000) async -> Result<JSONValue, HostError> {
-        await outcome { device.scan(offer.serialized(), timeout: timeout, then: $0) }
-    }
-
-    func pair() async throws {
-        _ = try await scan(try await offer()).get()
-        _ = try await desktopHost.event(.pairingChanged) { $0["state"] == "paired" }
-    }
-
-    /// A push of the desktop's, as the relay was given it.
-    func push(_ title: String) async throws -> HostileRelay.Letter {
-        let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)"}"#)
-        async let notified = value { desktop.notify(notice, timeout: 10_000, then: $0) }
-        let letter = try await relay.letter { $0.to == deviceID }
-        _ = try await notified
-        return letter
-    }
-
-    func unread() async throws -> JSONValue? {
-        let command = try Device.Command("notification.getUnreadCount", params: nil)
-        return try await value { device.invoke(command, desktop: nil, timeout: 10_000, then: $0) }["count"]
-    }
-
-    /// How many of those frames the device has counted; it has taken all that came before.
-    func onDevice(_ counter: String) async throws -> Int64? {
-        try await value { device.state(then: $0) }["counters"]?[counter]?.integer
-    }
-
-    func onDesktop(_ counter: String) async throws -> Int64? {
-        try await value { desktop.state(then: $0) }["counters"]?[counter]?.integer
-    }
-
-    func expectNobodyIsPaired(_ location: SourceLocation = #_sourceLocation) async throws {
-        #expect(try await value { device.desktops(then: $0) }.array?.isEmpty == true, sourceLocation: location)
-        #expect(try await value { desktop.devices(then: $0) }.array?.isEmpty == true, sourceLocation: location)
-    }
-
-    func close() async {
-        await device.close()
-        await desktop.close()
-        await relay.close()
-    }
-}
-
-/// Whoever runs the relay has a key of its own, and knows the digits of a code, but has not seen its secret.
-@EventLoop
-private final class Swapper {
-    let id: String
-    private let sealer: Sealer
-    private let secret = PairingSecret.random()
-
-    init() throws {
-        try Identity.start()
-        let key = try SigningKey.generate()
-        id = key.did
-        sealer = Sealer(key: key, epoch: 1)
-    }
-
-    func letter(_ body: JSONObject, to peer: String, from: String? = nil) -> [HostileRelay.Letter] {
-        guard let payload = try? sealer.seal(body, to: PeerID(peer), now: 1) else { return [] }
-        return [HostileRelay.Letter(from: from ?? id, to: peer, payload: .object(payload))]
-    }
-
-    func ack(_ code: String, to desktop: String, from device: String? = nil) -> [HostileRelay.Letter] {
-        let mac = PairingProof.mac(
-            secret, kind: .ack, deviceID: device ?? id, desktopID: desktop, code: code, timestamp: 1)
-        let body: JSONObject = [
-            "type": "pair-ack", "pairingCode": .string(code), "mobileDid": .string(device ?? id), "timestamp": 1,
-            "deviceInfo": ["deviceId": "x", "name": "Phone", "platform": "linux"], "bw": ["mac": .string(mac)],
-        ]
-        return letter(body, to: desktop, from: device)
-    }
-
-    func confirmation(_ code: String, to device: String, from desktop: String? = nil) -> [HostileRelay.Letter] {
-        let mac = PairingProof.mac(
-            secret, kind: .confirmation, deviceID: device, desktopID: desktop ?? id, code: code, timestamp: 1)
-        let body: JSONObject = [
-            "type": "pairing:confirmation", "pairingCode": .string(code), "pcPeerId": .string(desktop ?? id),
-            "deviceInfo": ["name": "Desk", "platform": "linux"], "timestamp": 1, "bw": ["mac": .string(mac)],
-        ]
-        return letter(body, to: device, from: desktop)
-    }
-}
-
 /// What is tried on a device and a desktop by whoever stands between them.
 @Suite(.timeLimit(.minutes(2)))
 struct AttackTests {
@@ -141,7 +17,7 @@ struct AttackTests {
 
     @Test("a relay that puts its own key into the desktop's code's way: neither side is paired")
     func swapsKeysOfAnOffer() async throws {
-        let home = try await Home()
+        let home = try await AttackedHome()
         let swapper = try await Swapper()
         let offer = try await home.offer()
         let code = try #require(offer["code"]?.string)
@@ -166,7 +42,7 @@ struct AttackTests {
 
     @Test("a relay that puts its own key into the device's code's way: neither side is paired")
     func swapsKeysOfAShow() async throws {
-        let home = try await Home()
+        let home = try await AttackedHome()
         let swapper = try await Swapper()
         let shown = try await value { home.device.show(timeout: 10_000, then: $0) }
         let payload = try #require(shown["payload"]?.string)
@@ -199,7 +75,7 @@ struct AttackTests {
 
     @Test("a relay that plays the desktop to the device and the device to the desktop: a typed code pairs nobody")
     func swapsKeysOfATypedCode() async throws {
-        let home = try await Home()
+        let home = try await AttackedHome()
         let swapper = try await Swapper()
         let shown = try await value { home.desktop.code(timeout: 10_000, then: $0) }
         let code = try #require(shown["code"]?.string)
@@ -228,7 +104,7 @@ struct AttackTests {
     func seals() async throws {
         let directory = NSTemporaryDirectory() + "bellwire-device-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let home = try await Home(device: ["state_dir": .string(directory)])
+        let home = try await AttackedHome(device: ["state_dir": .string(directory)])
         let swapper = try await Swapper()
         let (device, desktop) = (home.deviceID, home.desktopID)
         try await home.pair()
@@ -254,7 +130,7 @@ struct AttackTests {
         await home.device.close()
 
         let host = RecordingHost()
-        let again = try Home.openDevice(home.url, ["state_dir": .string(directory)], host)
+        let again = try AttackedHome.openDevice(home.url, ["state_dir": .string(directory)], host)
         again.start()
         _ = try await host.event(.connectionChanged) { $0["online"] == true }
         await home.relay.deliver(tea)
@@ -269,7 +145,7 @@ struct AttackTests {
 
     @Test("after a sealed pairing nothing plain counts: no push, no answer, no ICE servers, no end, no second pairing")
     func plain() async throws {
-        let home = try await Home()
+        let home = try await AttackedHome()
         try await home.pair()
         let (device, desktop) = (home.deviceID, home.desktopID)
         func say(_ payload: JSONValue) async {
@@ -333,7 +209,7 @@ struct AttackTests {
     func lostDatabase() async throws {
         let directory = NSTemporaryDirectory() + "bellwire-device-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let home = try await Home(device: ["state_dir": .string(directory)])
+        let home = try await AttackedHome(device: ["state_dir": .string(directory)])
         try await home.pair()
         _ = try await home.relay.letter { [id = home.deviceID] in $0.to == id }
         let tea = try await home.push("Tea")
@@ -349,7 +225,7 @@ struct AttackTests {
 
         await home.relay.carries { [$0] }
         let host = RecordingHost()
-        let again = try Home.openDevice(home.url, ["state_dir": .string(directory)], host)
+        let again = try AttackedHome.openDevice(home.url, ["state_dir": .string(directory)], host)
         #expect(try await value { again.state(then: $0) }["id"] == .string(home.deviceID))
         let offer = try await home.offer().serialized()
         #expect(try await value { again.scan(offer, timeout: 10_000, then: $0) }["secure"] == true)
@@ -370,7 +246,7 @@ struct AttackTests {
 
     @Test("who registers what a desktop calls itself is not that desktop")
     func ownNames() async throws {
-        let home = try await Home()
+        let home = try await AttackedHome()
         let device = home.deviceID
         let shown = try await value { home.device.show(timeout: 10_000, then: $0) }
         await home.relay.deliver(Self.plainConfirmation(shown["code"], from: "pc-1", to: device))
@@ -387,7 +263,7 @@ struct AttackTests {
 
     @Test("what was under way when a desktop was unpaired does not bring it back")
     func unpairedUnderWay() async throws {
-        let home = try await Home()
+        let home = try await AttackedHome()
         try await home.pair()
         let desktop = home.desktopID
         _ = try await value { then in
@@ -402,7 +278,7 @@ struct AttackTests {
 
     @Test("thousands of confirmations with wrong codes pair nobody, and the desktop that has seen the code still can")
     func guesses() async throws {
-        let home = try await Home()
+        let home = try await AttackedHome()
         let shown = try await value { home.device.show(timeout: 10_000, then: $0) }
         let code = try #require(Int(shown["code"]?.string ?? ""))
         let device = home.deviceID
@@ -424,7 +300,7 @@ struct AttackTests {
 
     @Test("acks that were sent ahead to the alias, and kept by a relay that should not, ask nobody")
     func sentAhead() async throws {
-        let home = try await Home(desktop: ["legacy": "all"])
+        let home = try await AttackedHome(desktop: ["legacy": "all"])
         let later = Int64(Date().timeIntervalSince1970 * 1_000) + 60_000
         // Whoever has sent acks to all aliases: this one is for whichever code comes up.
         await home.relay.keepsForAliases { alias in
@@ -453,7 +329,7 @@ struct AttackTests {
     @Test("a desktop's name with control characters, of 100 kB, or with markup is one short line wherever it is shown")
     func names() async throws {
         for name in ["\u{1B}[31mE\u{202E}vil\n\r\0", String(repeating: "x", count: 100_000), "<b>Evil</b>"] {
-            let home = try await Home()
+            let home = try await AttackedHome()
             let shown = try await value { home.device.show(timeout: 10_000, then: $0) }
             await home.relay.deliver(
                 .init(

@@ -143,3 +143,11 @@ def proc_status(pid: int, field: str) -> int:
         if line.startswith(field + ":"):
             return int(line.split()[1])
     raise AssertionError(f"/proc/{pid}/status has no {field}")
+
+
+def wait_until(condition: Callable[[], bool], timeout: float = 10) -> None:
+    """Looks again and again until it is so."""
+    deadline = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < deadline, f"not so within {timeout} s"
+        time.sleep(0.002)

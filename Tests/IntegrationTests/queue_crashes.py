@@ -14,11 +14,12 @@ import random
 import sqlite3
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
 from hosts import QUEUED, Host
-from peers import Object
+from peers import Object, free_port
 from programs import BELLWIRE, Program
 
 #: Less than the queue holds.
@@ -31,6 +32,7 @@ class House:
     def __init__(self, start: Callable[..., Program], home: Path) -> None:
         self._start, self._home = start, home
         self.url = ""
+        self._health = f"127.0.0.1:{free_port()}"
         self.relay = self._open_relay()
         self.desktop = self._open_desktop()
         self.device = self._open_device()
@@ -42,9 +44,9 @@ class House:
     def _open_relay(self) -> Program:
         listen = self.url.removeprefix("ws://") or "127.0.0.1:0"
         program = self._start(
-            BELLWIRE, "relay", "--listen", listen, "--no-health", "--state-dir", self._home / "relay"
+            BELLWIRE, "relay", "--listen", listen, "--health", self._health, "--state-dir", self._home / "relay"
         )
-        self.url = program.line(r"ws://\S+").group()
+        self.url = program.line(r"ws://[^\s,]+").group()
         return program
 
     def _open_desktop(self) -> Host:
@@ -57,6 +59,12 @@ class House:
         device = Host(self._start, "device", {"state_dir": str(self._home / "device"), "follow_system": False})
         device.start()
         return device
+
+    def forwarded(self) -> int:
+        """How many messages the relay has passed on."""
+        with urllib.request.urlopen(f"http://{self._health}/health", timeout=10) as answer:
+            count: int = json.load(answer)["messages"]["forwarded"]
+        return count
 
     def kill(self, who: str) -> None:
         if who == "relay":

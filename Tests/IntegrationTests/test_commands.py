@@ -13,7 +13,8 @@ import pytest
 
 from conftest import Start
 from hosts import QUEUED, STATUS, Host
-from peers import Object
+from peers import Object, now
+from programs import wait_until
 from queue_crashes import House
 
 NOTICE: Object = {"title": "Tea", "body": ""}
@@ -71,7 +72,9 @@ def test_what_comes_after_its_time_is_not_carried_out(house: House) -> None:
         if method in TELLING:
             outcome = house.device.outcome(f"bw_notification_{method}", None, params, 200)
             assert outcome["status"] == STATUS["BW_E_TIMEOUT"], outcome
-    time.sleep(0.2)
+    # Until the last of them is over.
+    end = now() + 250
+    wait_until(lambda: now() > end)
     os.kill(house.desktop.program.pid, signal.SIGCONT)
     assert house.device.notification("get_unread_count")["count"] == 0
     assert house.desktop.state["counters"]["lateCommands"] == 3
@@ -83,8 +86,9 @@ def test_a_connection_that_ends_while_a_method_waits_does_not_lose_it(
     house: House, method: str, params: Object | None
 ) -> None:
     os.kill(house.desktop.program.pid, signal.SIGSTOP)
+    before = house.forwarded()
     outcome = house.device.begin(f"bw_notification_{method}", None, params, 30_000)
-    time.sleep(0.2)
+    wait_until(lambda: house.forwarded() > before)
     # What the relay had of it is gone.
     house.kill("relay")
     os.kill(house.desktop.program.pid, signal.SIGCONT)
