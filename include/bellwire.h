@@ -643,8 +643,8 @@ BW_API bw_status bw_desktop_skill_enable(bw_desktop *desktop, const char *skill,
  * in an outbox until they are there again: 30 days (a day for deployed phones) or until its "expiresAt" (epoch
  * milliseconds), and 10,000 for each device (beyond it the oldest go, and a problem outbox_full says so). One with a
  * "collapseKey" takes the place of the one before it, in the outbox and in the history.
- * {"title","body","priority"?,"deviceId"? (only that device),"data"?: object,"collapseKey"?,"expiresAt"?} Errors: BW_E_NOT_FOUND (deviceId),
- * BW_E_STORE, BW_E_TIMEOUT (kept; the push may still go out). Since 0.1. */
+ * {"title","body","priority"?,"deviceId"? (only that device),"data"?: object,"collapseKey"?,"expiresAt"?}
+ * Errors: BW_E_NOT_FOUND (deviceId), BW_E_STORE, BW_E_TIMEOUT (kept; the push may still go out). Since 0.1. */
 BW_API bw_status bw_desktop_notify(bw_desktop *desktop, const char *params_json, int32_t timeout_ms,
                                    char **result_json);
 /* The same without waiting; pushes go out in the order of the calls. Since 0.1. */
