@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import select
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from hosts import QUEUED, STATUS, Host
 from peers import FakeDesktop, Object, Server, receive
-from programs import Program
+from programs import Program, wait_until
 
 Start = Callable[..., Program]
 
@@ -133,8 +132,7 @@ def test_6_in_quiet_hours_a_push_is_history_only(house: House) -> None:
         "update_settings", {"quietHoursEnabled": True, "quietHoursStart": "00:00", "quietHoursEnd": "23:59"}
     )
     # Not at the one minute of the day that is not quiet.
-    while time.gmtime()[3:5] == (23, 59):
-        time.sleep(1)
+    wait_until(lambda: time.gmtime()[3:5] != (23, 59), timeout=70)
     house.send("Psst")
     push = house.device.event("notification.received", title="Psst")
     assert push["silenced"] is True
@@ -151,8 +149,7 @@ def test_8_pushes_of_a_minute_away_come_late_and_unread(house: House) -> None:
         assert answer["failedCount"] == 1
     # What comes within two seconds counts as live: this was longer ago.
     due = time.monotonic() + 2.5
-    while (left := due - time.monotonic()) > 0:
-        select.select([], [], [], left)
+    wait_until(lambda: time.monotonic() > due)
     house.device.call("bw_device_resume")
     for number in range(3):
         push = house.device.event("notification.received", title=f"While away {number}")
