@@ -46,8 +46,12 @@ targets += [
     .target(name: "Commands", dependencies: ["Wire", "JSON", "Identity", "Store"]),
     // Commands that wait for a connection.
     .target(name: "OfflineQueue", dependencies: ["Wire", "JSON", "Store"]),
+    // Local time: what the clock on the wall says, times of day, quiet hours, dates that match.
+    .target(name: "Calendar", dependencies: ["Wire"]),
     // The skill: models, methods (client and handler), dispatcher, de-duplication, inbox.
-    .target(name: "Notifications", dependencies: ["Wire", "JSON", "Store"]),
+    .target(name: "Notifications", dependencies: ["Calendar", "Wire", "JSON", "Store"]),
+    // What a person sees: authorization, settings, categories, reminders and their triggers, enrichment, responses.
+    .target(name: "Alerts", dependencies: ["Calendar", "Wire", "JSON", "Store"]),
     // What the machine tells and keeps: its buses, relays nearby, its network, its sleep, the user's secrets.
     .target(name: "Surroundings", dependencies: ["Transport", "CSystemd", "CLinux"]),
     // What roles share towards the program that embeds them: options, events, errors, log, state directory.
@@ -57,8 +61,8 @@ targets += [
     .target(
         name: "Device",
         dependencies: [
-            "Transport", "Signalling", "Sealing", "Pairing", "Commands", "OfflineQueue", "Notifications", "Hosting",
-            "Wire", "Store", "Identity", "JSON", "Surroundings",
+            "Transport", "Signalling", "Sealing", "Pairing", "Commands", "OfflineQueue", "Notifications", "Alerts",
+            "Calendar", "Hosting", "Wire", "Store", "Identity", "JSON", "Surroundings",
         ]),
     .target(
         name: "Desktop",
@@ -100,7 +104,9 @@ targets += [
     .testTarget(name: "PairingTests", dependencies: ["Pairing", "Wire", "JSON", "Identity", "Store"]),
     .testTarget(name: "CommandsTests", dependencies: ["Commands", "Wire", "JSON", "Identity", "Store"]),
     .testTarget(name: "OfflineQueueTests", dependencies: ["OfflineQueue", "Wire", "JSON", "Store"]),
-    .testTarget(name: "NotificationsTests", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
+    .testTarget(name: "CalendarTests", dependencies: ["Calendar"]),
+    .testTarget(name: "NotificationsTests", dependencies: ["Notifications", "Calendar", "Wire", "JSON", "Store"]),
+    .testTarget(name: "AlertsTests", dependencies: ["Alerts", "Calendar", "Wire", "JSON", "Store"]),
     .testTarget(name: "HostingTests", dependencies: ["Hosting", "JSON"]),
     .testTarget(
         name: "SurroundingsTests", dependencies: ["Surroundings", "Hosting", "Identity", "Transport", "CLinux"],

@@ -1,4 +1,5 @@
 import Glibc
+import Calendar
 import JSON
 import Store
 import Testing

@@ -1,3 +1,4 @@
+import Calendar
 import JSON
 
 /// Parameters by type. Absent and null are the same; what is wrong is an error that names the field.

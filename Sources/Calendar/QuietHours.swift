@@ -1,11 +1,13 @@
 /// A range of the day, from the start's minute up to, and without, the end's.
-struct QuietHours: Sendable, Equatable {
+package struct QuietHours: Sendable, Equatable {
     /// Minutes since midnight.
-    let start: Int
-    let end: Int
+    package let start: Int
+    package let end: Int
+
+    package init(start: Int, end: Int) { (self.start, self.end) = (start, end) }
 
     /// Start = end is an empty range here; a deployed desktop means the whole day by it (`protocol.md` 3).
-    func contains(minute: Int) -> Bool {
+    package func contains(minute: Int) -> Bool {
         start <= end ? start <= minute && minute < end : start <= minute || minute < end
     }
 }

@@ -1,9 +1,9 @@
-/// `HH:mm`, local to the desktop.
-enum TimeOfDay {
-    static func isValid(_ text: String) -> Bool { minute(of: text) != nil }
+/// `HH:mm`, local to whose settings it stands in.
+package enum TimeOfDay {
+    package static func isValid(_ text: String) -> Bool { minute(of: text) != nil }
 
     /// Minutes since midnight; `nil` for a text that is no time of day.
-    static func minute(of text: String) -> Int? {
+    package static func minute(of text: String) -> Int? {
         let bytes = Array(text.utf8)
         guard bytes.count == 5, bytes[2] == UInt8(ascii: ":") else { return nil }
         guard let hour = number(bytes[0], bytes[1]), let minute = number(bytes[3], bytes[4]) else { return nil }
