@@ -92,7 +92,7 @@ architecture=$(sed -n 's/^ *"arch": "\(.*\)",$/\1/p' <<< "$info")
 inputs=$(
     {
         xargs sha256sum < "$objects"
-        sha256sum "$release/bellwire" "$header" "$here/build.sh" "$here/unicode.c" "$here/bellwire.pc.in" "$here"/cmake/*.in
+        sha256sum "$release/bellwire" "$header" "$here/build.sh" "$here/unicode.c" "$here/unretain.c" "$here/bellwire.pc.in" "$here"/cmake/*.in
         echo "$info"
     } | sha256sum
 )
@@ -102,16 +102,18 @@ declared=$(cc -E -P "$header" | grep -oE '\bbw_[a-z0-9_]+\(' | tr -d '(' | sort 
 version=$(sed -n 's/^#define BW_VERSION "\(.*\)"$/\1/p' "$header")
 
 # Swift's own libraries, made smaller for the shared library: without what unwinds their frames (0.7 MB; nothing throws
-# through them, and they keep frame pointers, which debuggers and profilers follow), and with the functions of unicode.c
-# in the place of theirs (0.6 MB). Prints the options that put these in the place of those.
+# through them, and they keep frame pointers, which debuggers and profilers follow), without what is public in them and
+# used by nobody here (0.8 MB; unretain.c), and with the functions of unicode.c in the place of theirs (0.6 MB). Prints the options that put these in the place of those.
 trim_runtime() {
     local library name
     mkdir -p "$build/runtime"
+    cc -O2 -Wall -Wextra -Werror "$here/unretain.c" -o "$build/runtime/unretain"
     for library in "$runtime"/lib{swiftCore,swiftGlibc,swiftSynchronization,swift_Concurrency,dispatch,BlocksRuntime}.a; do
         name=$(basename "$library")
         objcopy --remove-section=.eh_frame --remove-section=.rela.eh_frame \
             --weaken-symbol=_swift_stdlib_getScalarName --weaken-symbol=_swift_stdlib_getNameAlias \
             --weaken-symbol=_swift_stdlib_getWordBreakProperty "$library" "$build/runtime/$name"
+        "$build/runtime/unretain" "$build/runtime/$name"
         printf '%s\n' -Xlinker "--remap-inputs=*/$name=$build/runtime/$name"
     done
     cc -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Werror -c "$here/unicode.c" -o "$build/runtime/unicode.o"
