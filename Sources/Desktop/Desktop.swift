@@ -18,7 +18,7 @@ package final class Desktop: Role {
     private let directory: StateDirectory
 
     /// What devices ask it to show is an event like others: it is in the history in any case.
-    package var pushes: (any PushSource)? { nil }
+    package var sources: [any EventSource] { [] }
 
     /// Opens the state directory, the key and the database. Blocks the caller.
     package static func open(

@@ -15,10 +15,9 @@ import Wire
 /// `then` or the host's channel.
 package final class Device: Role {
     let core: DeviceCore
-    private let waiting: WaitingPushes
     private let directory: StateDirectory
 
-    package var pushes: (any PushSource)? { waiting }
+    package let sources: [any EventSource]
 
     /// Opens the state directory, the key and the database. Blocks the caller.
     package static func open(
@@ -28,16 +27,22 @@ package final class Device: Role {
         let common = options.common
         let state = try RoleState.open(common, database: "device.db", migrations: DeviceCore.migrations, now: .now)
         let desktops: [PairedDesktop]
-        let hasWaiting: Bool
+        let waiting: [HostEvent.Name]
         let queue: OfflineQueue
         let revisions: [PeerID: Int64]
         let lastPushSeqs: [PeerID: Int64]
         do throws(StoreError) {
-            (desktops, hasWaiting, lastPushSeqs) = try state.database.run { (connection) throws(StoreError) in
+            (desktops, waiting, lastPushSeqs) = try state.database.run { (connection) throws(StoreError) in
                 let inbox = Inbox(connection)
                 _ = try inbox.recoverDispatching()
+                let kept = KeptEvents(connection)
+                var waiting: [HostEvent.Name] = try inbox.waitingForHost() > 0 ? [.notificationReceived] : []
+                for name in KeptEvents.names {
+                    try kept.recover(name)
+                    if try kept.count(name) > 0 { waiting.append(name) }
+                }
                 return (
-                    try PairedDesktops(connection).all(), try inbox.waitingForHost() > 0,
+                    try PairedDesktops(connection).all(), waiting,
                     try ReceivedPushes(connection).all()
                 )
             }
@@ -60,13 +65,14 @@ package final class Device: Role {
         let core = DeviceCore(
             options: options, state: state, desktops: desktops, lastPushSeqs: lastPushSeqs, queue: queue,
             revisions: revisions, channel: channel)
-        if hasWaiting { channel.pushesWait() }
-        let waiting = WaitingPushes(state.database)
-        return (Device(core, waiting, state.directory), common.isThreaded)
+        for name in waiting { channel.waits(name) }
+        return (Device(core, state), common.isThreaded)
     }
 
-    private init(_ core: DeviceCore, _ waiting: WaitingPushes, _ directory: StateDirectory) {
-        (self.core, self.waiting, self.directory) = (core, waiting, directory)
+    private init(_ core: DeviceCore, _ state: RoleState) {
+        (self.core, directory) = (core, state.directory)
+        let database = state.database
+        sources = [WaitingPushes(database)] + KeptEvents.names.map { KeptEventSource($0, database) }
     }
 
     package func start() { EventLoop.post { [core] in core.start() } }

@@ -18,7 +18,7 @@ import Wire
 final class DeviceCore {
     nonisolated static let migrations =
         PairedDesktops.migrations + Inbox.migrations + Inbox.deliveryMigrations + ReceivedPushes.migrations
-        + QueueTable.migrations
+        + QueueTable.migrations + KeptEvents.migrations
 
     /// What a call waits for: where its outcome goes, and how its result is read.
     struct Waiter: Sendable {
