@@ -91,6 +91,24 @@ extension Endpoint {
         subscription?.pointee = number
     }
 
+    static func post(
+        _ handle: OpaquePointer?, _ topic: UnsafePointer<CChar>?, _ data: UnsafePointer<CChar>?
+    ) throws(HostError) {
+        let endpoint = try find(handle)
+        guard let topic = HostTopic(try text(topic, "topic")) else {
+            throw HostError(
+                .invalid,
+                "a topic is host. and then letters, digits, dots, dashes and underscores, "
+                    + "\(HostTopic.maximumBytes) bytes at most", detail: ["field": "topic"])
+        }
+        let text = try optionalText(data, "data_json")
+        guard text?.utf8.count ?? 0 <= HostTopic.maximumDataBytes else {
+            throw HostError(
+                .invalid, "data_json has more than \(HostTopic.maximumDataBytes) bytes", detail: ["field": "data_json"])
+        }
+        try endpoint.queue.post(topic, try JSONObject(parameter: "data_json", text))
+    }
+
     static func unsubscribe(_ handle: OpaquePointer?, _ subscription: bw_subscription) throws(HostError) {
         try find(handle).queue.unsubscribe(subscription)
     }

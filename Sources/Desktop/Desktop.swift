@@ -103,6 +103,8 @@ package final class Desktop: Role {
 
     package func devices(then: @escaping Then) { EventLoop.post { [core] in core.describeDevices(then) } }
 
+    package func tokens(then: @escaping Then) { EventLoop.post { [core] in core.describeTokens(then) } }
+
     package func permissions(then: @escaping Then) { EventLoop.post { [core] in core.describePermissions(then) } }
 
     package func allow(_ allowance: Permissions.Allowance, _ skill: String, to device: String, then: @escaping Then) {

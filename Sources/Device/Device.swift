@@ -7,7 +7,7 @@ import Pairing
 import Signalling
 import Store
 import Transport
-import Wire
+package import Wire
 
 /// The phone's part, in any program: pairs with desktops, receives their pushes, calls their methods.
 ///
@@ -31,6 +31,7 @@ package final class Device: Role {
         let queue: OfflineQueue
         let revisions: [PeerID: Int64]
         let lastPushSeqs: [PeerID: Int64]
+        let removals: [PushTokensStateMachine.Removal]
         do throws(StoreError) {
             (desktops, waiting, lastPushSeqs) = try state.database.run { (connection) throws(StoreError) in
                 let inbox = Inbox(connection)
@@ -46,12 +47,12 @@ package final class Device: Role {
                     try ReceivedPushes(connection).all()
                 )
             }
-            (queue, revisions) = try state.database.run { (connection) throws(StoreError) in
+            (queue, revisions, removals) = try state.database.run { (connection) throws(StoreError) in
                 let table = QueueTable(connection)
                 var queue = try table.load()
                 try table.save(queue.recover())
                 try Inbox(connection).recoverChanges(queued: Set(queue.commands.map(\.id)))
-                return (queue, try table.revisions())
+                return (queue, try table.revisions(), try PushTokenTable(connection).removals())
             }
         } catch {
             state.close()
@@ -64,7 +65,7 @@ package final class Device: Role {
         if let path = state.movedAside { channel.problem(movedAside: path) }
         let core = DeviceCore(
             options: options, state: state, desktops: desktops, lastPushSeqs: lastPushSeqs, queue: queue,
-            revisions: revisions, channel: channel)
+            revisions: revisions, removals: removals, channel: channel)
         for name in waiting { channel.waits(name) }
         return (Device(core, state), common.isThreaded)
     }
@@ -160,6 +161,15 @@ package final class Device: Role {
     /// Takes out what has failed and was given before that moment; `nil` = all that has failed.
     package func clearQueue(before moment: Int64?, then: @escaping Then) {
         EventLoop.post { [core] in core.clearQueue(before: moment, then) }
+    }
+
+    package func give(_ token: PushToken, for service: PushService, then: @escaping Then) {
+        EventLoop.post { [core] in core.give(token, for: service, then) }
+    }
+
+    /// `nil` = the tokens of all services.
+    package func takeBackToken(of service: PushService?, then: @escaping Then) {
+        EventLoop.post { [core] in core.takeBackToken(of: service, then) }
     }
 
     package func shutDown(then: @escaping @Sendable () -> Void) {

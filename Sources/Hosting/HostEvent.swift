@@ -120,6 +120,8 @@ extension HostEvent.Name: RawRepresentable {
 /// The name of a host's own event: `host.` and then 1 to 123 of letters, digits, `.`, `_` and `-`.
 package struct HostTopic: Sendable, Hashable {
     package static let maximumBytes = 128
+    /// Of what is posted with it, as JSON.
+    package static let maximumDataBytes = 65_536
 
     package let text: String
 

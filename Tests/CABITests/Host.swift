@@ -60,7 +60,7 @@ final class Host: Sendable {
 
 /// A store of pushes in memory, that can fail.
 final class Pushes: EventSource {
-    let name = HostEvent.Name.notificationReceived
+    let name: HostEvent.Name
 
     struct Rows: Sendable {
         var waiting: [Int64] = []
@@ -78,7 +78,10 @@ final class Pushes: EventSource {
     /// Rows that have taken the place of others.
     private let updates: Set<Int64>
 
-    init(_ rows: ClosedRange<Int64>, updates: Set<Int64> = []) {
+    init(
+        _ rows: ClosedRange<Int64>, updates: Set<Int64> = [], named name: HostEvent.Name = .notificationReceived
+    ) {
+        self.name = name
         self.rows = Mutex(Rows(waiting: Array(rows)))
         self.updates = updates
     }
@@ -96,7 +99,7 @@ final class Pushes: EventSource {
         }
         guard let taken else { throw HostError(.store, "the disk is full") }
         return taken.map { row in
-            let name: HostEvent.Name = updates.contains(row) ? .notificationUpdated : .notificationReceived
+            let name = updates.contains(row) ? HostEvent.Name.notificationUpdated : self.name
             let again = rows.withLock { $0.redelivered.contains(row) }
             return WaitingEvent(
                 row: row, event: HostEvent(name, data: ["row": .integer(row), "redelivered": again ? true : nil]))
