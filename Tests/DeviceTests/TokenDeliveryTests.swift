@@ -3,6 +3,7 @@ import Foundation
 import Hosting
 import JSON
 import Pairing
+import Sealing
 import Store
 import Testing
 import Transport
@@ -136,7 +137,9 @@ struct TokenDeliveryTests {
         try await bench.leaveDesktop()
         await send("n-3", true, PeerID(desktopID))
         try await bench.returnDesktop()
-        _ = try await bench.host.event(.connectionChanged) { $0["online"] == true }
+        for _ in 0..<200 where try await bench.deviceState["connection"]?.array?.first?["online"] != true {
+            try await Task.sleep(for: .milliseconds(50))
+        }
         await send("n-4", false, PeerID(desktopID))
         let next = try await bench.desktopHost.event(.notificationPresented)
         #expect(next["id"] == "n-4" && next["presented"] == false)
@@ -147,13 +150,15 @@ struct TokenDeliveryTests {
     func keptEvents() async throws {
         let directory = NSTemporaryDirectory() + "bellwire-device-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let first = try SealedBench.openDevice(directory, RecordingHost())
-        try first.core.database.run { (connection) throws(StoreError) in
+        await (try SealedBench.openDevice(directory, RecordingHost())).close()
+        let store = try Database.open(
+            path: directory + "/device.db", migrations: SealStates.migrations + DeviceCore.migrations
+        ).database
+        try store.run { (connection) throws(StoreError) in
             for name in KeptEvents.names { try KeptEvents(connection).add(HostEvent(name, data: ["name": "x"])) }
         }
-        let source = try #require(first.sources.first { $0.name == .notificationResponse })
-        #expect(try source.take(limit: 5).count == 1)
-        await first.close()
+        #expect(try KeptEventSource(.notificationResponse, store).take(limit: 5).count == 1)
+        store.close()
 
         let waits = EventNames()
         let channel = HostChannel(
