@@ -57,7 +57,7 @@ package struct HostEvent: Sendable {
     }
 }
 
-extension HostEvent.Name: RawRepresentable {
+extension HostEvent.Name {
     /// The library's events; topics are the host's to name.
     package static let known: [HostEvent.Name] = [
         .notificationReceived, .notificationUpdated, .notificationPresented, .notificationResponse,
