@@ -76,8 +76,7 @@ targets += [
         name: "CABI",
         dependencies: [
             "CBellwire", "CLinux", "Device", "Desktop", "Relay", "Hosting", "Transport", "Store", "Notifications",
-            "JSON",
-            "CQREncode",
+            "Wire", "JSON", "CQREncode",
         ]),
     // The command-line program: a host of the C interface like any other; of the relay it reads the limits' defaults.
     .executableTarget(name: "bellwire", dependencies: ["CABI", "CBellwire", "Relay", "JSON"]),
@@ -107,7 +106,7 @@ targets += [
     .testTarget(name: "CalendarTests", dependencies: ["Calendar"]),
     .testTarget(name: "NotificationsTests", dependencies: ["Notifications", "Calendar", "Wire", "JSON", "Store"]),
     .testTarget(name: "AlertsTests", dependencies: ["Alerts", "Calendar", "Wire", "JSON", "Store"]),
-    .testTarget(name: "HostingTests", dependencies: ["Hosting", "JSON"]),
+    .testTarget(name: "HostingTests", dependencies: ["Hosting", "Store", "JSON"]),
     .testTarget(
         name: "SurroundingsTests", dependencies: ["Surroundings", "Hosting", "Identity", "Transport", "CLinux"],
         exclude: ["Mocks"]),

@@ -29,6 +29,7 @@
 #ifndef BELLWIRE_H
 #define BELLWIRE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -513,6 +514,7 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                          left the queue: made needless by a newer one ("by"), because it was full, or by the host
  *   command                {"type","payload"}: anything else that a paired desktop sent
  *   problem                {"code","message"}: something went wrong that no call reports
+ *   host.…                 the host's own topics: see bw_device_post()
  * State events (unread, inbox, settings, connection, peers, queue.changed) that wait in the host's queue are replaced by
  * newer ones. It holds 1,024 events; beyond that the oldest event that is no state gives way, and a problem tells how
  * many.
@@ -530,6 +532,28 @@ BW_API bw_status bw_device_subscribe(bw_device *device, const char *event, bw_ev
  * for the callback if that is running; inside the callback its destroy runs after it returned.
  * Errors: BW_E_NOT_FOUND. Since 0.1. */
 BW_API bw_status bw_device_unsubscribe(bw_device *device, bw_subscription subscription);
+
+/* Posts an event of the host's own to whoever has subscribed to it, or to "*": from any thread to the one that
+ * dispatches, in order with all other events. Nobody = nothing happens. topic is "host." and then letters, digits and
+ * . _ -, 128 bytes at most; data_json is an object of at most 65,536 bytes, or NULL for {}. Inside a callback it comes with
+ * the next dispatch. Errors: BW_E_LIMIT (1,024 events wait: dispatch first; nothing was dropped). Since 0.1. */
+BW_API bw_status bw_device_post(bw_device *device, const char *topic, const char *data_json);
+
+/* ================================================================================================================
+ * Push services
+ *
+ * A program that also gets pushes from a service of its platform tells its desktops where to send them. Each desktop that
+ * was paired sealed hears the tokens once every start, and when they change; others never do.
+ * ============================================================================================================= */
+
+/* Gives the device's token of a service, length bytes as the service gave them (1 to 4,096), in each run anew: one of an
+ * earlier run is never sent. service is 1 to 64 letters, digits and . _ -, such as "fcm"; at most 16 services. Replaces the
+ * one before. Errors: BW_E_LIMIT, BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_device_token(bw_device *device, const char *service, const uint8_t *token, size_t length);
+
+/* Takes the token of a service back, as when the user logs out; NULL = of all services that ever had one. Each desktop
+ * hears it, one that is not reached when it is, also in a later run. None given = BW_OK. Errors: BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_device_clear_token(bw_device *device, const char *service);
 
 /* ================================================================================================================
  * Desktop
@@ -570,6 +594,8 @@ BW_API bw_status bw_desktop_state(bw_desktop *desktop, char **state_json);
  * peers.changed {"devices":[…]}, command, problem, as for a device, and
  *   notification.read     {"ids","readAt"}: of the history, by a device's command or by the desktop's own
  *   notification.deleted  {"ids"}; notification.cleared {"before"}: everything that was created before that moment
+ *   notification.presented {"id","device","presented","at"}: a device says, once or not at all, whether it has shown a
+ *                         push to its user, and when by its clock
  *   settings.changed {"settings","revision"}
  *   pairing.changed  {"flow":"offer","state":"displaying"|"acked"|"paired"|"expired"|"cancelled"|"failed",…},
  *                    {"flow":"scan","state":"scanned"|"confirming"|"sending"|"paired"|"expired"|"cancelled"|"failed",…},
@@ -580,6 +606,8 @@ BW_API bw_status bw_desktop_state(bw_desktop *desktop, char **state_json);
 BW_API bw_status bw_desktop_subscribe(bw_desktop *desktop, const char *event, bw_event_callback callback,
                                       void *user_data, bw_destroy destroy, bw_subscription *subscription);
 BW_API bw_status bw_desktop_unsubscribe(bw_desktop *desktop, bw_subscription subscription);
+/* As bw_device_post(). Since 0.1. */
+BW_API bw_status bw_desktop_post(bw_desktop *desktop, const char *topic, const char *data_json);
 
 /* Starts the desktop if need be, waits (at most timeout_ms) until a relay has it registered, and begins to offer
  * pairing for 5 minutes; a newer offer replaces it. *offer_json becomes {"payload","code","expiresAt"}: payload is the
@@ -616,6 +644,10 @@ BW_API bw_status bw_desktop_confirm(bw_desktop *desktop, const char *flow, int32
 /* The paired devices: [{"id","deviceId","name","platform","secure","sas"?,"pairedAt","lastSeenAt"}]. Errors: BW_E_STORE.
  * Since 0.1. */
 BW_API bw_status bw_desktop_devices(bw_desktop *desktop, char **devices_json);
+
+/* The push tokens that the paired devices have given: [{"device","deviceId","service","token": hex,"receivedAt"}]. One for
+ * each device and service; a token that another device gives is that one's from then on. Errors: BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_desktop_tokens(bw_desktop *desktop, char **tokens_json);
 
 /* As bw_pairing_rename(), bw_pairing_unpair() and bw_pairing_clear(), of devices. A device that was paired sealed and is
  * not reached is told later: at the next start, and when it speaks, for 30 days. Since 0.1. */

@@ -87,6 +87,13 @@ public func bw_desktop_unsubscribe(_ desktop: OpaquePointer?, _ subscription: bw
     entry { () throws(HostError) in try DesktopEndpoint.unsubscribe(desktop, subscription) }
 }
 
+@_cdecl("bw_desktop_post") @implementation
+public func bw_desktop_post(
+    _ desktop: OpaquePointer?, _ topic: UnsafePointer<CChar>?, _ data_json: UnsafePointer<CChar>?
+) -> bw_status {
+    entry { () throws(HostError) in try DesktopEndpoint.post(desktop, topic, data_json) }
+}
+
 @_cdecl("bw_desktop_offer") @implementation
 public func bw_desktop_offer(
     _ desktop: OpaquePointer?, _ timeout_ms: Int32,
@@ -181,6 +188,17 @@ public func bw_desktop_devices(
         let endpoint = try DesktopEndpoint.find(desktop)
         let devices = try output(devices_json, "devices_json")
         try give(try endpoint.queue.call { endpoint.role.devices(then: $0) }, to: devices)
+    }
+}
+
+@_cdecl("bw_desktop_tokens") @implementation
+public func bw_desktop_tokens(
+    _ desktop: OpaquePointer?, _ tokens_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        let tokens = try output(tokens_json, "tokens_json")
+        try give(try endpoint.queue.call { endpoint.role.tokens(then: $0) }, to: tokens)
     }
 }
 

@@ -93,3 +93,10 @@ public func bw_device_subscribe(
 public func bw_device_unsubscribe(_ device: OpaquePointer?, _ subscription: bw_subscription) -> bw_status {
     entry { () throws(HostError) in try DeviceEndpoint.unsubscribe(device, subscription) }
 }
+
+@_cdecl("bw_device_post") @implementation
+public func bw_device_post(
+    _ device: OpaquePointer?, _ topic: UnsafePointer<CChar>?, _ data_json: UnsafePointer<CChar>?
+) -> bw_status {
+    entry { () throws(HostError) in try DeviceEndpoint.post(device, topic, data_json) }
+}

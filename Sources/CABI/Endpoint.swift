@@ -24,12 +24,16 @@ extension Endpoint {
         let queue = try HostQueue()
         try queue.requireDescriptors()
         let channel = HostChannel(
-            post: { [weak queue] in queue?.post($0) }, pushesWait: { [weak queue] in queue?.pushesWait() },
+            post: { [weak queue] in queue?.post($0) }, waits: { [weak queue] in queue?.waits($0) },
+            ask: { [weak queue] question in
+                guard let queue else { return question.answer(nil) }
+                queue.ask(question)
+            },
             log: { [weak queue] level, line in if LogRing.add(level, line) { queue?.wake() } })
         let (role, isThreaded) = try open(channel)
         let endpoint = make(role, queue)
         if isThreaded {
-            do throws(HostError) { try queue.startThread(from: role.pushes) } catch {
+            do throws(HostError) { try queue.startThread(from: role.sources) } catch {
                 queue.close(role)
                 throw error
             }
@@ -56,7 +60,7 @@ extension Endpoint {
     static func dispatch(_ handle: OpaquePointer?) throws(HostError) {
         try requireHostThread()
         let endpoint = try find(handle)
-        try endpoint.queue.dispatch(from: endpoint.role.pushes)
+        try endpoint.queue.dispatch(from: endpoint.role.sources)
     }
 
     static func run(_ handle: OpaquePointer?, _ timeout_ms: Int32) throws(HostError) {
@@ -66,7 +70,7 @@ extension Endpoint {
             throw HostError(.invalid, "timeout_ms must be -1 (no limit) or at least 0", detail: ["field": "timeout_ms"])
         }
         try endpoint.queue.run(
-            milliseconds: timeout_ms == -1 ? nil : Int64(timeout_ms), from: endpoint.role.pushes)
+            milliseconds: timeout_ms == -1 ? nil : Int64(timeout_ms), from: endpoint.role.sources)
     }
 
     static func subscribe(
@@ -77,13 +81,32 @@ extension Endpoint {
         let text = try text(event, "event")
         let name = HostEvent.Name(rawValue: text)
         guard name != nil || text == "*" else {
-            let known = HostEvent.Name.allCases.map(\.rawValue).joined(separator: ", ")
+            let known = HostEvent.Name.known.map(\.rawValue).joined(separator: ", ")
             throw HostError(
-                .invalid, "there is no such event; there are \(known), and * for all", detail: ["field": "event"])
+                .invalid, "there is no such event; there are \(known), host.<your own>, and * for all",
+                detail: ["field": "event"])
         }
         guard let callback else { throw HostError(.invalid, "callback is NULL", detail: ["field": "callback"]) }
         let number = try endpoint.queue.subscribe(name, callback, userData)
         subscription?.pointee = number
+    }
+
+    static func post(
+        _ handle: OpaquePointer?, _ topic: UnsafePointer<CChar>?, _ data: UnsafePointer<CChar>?
+    ) throws(HostError) {
+        let endpoint = try find(handle)
+        guard let topic = HostTopic(try text(topic, "topic")) else {
+            throw HostError(
+                .invalid,
+                "a topic is host. and then letters, digits, dots, dashes and underscores, "
+                    + "\(HostTopic.maximumBytes) bytes at most", detail: ["field": "topic"])
+        }
+        let text = try optionalText(data, "data_json")
+        guard text?.utf8.count ?? 0 <= HostTopic.maximumDataBytes else {
+            throw HostError(
+                .invalid, "data_json has more than \(HostTopic.maximumDataBytes) bytes", detail: ["field": "data_json"])
+        }
+        try endpoint.queue.post(topic, try JSONObject(parameter: "data_json", text))
     }
 
     static func unsubscribe(_ handle: OpaquePointer?, _ subscription: bw_subscription) throws(HostError) {

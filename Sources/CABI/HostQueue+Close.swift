@@ -24,26 +24,32 @@ extension HostQueue {
             return state.batch
         }) {
             // A store that fails here leaves the rows marked as being handed over: they come again, and say so.
-            try? role.pushes?.finishPushes(handed: batch.handed, untouched: batch.untouched)
+            let source = role.sources.first { $0.name == batch.name }
+            try? source?.finish(handed: batch.handed, untouched: batch.untouched)
         }
         let isDown = Monitor(false)
         role.shutDown { isDown.update { $0 = true } }
         isDown.wait { $0 ? () : nil }
 
-        let (items, subscriptions) = state.update { state -> ([Item], [Subscription]) in
+        let (items, released) = state.update { state -> ([Item], [UserData]) in
             defer {
                 state.items = []
                 state.completions = 0
+                state.questions = 0
                 state.unheard = []
                 state.subscriptions = []
+                state.hooks = []
             }
-            if let running = state.running, let own = state.subscriptions.first(where: { $0.number == running }) {
-                state.ended.append(own.userData)
-            }
-            return (state.items, state.subscriptions.filter { $0.number != state.running })
+            let running = state.running
+            let registered =
+                state.subscriptions.map { ($0.number, $0.userData) } + state.hooks.map { ($0.number, $0.userData) }
+            // That of the callback that is running goes when it has returned.
+            for (number, userData) in registered where number == running { state.ended.append(userData) }
+            return (state.items, registered.filter { $0.0 != running }.map(\.1))
         }
         for case .completion(let completion, let outcome) in items { completion.call(outcome) }
-        for subscription in subscriptions { subscription.userData.release() }
+        for case .question(let question) in items { question.answer(nil) }
+        for userData in released { userData.release() }
         let thread = state.update { state -> pthread_t? in
             state.phase = .closed
             return state.thread
@@ -57,11 +63,11 @@ extension HostQueue {
     // MARK: "threaded"
 
     /// Starts the thread that dispatches for a host that asked for one.
-    func startThread(from source: (any PushSource)?) throws(HostError) {
+    func startThread(from sources: [any EventSource]) throws(HostError) {
         final class Start {
             let queue: HostQueue
-            let source: (any PushSource)?
-            init(_ queue: HostQueue, _ source: (any PushSource)?) { (self.queue, self.source) = (queue, source) }
+            let sources: [any EventSource]
+            init(_ queue: HostQueue, _ sources: [any EventSource]) { (self.queue, self.sources) = (queue, sources) }
         }
         var thread = pthread_t()
         var everything = sigset_t()
@@ -69,7 +75,7 @@ extension HostQueue {
         sigfillset(&everything)
         pthread_sigmask(SIG_BLOCK, &everything, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        let start = Unmanaged.passRetained(Start(self, source))
+        let start = Unmanaged.passRetained(Start(self, sources))
         let code = pthread_create(
             &thread, nil,
             { argument in
@@ -79,7 +85,7 @@ extension HostQueue {
                 queue.state.wait { $0.thread == nil ? nil : () }
                 while queue.state.withLock({ $0.phase == .open }) {
                     // Nobody reads this loop's status: a store that failed is told by an event.
-                    do throws(HostError) { try queue.run(milliseconds: nil, from: start.source) } catch {
+                    do throws(HostError) { try queue.run(milliseconds: nil, from: start.sources) } catch {
                         guard error.code != .closed else { continue }
                         let code = "\(error.code.name)_failed"
                         queue.post(

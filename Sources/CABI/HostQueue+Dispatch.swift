@@ -4,20 +4,20 @@ import Hosting
 import JSON
 
 extension HostQueue {
-    /// So long after the store has failed to give the pushes they are asked for again, in milliseconds.
+    /// So long after a source has failed to give what it has it is asked again, in milliseconds.
     static let retryInterval: Int64 = 1_000
 
     /// Hands over what waits now, on the calling thread.
     ///
-    /// `source` has the pushes. Errors: `busy` inside a callback of this handle or beside another dispatch, `closed`
-    /// when the handle was closed meanwhile, `store` when pushes could not be taken or marked.
-    func dispatch(from source: (any PushSource)?) throws(HostError) {
+    /// `sources` have what is stored. Errors: `busy` inside a callback of this handle or beside another dispatch, `closed`
+    /// when the handle was closed meanwhile, `store` when stored events could not be taken or marked.
+    func dispatch(from sources: [any EventSource]) throws(HostError) {
         try begin()
         defer { end() }
         drainDescriptor()
         if LogRing.drain() { wake() }
         reportDropped()
-        retryPushes()
+        retrySources()
 
         // What callbacks cause is for the next dispatch: this one ends.
         var remaining = state.withLock { $0.items.count }
@@ -27,8 +27,10 @@ extension HostQueue {
             switch item {
             case .event(let event): deliver(event)
             case .completion(let completion, let outcome): completion.call(outcome)
-            case .pushes:
-                do throws(HostError) { try deliverPushes(from: source) } catch { failure = failure ?? error }
+            case .question(let question): put(question)
+            case .stored(let name):
+                guard let source = sources.first(where: { $0.name == name }) else { continue }
+                do throws(HostError) { try deliver(from: source) } catch { failure = failure ?? error }
             }
         }
         if state.withLock({ $0.phase }) != .open { throw .closed }
@@ -79,7 +81,7 @@ extension HostQueue {
     /// Calls every subscription that wants the event, in the order in which they were made. `false` = nobody was called:
     /// none is there, they were ended meanwhile, or the handle was closed.
     ///
-    /// `row` is that of a push in the batch: it has been handed over once somebody is called with it.
+    /// `row` is that of a stored event in the batch: it has been handed over once somebody is called with it.
     @discardableResult private func deliver(_ event: HostEvent, row: Int64? = nil) -> Bool {
         let numbers = state.withLock { state in
             let numbers = state.subscriptions.filter { $0.name == nil || $0.name == event.name }.map(\.number)
@@ -103,65 +105,94 @@ extension HostQueue {
             guard let subscription else { continue }
             isHeard = true
             subscription.callback(subscription.userData.pointer, event.name.rawValue, json)
-            let ended = state.update { state -> [UserData] in
-                state.running = nil
-                defer { state.ended = [] }
-                return state.ended
-            }
-            for userData in ended { userData.release() }
+            callbackReturned()
         }
         return isHeard
     }
 
-    /// Pushes that the store would not give are asked for again now and then.
-    private func retryPushes() {
+    private func callbackReturned() {
+        let ended = state.update { state -> [UserData] in
+            state.running = nil
+            defer { state.ended = [] }
+            return state.ended
+        }
+        for userData in ended { userData.release() }
+    }
+
+    /// Asks who is registered for it now.
+    private func put(_ question: HostQuestion) {
+        let hook = state.withLock { state -> Hook? in
+            guard state.phase == .open, let hook = state.hooks.first(where: { $0.hook == question.hook }) else {
+                return nil
+            }
+            state.running = hook.number
+            return hook
+        }
+        guard let hook else { return question.answer(nil) }
+        let answer = hook.callback(hook.userData.pointer, question.json)
+        callbackReturned()
+        question.answer(answer)
+    }
+
+    /// What the store would not give is asked for again now and then.
+    private func retrySources() {
         let now = now()
         state.withLock { state in
-            guard let failedAt = state.pushesFailedAt, now &- failedAt >= HostQueue.retryInterval else { return }
-            state.pushesFailedAt = nil
-            state.enqueuePushes()
+            var retries = false
+            for index in state.sources.indices {
+                guard let failedAt = state.sources[index].failedAt, now &- failedAt >= HostQueue.retryInterval else {
+                    continue
+                }
+                state.sources[index].failedAt = nil
+                retries = true
+            }
+            if retries { state.enqueueStored() }
         }
     }
 
     /// Takes a batch from the store, hands it over, and marks it before returning.
-    private func deliverPushes(from source: (any PushSource)?) throws(HostError) {
-        guard let source else { return }
-        state.withLock { $0.pushesWait = false }
-        let pushes: [WaitingPush]
+    private func deliver(from source: any EventSource) throws(HostError) {
+        let name = source.name
+        let waiting: [WaitingEvent]
         do throws(HostError) {
-            if let untouched = state.withLock({ $0.unmarked }) {
-                try source.restorePushes(untouched: untouched)
-                state.withLock { $0.unmarked = nil }
+            let unmarked = state.withLock {
+                $0.withSource(name) { source -> [Int64]? in
+                    source.waits = false
+                    return source.unmarked
+                }
             }
-            pushes = try source.takePushes(limit: HostQueue.pushBatch)
+            if let unmarked {
+                try source.restore(untouched: unmarked)
+                state.withLock { $0.withSource(name) { $0.unmarked = nil } }
+            }
+            waiting = try source.take(limit: HostQueue.batchLimit)
         } catch {
             let now = now()
-            state.withLock { ($0.pushesWait, $0.pushesFailedAt) = (true, now) }
+            state.withLock { $0.withSource(name) { ($0.waits, $0.failedAt) = (true, now) } }
             throw error
         }
-        guard !pushes.isEmpty else { return }
-        state.withLock { $0.batch = Batch(handed: [], untouched: pushes.map(\.row)) }
-        for push in pushes {
+        guard !waiting.isEmpty else { return }
+        state.withLock { $0.batch = Batch(name: name, handed: [], untouched: waiting.map(\.row)) }
+        for item in waiting {
             // Who takes no updates gets a new push: none is kept from the host, nor may it hold up those behind it.
-            let isWanted = state.withLock { $0.wants(push.event.name) }
-            let event = isWanted ? push.event : push.event.named(.notificationReceived)
-            guard deliver(event, row: push.row) else { break }
+            let isWanted = state.withLock { $0.wants(item.event.name) }
+            guard deliver(isWanted ? item.event : item.event.named(name), row: item.row) else { break }
         }
         let batch = state.withLock { state -> Batch? in
             defer { state.batch = nil }
-            if pushes.count == HostQueue.pushBatch || state.batch?.untouched.isEmpty == false {
-                state.pushesWait = true
-                state.enqueuePushes()
+            if waiting.count == HostQueue.batchLimit || state.batch?.untouched.isEmpty == false {
+                state.withSource(name) { $0.waits = true }
+                state.enqueueStored()
             }
             return state.batch
         }
         // `nil`: a close inside a callback has marked it already.
         guard let batch else { return }
-        do throws(HostError) { try source.finishPushes(handed: batch.handed, untouched: batch.untouched) } catch {
+        do throws(HostError) { try source.finish(handed: batch.handed, untouched: batch.untouched) } catch {
             // They come again with the next dispatch, and say so.
             state.withLock { state in
-                (state.unmarked, state.pushesWait) = (batch.untouched, true)
-                state.enqueuePushes()
+                state.withSource(name) { ($0.unmarked, $0.waits) = (batch.untouched, true) }
+                state.enqueueStored()
             }
             throw error
         }
@@ -170,11 +201,11 @@ extension HostQueue {
     // MARK: The loop for programs that have none
 
     /// Dispatches until the time is over, ``quit()`` or close. `nil` = no limit.
-    func run(milliseconds: Int64?, from source: (any PushSource)?) throws(HostError) {
+    func run(milliseconds: Int64?, from sources: [any EventSource]) throws(HostError) {
         let end = milliseconds.map { now() &+ $0 }
         while true {
             // Before any look at the time: inside a callback it is refused however short the time is.
-            try dispatch(from: source)
+            try dispatch(from: sources)
             // After that: it may have taken the wake-up of a `quit` with it.
             let quits = state.withLock { state -> Bool in
                 defer { state.quits = false }

@@ -2,6 +2,7 @@ import CBellwire
 import CLinux
 import Glibc
 import Hosting
+import JSON
 
 /// What waits for the host of one handle, and the dispatch that hands it over.
 ///
@@ -12,14 +13,17 @@ final class HostQueue: Sendable {
     static let capacity = 1_024
     /// Problems that are kept for a subscription that is still to come.
     static let unheardCapacity = 16
-    /// Pushes that are taken from the store at a time.
-    static let pushBatch = 64
+    /// Stored events, such as pushes, that are taken from their source at a time.
+    static let batchLimit = 64
+    /// Questions that may wait; one more is answered at once, as if nobody were there.
+    static let questionLimit = 256
 
     enum Item {
         case event(HostEvent)
         case completion(Completion, Outcome)
-        /// There are pushes in the store. At most one of these waits.
-        case pushes
+        case question(HostQuestion)
+        /// The source of that name has events in the store. At most one of these waits for each.
+        case stored(HostEvent.Name)
     }
 
     struct Subscription {
@@ -30,10 +34,33 @@ final class HostQueue: Sendable {
         let userData: UserData
     }
 
+    /// Takes what a question says, and gives the answer. Runs in dispatch.
+    typealias HookCallback = @Sendable (UnsafeMutableRawPointer?, UnsafePointer<CChar>) -> Int32
+
+    /// Who answers the questions of one kind.
+    struct Hook {
+        let number: bw_subscription
+        let hook: HostHook
+        let callback: HookCallback
+        let userData: UserData
+    }
+
+    /// What the store has for the host under one name.
+    struct Source {
+        let name: HostEvent.Name
+        /// With or without a subscription for it.
+        var waits = true
+        /// When the store failed to give it, in the monotonic milliseconds of ``HostQueue/now()``.
+        var failedAt: Int64?
+        /// Rows of a batch that could not be marked, which no callback has seen: the batch has to be given back first.
+        var unmarked: [Int64]?
+    }
+
     enum Phase { case open, closing, closed }
 
-    /// The pushes of the batch that is being handed over.
+    /// The stored events that are being handed over.
     struct Batch {
+        let name: HostEvent.Name
         var handed: [Int64] = []
         var untouched: [Int64]
 
@@ -55,15 +82,14 @@ final class HostQueue: Sendable {
         /// Problems that came when nobody had subscribed for any: an opening that went wrong is told before the host
         /// can subscribe.
         var unheard: [HostEvent] = []
-        /// Pushes wait in the store, with or without a subscription for them.
-        var pushesWait = false
-        /// When the store failed to give them, in the monotonic milliseconds of ``HostQueue/now()``.
-        var pushesFailedAt: Int64?
-        /// Rows of a batch that could not be marked, which no callback has seen: the batch has to be given back first.
-        var unmarked: [Int64]?
+        /// Those that have said that they have something.
+        var sources: [Source] = []
+        var hooks: [Hook] = []
+        /// The questions among the items.
+        var questions = 0
         /// The thread inside `dispatch`.
         var dispatcher: pthread_t?
-        /// The subscription whose callback runs now.
+        /// The subscription, or the hook, whose callback runs now.
         var running: bw_subscription?
         /// Ended inside its own callback: released when that has returned.
         var ended: [UserData] = []
@@ -128,10 +154,25 @@ final class HostQueue: Sendable {
         wake()
     }
 
-    func pushesWait() {
+    /// A topic of the host's own. Unlike the library's events it never makes another one give way.
+    ///
+    /// Errors: `limit` when the queue is full, `closed`.
+    func post(_ topic: HostTopic, _ data: JSONObject) throws(HostError) {
+        try state.update { (state) throws(HostError) in
+            guard state.phase == .open else { throw .closed }
+            guard state.eventCount < HostQueue.capacity else {
+                throw HostError(.limit, "\(HostQueue.capacity) events wait for the host; dispatch first")
+            }
+            state.items.append(.event(HostEvent(.topic(topic), data: data)))
+        }
+        wake()
+    }
+
+    /// The source of that name has something in the store.
+    func waits(_ name: HostEvent.Name) {
         state.update { state in
-            state.pushesWait = true
-            state.enqueuePushes()
+            state.withSource(name) { ($0.waits, $0.failedAt) = (true, nil) }
+            state.enqueueStored()
         }
         wake()
     }
@@ -157,7 +198,8 @@ final class HostQueue: Sendable {
                 state.items.insert(contentsOf: state.unheard.map(Item.event), at: 0)
                 state.unheard = []
             }
-            state.enqueuePushes()
+            for index in state.sources.indices { state.sources[index].failedAt = nil }
+            state.enqueueStored()
             return number
         }
         wake()
@@ -185,11 +227,25 @@ extension HostQueue.State {
     /// Whether somebody takes events of that name.
     func wants(_ name: HostEvent.Name) -> Bool { subscriptions.contains { $0.name == nil || $0.name == name } }
 
-    /// Puts the pushes in their place in the queue, when they wait and somebody takes them.
-    mutating func enqueuePushes() {
-        guard phase == .open, pushesWait, wants(.notificationReceived) else { return }
-        let isThere = items.contains { if case .pushes = $0 { true } else { false } }
-        if !isThere { items.append(.pushes) }
+    var eventCount: Int { items.count { if case .event = $0 { true } else { false } } }
+
+    /// Changes what is known of a source, which is made if need be.
+    mutating func withSource<Result>(_ name: HostEvent.Name, _ body: (inout HostQueue.Source) -> Result) -> Result {
+        guard let index = sources.firstIndex(where: { $0.name == name }) else {
+            var source = HostQueue.Source(name: name, waits: false)
+            defer { sources.append(source) }
+            return body(&source)
+        }
+        return body(&sources[index])
+    }
+
+    /// Puts each source in its place in the queue, when it has something and somebody takes it.
+    mutating func enqueueStored() {
+        guard phase == .open else { return }
+        for source in sources where source.waits && source.failedAt == nil && wants(source.name) {
+            let isThere = items.contains { if case .stored(source.name) = $0 { true } else { false } }
+            if !isThere { items.append(.stored(source.name)) }
+        }
     }
 
     /// Makes room: the oldest event that is no state gives way, or the oldest of all; never a completion.
@@ -212,7 +268,11 @@ extension HostQueue.State {
     mutating func takeItem() -> HostQueue.Item? {
         guard phase == .open, !items.isEmpty else { return nil }
         let item = items.removeFirst()
-        if case .completion = item { completions -= 1 }
+        switch item {
+        case .completion: completions -= 1
+        case .question: questions -= 1
+        case .event, .stored: break
+        }
         return item
     }
 }

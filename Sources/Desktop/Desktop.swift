@@ -18,7 +18,7 @@ package final class Desktop: Role {
     private let directory: StateDirectory
 
     /// What devices ask it to show is an event like others: it is in the history in any case.
-    package var pushes: (any PushSource)? { nil }
+    package var sources: [any EventSource] { [] }
 
     /// Opens the state directory, the key and the database. Blocks the caller.
     package static func open(
@@ -102,6 +102,8 @@ package final class Desktop: Role {
     package func clear(then: @escaping Then) { EventLoop.post { [core] in core.clear(then) } }
 
     package func devices(then: @escaping Then) { EventLoop.post { [core] in core.describeDevices(then) } }
+
+    package func tokens(then: @escaping Then) { EventLoop.post { [core] in core.describeTokens(then) } }
 
     package func permissions(then: @escaping Then) { EventLoop.post { [core] in core.describePermissions(then) } }
 

@@ -41,6 +41,7 @@ extension DesktopCore {
         store { (connection) throws(StoreError) in
             try Permissions(connection).forget(did)
             try Outbox(connection).forget(did)
+            try DeviceTokens(connection).forget(did)
             for did in notices { try UnpairNotices(connection).add(did, at: .now) }
             return try PairedDevices(connection).remove(did)
         } then: { core, result in
@@ -59,6 +60,7 @@ extension DesktopCore {
         store { (connection) throws(StoreError) in
             for device in all { try Permissions(connection).forget(device.did) }
             for device in all { try Outbox(connection).forget(device.did) }
+            for device in all { try DeviceTokens(connection).forget(device.did) }
             for did in notices { try UnpairNotices(connection).add(did, at: .now) }
             return try PairedDevices(connection).clear()
         } then: { core, result in
@@ -75,6 +77,7 @@ extension DesktopCore {
             try SealStates(connection).save(mark)
             try Permissions(connection).forget(did)
             try Outbox(connection).forget(did)
+            try DeviceTokens(connection).forget(did)
             return try PairedDevices(connection).remove(did)
         } then: { core, result in
             guard case .failure(let error) = result, error.code != .closed else { return }

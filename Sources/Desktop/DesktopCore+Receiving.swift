@@ -145,6 +145,15 @@ extension DesktopCore {
                 return once(mark) { _ in }
             }
             acknowledged(through: acknowledgement.pushSeq, isHello: false, by: device, mark)
+        case .bellwire(PushTokenStatement.givenType, let fields):
+            guard let mark else { return }
+            received(tokenStatement: PushTokenStatement.givenType, fields, of: device, mark)
+        case .bellwire(PushTokenStatement.removedType, let fields):
+            guard let mark else { return }
+            received(tokenStatement: PushTokenStatement.removedType, fields, of: device, mark)
+        case .bellwire(PushReceipt.type, let fields):
+            guard let mark else { return }
+            received(receipt: fields, of: device, mark)
         case .cancel, .response, .event, .pairAck, .pairingConfirmation,
             .pairingReject, .iceConfig:
             once(mark) { _ in }

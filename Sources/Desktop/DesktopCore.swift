@@ -18,6 +18,7 @@ import Wire
 final class DesktopCore {
     nonisolated static let migrations =
         PairedDevices.migrations + History.migrations + UnpairNotices.migrations + AnswerTable.migrations
+        + DeviceTokens.migrations
 
     let options: DesktopOptions
     let database: Database

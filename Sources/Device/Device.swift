@@ -7,7 +7,7 @@ import Pairing
 import Signalling
 import Store
 import Transport
-import Wire
+package import Wire
 
 /// The phone's part, in any program: pairs with desktops, receives their pushes, calls their methods.
 ///
@@ -15,10 +15,9 @@ import Wire
 /// `then` or the host's channel.
 package final class Device: Role {
     let core: DeviceCore
-    private let waiting: WaitingPushes
     private let directory: StateDirectory
 
-    package var pushes: (any PushSource)? { waiting }
+    package let sources: [any EventSource]
 
     /// Opens the state directory, the key and the database. Blocks the caller.
     package static func open(
@@ -28,25 +27,32 @@ package final class Device: Role {
         let common = options.common
         let state = try RoleState.open(common, database: "device.db", migrations: DeviceCore.migrations, now: .now)
         let desktops: [PairedDesktop]
-        let hasWaiting: Bool
+        let waiting: [HostEvent.Name]
         let queue: OfflineQueue
         let revisions: [PeerID: Int64]
         let lastPushSeqs: [PeerID: Int64]
+        let removals: [PushTokensStateMachine.Removal]
         do throws(StoreError) {
-            (desktops, hasWaiting, lastPushSeqs) = try state.database.run { (connection) throws(StoreError) in
+            (desktops, waiting, lastPushSeqs) = try state.database.run { (connection) throws(StoreError) in
                 let inbox = Inbox(connection)
                 _ = try inbox.recoverDispatching()
+                let kept = KeptEvents(connection)
+                var waiting: [HostEvent.Name] = try inbox.waitingForHost() > 0 ? [.notificationReceived] : []
+                for name in KeptEvents.names {
+                    try kept.recover(name)
+                    if try kept.count(name) > 0 { waiting.append(name) }
+                }
                 return (
-                    try PairedDesktops(connection).all(), try inbox.waitingForHost() > 0,
+                    try PairedDesktops(connection).all(), waiting,
                     try ReceivedPushes(connection).all()
                 )
             }
-            (queue, revisions) = try state.database.run { (connection) throws(StoreError) in
+            (queue, revisions, removals) = try state.database.run { (connection) throws(StoreError) in
                 let table = QueueTable(connection)
                 var queue = try table.load()
                 try table.save(queue.recover())
                 try Inbox(connection).recoverChanges(queued: Set(queue.commands.map(\.id)))
-                return (queue, try table.revisions())
+                return (queue, try table.revisions(), try PushTokenTable(connection).removals())
             }
         } catch {
             state.close()
@@ -59,14 +65,15 @@ package final class Device: Role {
         if let path = state.movedAside { channel.problem(movedAside: path) }
         let core = DeviceCore(
             options: options, state: state, desktops: desktops, lastPushSeqs: lastPushSeqs, queue: queue,
-            revisions: revisions, channel: channel)
-        if hasWaiting { channel.pushesWait() }
-        let waiting = WaitingPushes(state.database)
-        return (Device(core, waiting, state.directory), common.isThreaded)
+            revisions: revisions, removals: removals, channel: channel)
+        for name in waiting { channel.waits(name) }
+        return (Device(core, state), common.isThreaded)
     }
 
-    private init(_ core: DeviceCore, _ waiting: WaitingPushes, _ directory: StateDirectory) {
-        (self.core, self.waiting, self.directory) = (core, waiting, directory)
+    private init(_ core: DeviceCore, _ state: RoleState) {
+        (self.core, directory) = (core, state.directory)
+        let database = state.database
+        sources = [WaitingPushes(database)] + KeptEvents.names.map { KeptEventSource($0, database) }
     }
 
     package func start() { EventLoop.post { [core] in core.start() } }
@@ -154,6 +161,15 @@ package final class Device: Role {
     /// Takes out what has failed and was given before that moment; `nil` = all that has failed.
     package func clearQueue(before moment: Int64?, then: @escaping Then) {
         EventLoop.post { [core] in core.clearQueue(before: moment, then) }
+    }
+
+    package func give(_ token: PushToken, for service: PushService, then: @escaping Then) {
+        EventLoop.post { [core] in core.give(token, for: service, then) }
+    }
+
+    /// `nil` = the tokens of all services.
+    package func takeBackToken(of service: PushService?, then: @escaping Then) {
+        EventLoop.post { [core] in core.takeBackToken(of: service, then) }
     }
 
     package func shutDown(then: @escaping @Sendable () -> Void) {

@@ -232,6 +232,8 @@ extension DeviceCore {
     /// A relay says that the peer has come: what was on its way to its connection before is lost.
     func cameOnline(_ peer: PeerID) {
         guard let desktop = desktop(peer) else { return }
+        tokens.cameAnew(desktop.id, heardAt: heardLast[desktop.id] ?? 0, now: EventLoop.now)
+        sayTokens(to: desktop)
         writeAgain(calls.toRepeat(to: desktop.id, now: EventLoop.now))
         drainQueue(of: desktop)
     }

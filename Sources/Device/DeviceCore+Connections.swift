@@ -68,9 +68,11 @@ extension DeviceCore {
         case .stateChanged(let state):
             channel.log(.info, state.summary(of: url))
             if state.isOnline { forgetAbsences(over: url) } else { failCalls(over: url) }
+            if !state.isOnline { tokens.disconnected(url, now: EventLoop.now) }
             if state.isOnline {
                 noteWorking(url)
                 sayHello(over: url)
+                sayTokens(over: url)
                 wentOnline(over: url)
             }
             scanRoute(url, changed: state)
@@ -85,6 +87,7 @@ extension DeviceCore {
             )
         case .peerOffline(let peer):
             markAbsent(peer, true)
+            tokensUnheard(peer, over: url)
             scanPeerOffline(peer, over: url)
             typedCodePeerOffline(peer, over: url)
             peerOffline(peer, over: url)
@@ -108,7 +111,10 @@ extension DeviceCore {
         guard let desktop = desktop(peer) else { return }
         let changed = isAbsent ? absent.insert(desktop.id).inserted : absent.remove(desktop.id) != nil
         if changed { tellConnections() }
-        if changed, !isAbsent { drainQueue(of: desktop) }
+        if changed, !isAbsent {
+            sayTokens(to: desktop)
+            drainQueue(of: desktop)
+        }
     }
 
     /// What was said of presence on the connection before this one may be long over, and nobody takes it back.

@@ -37,6 +37,7 @@ extension DeviceCore {
         drop([desktop], tellingThem: true)
         store { (connection) throws(StoreError) in
             try ReceivedPushes(connection).forget(peer)
+            try PushTokenTable(connection).forget(peer)
             _ = try PairedDesktops(connection).remove(peer)
         } then: { core, result in
             core.unpaired([desktop], result, then)
@@ -48,7 +49,10 @@ extension DeviceCore {
         drop(all, tellingThem: true)
         store { (connection) throws(StoreError) in
             let removed = try PairedDesktops(connection).clear()
-            for desktop in removed { try ReceivedPushes(connection).forget(desktop.id) }
+            for desktop in removed {
+                try ReceivedPushes(connection).forget(desktop.id)
+                try PushTokenTable(connection).forget(desktop.id)
+            }
             return removed
         } then: { core, result in
             // Those too that were on their way to the disk.
@@ -79,6 +83,7 @@ extension DeviceCore {
         store { (connection) throws(StoreError) in
             if let mark, try !SealStates(connection).save(mark) { return false }
             try ReceivedPushes(connection).forget(peer)
+            try PushTokenTable(connection).forget(peer)
             return try PairedDesktops(connection).remove(peer)
         } then: { core, result in
             if case .success(true) = result { core.drop([desktop], tellingThem: false) }
@@ -103,6 +108,7 @@ extension DeviceCore {
             forgetInbox(of: desktop.id)
             lastPushSeqs[desktop.id] = nil
             dueAcknowledgements[desktop.id] = nil
+            tokens.forget(desktop.id)
         }
         guard !removed.isEmpty else { return }
         tellPeers()

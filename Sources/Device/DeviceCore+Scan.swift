@@ -157,6 +157,8 @@ extension DeviceCore {
                 if stored.isSecure { core.sealer.keep(stored.address, since: mark) }
                 core.replace(stored)
                 core.sayHello(to: stored, over: core.bestLink(to: stored))
+                core.tokens.paired(stored.id)
+                core.sayTokens(to: stored)
             }
             then(core, result)
             core.reconcileLinks()

@@ -18,7 +18,7 @@ import Wire
 final class DeviceCore {
     nonisolated static let migrations =
         PairedDesktops.migrations + Inbox.migrations + Inbox.deliveryMigrations + ReceivedPushes.migrations
-        + QueueTable.migrations
+        + QueueTable.migrations + KeptEvents.migrations + PushTokenTable.migrations
 
     /// What a call waits for: where its outcome goes, and how its result is read.
     struct Waiter: Sendable {
@@ -64,6 +64,10 @@ final class DeviceCore {
     var revisions: [PeerID: Int64]
     /// Hears of each queued command that has left the queue or failed, after the store has; the host hears by an event.
     var queueEnded: (@EventLoop (DeviceCore, QueueEnd) -> Void)? = { core, end in core.ended(end) }
+    /// What the desktops know of the push tokens.
+    var tokens: PushTokensStateMachine
+    /// There while a removal waits to count as heard.
+    var tokenTimer: LoopTimer?
     var desk = InboxDesk()
     var dispatcher = Dispatcher()
     /// Of each sealed desktop, the last push that is stored (protocol.md 4.4).
@@ -107,7 +111,8 @@ final class DeviceCore {
 
     nonisolated init(
         options: DeviceOptions, state: RoleState, desktops: [PairedDesktop], lastPushSeqs: [PeerID: Int64],
-        queue: OfflineQueue, revisions: [PeerID: Int64], channel: HostChannel
+        queue: OfflineQueue, revisions: [PeerID: Int64], removals: [PushTokensStateMachine.Removal],
+        channel: HostChannel
     ) {
         self.options = options
         key = state.key
@@ -119,6 +124,7 @@ final class DeviceCore {
         self.queue = queue
         self.revisions = revisions
         self.lastPushSeqs = lastPushSeqs
+        tokens = PushTokensStateMachine(removals: removals)
         seal = state.seal
     }
 
@@ -139,6 +145,7 @@ final class DeviceCore {
     func start() {
         guard !isShutDown, !isStarted else { return }
         isStarted = true
+        tokens.started()
         followMachine()
         reconcileLinks()
         queueDue()
@@ -165,6 +172,7 @@ final class DeviceCore {
         callTimer.stop()
         queueTimer.stop()
         acknowledgementTimer.stop()
+        tokenTimer?.stop()
         for stopTimers in [scanning.stopTimers, showing.stopTimers, typing.stopTimers] { stopTimers() }
         database.close(then: then)
     }

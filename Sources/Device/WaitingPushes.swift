@@ -5,12 +5,13 @@ import Store
 import Wire
 
 /// The pushes in the inbox that the host has not taken. For the host's thread: every call waits for the store.
-final class WaitingPushes: PushSource {
+final class WaitingPushes: EventSource {
+    let name = HostEvent.Name.notificationReceived
     private let database: Database
 
     init(_ database: Database) { self.database = database }
 
-    func takePushes(limit: Int) throws(HostError) -> [WaitingPush] {
+    func take(limit: Int) throws(HostError) -> [WaitingEvent] {
         let (entries, replaced) = try run { (connection) throws(StoreError) in
             let inbox = Inbox(connection)
             let entries = try inbox.takeForHost(limit: limit, after: 0)
@@ -23,7 +24,7 @@ final class WaitingPushes: PushSource {
             var data = entry.notification.receivedData(redelivered: entry.redelivered)
             let replaces = replaced[entry.row]
             if let replaces { data["replaces"] = .string(replaces.text) }
-            return WaitingPush(
+            return WaitingEvent(
                 row: entry.row,
                 event: HostEvent(
                     replaces == nil ? .notificationReceived : .notificationUpdated, desktop: entry.desktop.text,
@@ -31,7 +32,7 @@ final class WaitingPushes: PushSource {
         }
     }
 
-    func finishPushes(handed: [Int64], untouched: [Int64]) throws(HostError) {
+    func finish(handed: [Int64], untouched: [Int64]) throws(HostError) {
         FailPoint.beforeMark.reach()
         try run { (connection) throws(StoreError) in
             try Inbox(connection).markHanded(handed)
@@ -40,7 +41,7 @@ final class WaitingPushes: PushSource {
         FailPoint.afterMark.reach()
     }
 
-    func restorePushes(untouched: [Int64]) throws(HostError) {
+    func restore(untouched: [Int64]) throws(HostError) {
         try run { (connection) throws(StoreError) in
             let inbox = Inbox(connection)
             try inbox.markWaiting(untouched)

@@ -2,38 +2,37 @@ package import JSON
 
 /// Something that a role tells the program that embeds it.
 package struct HostEvent: Sendable {
-    /// The events that a host can subscribe to.
-    package enum Name: String, Sendable, CaseIterable {
-        case notificationReceived = "notification.received"
+    /// What a host can subscribe to: the library's events, and topics of the host's own.
+    package enum Name: Sendable, Hashable {
+        case notificationReceived
         /// A push has taken the place of one that the host has had.
-        case notificationUpdated = "notification.updated"
-        case unreadChanged = "unread.changed"
-        case connectionChanged = "connection.changed"
-        case pairingChanged = "pairing.changed"
-        case peersChanged = "peers.changed"
+        case notificationUpdated
+        /// An alert was shown, or was not; on a desktop: a device says so of one of its pushes (protocol.md 4.8).
+        case notificationPresented
+        /// What a person did with an alert.
+        case notificationResponse
+        /// A push without an alert, for the host to act upon.
+        case notificationSilent
+        case unreadChanged
+        case connectionChanged
+        case pairingChanged
+        case peersChanged
         /// A desktop's part of the inbox is another one, or is being loaded.
-        case inboxChanged = "inbox.changed"
-        case settingsChanged = "settings.changed"
+        case inboxChanged
+        case settingsChanged
+        /// Whether alerts may be shown is something else than before.
+        case authorizationChanged
+        case badgeChanged
         // What a desktop tells of its history, to its host and to the user's other devices (protocol.md 4.6).
-        case notificationRead = "notification.read"
-        case notificationDeleted = "notification.deleted"
-        case notificationCleared = "notification.cleared"
-        case queueChanged = "queue.changed"
+        case notificationRead
+        case notificationDeleted
+        case notificationCleared
+        case queueChanged
         /// A queued command was carried out, has failed, or has left the queue.
-        case queueEnded = "queue.ended"
+        case queueEnded
         case command
         case problem
-
-        /// Whether a newer one makes an older one needless that still waits for the host.
-        package var isState: Bool {
-            switch self {
-            case .unreadChanged, .connectionChanged, .peersChanged, .queueChanged, .inboxChanged, .settingsChanged: true
-            // Each step of a pairing is for the host to see.
-            case .notificationReceived, .notificationUpdated, .notificationRead, .notificationDeleted,
-                .notificationCleared, .pairingChanged, .queueEnded, .command, .problem:
-                false
-            }
-        }
+        case topic(HostTopic)
     }
 
     package let name: Name
@@ -58,29 +57,89 @@ package struct HostEvent: Sendable {
     }
 }
 
-/// The pushes that wait in a role's store until the host has taken them.
-///
-/// Both calls block on the store's thread; they are for the host's thread only.
-package protocol PushSource: AnyObject, Sendable {
-    /// The oldest waiting pushes, at most `limit`, durably marked as being handed over.
-    func takePushes(limit: Int) throws(HostError) -> [WaitingPush]
+extension HostEvent.Name {
+    /// The library's events; topics are the host's to name.
+    package static let known: [HostEvent.Name] = [
+        .notificationReceived, .notificationUpdated, .notificationPresented, .notificationResponse,
+        .notificationSilent, .unreadChanged, .connectionChanged, .pairingChanged, .peersChanged, .inboxChanged,
+        .settingsChanged, .authorizationChanged, .badgeChanged, .notificationRead, .notificationDeleted,
+        .notificationCleared, .queueChanged, .queueEnded, .command, .problem,
+    ]
 
-    /// Durably marks `handed` as handed over and lets `untouched` wait again, as if never taken.
-    func finishPushes(handed: [Int64], untouched: [Int64]) throws(HostError)
+    package init?(rawValue: String) {
+        if let name = Self.known.first(where: { $0.rawValue == rawValue }) {
+            self = name
+        } else if let topic = HostTopic(rawValue) {
+            self = .topic(topic)
+        } else {
+            return nil
+        }
+    }
 
-    /// After `finishPushes` has failed: durably lets `untouched` wait again, and all others that were taken and not marked,
-    /// which come as redelivered.
-    func restorePushes(untouched: [Int64]) throws(HostError)
+    package var rawValue: String {
+        switch self {
+        case .notificationReceived: "notification.received"
+        case .notificationUpdated: "notification.updated"
+        case .notificationPresented: "notification.presented"
+        case .notificationResponse: "notification.response"
+        case .notificationSilent: "notification.silent"
+        case .unreadChanged: "unread.changed"
+        case .connectionChanged: "connection.changed"
+        case .pairingChanged: "pairing.changed"
+        case .peersChanged: "peers.changed"
+        case .inboxChanged: "inbox.changed"
+        case .settingsChanged: "settings.changed"
+        case .authorizationChanged: "authorization.changed"
+        case .badgeChanged: "badge.changed"
+        case .notificationRead: "notification.read"
+        case .notificationDeleted: "notification.deleted"
+        case .notificationCleared: "notification.cleared"
+        case .queueChanged: "queue.changed"
+        case .queueEnded: "queue.ended"
+        case .command: "command"
+        case .problem: "problem"
+        case .topic(let topic): topic.text
+        }
+    }
+
+    /// Whether a newer one makes an older one needless that still waits for the host.
+    package var isState: Bool {
+        switch self {
+        case .unreadChanged, .connectionChanged, .peersChanged, .queueChanged, .inboxChanged, .settingsChanged,
+            .authorizationChanged, .badgeChanged:
+            true
+        // Each step of a pairing is for the host to see.
+        case .notificationReceived, .notificationUpdated, .notificationPresented, .notificationResponse,
+            .notificationSilent, .notificationRead, .notificationDeleted, .notificationCleared, .pairingChanged,
+            .queueEnded, .command, .problem, .topic:
+            false
+        }
+    }
 }
 
-/// One stored push on its way to the host.
-package struct WaitingPush: Sendable {
-    /// Its row in the store.
-    package let row: Int64
-    package let event: HostEvent
+/// The name of a host's own event: `host.` and then 1 to 123 of letters, digits, `.`, `_` and `-`.
+package struct HostTopic: Sendable, Hashable {
+    package static let maximumBytes = 128
+    /// Of what is posted with it, as JSON.
+    package static let maximumDataBytes = 65_536
 
-    package init(row: Int64, event: HostEvent) {
-        self.row = row
-        self.event = event
+    package let text: String
+
+    package init?(_ text: String) {
+        let prefix = "host."
+        let bytes = text.utf8
+        guard text.hasPrefix(prefix), bytes.count > prefix.utf8.count, bytes.count <= Self.maximumBytes,
+            bytes.allSatisfy(Self.isAllowed)
+        else { return nil }
+        self.text = text
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
     }
 }

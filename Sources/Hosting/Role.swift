@@ -2,8 +2,8 @@ import JSON
 
 /// What the C interface needs of every role.
 package protocol Role: AnyObject, Sendable {
-    /// The pushes that its host has still to take; `nil` for a role that has none.
-    var pushes: (any PushSource)? { get }
+    /// What its store keeps for its host until that has taken it. Always the same ones.
+    var sources: [any EventSource] { get }
 
     /// Ends everything for good: connections, calls under way, the database. `then` is called once, on any thread.
     func shutDown(then: @escaping @Sendable () -> Void)
@@ -12,17 +12,24 @@ package protocol Role: AnyObject, Sendable {
 /// What a role tells its host. From any thread, without waiting.
 package struct HostChannel: Sendable {
     package let post: @Sendable (HostEvent) -> Void
-    /// There are pushes in the store that the host has not taken.
-    package let pushesWait: @Sendable () -> Void
+    /// There are events in the store that the host has not taken, in the source of that name.
+    package let waits: @Sendable (HostEvent.Name) -> Void
+    /// Puts a question to the host, in dispatch. Every question gets its answer.
+    package let ask: @Sendable (HostQuestion) -> Void
     package let log: Log
 
     package init(
-        post: @escaping @Sendable (HostEvent) -> Void, pushesWait: @escaping @Sendable () -> Void, log: @escaping Log
+        post: @escaping @Sendable (HostEvent) -> Void, waits: @escaping @Sendable (HostEvent.Name) -> Void,
+        ask: @escaping @Sendable (HostQuestion) -> Void, log: @escaping Log
     ) {
         self.post = post
-        self.pushesWait = pushesWait
+        self.waits = waits
+        self.ask = ask
         self.log = log
     }
+
+    /// There are pushes in the store that the host has not taken.
+    package func pushesWait() { waits(.notificationReceived) }
 
     /// Posts a `problem` and logs it.
     package func problem(_ code: String, _ message: String) {

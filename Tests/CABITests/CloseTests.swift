@@ -27,7 +27,7 @@ struct CloseTests {
     @Test("a role that fails its calls while it shuts down does not change what they end with")
     func roleSaysOtherwise() throws {
         final class Talkative: Role {
-            let pushes: (any PushSource)? = nil
+            let sources: [any EventSource] = []
             let resolve: @Sendable () -> Void
 
             init(_ resolve: @escaping @Sendable () -> Void) { self.resolve = resolve }

@@ -59,7 +59,9 @@ final class Host: Sendable {
 }
 
 /// A store of pushes in memory, that can fail.
-final class Pushes: PushSource {
+final class Pushes: EventSource {
+    let name: HostEvent.Name
+
     struct Rows: Sendable {
         var waiting: [Int64] = []
         var handed: [Int64] = []
@@ -76,12 +78,15 @@ final class Pushes: PushSource {
     /// Rows that have taken the place of others.
     private let updates: Set<Int64>
 
-    init(_ rows: ClosedRange<Int64>, updates: Set<Int64> = []) {
+    init(
+        _ rows: ClosedRange<Int64>, updates: Set<Int64> = [], named name: HostEvent.Name = .notificationReceived
+    ) {
+        self.name = name
         self.rows = Mutex(Rows(waiting: Array(rows)))
         self.updates = updates
     }
 
-    func takePushes(limit: Int) throws(HostError) -> [WaitingPush] {
+    func take(limit: Int) throws(HostError) -> [WaitingEvent] {
         let taken = rows.withLock { rows -> [Int64]? in
             rows.taken += 1
             guard rows.failures == 0 else {
@@ -94,14 +99,14 @@ final class Pushes: PushSource {
         }
         guard let taken else { throw HostError(.store, "the disk is full") }
         return taken.map { row in
-            let name: HostEvent.Name = updates.contains(row) ? .notificationUpdated : .notificationReceived
+            let name = updates.contains(row) ? HostEvent.Name.notificationUpdated : self.name
             let again = rows.withLock { $0.redelivered.contains(row) }
-            return WaitingPush(
+            return WaitingEvent(
                 row: row, event: HostEvent(name, data: ["row": .integer(row), "redelivered": again ? true : nil]))
         }
     }
 
-    func finishPushes(handed: [Int64], untouched: [Int64]) throws(HostError) {
+    func finish(handed: [Int64], untouched: [Int64]) throws(HostError) {
         let isDone = rows.withLock { rows in
             guard rows.finishFailures == 0 else {
                 rows.finishFailures -= 1
@@ -115,7 +120,7 @@ final class Pushes: PushSource {
         guard isDone else { throw HostError(.store, "the disk is full") }
     }
 
-    func restorePushes(untouched: [Int64]) throws(HostError) {
+    func restore(untouched: [Int64]) throws(HostError) {
         rows.withLock { rows in
             rows.redelivered.formUnion(rows.open.filter { !untouched.contains($0) })
             rows.waiting = rows.open + rows.waiting
@@ -126,9 +131,9 @@ final class Pushes: PushSource {
 
 /// A role that has nothing to end.
 final class Idle: Role {
-    let pushes: (any PushSource)?
+    let sources: [any EventSource]
 
-    init(_ pushes: (any PushSource)? = nil) { self.pushes = pushes }
+    init(_ source: (any EventSource)? = nil) { sources = source.map { [$0] } ?? [] }
 
     func shutDown(then: @escaping @Sendable () -> Void) { then() }
 }
@@ -150,6 +155,18 @@ final class Runner: Sendable {
 }
 
 extension HostQueue {
+    func pushesWait() { waits(.notificationReceived) }
+
+    func dispatch(from source: (any EventSource)?) throws(HostError) { try dispatch(from: source.map { [$0] } ?? []) }
+
+    func run(milliseconds: Int64?, from source: (any EventSource)?) throws(HostError) {
+        try run(milliseconds: milliseconds, from: source.map { [$0] } ?? [])
+    }
+
+    func startThread(from source: (any EventSource)?) throws(HostError) {
+        try startThread(from: source.map { [$0] } ?? [])
+    }
+
     var isReadable: Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&request, 1, 0) == 1

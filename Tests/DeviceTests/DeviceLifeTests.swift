@@ -53,12 +53,12 @@ struct DeviceLifeTests {
         let (desktop, did) = try await bench.pairedDesktop()
         for number in 1...3 { await desktop.message(did, event("\(number)")) }
         _ = try await bench.host.event(.unreadChanged) { $0["unread"] == 3 }
-        let source = try #require(bench.device.pushes)
-        let taken = try source.takePushes(limit: 3)
+        let source = try #require(bench.device.sources.first)
+        let taken = try source.take(limit: 3)
         #expect(taken.map { $0.event.data["id"] } == ["1", "2", "3"])
-        #expect(try source.takePushes(limit: 3).isEmpty)
+        #expect(try source.take(limit: 3).isEmpty)
         // The first was handed over, the third was not begun, and of the second nothing was heard.
-        try source.finishPushes(handed: [taken[0].row], untouched: [taken[2].row])
+        try source.finish(handed: [taken[0].row], untouched: [taken[2].row])
         await bench.device.close()
 
         let host = RecordingHost()
@@ -66,7 +66,7 @@ struct DeviceLifeTests {
         let (first, second) = (try await host.push(from: device), try await host.push(from: device))
         #expect(first["id"] == "2" && first["redelivered"] == true)
         #expect(second["id"] == "3" && second["redelivered"] == nil)
-        #expect(try #require(device.pushes).takePushes(limit: 3).isEmpty)
+        #expect(try #require(device.sources.first).take(limit: 3).isEmpty)
         await device.close()
         await bench.relay.stop()
     }

@@ -11,7 +11,8 @@ final class RecordingHost: Sendable {
     var channel: HostChannel {
         HostChannel(
             post: { [mailbox] event in EventLoop.post { mailbox.put(event) } },
-            pushesWait: { [pushesMailbox] in EventLoop.post { pushesMailbox.put(true) } },
+            waits: { [pushesMailbox] _ in EventLoop.post { pushesMailbox.put(true) } },
+            ask: { $0.answer(nil) },
             log: { _, _ in })
     }
 
@@ -27,10 +28,10 @@ final class RecordingHost: Sendable {
     func push(
         from role: any Role, _ location: SourceLocation = #_sourceLocation
     ) async throws -> JSONObject {
-        let source = try #require(role.pushes, sourceLocation: location)
+        let source = try #require(role.sources.first, sourceLocation: location)
         while true {
-            if let push = try source.takePushes(limit: 1).first {
-                try source.finishPushes(handed: [push.row], untouched: [])
+            if let push = try source.take(limit: 1).first {
+                try source.finish(handed: [push.row], untouched: [])
                 return push.event.data
             }
             _ = try await pushesMailbox.take("a push", location) { _ in true }

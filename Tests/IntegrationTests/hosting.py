@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 EVENT_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
-NUMBERS = {"int32_t": ctypes.c_int32, "int64_t": ctypes.c_int64}
+NUMBERS = {"int32_t": ctypes.c_int32, "int64_t": ctypes.c_int64, "size_t": ctypes.c_size_t}
 
 
 def prototypes(header: str) -> dict[str, list[str]]:
@@ -92,6 +92,9 @@ class Host:
                 value = left.pop(0)
                 text = value if value is None or isinstance(value, str) else json.dumps(value)
                 values.append(None if text is None else text.encode())
+            elif kind == "constuint8_t*":
+                # Bytes, as hex; their number is an argument of its own.
+                values.append(ctypes.c_char_p(bytes.fromhex(left.pop(0))))
             else:
                 values.append(NUMBERS[kind](left.pop(0)))
         status = getattr(self.library, name)(*values)

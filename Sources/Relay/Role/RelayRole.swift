@@ -6,7 +6,7 @@ import Transport
 package final class RelayRole: Role {
     private let core: RelayCore
 
-    package var pushes: (any PushSource)? { nil }
+    package var sources: [any EventSource] { [] }
 
     /// Reads the options. Nothing is bound until ``start(then:)``.
     package static func open(

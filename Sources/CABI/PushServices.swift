@@ -1,0 +1,45 @@
+public import CBellwire
+import Device
+import Hosting
+import JSON
+import Wire
+
+// bellwire.h, "Push services".
+
+@_cdecl("bw_device_token") @implementation
+public func bw_device_token(
+    _ device: OpaquePointer?, _ service: UnsafePointer<CChar>?, _ token: UnsafePointer<UInt8>?, _ length: Int
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let service = try pushService(try text(service, "service"))
+        guard let token else { throw HostError(.invalid, "token is NULL", detail: ["field": "token"]) }
+        // A length beyond Int is negative here.
+        guard (1...PushToken.maximumBytes).contains(length),
+            let token = PushToken(UnsafeRawBufferPointer(start: token, count: length))
+        else {
+            throw HostError(
+                .invalid, "a token has 1 to \(PushToken.maximumBytes) bytes", detail: ["field": "length"])
+        }
+        _ = try endpoint.queue.call { endpoint.role.give(token, for: service, then: $0) }
+    }
+}
+
+@_cdecl("bw_device_clear_token") @implementation
+public func bw_device_clear_token(_ device: OpaquePointer?, _ service: UnsafePointer<CChar>?) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        var named: PushService?
+        if let text = try optionalText(service, "service") { named = try pushService(text) }
+        _ = try endpoint.queue.call { endpoint.role.takeBackToken(of: named, then: $0) }
+    }
+}
+
+private func pushService(_ text: String) throws(HostError) -> PushService {
+    guard let service = PushService(text) else {
+        throw HostError(
+            .invalid, "a service has 1 to \(PushService.maximumBytes) letters, digits, dots, dashes and underscores",
+            detail: ["field": "service"])
+    }
+    return service
+}
