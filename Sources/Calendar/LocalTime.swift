@@ -26,8 +26,11 @@ package struct LocalTime: Sendable {
         }
     }
 
-    /// What the clock shows.
-    package func at(_ moment: Int64) -> Int64 { local(moment) }
+    /// What the clock shows. One that is farther from UTC than any can be counts as if it were as far as that.
+    package func at(_ moment: Int64) -> Int64 {
+        let moment = min(max(moment, -Self.farthestMoment), Self.farthestMoment)
+        return min(max(local(moment), moment - Self.farthest), moment + Self.farthest)
+    }
 
     /// What the clock shows; the moment in milliseconds.
     package func time(at moment: EpochMilliseconds) -> Int64 { at(moment.divided(by: 1_000).quotient) }
@@ -39,6 +42,8 @@ package struct LocalTime: Sendable {
 extension LocalTime {
     /// No clock is farther from UTC: POSIX allows zones of up to 24 hours and 59 minutes either way.
     private static let farthest: Int64 = 25 * 3_600
+    /// The year is some 285 million then.
+    private static let farthestMoment: Int64 = 1 << 53
     /// A change that is undone within this time may be overlooked; no zone has ever had one.
     private static let step: Int64 = 6 * 3_600
 
