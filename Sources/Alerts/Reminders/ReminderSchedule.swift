@@ -41,6 +41,8 @@ package struct ReminderSchedule: Sendable, Equatable {
         /// Those that were due first, first.
         package var firings: [Firing] = []
 
+        package init(_ writes: [Write] = []) { self.writes = writes }
+
         package var isEmpty: Bool { writes.isEmpty && firings.isEmpty }
     }
 
@@ -71,7 +73,7 @@ package struct ReminderSchedule: Sendable, Equatable {
             guard reminders.count < Self.limit else { return nil }
             reminders.append(reminder)
         }
-        return Change(writes: [.save(reminder)])
+        return Change([.save(reminder)])
     }
 
     /// Nothing changes where there is no such reminder.
@@ -82,7 +84,7 @@ package struct ReminderSchedule: Sendable, Equatable {
     package mutating func removeAll() -> Change { remove { _ in true } }
 
     private mutating func remove(_ isMeant: (Reminder) -> Bool) -> Change {
-        let change = Change(writes: reminders.filter(isMeant).map { .remove($0.id) })
+        let change = Change(reminders.filter(isMeant).map { .remove($0.id) })
         reminders.removeAll(where: isMeant)
         return change
     }
