@@ -1,0 +1,106 @@
+package import JSON
+package import Wire
+
+/// Whether this program may show alerts to its person.
+package struct Authorization: Sendable, Equatable {
+    package enum Status: String, Sendable, CaseIterable {
+        /// The person was never asked.
+        case notDetermined
+        case denied
+        case authorized
+        /// Shown quietly, without having been asked.
+        case provisional
+        /// Until a moment.
+        case ephemeral
+    }
+
+    /// What the program does best now.
+    package enum Advice: String, Sendable, CaseIterable {
+        /// Say what the alerts are for, then ask.
+        case explain
+        /// Only the person can change it, on the program's page of settings.
+        case settings
+        /// All is well: give the tokens of push services, if there are any.
+        case register
+        /// Ask whether alerts may make themselves heard.
+        case upgrade
+    }
+
+    package let status: Status
+    /// Of `ephemeral`, and of no other: from this moment on it is `notDetermined`.
+    package let until: EpochMilliseconds?
+
+    package static let notDetermined = Authorization(.notDetermined)
+    package static let denied = Authorization(.denied)
+    package static let authorized = Authorization(.authorized)
+    package static let provisional = Authorization(.provisional)
+    package static func ephemeral(until moment: EpochMilliseconds) -> Authorization {
+        Authorization(.ephemeral, until: moment)
+    }
+
+    private init(_ status: Status, until: EpochMilliseconds? = nil) { (self.status, self.until) = (status, until) }
+
+    /// What it is at that moment.
+    package func current(_ now: EpochMilliseconds) -> Authorization {
+        if let until, until <= now { .notDetermined } else { self }
+    }
+
+    package var advice: Advice {
+        switch status {
+        case .notDetermined: .explain
+        case .denied: .settings
+        case .authorized, .ephemeral: .register
+        case .provisional: .upgrade
+        }
+    }
+
+    /// May an alert be shown at all?
+    package var allowsAlerts: Bool {
+        switch status {
+        case .notDetermined, .denied: false
+        case .authorized, .provisional, .ephemeral: true
+        }
+    }
+}
+
+extension Authorization {
+    /// What a host says: `{"status","until"?}`; `until` (epoch milliseconds) goes with `ephemeral`, and must.
+    package init(parsing object: JSONObject) throws(AlertsError) {
+        // A host may give back what it was given.
+        let reader = try FieldReader(object, allowing: ["status", "until", "advice"])
+        guard let status = Status(rawValue: try reader.required("status", 1...64)) else {
+            let names = Status.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+            throw reader.fault("status", "must be one of \(names)")
+        }
+        let until = try reader.integer("until", in: 0...Int64.max)
+        switch (status, until) {
+        case (.ephemeral, nil): throw reader.fault("until", "is missing: an ephemeral authorization ends")
+        case (.ephemeral, _?), (_, nil): self.init(status, until: until)
+        case (_, _?): throw reader.fault("until", "goes with \"ephemeral\" only")
+        }
+    }
+
+    /// What was stored; what cannot be read was never determined.
+    package init(stored object: JSONObject) {
+        let status = object["status"]?.string.flatMap(Status.init(rawValue:)) ?? .notDetermined
+        let until = object["until"]?.integer
+        switch (status, until) {
+        case (.ephemeral, nil): self = .notDetermined
+        case (.ephemeral, _?): self.init(.ephemeral, until: until)
+        case (.notDetermined, _), (.denied, _), (.authorized, _), (.provisional, _): self.init(status)
+        }
+    }
+
+    /// For the store: `{"status","until"?}`.
+    package var stored: JSONObject {
+        ["status": .string(status.rawValue), "until": until.map(JSONValue.integer)]
+    }
+
+    /// For hosts: `{"status","until"?,"advice"}` as it is at that moment.
+    package func json(_ now: EpochMilliseconds) -> JSONObject {
+        let current = current(now)
+        var json = current.stored
+        json["advice"] = .string(current.advice.rawValue)
+        return json
+    }
+}

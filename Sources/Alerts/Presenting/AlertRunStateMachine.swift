@@ -1,0 +1,167 @@
+/// One alert on its way, from the decision to show it to the screen: enriched, asked about, presented; shown once.
+///
+/// A pure state machine; `now` is monotonic milliseconds. Each event gives at most one action. It ends exactly once, with
+/// ``Action/finished(_:)``; whatever comes after that changes nothing, but that a banner which nobody waits for any more
+/// is closed. Who carries the actions out answers each ``Action/present(_:)`` exactly once.
+package struct AlertRunStateMachine: Sendable {
+    package enum Action: Sendable, Equatable {
+        /// Fetch the image, open the body; then ``enriched(now:)``.
+        case enrich
+        /// Ask the host what to show; then ``answered(_:now:)``.
+        case ask
+        /// Show the best content that there is; then ``presented(_:)`` or ``presentFailed(now:)``.
+        case present(Presentation)
+        case finished(Outcome)
+        /// It was shown, and should not be any more.
+        case close(handle: String)
+    }
+
+    package struct Outcome: Sendable, Equatable {
+        package let presented: Bool
+        /// Why it is not to be seen.
+        package let reason: Reason?
+        /// Of the banner, where its presenter has such.
+        package let handle: String?
+        /// What the host wants of it; also when nothing is to be seen: the badge may be set.
+        package let presentation: Presentation
+    }
+
+    /// As `notification.presented` says it.
+    package enum Reason: String, Sendable, CaseIterable {
+        /// The host wants nothing to be seen.
+        case willPresent = "will_present"
+        case presenterFailed = "presenter_failed"
+        /// A newer one with its id, or its collapse key, has come.
+        case replaced
+        /// It was taken back: read elsewhere, deleted, unpaired.
+        case removed
+    }
+
+    private enum State: Sendable, Equatable {
+        case new
+        case enriching(until: UInt64)
+        case asking(until: UInt64)
+        case presenting
+        case pausing(until: UInt64)
+        case finished
+    }
+
+    /// All in all, from the start.
+    package static let enrichmentTime: UInt64 = 30_000
+    package static let askTime: UInt64 = 500
+    /// After each failure of the presenter; the last one again and again.
+    package static let pauses: [UInt64] = [1_000, 2_000, 5_000, 10_000, 30_000]
+    /// From the first try on. There is a last try when it is over.
+    package static let patience: UInt64 = 60_000
+
+    private var state = State.new
+    /// The program is in front: the host is asked first.
+    private var isInFront = false
+    private var presentation = Presentation.all
+    private var failures = 0
+    private var patienceEnds: UInt64 = 0
+
+    package init() {}
+
+    package var isFinished: Bool { state == .finished }
+
+    /// When ``deadlineReached(now:)`` is to be called.
+    package var deadline: UInt64? {
+        switch state {
+        case .enriching(let moment), .asking(let moment), .pausing(let moment): moment
+        case .new, .presenting, .finished: nil
+        }
+    }
+
+    // MARK: Events
+
+    /// Once, at first.
+    package mutating func start(hasEnrichment: Bool, isInFront: Bool, now: UInt64) -> Action? {
+        guard state == .new else { return nil }
+        self.isInFront = isInFront
+        guard hasEnrichment else { return ask(now) }
+        state = .enriching(until: now &+ Self.enrichmentTime)
+        return .enrich
+    }
+
+    /// The program came to the front, or left it.
+    package mutating func moved(toFront isInFront: Bool) { self.isInFront = isInFront }
+
+    /// The content is as good as it gets, whether or not all went well.
+    package mutating func enriched(now: UInt64) -> Action? {
+        guard case .enriching = state else { return nil }
+        return ask(now)
+    }
+
+    /// The host's answer.
+    package mutating func answered(_ presentation: Presentation, now: UInt64) -> Action? {
+        guard case .asking = state else { return nil }
+        self.presentation = presentation
+        guard presentation.isVisible else { return finish(.willPresent) }
+        return present(now)
+    }
+
+    /// It is shown.
+    package mutating func presented(_ handle: String?) -> Action? {
+        switch state {
+        case .presenting:
+            state = .finished
+            return .finished(Outcome(presented: true, reason: nil, handle: handle, presentation: presentation))
+        case .finished: return handle.map(Action.close)
+        case .new, .enriching, .asking, .pausing: return nil
+        }
+    }
+
+    package mutating func presentFailed(now: UInt64) -> Action? {
+        guard state == .presenting else { return nil }
+        guard now < patienceEnds else { return finish(.presenterFailed) }
+        let pause = Self.pauses[min(failures, Self.pauses.count - 1)]
+        failures &+= 1
+        state = .pausing(until: min(now &+ pause, patienceEnds))
+        return nil
+    }
+
+    /// What failed before may go well now.
+    package mutating func serverReady() -> Action? {
+        guard case .pausing = state else { return nil }
+        return retry()
+    }
+
+    /// It is not wanted any more.
+    ///
+    /// - Parameter reason: ``Reason/replaced`` or ``Reason/removed``.
+    package mutating func withdraw(_ reason: Reason) -> Action? { isFinished ? nil : finish(reason) }
+
+    package mutating func deadlineReached(now: UInt64) -> Action? {
+        guard let deadline, deadline <= now else { return nil }
+        switch state {
+        case .enriching: return ask(now)
+        case .asking: return present(now)
+        case .pausing: return retry()
+        case .new, .presenting, .finished: return nil
+        }
+    }
+
+    // MARK: Deciding
+
+    private mutating func ask(_ now: UInt64) -> Action {
+        guard isInFront else { return present(now) }
+        state = .asking(until: now &+ Self.askTime)
+        return .ask
+    }
+
+    private mutating func present(_ now: UInt64) -> Action {
+        patienceEnds = now &+ Self.patience
+        return retry()
+    }
+
+    private mutating func retry() -> Action {
+        state = .presenting
+        return .present(presentation)
+    }
+
+    private mutating func finish(_ reason: Reason) -> Action {
+        state = .finished
+        return .finished(Outcome(presented: false, reason: reason, handle: nil, presentation: presentation))
+    }
+}

@@ -1,0 +1,51 @@
+import JSON
+
+/// One alert that stands for several.
+package enum Digest {
+    /// So many titles are named.
+    package static let lines = 5
+    /// A title has at most so many characters there.
+    package static let width = 100
+
+    /// "3 notifications while it was quiet", and their titles.
+    ///
+    /// - Parameters:
+    ///   - held: the newest first; the first few are enough.
+    ///   - count: how many there are.
+    package static func content(of held: [AlertContent], count: Int64, hold: AlertDecision.Hold) -> AlertContent {
+        let count = max(count, Int64(held.count))
+        let noun = count == 1 ? "notification" : "notifications"
+        let circumstance =
+            switch hold {
+            case .quietHours: "while it was quiet"
+            case .late: "while you were away"
+            }
+        let named = held.prefix(lines)
+        var body = named.map { line($0.title) }.joined(separator: "\n")
+        let rest = count - Int64(named.count)
+        if rest > 0 { body += named.isEmpty ? "" : "\nand \(rest) more" }
+        return AlertContent(
+            title: "\(count) \(noun) \(circumstance)", body: body, sound: "default",
+            userInfo: ["digest": .string(hold.rawValue), "count": .integer(count)])
+    }
+
+    /// The one digest of each kind: a newer one takes its place.
+    package static func id(_ hold: AlertDecision.Hold) -> AlertID { AlertID("bellwire.digest.\(hold.rawValue)") }
+
+    /// A title that is one line, however it was written.
+    private static func line(_ title: String) -> String {
+        var line = ""
+        var length = 0
+        var isCut = false
+        for scalar in title.unicodeScalars {
+            guard length < width else {
+                isCut = true
+                break
+            }
+            let isSpace = scalar.value < 0x20 || 0x7f...0x9f ~= scalar.value || 0x2028...0x2029 ~= scalar.value
+            line.unicodeScalars.append(isSpace ? " " : scalar)
+            length += 1
+        }
+        return isCut ? line + "…" : line
+    }
+}

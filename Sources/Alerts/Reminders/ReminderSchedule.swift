@@ -1,0 +1,148 @@
+package import Calendar
+package import Wire
+
+/// The reminders that are still to come: at most 500.
+///
+/// A pure state machine over what the store holds (``ReminderTable``). Each event is one mutating method that gives what
+/// has changed: the caller writes that, and the alerts of what fires, in one transaction, and goes on with the changed
+/// schedule when it stands. Moments are epoch milliseconds.
+///
+/// A reminder waits → comes → leaves, or waits again where it repeats. However often it was due while nobody looked, it
+/// comes once.
+package struct ReminderSchedule: Sendable, Equatable {
+    package static let limit = 500
+    /// What is due longer than this at the start is late, in milliseconds.
+    package static let grace: EpochMilliseconds = 60_000
+
+    /// In the order in which they were added.
+    private var reminders: [Reminder]
+
+    /// Those that were stored.
+    package init(_ reminders: [Reminder] = []) { self.reminders = reminders }
+
+    /// One that comes now.
+    package struct Firing: Sendable, Equatable {
+        /// As it will be from now on.
+        package let reminder: Reminder
+        /// The moment for which it comes.
+        package let dueAt: EpochMilliseconds
+        /// It was due while nothing ran.
+        package let isLate: Bool
+    }
+
+    /// What is to be written, and what comes once it is.
+    package struct Change: Sendable, Equatable {
+        package enum Write: Sendable, Equatable {
+            case save(Reminder)
+            case remove(AlertID)
+        }
+
+        package var writes: [Write] = []
+        /// Those that were due first, first.
+        package var firings: [Firing] = []
+
+        package init(_ writes: [Write] = []) { self.writes = writes }
+
+        package var isEmpty: Bool { writes.isEmpty && firings.isEmpty }
+    }
+
+    package subscript(id: AlertID) -> Reminder? { reminders.first { $0.id == id } }
+
+    package var count: Int { reminders.count }
+
+    /// The next first, those of regions last.
+    package var list: [Reminder] {
+        reminders.enumerated().sorted { left, right in
+            (left.element.nextAt ?? .max, left.offset) < (right.element.nextAt ?? .max, right.offset)
+        }.map(\.element)
+    }
+
+    /// When the next one is due; `nil` = no time is waited for.
+    package var nextAt: EpochMilliseconds? { reminders.lazy.compactMap(\.nextAt).min() }
+
+    /// Whether positions are of use.
+    package var hasRegions: Bool { reminders.contains { $0.trigger.region != nil } }
+
+    // MARK: In and out
+
+    /// Takes one in, in place of the one with its id; `nil` when there is no room.
+    package mutating func add(_ reminder: Reminder) -> Change? {
+        if let index = reminders.firstIndex(where: { $0.id == reminder.id }) {
+            reminders[index] = reminder
+        } else {
+            guard reminders.count < Self.limit else { return nil }
+            reminders.append(reminder)
+        }
+        return Change([.save(reminder)])
+    }
+
+    /// Nothing changes where there is no such reminder.
+    package mutating func remove(_ id: AlertID) -> Change { remove { $0.id == id } }
+
+    package mutating func remove(thread: String) -> Change { remove { $0.content.thread == thread } }
+
+    package mutating func removeAll() -> Change { remove { _ in true } }
+
+    private mutating func remove(_ isMeant: (Reminder) -> Bool) -> Change {
+        let change = Change(reminders.filter(isMeant).map { .remove($0.id) })
+        reminders.removeAll(where: isMeant)
+        return change
+    }
+
+    // MARK: Events
+
+    /// Time has passed. At the start of the program the clock and the zone may be others than when it ended.
+    package mutating func passed(
+        _ now: EpochMilliseconds, isStart: Bool = false, in zone: LocalTime = .system
+    ) -> Change {
+        var change = isStart ? clockChanged(now, in: zone) : Change()
+        fire(reminders.indices.filter { reminders[$0].isDue(now) }, now, isStart: isStart, zone, &change)
+        return change
+    }
+
+    /// The clock was set, or the time zone has changed. What is due by now then comes with ``passed(_:isStart:in:)``.
+    package mutating func clockChanged(_ now: EpochMilliseconds, in zone: LocalTime = .system) -> Change {
+        var change = Change()
+        for index in reminders.indices {
+            let before = reminders[index]
+            reminders[index].clockChanged(now, zone)
+            if reminders[index] != before { change.writes.append(.save(reminders[index])) }
+        }
+        return change
+    }
+
+    /// The host says where it is. A position that may be inside as well as outside of a region changes nothing there.
+    package mutating func moved(
+        to position: Position, at now: EpochMilliseconds, in zone: LocalTime = .system
+    ) -> Change {
+        var change = Change()
+        var crossed: [Int] = []
+        for index in reminders.indices {
+            guard let region = reminders[index].trigger.region, let side = region.side(of: position) else { continue }
+            let before = reminders[index].side
+            guard side != before else { continue }
+            reminders[index].side = side
+            if region.isCrossed(from: before, to: side) {
+                crossed.append(index)
+            } else {
+                change.writes.append(.save(reminders[index]))
+            }
+        }
+        fire(crossed, now, isStart: false, zone, &change)
+        return change
+    }
+
+    private mutating func fire(
+        _ indices: [Int], _ now: EpochMilliseconds, isStart: Bool, _ zone: LocalTime, _ change: inout Change
+    ) {
+        // `indices` ascend.
+        for index in indices.sorted(by: { (reminders[$0].nextAt ?? now, $0) < (reminders[$1].nextAt ?? now, $1) }) {
+            let dueAt = reminders[index].fire(now, grace: Self.grace, zone)
+            let reminder = reminders[index]
+            let isLate = isStart && dueAt < now.adding(-Self.grace)
+            change.firings.append(Firing(reminder: reminder, dueAt: dueAt, isLate: isLate))
+            change.writes.append(reminder.comesAgain ? .save(reminder) : .remove(reminder.id))
+        }
+        for index in indices.reversed() where !reminders[index].comesAgain { reminders.remove(at: index) }
+    }
+}

@@ -1,0 +1,77 @@
+package import JSON
+package import Wire
+
+/// What a person did with an alert.
+package struct AlertResponse: Sendable, Equatable {
+    package enum Kind: Sendable, Equatable {
+        case tap
+        case dismiss
+        /// Carried out by the library; the host is told.
+        case markRead
+        /// Of the host's categories.
+        case button
+        case reply
+    }
+
+    package static let tap = "default"
+    package static let dismiss = "dismiss"
+    package static let reply = "REPLY_ACTION"
+    package static let markRead = "MARK_READ_ACTION"
+    package static let textLimit = 65_536
+
+    /// One of the above, or the host's own id.
+    package let action: String
+    package let kind: Kind
+    /// Of a reply. `nil` where the presenter could not let the person write one.
+    package let text: String?
+    /// The program is to come to the front.
+    package let isForeground: Bool
+
+    /// Whether that can be answered to an alert of this category.
+    ///
+    /// A text that is none, as of a server that sends an empty one with each button, is ignored for all but replies.
+    package init(action: String, text: String?, category: Categories.Category?) throws(AlertsError) {
+        let text = text.flatMap { $0.isEmpty ? nil : $0 }
+        switch action {
+        case Self.tap: (kind, isForeground) = (.tap, true)
+        case Self.dismiss: (kind, isForeground) = (.dismiss, false)
+        case Self.markRead: (kind, isForeground) = (.markRead, category?[action: action]?.isForeground ?? false)
+        default:
+            guard let known = category?[action: action] else {
+                throw AlertsError("action: is none of the alert's category", field: "action")
+            }
+            switch known.kind {
+            case .button: kind = .button
+            case .reply: kind = .reply
+            }
+            isForeground = known.isForeground
+        }
+        if let text {
+            guard kind == .reply else { throw AlertsError("text: goes with a reply only", field: "text") }
+            guard text.utf8.count <= Self.textLimit else {
+                throw AlertsError("text: is longer than \(Self.textLimit) bytes", field: "text")
+            }
+        }
+        (self.action, self.text) = (action, text)
+    }
+
+    /// The data of `notification.response`.
+    ///
+    /// - Parameters:
+    ///   - row: the alert.
+    ///   - push: what `notification.received` has said of it, of a push that is still there.
+    package func data(of row: AlertRow, push: JSONObject?, at moment: EpochMilliseconds) -> JSONObject {
+        let content = row.content
+        var data: JSONObject = ["id": .string(row.key.id.text), "action": .string(action)]
+        data["text"] = text.map(JSONValue.string)
+        data["at"] = .integer(moment)
+        data["foreground"] = .bool(isForeground)
+        data["category"] = content.category.map(JSONValue.string)
+        data["thread"] = content.thread.map(JSONValue.string)
+        data["userInfo"] = .object(content.userInfo)
+        data["deepLink"] = content.deepLink.map(JSONValue.string)
+        if row.isReminder { data["reminder"] = true }
+        data["push"] = push.map(JSONValue.object)
+        return data
+    }
+}

@@ -1,0 +1,7 @@
+/// Which pushes that come late, as after an absence, may show an alert (`bellwire.h`, "late_alerts").
+package enum LateAlerts: String, Sendable, CaseIterable {
+    case none
+    /// One alert says how many.
+    case summary
+    case each
+}

@@ -1,0 +1,78 @@
+package import JSON
+package import Wire
+
+/// An alert as it is stored.
+package struct AlertRow: Sendable, Equatable {
+    package enum State: Int64, Sendable, CaseIterable {
+        /// Nothing is decided, or it is on its way to the screen. After a start it is run again.
+        case due = 0
+        case heldQuiet = 1
+        case heldLate = 2
+        /// It was shown, and neither answered nor taken back.
+        case delivered = 3
+
+        package init(_ hold: AlertDecision.Hold) {
+            switch hold {
+            case .quietHours: self = .heldQuiet
+            case .late: self = .heldLate
+            }
+        }
+    }
+
+    /// Its number. Another alert with the same key has another one: what is said of this never touches that.
+    package let row: Int64
+    package let key: AlertKey
+    package let content: AlertContent
+    package let state: State
+    /// Of a push: whose it is, such as `pc`.
+    package let source: String?
+    package let isSilenced: Bool
+    package let isReminder: Bool
+    package let isLate: Bool
+    package let dueAt: EpochMilliseconds
+    package let shownAt: EpochMilliseconds?
+    /// The banner: its own when it is delivered; before that, the one whose place it takes.
+    package let handle: String?
+
+    package var subject: AlertSubject {
+        AlertSubject(
+            isSilenced: isSilenced, isLate: isLate, level: content.level, source: source, category: content.category,
+            isReminder: isReminder)
+    }
+
+    /// For hosts: the content, and `{"id","desktop"?,"dueAt","shownAt"?,"late","reminder"}`.
+    package var json: JSONObject {
+        var json: JSONObject = ["id": .string(key.id.text)]
+        json["desktop"] = key.desktop.map { .string($0.text) }
+        json.merge(content.json)
+        json["dueAt"] = .integer(dueAt)
+        json["shownAt"] = shownAt.map(JSONValue.integer)
+        json["late"] = .bool(isLate)
+        json["reminder"] = .bool(isReminder)
+        return json
+    }
+}
+
+/// An alert that is about to be stored.
+package struct NewAlert: Sendable, Equatable {
+    package var key: AlertKey
+    package var content: AlertContent
+    package var dueAt: EpochMilliseconds
+    package var source: String?
+    package var isSilenced: Bool
+    package var isReminder: Bool
+    package var isLate: Bool
+
+    package init(
+        _ key: AlertKey, _ content: AlertContent, dueAt: EpochMilliseconds, source: String? = nil,
+        isSilenced: Bool = false, isReminder: Bool = false, isLate: Bool = false
+    ) {
+        self.key = key
+        self.content = content
+        self.dueAt = dueAt
+        self.source = source
+        self.isSilenced = isSilenced
+        self.isReminder = isReminder
+        self.isLate = isLate
+    }
+}

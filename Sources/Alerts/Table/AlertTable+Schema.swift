@@ -1,0 +1,41 @@
+package import Store
+
+extension AlertTable {
+    /// The alerts' part of the device's file.
+    package static let migrations = [
+        Migration(
+            "alerts.1",
+            sql: """
+                CREATE TABLE alert (
+                    row INTEGER PRIMARY KEY AUTOINCREMENT,
+                    -- Empty for the program's own.
+                    desktop TEXT NOT NULL,
+                    id TEXT NOT NULL,
+                    content TEXT NOT NULL,
+                    thread TEXT,
+                    source TEXT,
+                    -- 0 = due, 1 = held until quiet hours end, 2 = held with others that come late, 3 = delivered.
+                    state INTEGER NOT NULL,
+                    silenced INTEGER NOT NULL,
+                    reminder INTEGER NOT NULL,
+                    late INTEGER NOT NULL,
+                    due_at INTEGER NOT NULL,
+                    shown_at INTEGER,
+                    handle TEXT,
+                    UNIQUE (desktop, id)
+                ) STRICT;
+                CREATE INDEX alert_state ON alert(state, row);
+                CREATE INDEX alert_handle ON alert(handle) WHERE handle IS NOT NULL;
+                -- What was held and is not kept, because others came: it counts.
+                CREATE TABLE alert_beyond (
+                    state INTEGER PRIMARY KEY,
+                    count INTEGER NOT NULL
+                ) STRICT;
+                -- The authorization, the settings, the categories.
+                CREATE TABLE alert_preference (
+                    name TEXT PRIMARY KEY NOT NULL,
+                    value TEXT NOT NULL
+                ) STRICT, WITHOUT ROWID;
+                """)
+    ]
+}

@@ -1,0 +1,137 @@
+import CUV
+import Glibc
+
+/// A timer by the clock on the wall: fires at a moment, also when the machine slept meanwhile.
+///
+/// It fires too when somebody has set the clock, or the time zone of the machine: its owner looks at the time again, and
+/// starts it anew. Before the first start it has no descriptor, and after ``stop()`` none any more. Letting go of it stops
+/// it.
+@EventLoop
+package final class WallClockTimer {
+    private let fire: @EventLoop () -> Void
+    private let descriptors: Descriptors
+    /// Where there is no descriptor to be had: looks at the clock from time to time.
+    private var substitute: LoopTimer?
+
+    /// How often the substitute looks, in milliseconds.
+    private static let glance: Int64 = 60_000
+
+    package convenience init(_ fire: @escaping @EventLoop () -> Void) {
+        self.init(zoneDirectory: "/etc", makeTimer: bw_wall_timer, fire)
+    }
+
+    /// For tests: where the zone's file is, and what makes a timer.
+    init(zoneDirectory: String, makeTimer: @escaping () -> CInt, _ fire: @escaping @EventLoop () -> Void) {
+        self.fire = fire
+        descriptors = Descriptors(zoneDirectory: zoneDirectory, makeTimer: makeTimer)
+    }
+
+    deinit {
+        let descriptors = descriptors
+        if EventLoop.isCurrent {
+            EventLoop.onLoop { descriptors.close() }
+        } else {
+            EventLoop.post { descriptors.close() }
+        }
+    }
+
+    /// Fires once, at a moment in milliseconds since 1970; one that is past is now. Starting again moves the moment.
+    package func start(at moment: Int64) {
+        substitute = nil
+        if !descriptors.isOpen { descriptors.open { [weak self] in self?.fire() } }
+        switch descriptors.arm(at: moment) {
+        case 0: return
+        case ECANCELED:
+            // It is armed, but the clock was set since the owner looked at it.
+            EventLoop.later { [weak self] in
+                if let self, descriptors.isOpen { fire() }
+            }
+        default: wait(for: moment)
+        }
+    }
+
+    /// From here on it does not fire.
+    package func stop() {
+        substitute = nil
+        descriptors.close()
+    }
+
+    private func wait(for moment: Int64) {
+        let timer = LoopTimer { [weak self] in
+            guard let self else { return }
+            if Self.remaining(until: moment) > 0 { wait(for: moment) } else { fire() }
+        }
+        substitute = timer
+        timer.start(after: UInt64(min(Self.remaining(until: moment), Self.glance)))
+    }
+
+    /// Milliseconds, none for what is past.
+    private static func remaining(until moment: Int64) -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        let now = Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+        return moment > now ? max(moment &- now, 1) : 0
+    }
+}
+
+/// The kernel's timer, and its news of the directory in which the time zone is set.
+private final class Descriptors: @unchecked Sendable {
+    private let zoneDirectory: String
+    private let makeTimer: () -> CInt
+    private var timer: CInt = -1
+    private var zone: CInt = -1
+    private var polls: [LoopPoll] = []
+
+    nonisolated init(zoneDirectory: String, makeTimer: @escaping () -> CInt) {
+        (self.zoneDirectory, self.makeTimer) = (zoneDirectory, makeTimer)
+    }
+
+    var isOpen: Bool { timer >= 0 }
+
+    /// Without a timer it stays closed; without news of the zone a change of it is seen at the next moment.
+    @EventLoop
+    func open(_ fire: @escaping @EventLoop () -> Void) {
+        timer = makeTimer()
+        guard isOpen else { return }
+        let timer = timer
+        guard watch(timer, { if Descriptors.hasFired(timer) { fire() } }) else { return close() }
+        zone = bw_directory_watch(zoneDirectory)
+        let zone = zone
+        guard zone >= 0, !watch(zone, { if bw_directory_changed(zone, "localtime") != 0 { fire() } }) else { return }
+        Glibc.close(zone)
+        self.zone = -1
+    }
+
+    @EventLoop
+    private func watch(_ descriptor: CInt, _ ready: @escaping @EventLoop () -> Void) -> Bool {
+        guard let poll = try? LoopPoll(descriptor, { _ in ready() }) else { return false }
+        poll.watch(.readable)
+        polls.append(poll)
+        return true
+    }
+
+    /// Reading ends what made it readable: the moment, or that the clock was set (ECANCELED).
+    private static func hasFired(_ timer: CInt) -> Bool {
+        var count: UInt64 = 0
+        return read(timer, &count, MemoryLayout.size(ofValue: count)) > 0 || errno == ECANCELED
+    }
+
+    /// 0 or an `errno` value.
+    @EventLoop
+    func arm(at moment: Int64) -> CInt {
+        guard isOpen else { return EBADF }
+        // A moment of 0 would disarm it.
+        let moment = max(moment, 1)
+        let result = bw_wall_timer_set(timer, time_t(moment / 1_000), Int(moment % 1_000) * 1_000_000)
+        return result == 0 ? 0 : errno
+    }
+
+    @EventLoop
+    func close() {
+        for poll in polls { poll.stop() }
+        polls = []
+        if timer >= 0 { Glibc.close(timer) }
+        if zone >= 0 { Glibc.close(zone) }
+        (timer, zone) = (-1, -1)
+    }
+}
