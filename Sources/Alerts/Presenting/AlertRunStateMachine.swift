@@ -57,6 +57,9 @@ package struct AlertRunStateMachine: Sendable {
     private var state = State.new
     /// The program is in front: the host is asked first.
     private var isInFront = false
+    /// The banner whose place it takes.
+    private var place: String?
+    private var wasReplaced = false
     private var presentation = Presentation.all
     private var failures = 0
     private var patienceEnds: UInt64 = 0
@@ -76,9 +79,14 @@ package struct AlertRunStateMachine: Sendable {
     // MARK: Events
 
     /// Once, at first.
-    package mutating func start(hasEnrichment: Bool, isInFront: Bool, now: UInt64) -> Action? {
+    ///
+    /// - Parameter replacing: the banner whose place it takes.
+    package mutating func start(
+        hasEnrichment: Bool, isInFront: Bool, replacing: String? = nil, now: UInt64
+    ) -> Action? {
         guard state == .new else { return nil }
         self.isInFront = isInFront
+        place = replacing
         guard hasEnrichment else { return ask(now) }
         state = .enriching(until: now &+ Self.enrichmentTime)
         return .enrich
@@ -107,7 +115,10 @@ package struct AlertRunStateMachine: Sendable {
         case .presenting:
             state = .finished
             return .finished(Outcome(presented: true, reason: nil, handle: handle, presentation: presentation))
-        case .finished: return handle.map(Action.close)
+        case .finished:
+            // The place is its successor's, who may be there already: a server gives one number to all who had it.
+            guard let handle, !(wasReplaced && handle == place) else { return nil }
+            return .close(handle: handle)
         case .new, .enriching, .asking, .pausing: return nil
         }
     }
@@ -162,6 +173,7 @@ package struct AlertRunStateMachine: Sendable {
 
     private mutating func finish(_ reason: Reason) -> Action {
         state = .finished
+        wasReplaced = reason == .replaced
         return .finished(Outcome(presented: false, reason: reason, handle: nil, presentation: presentation))
     }
 }
