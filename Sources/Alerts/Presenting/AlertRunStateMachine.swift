@@ -9,7 +9,7 @@ package struct AlertRunStateMachine: Sendable {
         case enrich
         /// Ask the host what to show; then ``answered(_:now:)``.
         case ask
-        /// Show the best content that there is; then ``presented(_:)`` or ``presentFailed(now:)``.
+        /// Show the best content that there is; then ``presented(_:)``, ``presentFailed(now:)`` or ``noPresenter()``.
         case present(Presentation)
         case finished(Outcome)
         /// It was shown, and should not be any more.
@@ -43,6 +43,8 @@ package struct AlertRunStateMachine: Sendable {
         case asking(until: UInt64)
         case presenting
         case pausing(until: UInt64)
+        /// There is nobody who shows alerts.
+        case waiting
         case finished
     }
 
@@ -72,7 +74,7 @@ package struct AlertRunStateMachine: Sendable {
     package var deadline: UInt64? {
         switch state {
         case .enriching(let moment), .asking(let moment), .pausing(let moment): moment
-        case .new, .presenting, .finished: nil
+        case .new, .presenting, .waiting, .finished: nil
         }
     }
 
@@ -119,7 +121,7 @@ package struct AlertRunStateMachine: Sendable {
             // The place is its successor's, who may be there already: a server gives one number to all who had it.
             guard let handle, !(wasReplaced && handle == place) else { return nil }
             return .close(handle: handle)
-        case .new, .enriching, .asking, .pausing: return nil
+        case .new, .enriching, .asking, .pausing, .waiting: return nil
         }
     }
 
@@ -132,10 +134,18 @@ package struct AlertRunStateMachine: Sendable {
         return nil
     }
 
-    /// What failed before may go well now.
-    package mutating func serverReady() -> Action? {
-        guard case .pausing = state else { return nil }
-        return retry()
+    /// The host has not said yet who shows its alerts: that is no failure, and has no end.
+    package mutating func noPresenter() {
+        if state == .presenting { state = .waiting }
+    }
+
+    /// What failed before may go well now: a server has come, or the host has said who shows its alerts.
+    package mutating func presenterReady(now: UInt64) -> Action? {
+        switch state {
+        case .pausing: return retry()
+        case .waiting: return present(now)
+        case .new, .enriching, .asking, .presenting, .finished: return nil
+        }
     }
 
     /// It is not wanted any more.
@@ -149,7 +159,7 @@ package struct AlertRunStateMachine: Sendable {
         case .enriching: return ask(now)
         case .asking: return present(now)
         case .pausing: return retry()
-        case .new, .presenting, .finished: return nil
+        case .new, .presenting, .waiting, .finished: return nil
         }
     }
 
@@ -162,7 +172,7 @@ package struct AlertRunStateMachine: Sendable {
     }
 
     private mutating func present(_ now: UInt64) -> Action {
-        patienceEnds = now &+ Self.patience
+        (failures, patienceEnds) = (0, now &+ Self.patience)
         return retry()
     }
 

@@ -40,15 +40,21 @@ package struct AlertRow: Sendable, Equatable {
             isReminder: isReminder)
     }
 
-    /// For hosts: the content, and `{"id","desktop"?,"dueAt","shownAt"?,"late","reminder"}`.
+    /// For hosts, as callbacks get it: `{"desktop"?,"alert":{"id",…},"reminder"?}`.
     package var json: JSONObject {
-        var json: JSONObject = ["id": .string(key.id.text)]
+        var alert: JSONObject = ["id": .string(key.id.text)]
+        alert.merge(content.json)
+        var json: JSONObject = [:]
         json["desktop"] = key.desktop.map { .string($0.text) }
-        json.merge(content.json)
-        json["dueAt"] = .integer(dueAt)
-        json["shownAt"] = shownAt.map(JSONValue.integer)
-        json["late"] = .bool(isLate)
-        json["reminder"] = .bool(isReminder)
+        json["alert"] = .object(alert)
+        if isReminder { json["reminder"] = true }
+        return json
+    }
+
+    /// As `bw_alerts_delivered` gives it: with `"shownAt"`.
+    package var deliveredJSON: JSONObject {
+        var json = json
+        json["shownAt"] = .integer(shownAt ?? dueAt)
         return json
     }
 }

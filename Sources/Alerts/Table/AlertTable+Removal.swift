@@ -36,7 +36,9 @@ extension AlertTable {
         case .id(let id): return try remove("id = ?2", [flag, .text(id.text)])
         case .thread(let thread): return try remove("thread = ?2", [flag, .text(thread)])
         case .desktop(let desktop): return try remove("desktop = ?2", [flag, .text(desktop.text)])
-        case .all: return try remove("1", [flag])
+        case .all:
+            if !deliveredOnly { try connection.execute("DELETE FROM alert_beyond") }
+            return try remove("1", [flag])
         }
     }
 
