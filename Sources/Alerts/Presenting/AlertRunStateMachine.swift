@@ -24,6 +24,13 @@ package struct AlertRunStateMachine: Sendable {
         package let handle: String?
         /// What the host wants of it; also when nothing is to be seen: the badge may be set.
         package let presentation: Presentation
+
+        package init(presented: Bool, reason: Reason?, handle: String?, presentation: Presentation) {
+            self.presented = presented
+            self.reason = reason
+            self.handle = handle
+            self.presentation = presentation
+        }
     }
 
     /// As `notification.presented` says it.

@@ -34,6 +34,23 @@ package struct AlertRow: Sendable, Equatable {
     /// The banner: its own when it is delivered; before that, the one whose place it takes.
     package let handle: String?
 
+    package init(
+        row: Int64, key: AlertKey, content: AlertContent, state: State, source: String?, isSilenced: Bool,
+        isReminder: Bool, isLate: Bool, dueAt: EpochMilliseconds, shownAt: EpochMilliseconds?, handle: String?
+    ) {
+        self.row = row
+        self.key = key
+        self.content = content
+        self.state = state
+        self.source = source
+        self.isSilenced = isSilenced
+        self.isReminder = isReminder
+        self.isLate = isLate
+        self.dueAt = dueAt
+        self.shownAt = shownAt
+        self.handle = handle
+    }
+
     package var subject: AlertSubject {
         AlertSubject(
             isSilenced: isSilenced, isLate: isLate, level: content.level, source: source, category: content.category,

@@ -73,6 +73,8 @@ package struct AlertTable {
         package let isThere: Bool
         /// Banners of which nobody knows any more.
         package let close: [String]
+
+        package init(isThere: Bool, close: [String]) { (self.isThere, self.close) = (isThere, close) }
     }
 
     /// It was shown. The oldest of more than ``deliveredLimit`` are forgotten.
