@@ -11,7 +11,7 @@ import Wire
     }
 
     /// Does a piece of work on a new store.
-    private func work(_ body: @escaping @Sendable (AlertTable) throws -> Void) throws {
+    private func work(_ body: (AlertTable) throws -> Void) throws {
         let database = try open()
         defer { database.close() }
         try database.expect { connection in try body(AlertTable(connection)) }
