@@ -64,19 +64,21 @@ package struct Authorization: Sendable, Equatable {
 }
 
 extension Authorization {
-    /// What a host says: `{"status","until"?}`; `until` (epoch milliseconds) goes with `ephemeral`, and must.
-    package init(parsing object: JSONObject) throws(AlertsError) {
-        // A host may give back what it was given.
-        let reader = try FieldReader(object, allowing: ["status", "until", "advice"])
-        guard let status = Status(rawValue: try reader.required("status", 1...64)) else {
+    /// What a host says (`bw_alerts_authorize`).
+    ///
+    /// - Parameter until: goes with `ephemeral`, and must; else 0.
+    package init(status name: String, until: EpochMilliseconds) throws(AlertsError) {
+        guard let status = Status(rawValue: name) else {
             let names = Status.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
-            throw reader.fault("status", "must be one of \(names)")
+            throw AlertsError("status: must be one of \(names)", field: "status")
         }
-        let until = try reader.integer("until", in: 0...Int64.max)
-        switch (status, until) {
-        case (.ephemeral, nil): throw reader.fault("until", "is missing: an ephemeral authorization ends")
-        case (.ephemeral, _?), (_, nil): self.init(status, until: until)
-        case (_, _?): throw reader.fault("until", "goes with \"ephemeral\" only")
+        switch status {
+        case .ephemeral:
+            guard until > 0 else { throw AlertsError("until_ms: is missing: \"ephemeral\" ends", field: "until_ms") }
+            self.init(status, until: until)
+        case .notDetermined, .denied, .authorized, .provisional:
+            guard until == 0 else { throw AlertsError("until_ms: goes with \"ephemeral\" only", field: "until_ms") }
+            self.init(status)
         }
     }
 

@@ -24,12 +24,13 @@ package struct AuthorizationStateMachine: Sendable {
         case none
     }
 
-    /// What was announced last.
+    /// What is stored, and was announced; it may have ended since.
     private var announced: Authorization
     /// A question is open: those who wait for it hear of what ends it.
     package private(set) var isAsking = false
 
-    package init(stored: Authorization, now: EpochMilliseconds) { announced = stored.current(now) }
+    /// What was stored may have ended while nothing ran: ``expired(now:)`` tells.
+    package init(stored: Authorization) { announced = stored }
 
     package func current(_ now: EpochMilliseconds) -> Authorization { announced.current(now) }
 

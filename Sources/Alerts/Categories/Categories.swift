@@ -73,11 +73,18 @@ package struct Categories: Sendable, Equatable {
 extension Categories {
     /// A host's: `[{"id","actions":[{"id","title","kind"?,"placeholder"?,"foreground"?,"destructive"?}]}]`, in place of
     /// all before. The built-in one is among them unless the host has its own of that id.
-    package init(parsing value: JSONValue) throws(AlertsError) {
+    package init(parsing value: JSONValue) throws(AlertsError) { try self.init(value, limit: Self.limit) }
+
+    /// What was stored, the built-in one among them. What cannot be read is none.
+    package init(stored value: JSONValue) {
+        self = (try? Categories(value, limit: Self.limit + 1)) ?? Categories()
+    }
+
+    private init(_ value: JSONValue, limit: Int) throws(AlertsError) {
         guard let elements = value.array else {
             throw AlertsError("the categories must be an array, not \(value.typeName)")
         }
-        guard elements.count <= Self.limit else { throw AlertsError("there are more than \(Self.limit) categories") }
+        guard elements.count <= limit else { throw AlertsError("there are more than \(limit) categories") }
         var all: [Category] = []
         for (index, element) in elements.enumerated() {
             let place = "\(index)"

@@ -80,8 +80,3 @@ package struct FieldReader {
         return isName ? name : "a member with an unusual name"
     }
 }
-
-enum PlainText {
-    /// Without control characters, NUL among them.
-    static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } }
-}

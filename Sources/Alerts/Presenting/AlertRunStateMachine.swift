@@ -9,7 +9,7 @@ package struct AlertRunStateMachine: Sendable {
         case enrich
         /// Ask the host what to show; then ``answered(_:now:)``.
         case ask
-        /// Show the best content that there is; then ``presented(_:)`` or ``presentFailed(now:)``.
+        /// Show the best content that there is; then ``presented(_:)``, ``presentFailed(now:)`` or ``noPresenter()``.
         case present(Presentation)
         case finished(Outcome)
         /// It was shown, and should not be any more.
@@ -24,6 +24,13 @@ package struct AlertRunStateMachine: Sendable {
         package let handle: String?
         /// What the host wants of it; also when nothing is to be seen: the badge may be set.
         package let presentation: Presentation
+
+        package init(presented: Bool, reason: Reason?, handle: String?, presentation: Presentation) {
+            self.presented = presented
+            self.reason = reason
+            self.handle = handle
+            self.presentation = presentation
+        }
     }
 
     /// As `notification.presented` says it.
@@ -43,6 +50,8 @@ package struct AlertRunStateMachine: Sendable {
         case asking(until: UInt64)
         case presenting
         case pausing(until: UInt64)
+        /// There is nobody who shows alerts.
+        case waiting
         case finished
     }
 
@@ -57,6 +66,9 @@ package struct AlertRunStateMachine: Sendable {
     private var state = State.new
     /// The program is in front: the host is asked first.
     private var isInFront = false
+    /// The banner whose place it takes.
+    private var place: String?
+    private var wasReplaced = false
     private var presentation = Presentation.all
     private var failures = 0
     private var patienceEnds: UInt64 = 0
@@ -69,16 +81,21 @@ package struct AlertRunStateMachine: Sendable {
     package var deadline: UInt64? {
         switch state {
         case .enriching(let moment), .asking(let moment), .pausing(let moment): moment
-        case .new, .presenting, .finished: nil
+        case .new, .presenting, .waiting, .finished: nil
         }
     }
 
     // MARK: Events
 
     /// Once, at first.
-    package mutating func start(hasEnrichment: Bool, isInFront: Bool, now: UInt64) -> Action? {
+    ///
+    /// - Parameter replacing: the banner whose place it takes.
+    package mutating func start(
+        hasEnrichment: Bool, isInFront: Bool, replacing: String? = nil, now: UInt64
+    ) -> Action? {
         guard state == .new else { return nil }
         self.isInFront = isInFront
+        place = replacing
         guard hasEnrichment else { return ask(now) }
         state = .enriching(until: now &+ Self.enrichmentTime)
         return .enrich
@@ -107,8 +124,11 @@ package struct AlertRunStateMachine: Sendable {
         case .presenting:
             state = .finished
             return .finished(Outcome(presented: true, reason: nil, handle: handle, presentation: presentation))
-        case .finished: return handle.map(Action.close)
-        case .new, .enriching, .asking, .pausing: return nil
+        case .finished:
+            // The place is its successor's, who may be there already: a server gives one number to all who had it.
+            guard let handle, !(wasReplaced && handle == place) else { return nil }
+            return .close(handle: handle)
+        case .new, .enriching, .asking, .pausing, .waiting: return nil
         }
     }
 
@@ -121,10 +141,18 @@ package struct AlertRunStateMachine: Sendable {
         return nil
     }
 
-    /// What failed before may go well now.
-    package mutating func serverReady() -> Action? {
-        guard case .pausing = state else { return nil }
-        return retry()
+    /// The host has not said yet who shows its alerts: that is no failure, and has no end.
+    package mutating func noPresenter() {
+        if state == .presenting { state = .waiting }
+    }
+
+    /// What failed before may go well now: a server has come, or the host has said who shows its alerts.
+    package mutating func presenterReady(now: UInt64) -> Action? {
+        switch state {
+        case .pausing: return retry()
+        case .waiting: return present(now)
+        case .new, .enriching, .asking, .presenting, .finished: return nil
+        }
     }
 
     /// It is not wanted any more.
@@ -138,7 +166,7 @@ package struct AlertRunStateMachine: Sendable {
         case .enriching: return ask(now)
         case .asking: return present(now)
         case .pausing: return retry()
-        case .new, .presenting, .finished: return nil
+        case .new, .presenting, .waiting, .finished: return nil
         }
     }
 
@@ -151,7 +179,7 @@ package struct AlertRunStateMachine: Sendable {
     }
 
     private mutating func present(_ now: UInt64) -> Action {
-        patienceEnds = now &+ Self.patience
+        (failures, patienceEnds) = (0, now &+ Self.patience)
         return retry()
     }
 
@@ -162,6 +190,7 @@ package struct AlertRunStateMachine: Sendable {
 
     private mutating func finish(_ reason: Reason) -> Action {
         state = .finished
+        wasReplaced = reason == .replaced
         return .finished(Outcome(presented: false, reason: reason, handle: nil, presentation: presentation))
     }
 }

@@ -32,6 +32,14 @@ package enum Digest {
     /// The one digest of each kind: a newer one takes its place.
     package static func id(_ hold: AlertDecision.Hold) -> AlertID { AlertID("bellwire.digest.\(hold.rawValue)") }
 
+    /// For how many an alert stands, if it is a digest; a host could have made one up.
+    static func count(_ row: AlertRow) -> Int64? {
+        guard row.key.desktop == nil, AlertDecision.Hold.allCases.contains(where: { row.key.id == id($0) }) else {
+            return nil
+        }
+        return min(max(1, row.content.userInfo["count"]?.integer ?? 1), 1_000_000)
+    }
+
     /// A title that is one line, however it was written.
     private static func line(_ title: String) -> String {
         var line = ""

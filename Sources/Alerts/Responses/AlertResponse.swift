@@ -35,13 +35,12 @@ package struct AlertResponse: Sendable, Equatable {
         switch action {
         case Self.tap: (kind, isForeground) = (.tap, true)
         case Self.dismiss: (kind, isForeground) = (.dismiss, false)
-        case Self.markRead: (kind, isForeground) = (.markRead, category?[action: action]?.isForeground ?? false)
         default:
             guard let known = category?[action: action] else {
                 throw AlertsError("action: is none of the alert's category", field: "action")
             }
             switch known.kind {
-            case .button: kind = .button
+            case .button: kind = action == Self.markRead ? .markRead : .button
             case .reply: kind = .reply
             }
             isForeground = known.isForeground
@@ -59,18 +58,18 @@ package struct AlertResponse: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - row: the alert.
-    ///   - push: what `notification.received` has said of it, of a push that is still there.
+    ///   - push: what `notification.received` has said of it; of a push that is still there.
     package func data(of row: AlertRow, push: JSONObject?, at moment: EpochMilliseconds) -> JSONObject {
         let content = row.content
         var data: JSONObject = ["id": .string(row.key.id.text), "action": .string(action)]
         data["text"] = text.map(JSONValue.string)
-        data["at"] = .integer(moment)
-        data["foreground"] = .bool(isForeground)
-        data["category"] = content.category.map(JSONValue.string)
-        data["thread"] = content.thread.map(JSONValue.string)
         data["userInfo"] = .object(content.userInfo)
         data["deepLink"] = content.deepLink.map(JSONValue.string)
-        if row.isReminder { data["reminder"] = true }
+        data["category"] = content.category.map(JSONValue.string)
+        data["thread"] = content.thread.map(JSONValue.string)
+        data["title"] = .string(content.title)
+        data["respondedAt"] = .integer(moment)
+        if row.isLate { data["late"] = true }
         data["push"] = push.map(JSONValue.object)
         return data
     }

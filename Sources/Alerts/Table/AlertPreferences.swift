@@ -20,8 +20,7 @@ package struct AlertPreferences {
 
     /// Those of the last run, until the host has registered its own anew: a tap may come before.
     package func categories() throws(StoreError) -> Categories {
-        guard let value = try value("categories") else { return Categories() }
-        return (try? Categories(parsing: value)) ?? Categories()
+        try value("categories").map(Categories.init(stored:)) ?? Categories()
     }
 
     package func save(_ authorization: Authorization) throws(StoreError) {

@@ -34,21 +34,44 @@ package struct AlertRow: Sendable, Equatable {
     /// The banner: its own when it is delivered; before that, the one whose place it takes.
     package let handle: String?
 
+    package init(
+        row: Int64, key: AlertKey, content: AlertContent, state: State, source: String?, isSilenced: Bool,
+        isReminder: Bool, isLate: Bool, dueAt: EpochMilliseconds, shownAt: EpochMilliseconds?, handle: String?
+    ) {
+        self.row = row
+        self.key = key
+        self.content = content
+        self.state = state
+        self.source = source
+        self.isSilenced = isSilenced
+        self.isReminder = isReminder
+        self.isLate = isLate
+        self.dueAt = dueAt
+        self.shownAt = shownAt
+        self.handle = handle
+    }
+
     package var subject: AlertSubject {
         AlertSubject(
             isSilenced: isSilenced, isLate: isLate, level: content.level, source: source, category: content.category,
             isReminder: isReminder)
     }
 
-    /// For hosts: the content, and `{"id","desktop"?,"dueAt","shownAt"?,"late","reminder"}`.
+    /// For hosts, as callbacks get it: `{"desktop"?,"alert":{"id",…},"reminder"?}`.
     package var json: JSONObject {
-        var json: JSONObject = ["id": .string(key.id.text)]
+        var alert: JSONObject = ["id": .string(key.id.text)]
+        alert.merge(content.json)
+        var json: JSONObject = [:]
         json["desktop"] = key.desktop.map { .string($0.text) }
-        json.merge(content.json)
-        json["dueAt"] = .integer(dueAt)
-        json["shownAt"] = shownAt.map(JSONValue.integer)
-        json["late"] = .bool(isLate)
-        json["reminder"] = .bool(isReminder)
+        json["alert"] = .object(alert)
+        if isReminder { json["reminder"] = true }
+        return json
+    }
+
+    /// As `bw_alerts_delivered` gives it: with `"shownAt"`.
+    package var deliveredJSON: JSONObject {
+        var json = json
+        json["shownAt"] = .integer(shownAt ?? dueAt)
         return json
     }
 }

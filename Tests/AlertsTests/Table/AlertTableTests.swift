@@ -1,0 +1,257 @@
+import Alerts
+import Foundation
+import JSON
+import Store
+import Testing
+import Wire
+
+@Suite struct AlertTableTests {
+    private func open(_ path: String = ":memory:") throws -> Database {
+        try Database.open(path: path, migrations: AlertTable.migrations).database
+    }
+
+    /// Does a piece of work on a new store.
+    private func work(_ body: (AlertTable) throws -> Void) throws {
+        let database = try open()
+        defer { database.close() }
+        try database.expect { connection in try body(AlertTable(connection)) }
+    }
+
+    private static func alert(_ id: AlertID, of desktop: PeerID? = "d", title: String = "t") -> NewAlert {
+        NewAlert(AlertKey(desktop: desktop, id: id), AlertContent(title: title, thread: "T"), dueAt: 5, source: "pc")
+    }
+
+    @Test("what is not decided when the process ends is run again after a start, in order")
+    func recovery() throws {
+        let path = NSTemporaryDirectory() + "bellwire-alerts-\(UUID().uuidString).db"
+        defer { for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) } }
+        var database = try open(path)
+        let content = AlertContent(title: "t\u{0}\u{202e}", userInfo: ["a": [1, nil]], level: .timeSensitive)
+        try database.run { (connection) throws(StoreError) in
+            let table = AlertTable(connection)
+            _ = try table.add(
+                NewAlert(
+                    AlertKey(desktop: "d", id: "1"), content, dueAt: 7, source: "pc", isSilenced: true, isLate: true))
+            for id in 2...600 { _ = try table.add(Self.alert(AlertID("\(id)"))) }
+            if let row = try table.find(AlertKey(desktop: "d", id: "2")) { try table.drop(row.row) }
+        }
+        database.close()
+        database = try open(path)
+        defer { database.close() }
+        let due = try database.run { (connection) throws(StoreError) in
+            let table = AlertTable(connection)
+            var all: [AlertRow] = []
+            while true {
+                let page = try table.due(after: all.last?.row ?? 0)
+                guard !page.isEmpty else { return all }
+                all += page
+            }
+        }
+        #expect(due.map(\.key.id.text) == ["1"] + (3...600).map { "\($0)" })
+        let first = try #require(due.first)
+        #expect(first.content == content && first.source == "pc" && first.dueAt == 7 && first.state == .due)
+        #expect(first.subject == AlertSubject(isSilenced: true, isLate: true, level: .timeSensitive, source: "pc"))
+    }
+
+    @Test("the same id replaces, a collapse key replaces, and both take over the banner")
+    func replacing() throws {
+        try work { table in
+            let first = try table.add(Self.alert("1"))
+            _ = try table.delivered(first.row, at: 10, handle: "h1")
+            let other = try table.add(Self.alert("1", of: "e"))
+            #expect(other.handle == nil, "of another desktop")
+            let again = try table.add(Self.alert("1", title: "new"))
+            #expect(again.handle == "h1" && again.row != first.row && again.obsolete == [])
+            let row = try table.find(again.row)
+            #expect(row?.handle == "h1" && row?.state == .due && row?.content.title == "new")
+            _ = try table.delivered(again.row, at: 11, handle: "h1")
+            let collapsed = try table.add(Self.alert("2"), replacing: "1")
+            #expect(collapsed.handle == "h1")
+            #expect(try table.find(AlertKey(desktop: "d", id: "1")) == nil)
+            // Both have a banner: one is taken over, one is closed.
+            _ = try table.delivered(collapsed.row, at: 12, handle: "h2")
+            let third = try table.add(Self.alert("3"))
+            _ = try table.delivered(third.row, at: 13, handle: "h3")
+            let both = try table.add(Self.alert("3"), replacing: "2")
+            #expect(both.handle == "h3" && both.obsolete == ["h2"])
+        }
+    }
+
+    @Test("what is said of an alert that was replaced meanwhile never touches the newer one")
+    func successors() throws {
+        try work { table in
+            let old = try table.add(Self.alert("1"))
+            let new = try table.add(Self.alert("1"))
+            #expect(try table.delivered(old.row, at: 1, handle: "h") == .init(isThere: false, close: ["h"]))
+            #expect(try table.update(old.row, AlertContent(title: "x")) == false)
+            try table.hold(old.row, .late)
+            #expect(try table.drop(old.row) == nil)
+            #expect(try table.find(new.row)?.state == .due && table.find(new.row)?.content.title == "t")
+            // Its banner is the newer one's by now.
+            _ = try table.delivered(new.row, at: 2, handle: "h")
+            #expect(try table.delivered(old.row, at: 3, handle: "h") == .init(isThere: false, close: []))
+            #expect(try table.delivered(old.row, at: 3, handle: nil) == .init(isThere: false, close: []))
+            #expect(try table.update(new.row, AlertContent(title: "y", thread: "U")) == true)
+            #expect(try table.find(new.row)?.content.title == "y")
+            #expect(try table.remove(.thread("U")).map(\.row) == [new.row])
+        }
+    }
+
+    @Test("delivered ones are listed, the newest first, at most 500; a banner finds its alert")
+    func delivered() throws {
+        try work { table in
+            var closed: [String] = []
+            for number in 1...503 {
+                let added = try table.add(Self.alert(AlertID("\(number)")))
+                closed += try table.delivered(added.row, at: Int64(number), handle: "h\(number)").close
+            }
+            let all = try table.delivered()
+            #expect(all.count == 500 && all.first?.key.id == "503" && all.last?.key.id == "4")
+            #expect(closed == ["h1", "h2", "h3"])
+            #expect(try table.find(handle: "h77")?.key.id == "77" && table.find(handle: "h1") == nil)
+            let json = all.first?.deliveredJSON
+            #expect(json?["shownAt"] == 503 && json?["desktop"] == "d" && json?["alert"]?["id"] == "503")
+            #expect(json?["alert"]?["title"] == "t" && json?["reminder"] == nil)
+        }
+    }
+
+    @Test("alerts are taken back by key, id, thread, desktop, and all; what is not delivered stays where that is said")
+    func removal() throws {
+        try work { table in
+            func fill() throws {
+                _ = try table.remove(.all)
+                for (id, desktop) in [("1", "d"), ("2", "d"), ("1", "e")] as [(AlertID, PeerID)] {
+                    let added = try table.add(Self.alert(id, of: desktop))
+                    if id == "1" { _ = try table.delivered(added.row, at: 1, handle: "h-\(desktop)") }
+                }
+                _ = try table.add(NewAlert(AlertKey(desktop: nil, id: "1"), AlertContent(title: "own"), dueAt: 1))
+            }
+            try fill()
+            let key = AlertKey(desktop: "d", id: "1")
+            let one = try table.remove(.keys([key, AlertKey(desktop: "x", id: "1")]))
+            #expect(one.map(\.key) == [key] && one.first?.handle == "h-d" && one.first?.state == .delivered)
+            try fill()
+            #expect(try table.remove(.id("1")).count == 3)
+            try fill()
+            #expect(try table.remove(.thread("T"), deliveredOnly: true).count == 2)
+            #expect(try table.due().count == 2)
+            try fill()
+            #expect(try table.remove(.desktop("d")).map(\.key.id) == ["1", "2"])
+            try fill()
+            #expect(try table.remove(.all, deliveredOnly: true).count == 2)
+            #expect(try table.remove(.all).count == 2)
+            #expect(try table.remove(.all).isEmpty)
+        }
+    }
+
+    @Test("what was held becomes one digest, which is due, and counts also what is not kept")
+    func digests() throws {
+        try work { table in
+            #expect(try table.release(.quietHours, at: 1) == nil)
+            for number in 1...300 {
+                let added = try table.add(Self.alert(AlertID("\(number)"), title: "title \(number)"))
+                try table.hold(added.row, .quietHours)
+            }
+            let late = try table.add(Self.alert("late"))
+            try table.hold(late.row, .late)
+            #expect(try table.heldCount(.quietHours) == 300 && table.heldCount(.late) == 1)
+            #expect(try table.held(.quietHours, limit: 1_000).count == 256)
+            #expect(try table.held(.quietHours).map(\.content.title).first == "title 300")
+            let digest = try table.release(.quietHours, at: 9)
+            #expect(digest?.content.title == "300 notifications while it was quiet")
+            #expect(digest?.content.body.hasPrefix("title 300\n") == true && digest?.isReminder == true)
+            #expect(try table.due().map(\.row) == [digest?.row ?? 0])
+            #expect(try table.heldCount(.quietHours) == 0 && table.release(.quietHours, at: 10) == nil)
+            #expect(try table.heldCount(.late) == 1)
+        }
+    }
+
+    @Test("a digest that nobody has seen is part of the next; one that comes in quiet hours waits for theirs")
+    func digestsOfDigests() throws {
+        try work { table in
+            func hold(_ count: Int, _ hold: AlertDecision.Hold) throws {
+                for number in 0..<count {
+                    try table.hold(try table.add(Self.alert(AlertID("\(hold)\(number)"))).row, hold)
+                }
+            }
+            try hold(3, .late)
+            let first = try table.release(.late, at: 1)
+            try hold(2, .late)
+            let second = try table.release(.late, at: 2)
+            #expect(second?.content.title == "5 notifications while you were away")
+            #expect(try first.map { try table.find($0.row) == nil } == true)
+            // It became quiet before it was shown.
+            if let second { try table.hold(second.row, .quietHours) }
+            try hold(4, .late)
+            try table.moveLateToQuiet()
+            try hold(1, .quietHours)
+            #expect(try table.heldCount(.late) == 0 && table.heldCount(.quietHours) == 10)
+            let digest = try table.release(.quietHours, at: 3)
+            #expect(digest?.content.title == "10 notifications while it was quiet")
+            #expect(digest?.content.body.hasSuffix("and 5 more") == true)
+            // One that was seen is not counted again, and gives its place.
+            if let digest { _ = try table.delivered(digest.row, at: 4, handle: "h") }
+            try hold(1, .quietHours)
+            let next = try table.release(.quietHours, at: 5)
+            #expect(next?.content.title == "1 notification while it was quiet" && next?.handle == "h")
+            try hold(1, .quietHours)
+            try table.forget(.quietHours)
+            #expect(try table.heldCount(.quietHours) == 0)
+        }
+    }
+
+    @Test("numbers that somebody made up in a digest's place do no harm")
+    func forgedDigest() throws {
+        try work { table in
+            for count: JSONValue in [.integer(.max), .integer(.min), .double(1e300), "x"] {
+                let forged = try table.add(
+                    NewAlert(
+                        AlertKey(desktop: nil, id: Digest.id(.quietHours)),
+                        AlertContent(title: "x", userInfo: ["count": count]), dueAt: 1))
+                try table.hold(forged.row, .quietHours)
+            }
+            let count = try table.heldCount(.quietHours)
+            #expect((4...4_000_000).contains(count))
+            #expect(try table.release(.quietHours, at: 1) != nil)
+        }
+    }
+
+    @Test("a row that cannot be read is dropped, and holds up nobody")
+    func damaged() throws {
+        let database = try open()
+        defer { database.close() }
+        try database.expect { connection in
+            let table = AlertTable(connection)
+            for number in 0..<10 { _ = try table.add(Self.alert(AlertID("\(number)"))) }
+            try connection.execute("UPDATE alert SET content = '{\"title\":' WHERE row <= 4")
+            try connection.execute("UPDATE alert SET state = 9 WHERE row = 5")
+            #expect(try table.due(limit: 2).map(\.key.id) == ["5", "6"])
+            #expect(try table.find(5) == nil && connection.integer("SELECT count(*) FROM alert") == 5)
+        }
+    }
+
+    @Test("authorization, settings and categories are kept; what is damaged has its default")
+    func preferences() throws {
+        let database = try open()
+        defer { database.close() }
+        try database.expect { connection in
+            let preferences = AlertPreferences(connection)
+            #expect(try preferences.authorization() == .notDetermined && preferences.settings() == AlertSettings())
+            #expect(try preferences.categories() == Categories())
+            var settings = AlertSettings()
+            settings.showPreview = false
+            try preferences.save(Authorization.denied)
+            try preferences.save(Authorization.ephemeral(until: 5))
+            try preferences.save(settings)
+            let categories = (try? Categories(parsing: [["id": "A"]])) ?? Categories()
+            try preferences.save(categories)
+            #expect(try preferences.authorization() == .ephemeral(until: 5) && preferences.settings() == settings)
+            #expect(try preferences.categories() == categories && categories.all.count == 2)
+            for value in ["", "{", "[]", "1", "{\"status\":1}"] {
+                try connection.execute("UPDATE alert_preference SET value = ?", [.text(value)])
+                #expect(try preferences.authorization() == .notDetermined && preferences.settings() == AlertSettings())
+                #expect(try preferences.categories() == Categories())
+            }
+        }
+    }
+}
