@@ -2,8 +2,12 @@
 struct ImageReader {
     typealias Extent = (kind: ImageFormat.Kind, width: Int, height: Int)
 
+    /// Bytes read one by one: an image of 10 MiB in blocks of their full size has less than half of these.
+    private static let maximumSteps = 100_000
+
     private let bytes: [UInt8]
     private var position = 0
+    private var steps = 0
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -35,7 +39,7 @@ struct ImageReader {
             // The image's own data, or its end, before any frame header.
             case 0x00, 0xd8, 0xd9, 0xda: return nil
             case 0xc0...0xcf where marker != 0xc4 && marker != 0xc8 && marker != 0xcc:
-                guard let length = big(2), length >= 8, big(1) != nil, let height = big(2), let width = big(2) else {
+                guard let length = big(2), length >= 8, byte() != nil, let height = big(2), let width = big(2) else {
                     return nil
                 }
                 return (.jpeg, width, height)
@@ -48,8 +52,8 @@ struct ImageReader {
 
     /// 0xff, filled up with more of it, and the marker's own byte.
     private mutating func marker() -> Int? {
-        guard big(1) == 0xff else { return nil }
-        while let byte = big(1) {
+        guard byte() == 0xff else { return nil }
+        while let byte = byte() {
             if byte != 0xff { return byte }
         }
         return nil
@@ -59,23 +63,27 @@ struct ImageReader {
 
     /// The screen, and every frame that reaches over its edge: some decoders grow the screen by it.
     private mutating func gif() -> Extent? {
-        guard var width = little(2), var height = little(2), let flags = big(1), advance(2) else { return nil }
-        guard skipColours(flags) else { return (.gif, width, height) }
-        while let block = big(1) {
-            switch block {
-            case 0x21:
-                guard advance(1), skipBlocks() else { return (.gif, width, height) }
-            case 0x2c:
-                guard let left = little(2), let top = little(2), let across = little(2), let down = little(2),
-                    let flags = big(1)
-                else { return (.gif, width, height) }
-                width = max(width, left + across)
-                height = max(height, top + down)
-                guard skipColours(flags), advance(1), skipBlocks() else { return (.gif, width, height) }
-            default: return (.gif, width, height)
+        guard let width = little(2), let height = little(2), let flags = byte(), advance(2) else { return nil }
+        var extent = Extent(.gif, width, height)
+        if skipColours(flags) { while frame(&extent) {} }
+        // One that is cut is shown as far as it goes; one that hides its frames behind too many blocks is not.
+        return steps < Self.maximumSteps ? extent : nil
+    }
+
+    /// One block; `false` after the last.
+    private mutating func frame(_ extent: inout Extent) -> Bool {
+        switch byte() {
+        case 0x21: return advance(1) && skipBlocks()
+        case 0x2c:
+            guard let left = little(2), let top = little(2), let width = little(2), let height = little(2) else {
+                return false
             }
+            extent.width = max(extent.width, left + width)
+            extent.height = max(extent.height, top + height)
+            guard let flags = byte() else { return false }
+            return skipColours(flags) && advance(1) && skipBlocks()
+        default: return false
         }
-        return (.gif, width, height)
     }
 
     /// The table of colours that the flags announce.
@@ -85,7 +93,7 @@ struct ImageReader {
 
     /// Blocks with their length in front, up to an empty one.
     private mutating func skipBlocks() -> Bool {
-        while let length = big(1) {
+        while let length = byte() {
             if length == 0 { return true }
             guard advance(length) else { return false }
         }
@@ -123,6 +131,15 @@ struct ImageReader {
         guard count <= bytes.count - position else { return false }
         position += count
         return true
+    }
+
+    private mutating func byte() -> Int? {
+        guard steps < Self.maximumSteps, position < bytes.count else { return nil }
+        defer {
+            position += 1
+            steps += 1
+        }
+        return Int(bytes[position])
     }
 
     private mutating func big(_ count: Int) -> Int? {

@@ -9,6 +9,7 @@ for each request.
 
 import json
 import os
+import random
 import shutil
 import socket
 import ssl
@@ -18,7 +19,10 @@ import sys
 import tempfile
 import threading
 import time
+import warnings
 import zlib
+
+warnings.simplefilter("ignore", DeprecationWarning)
 
 lock = threading.Lock()
 
@@ -176,6 +180,18 @@ def answer(stream: socket.socket, path: str, ports: dict[str, int]) -> None:
         stream.sendall(redirect("/png", "302 Found\r\nSet-Cookie: id=1; Path=/"))
     elif name == "demanding":
         stream.sendall(whole(b"", "text/html", "401 Unauthorized", 'WWW-Authenticate: Basic realm="x"\r\n'))
+    elif name == "random":
+        chance = random.Random(int(about))
+        lines = [b"HTTP/1.1 200 OK", b"HTTP/1.1 302 Found", b"HTTP/1.1 99999999999 X", b"HTTP/0.9", b"Location: /png",
+                 b"Location:", b"Location: \0", b"Location: http://[::1", b"location : x", b"Content-Length: -1",
+                 b"Content-Length: 99999999999999999999", b"Content-Length: 5", b"Transfer-Encoding: chunked, gzip",
+                 b"Transfer-Encoding: chunked", b"Content-Type: \xff\xfe", b"Content-Encoding: br", b": empty", b" folded",
+                 b"Connection: upgrade", b"Upgrade: h2c", b"Set-Cookie: a=b; Domain=.", b"Alt-Svc: h3=\":1\"",
+                 b"Strict-Transport-Security: max-age=9", b"\0", b"", b"ffffffffffffffff", b"5", b"hello", b"0"]
+        text = b"\r\n".join(chance.choice(lines) for _ in range(chance.randrange(1, 16)))
+        if chance.random() < 0.8:
+            text = chance.choice(lines[:2]) + b"\r\n" + text + b"\r\n\r\n" + text
+        stream.sendall(text)
     elif name == "trailer":
         stream.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: Location\r\n\r\n3\r\nabc\r\n0\r\n"
                        b"Location: http://127.0.0.1/\r\n\r\n")
@@ -202,6 +218,9 @@ def serve(raw: socket.socket, tls: ssl.SSLContext | None, ports: dict[str, int])
         raw.settimeout(10)
         if tls:
             stream = tls.wrap_socket(raw, server_side=True)
+        elif raw.recv(1, socket.MSG_PEEK) == b"\x16":
+            raw.sendall(b"HTTP/1.1 400 This is no TLS\r\n\r\n")
+            return
         lines = head(stream).split("\r\n")
         path = lines[0].split(" ")[1]
         headers = dict(line.split(": ", 1) for line in lines[1:] if ": " in line)

@@ -1,5 +1,6 @@
 import Addresses
 import Testing
+import Transport
 
 @testable import Fetching
 
@@ -12,4 +13,16 @@ enum HTTPSURLFixture {
 
 extension WebServer {
     var rule: AddressRule { options.rule }
+}
+
+struct Unexpected: Error {}
+
+/// Hands out one answer after the other; the last again and again.
+@EventLoop
+final class Turn {
+    private var answers: [[[UInt8]]]
+
+    init(_ answers: [[[UInt8]]]) { self.answers = answers }
+
+    func next() -> [[UInt8]] { answers.count > 1 ? answers.removeFirst() : answers.first ?? [] }
 }
