@@ -263,6 +263,8 @@ struct bw_transfer *bw_transfer_new(
 }
 
 static enum bw_transfer_result result_of(CURLcode code) {
+    /* CURLE_TOO_LARGE of curl 8.6: a line of the head. */
+    if ((int)code == 100) return BW_TRANSFER_TOO_LARGE;
     switch (code) {
     case CURLE_OK: return BW_TRANSFER_DONE;
     case CURLE_WRITE_ERROR: return BW_TRANSFER_STOPPED;

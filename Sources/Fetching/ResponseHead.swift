@@ -6,6 +6,8 @@ struct ResponseHead {
     /// The `Location` of the last head.
     private(set) var location: String?
     private(set) var status = 0
+    /// Whether the last head, an informational one aside, has come to its end.
+    private(set) var isWhole = false
     private(set) var isTooLarge = false
     private var count = 0
 
@@ -18,18 +20,20 @@ struct ResponseHead {
         }
         self.status = status
         if line.starts(with: "HTTP/".utf8) {
-            location = nil
+            (location, isWhole) = (nil, false)
         } else if line.allSatisfy({ $0 == 13 || $0 == 10 }) {
-            // The head is whole. Only of a 200 the body is read: not of a redirect, not of an error's page.
-            return status == 200 || (100...199).contains(status)
-        } else if location == nil {
+            if (100...199).contains(status) { return true }
+            isWhole = true
+            // Only of a 200 the body is read: not of a redirect, not of an error's page.
+            return status == 200
+        } else if location == nil, !isWhole {
             location = Self.location(in: line)
         }
         return true
     }
 
     /// Whether the answer sends us elsewhere.
-    var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) }
+    var isRedirect: Bool { isWhole && [301, 302, 303, 307, 308].contains(status) }
 
     private static func location(in line: UnsafeRawBufferPointer) -> String? {
         let name = "location:".utf8

@@ -150,7 +150,7 @@ final class Transfer {
         if head.isTooLarge { return failed(.tooLarge, "the answer's head is larger than the limit") }
         // An answer that was not wanted was stopped at the end of its head.
         if head.isRedirect { return .redirect(to: head.location.flatMap(resolve)) }
-        if head.status >= 200, head.status != 200 {
+        if head.isWhole, head.status != 200 {
             return failed(.status(head.status), "the server answered with the status \(head.status)")
         }
         switch result {

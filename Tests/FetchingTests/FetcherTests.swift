@@ -151,6 +151,23 @@ struct FetcherTests {
         #expect(server.lines.filter { $0.contains("connected") } == [#"{"connected": "127.0.0.2"}"#])
     }
 
+    @Test("IPv6 is pinned as well, and a numeric host is used as it stands", .enabled(if: hasIPv6))
+    func pinnedIPv6() async throws {
+        let server = try await WebServer.get()
+        var options = server.options
+        options.allowed = ["::1"]
+        let fetcher = Fetcher(options) { _, then in
+            EventLoop.post { then(.success([[UInt8](repeating: 0, count: 15) + [1], [127, 0, 0, 2]])) }
+        }
+        #expect(code(try await fetched(server.url("png", host: "image.test"), by: fetcher)) == "ok")
+        #expect(code(try await fetched(server.url("png", host: "[0::1]"), by: fetcher)) == "ok")
+        #expect(server.lines.filter { $0.contains("connected") }.allSatisfy { $0 == #"{"connected": "::1"}"# })
+    }
+
+    private nonisolated static var hasIPv6: Bool {
+        ((try? String(contentsOfFile: "/proc/net/if_inet6", encoding: .utf8)) ?? "").contains(" lo")
+    }
+
     @Test("A name after a redirect is looked up and judged like the first")
     func nameAfterRedirect() async throws {
         let server = try await WebServer.get()

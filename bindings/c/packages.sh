@@ -23,6 +23,8 @@ build=(
 tests=(
     clang-14 cmake make openssl python3 python3-venv shellcheck valgrind
     dbus-daemon iproute2 python3-dbus python3-gi util-linux
+    # the other build of curl, which a machine may have alone
+    libcurl3-gnutls
 )
 
 packages=("${build[@]}")

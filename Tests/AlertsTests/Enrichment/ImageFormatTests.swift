@@ -142,7 +142,7 @@ struct ImageFormatTests {
 }
 
 /// Random numbers that are the same in each run.
-struct Mutations {
+private struct Mutations {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }
