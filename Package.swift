@@ -19,6 +19,8 @@ var targets: [Target] = [
     .systemLibrary(name: "CLinux"),
     // sd-bus out of libsystemd.so.0, which is loaded on first use: only its header is needed to build.
     .target(name: "CSystemd", cSettings: [.unsafeFlags(["-gdwarf-4"])]),  // DWARF 4: valgrind 3.19 reads no more
+    // libcurl.so.4, or its GnuTLS build, which is loaded on first use: only its header is needed to build.
+    .target(name: "CCurl", cSettings: [.unsafeFlags(["-gdwarf-4"])]),
     // The contract: the public header as a module, so that the compiler compares it with what CABI exports.
     .systemLibrary(name: "CBellwire", path: "include"),
 ]
@@ -48,10 +50,14 @@ targets += [
     .target(name: "OfflineQueue", dependencies: ["Wire", "JSON", "Store"]),
     // Local time: what the clock on the wall says, times of day, quiet hours, dates that match.
     .target(name: "Calendar", dependencies: ["Wire"]),
+    // What may be fetched: https addresses, IP addresses, and which of these are public. Pure.
+    .target(name: "Addresses"),
     // The skill: models, methods (client and handler), dispatcher, de-duplication, inbox.
     .target(name: "Notifications", dependencies: ["Calendar", "Wire", "JSON", "Store"]),
     // What a person sees: authorization, settings, categories, reminders and their triggers, enrichment, responses.
-    .target(name: "Alerts", dependencies: ["Calendar", "Wire", "JSON", "Store"]),
+    .target(name: "Alerts", dependencies: ["Addresses", "Calendar", "Wire", "JSON", "Store"]),
+    // What a push names on the web, fetched as if an enemy had written the address: libcurl on the event loop.
+    .target(name: "Fetching", dependencies: ["Addresses", "Transport", "CCurl"]),
     // What the machine tells and keeps: its buses, relays nearby, its network, its sleep, the user's secrets.
     .target(name: "Surroundings", dependencies: ["Transport", "CSystemd", "CLinux"]),
     // What roles share towards the program that embeds them: options, events, errors, log, state directory.
@@ -105,6 +111,8 @@ targets += [
     .testTarget(name: "OfflineQueueTests", dependencies: ["OfflineQueue", "Wire", "JSON", "Store"]),
     .testTarget(name: "CalendarTests", dependencies: ["Calendar", "Wire"], exclude: ["Oracle"]),
     .testTarget(name: "NotificationsTests", dependencies: ["Notifications", "Calendar", "Wire", "JSON", "Store"]),
+    .testTarget(name: "AddressesTests", dependencies: ["Addresses"]),
+    .testTarget(name: "FetchingTests", dependencies: ["Fetching", "Addresses", "Transport"], exclude: ["Mocks"]),
     .testTarget(name: "AlertsTests", dependencies: ["Alerts", "Calendar", "Wire", "JSON", "Store"]),
     .testTarget(name: "HostingTests", dependencies: ["Hosting", "Store", "JSON"]),
     .testTarget(
@@ -153,7 +161,8 @@ for target in targets where target.type == .regular {
 
 // The library has a size to keep: speed is what the rooms need that see every frame and every byte of JSON, and no other.
 let fast: Set<String> = ["JSON", "Transport", "Relay"]
-for target in targets where target.type == .regular && !fast.contains(target.name) && target.name != "CSystemd" {
+let inC: Set<String> = ["CSystemd", "CCurl"]
+for target in targets where target.type == .regular && !fast.contains(target.name) && !inC.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }
 

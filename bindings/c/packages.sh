@@ -15,14 +15,16 @@ build=(
     libncurses6 libxml2 libcurl4 zlib1g tzdata
     # the libraries that Bellwire stands on
     libhttp-parser-dev libjansson-dev libqrencode-dev libsodium-dev libsqlite3-dev libssl-dev libuv1-dev libwslay-dev
-    # of this one the headers: it is loaded when it is used, where it is there
-    libsystemd-dev
+    # of these the headers: they are loaded when they are used, where they are there
+    libcurl4-openssl-dev libsystemd-dev
 )
 # clang-14, not clang: the latter would put itself over the clang of a Swift that was unpacked into /usr.
 # dbus-daemon to python3-gi: a private bus, with services on it that the tests play; iproute2 changes a network.
 tests=(
     clang-14 cmake make openssl python3 python3-venv shellcheck valgrind
     dbus-daemon iproute2 python3-dbus python3-gi util-linux
+    # the other build of curl, which a machine may have alone
+    libcurl3-gnutls
 )
 
 packages=("${build[@]}")

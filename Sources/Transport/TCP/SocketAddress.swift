@@ -58,6 +58,11 @@ struct SocketAddress: Sendable {
         }
     }
 
+    /// The address alone: four or sixteen bytes, as they stand on the wire.
+    var bytes: [UInt8] {
+        withUnsafeBytes(of: storage) { Array($0[isIPv6 ? 8..<24 : 4..<8]) }
+    }
+
     var peer: PeerAddress {
         var text = [CChar](repeating: 0, count: 64)
         withPointer { _ = uv_ip_name($0, &text, text.count) }

@@ -1,0 +1,25 @@
+/// Why an alert is shown without its image.
+package struct EnrichmentError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What went wrong, as one of an open list; the name stands in events.
+    package struct Code: Sendable, Hashable, CustomStringConvertible {
+        package let name: String
+
+        package init(_ name: String) { self.name = name }
+
+        package var description: String { name }
+
+        /// By its header, or by its bytes, it is none of PNG, JPEG, GIF and WebP.
+        package static let notAnImage = Code("not_an_image")
+        package static let tooManyPixels = Code("too_many_pixels")
+        /// The cache's directory or disk.
+        package static let notKept = Code("not_kept")
+    }
+
+    package let code: Code
+    /// For people, in English.
+    package let message: String
+
+    package init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
+
+    package var description: String { message }
+}

@@ -1,0 +1,40 @@
+import Addresses
+package import JSON
+
+/// Which address of a push is that of its image.
+package enum ImageSource {
+    /// Where an address may stand, in this order; beside `data`, then inside it.
+    private static let places: [[String]] = [
+        ["imageUrl"], ["fcm_options", "image"], ["notification", "image"], ["media_url"],
+    ]
+
+    /// The first that is a valid `https://` address, in its checked form; those before it that are none do not count.
+    ///
+    /// `push` is a payload with its fields beside `data`, as it came.
+    package static func first(in push: JSONObject) -> String? {
+        let data = push["data"].flatMap(object)
+        for place in places {
+            for fields in [push, data] {
+                guard let text = fields.flatMap({ value(at: place, in: $0) })?.string else { continue }
+                if let url = try? HTTPSURL(text) { return url.text }
+            }
+        }
+        return nil
+    }
+
+    private static func value(at place: [String], in fields: JSONObject) -> JSONValue? {
+        var value = JSONValue.object(fields)
+        for key in place {
+            guard let member = object(value)?[key] else { return nil }
+            value = member
+        }
+        return value
+    }
+
+    /// An object, or, as deployed desktops write those inside `data`, a text that holds the JSON of one.
+    private static func object(_ value: JSONValue) -> JSONObject? {
+        if let object = value.object { return object }
+        guard let text = value.string, text.utf8.first == UInt8(ascii: "{") else { return nil }
+        return (try? JSONValue(parsing: text))?.object
+    }
+}

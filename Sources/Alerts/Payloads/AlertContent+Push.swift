@@ -1,0 +1,40 @@
+package import JSON
+package import Wire
+
+extension AlertContent {
+    /// The alert of a push (bellwire.h, "Alerts"), out of what the push itself says.
+    ///
+    /// Without a `thread` it stands with those of its source, without a `category` in that of all pushes; its user info is
+    /// its data. The deep link may also be the data's. Without a `sound` a push has the default one, unless it is of low
+    /// priority; `none` makes it silent.
+    package init(
+        push title: String, subtitle: String?, body: String, priority: Priority, source: NotificationSource,
+        category: String?, thread: String?, badge: Int64?, sound: String?, data: JSONObject?, deepLink: String?
+    ) {
+        let level = AlertLevel(priority)
+        func link(_ name: String) -> String? { data?[name]?.string }
+        self.init(
+            title: title, subtitle: Self.text(subtitle), body: body, badge: badge.flatMap { $0 < 0 ? nil : $0 },
+            sound: Self.remoteSound(sound, level), category: Self.text(category) ?? Self.remoteCategory,
+            thread: Self.text(thread) ?? "remote.\(source.rawValue)", userInfo: data ?? [:],
+            deepLink: Self.text(deepLink) ?? Self.text(link("deepLink")) ?? Self.text(link("deep_link")), level: level)
+    }
+
+    /// The category of a push that names none.
+    package static let remoteCategory = "REMOTE_NOTIFICATION"
+
+    /// A sound that somebody else chose is a name of the sound theme or the default one, never a file.
+    private static func remoteSound(_ sound: String?, _ level: AlertLevel) -> String? {
+        guard let sound else { return level == .passive ? nil : "default" }
+        guard !sound.isEmpty, sound != "none" else { return nil }
+        let isName =
+            sound.utf8.count <= 64
+            && sound.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x61...0x7a).contains(byte | 0x20) || byte == UInt8(ascii: "-")
+                    || byte == UInt8(ascii: "_")
+            }
+        return isName ? sound : "default"
+    }
+
+    private static func text(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
+}

@@ -1,0 +1,171 @@
+import JSON
+import Wire
+
+extension PushServicePayload {
+    /// What is shown, as both services have it.
+    private struct Shown {
+        var title = ""
+        var subtitle: String?
+        var body = ""
+
+        var isEmpty: Bool { title.isEmpty && body.isEmpty && subtitle == nil }
+    }
+
+    // MARK: APNs
+
+    static func apns(_ aps: JSONObject, in payload: JSONObject) -> PushServicePayload? {
+        let isContentAvailable = truth(aps["content-available"])
+        let badge = count(aps["badge"])
+        let fields = Fields(payload, own: ["aps"])
+        var priority = fields.priority
+        switch aps["interruption-level"]?.string {
+        case "passive": priority = .low
+        case "active": priority = .normal
+        case "time-sensitive", "critical": priority = .urgent
+        default: break
+        }
+        var shown = shown(aps["alert"])
+        // What is urgent is never silent: its text may stand in the data.
+        if shown.isEmpty, isContentAvailable, priority == .urgent { shown = fields.shown }
+        guard let kind = kind(shown, isContentAvailable, badge) else { return nil }
+        var result = PushServicePayload(kind: kind)
+        result.take(shown)
+        result.badge = badge
+        result.priority = priority
+        result.sound = sound(aps["sound"]) ?? "none"
+        result.category = text(aps["category"]) ?? fields.text("category")
+        result.thread = text(aps["thread-id"]) ?? fields.text("threadId")
+        result.isContentAvailable = isContentAvailable
+        result.isMutable = truth(aps["mutable-content"])
+        result.take(fields, payload)
+        return result
+    }
+
+    /// A text, which is the body, or an object. Keys of texts in the program's own tables are better than nothing.
+    private static func shown(_ alert: JSONValue?) -> Shown {
+        if let body = alert?.string { return Shown(body: body) }
+        guard let alert = alert?.object else { return Shown() }
+        return Shown(
+            title: text(alert["title"]) ?? text(alert["title-loc-key"]) ?? "",
+            subtitle: text(alert["subtitle"]) ?? text(alert["subtitle-loc-key"]),
+            body: text(alert["body"]) ?? text(alert["loc-key"]) ?? "")
+    }
+
+    /// A name, or an object with one.
+    private static func sound(_ value: JSONValue?) -> String? { text(value) ?? text(value?["name"]) }
+
+    // MARK: FCM
+
+    static func fcm(_ message: JSONObject) -> PushServicePayload? {
+        let notification = message["notification"]?.object ?? [:]
+        let fields = Fields(message, own: [])
+        var shown = Shown(
+            title: text(notification["title"]) ?? text(notification["title_loc_key"]) ?? "",
+            subtitle: text(notification["subtitle"]),
+            body: text(notification["body"]) ?? text(notification["body_loc_key"]) ?? "")
+        // A message of data alone is for the program, unless it is one of our own pushes, or urgent.
+        let isData = shown.isEmpty && fields.data != nil
+        if isData, fields.text("notificationId") != nil || fields.priority == .urgent { shown = fields.shown }
+        let badge = count(notification["badge"]) ?? count(notification["notification_count"])
+        let isContentAvailable = truth(message["content_available"]) || (isData && fields.data?.isEmpty == false)
+        guard let kind = kind(shown, isContentAvailable, badge) else { return nil }
+        var result = PushServicePayload(kind: kind)
+        result.take(shown)
+        result.badge = badge ?? fields.badge
+        result.priority = fields.priority
+        result.sound = text(notification["sound"]) ?? fields.text("sound")
+        result.category = text(notification["click_action"]) ?? fields.text("category")
+        result.thread = fields.text("threadId")
+        result.collapseKey = text(notification["tag"])
+        result.isContentAvailable = isContentAvailable
+        result.take(fields, message)
+        return result
+    }
+
+    // MARK: Both
+
+    private static func kind(_ shown: Shown, _ isContentAvailable: Bool, _ badge: Int64?) -> Kind? {
+        if !shown.isEmpty { return .alert }
+        if isContentAvailable { return .silent }
+        return badge == nil ? nil : .badge
+    }
+
+    private mutating func take(_ shown: Shown) {
+        (title, subtitle, body) = (shown.title, shown.subtitle, shown.body)
+    }
+
+    private mutating func take(_ fields: Fields, _ payload: JSONObject) {
+        id = fields.text("notificationId").map { NotificationID($0) }
+        desktop = fields.text("desktop").map { PeerID($0) }
+        collapseKey = collapseKey ?? fields.text("collapseKey") ?? fields.text("collapse_key")
+        deepLink = fields.text("deepLink") ?? fields.text("deep_link")
+        data = fields.userInfo
+        guard isMutable else { return }
+        image = ImageSource.first(in: payload)
+        encryptedBody = fields.object("encrypted_body")
+    }
+
+    /// The members beside `data` and inside it; beside wins.
+    private struct Fields {
+        let beside: JSONObject
+        let data: JSONObject?
+        /// Whether members beside `data` belong to the program: so it is with APNs.
+        let isOpen: Bool
+        let own: [String]
+
+        init(_ payload: JSONObject, own: [String]) {
+            beside = payload
+            data = payload["data"]?.object
+            isOpen = !own.isEmpty
+            self.own = own
+        }
+
+        func text(_ name: String) -> String? {
+            PushServicePayload.text(beside[name]) ?? PushServicePayload.text(data?[name])
+        }
+
+        func object(_ name: String) -> JSONObject? { beside[name]?.object ?? data?[name]?.object }
+
+        var badge: Int64? { PushServicePayload.count(beside["badge"]) ?? PushServicePayload.count(data?["badge"]) }
+
+        var priority: Priority {
+            func said(_ fields: JSONObject?) -> Priority? {
+                fields?["priority"]?.string.flatMap { Priority(name: $0) }
+                    ?? fields?["urgency"]?.string.flatMap { Priority(name: $0) }
+            }
+            return said(data) ?? said(beside) ?? .normal
+        }
+
+        var shown: Shown {
+            Shown(title: text("title") ?? "", subtitle: text("subtitle"), body: text("body") ?? text("message") ?? "")
+        }
+
+        /// What travels back: the data; with APNs also what stands beside, which the data's own members win over.
+        var userInfo: JSONObject {
+            guard isOpen else { return data ?? [:] }
+            var all = JSONObject()
+            for member in beside.members where !own.contains(member.key) {
+                if member.key == "data", data != nil { continue }
+                all[member.key] = member.value
+            }
+            all.merge(data ?? [:])
+            return all
+        }
+    }
+
+    /// A text that says something.
+    fileprivate static func text(_ value: JSONValue?) -> String? {
+        value?.string.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// A count that is not negative, as a number or, as FCM writes it, in digits.
+    fileprivate static func count(_ value: JSONValue?) -> Int64? {
+        guard let number = value?.integer ?? value?.string.flatMap({ Int64($0) }), number >= 0 else { return nil }
+        return number
+    }
+
+    /// 1, true, or one of them as a text.
+    private static func truth(_ value: JSONValue?) -> Bool {
+        value?.bool ?? value?.integer.map { $0 == 1 } ?? value?.string.map { $0 == "1" || $0 == "true" } ?? false
+    }
+}
