@@ -60,7 +60,10 @@ struct BannerRouteStateMachine: Sendable {
 
     var route: Route {
         switch gtk {
-        case .unknown: return .undecided
+        case .unknown:
+            // Without a bus there is nothing to wait for.
+            if case .absent(let error) = freedesktop, error.code != .absent { return .none(error) }
+            return .undecided
         case .present(let owner): return .gtk(owner: owner)
         case .unused, .absent, .refused: break
         }
@@ -124,8 +127,12 @@ struct BannerRouteStateMachine: Sendable {
         return tell()
     }
 
-    mutating func gtkGone() -> [Action] {
-        gtk = .absent
+    mutating func gtkGone(_ error: BusError) -> [Action] {
+        switch error.code {
+        // Whether it is on the bus shows when there is one.
+        case .disconnected, .unavailable, .noAddress, .closed: gtk = .unknown
+        default: gtk = .absent
+        }
         return tell()
     }
 

@@ -46,29 +46,28 @@ package final class BannerServer {
 
     package typealias Completion = @EventLoop (Result<Handle, BusError>) -> Void
 
-    private static let interface = NotificationServer.name
     /// A server that does not answer is asked again after this time.
-    static let pauseMilliseconds: UInt64 = 10_000
+    var pauseMilliseconds: UInt64 = 10_000
 
     /// How long a server may take to show a banner, or to say what it can do.
     var answerMilliseconds: UInt64 = 10_000
 
-    private let bus: Bus
-    private let identity: Identity
+    let bus: Bus
+    let identity: Identity
     private let handler: @EventLoop (Event) -> Void
-    private let application: Application?
+    let application: Application?
     private let badge: LauncherBadge?
-    private var isStarted = false
-    private var machine: BannerRouteStateMachine
-    private var freedesktop: BusService?
-    private var gtk: BusService?
-    private var shown = ShownBanners()
+    var isStarted = false
+    var machine: BannerRouteStateMachine
+    var freedesktop: BusService?
+    var gtk: BusService?
+    var shown = ShownBanners()
     /// The life of the server that `shown` is about.
-    private var shownLife = ""
+    var shownLife = ""
     /// Of an earlier run, until the first server has said who it is.
-    private var adopted: [(handle: Handle, replyID: String?)] = []
-    private var isStarting = false
-    private lazy var again = LoopTimer { [weak self] in
+    var adopted: [(handle: Handle, replyID: String?)] = []
+    var isStarting = false
+    lazy var again = LoopTimer { [weak self] in
         guard let self else { return }
         self.carryOut(self.machine.askAgain())
     }
@@ -94,7 +93,8 @@ package final class BannerServer {
             self.gtk = gtk
             gtk.start()
         }
-        let freedesktop = BusService(NotificationServer.name, on: bus, signalsOf: [Self.interface]) { [weak self] in
+        let freedesktop = BusService(NotificationServer.name, on: bus, signalsOf: [NotificationServer.name]) {
+            [weak self] in
             self?.take($0)
         }
         self.freedesktop = freedesktop
@@ -152,126 +152,8 @@ package final class BannerServer {
         }
     }
 
-    // MARK: Showing
-
-    /// Shows a banner, in the place of another if that is still there. `then` comes exactly once, never inside this
-    /// call. What a server shows after the time for it is taken away again.
-    package func show(_ banner: Banner, replacing old: Handle? = nil, then: @escaping Completion) {
-        switch machine.route {
-        case .freedesktop(let owner, let server): notify(banner, owner, server, replacing: old, then)
-        case .gtk(let owner): add(banner, owner, replacing: old, then)
-        case .undecided:
-            let error = bus.problem ?? BusError(.absent, "the notification server has not said yet what it can do")
-            Bus.later { then(.failure(error)) }
-        case .none(let error):
-            carryOut(machine.wanted())
-            Bus.later { then(.failure(error)) }
-        }
-    }
-
-    private func notify(
-        _ banner: Banner, _ owner: String, _ server: NotificationServer, replacing old: Handle?,
-        _ then: @escaping Completion
-    ) {
-        let request = BannerRequest(banner, of: identity, for: server)
-        let replaced = number(of: old, life: server.life)
-        let waiting = WaitingBanner("the notification server shows no banner in time", answerMilliseconds, then)
-        // Longer than is waited: what comes late is to be known.
-        call(owner, "Notify", request.arguments(replacing: replaced ?? 0), within: 6 * answerMilliseconds) {
-            [weak self] result in
-            var fields = BusFields((try? result.get()) ?? [])
-            guard let number = try? fields.uint32(), number > 0 else {
-                return waiting.end(.failure(Self.failure(result)))
-            }
-            guard waiting.isWaiting else {
-                // Nobody knows of it any more; unless it is one that was shown before, or has been since.
-                if let self, !self.shown.contains(number) { self.closeNumber(number, owner) }
-                return
-            }
-            let handle = Handle(.number(number, life: server.life))
-            if let self, self.isStarted {
-                if self.shownLife == server.life {
-                    if let replaced, replaced != number { self.shown.forget(replaced) }
-                    self.shown.shown(number, replyID: request.replyID)
-                }
-                if let old, replaced == nil { self.close(old) }
-            }
-            waiting.end(.success(handle))
-        }
-    }
-
-    private func add(_ banner: Banner, _ owner: String, replacing old: Handle?, _ then: @escaping Completion) {
-        guard let application, let id = GTKBannerRequest.encoded(banner.id) else {
-            return Bus.later { then(.failure(BusError(.invalid, "a banner's id is empty or too long"))) }
-        }
-        let waiting = WaitingBanner("the notification server shows no banner in time", answerMilliseconds, then)
-        let call = BusCall(
-            owner, GTKBannerRequest.path, GTKBannerRequest.name, "AddNotification",
-            [.text(application.id.text), .text(id), GTKBannerRequest.notification(banner, id: id)])
-        // Shown late is no harm here: another under the same id takes its place.
-        bus.call(call, within: answerMilliseconds) { [weak self] result in
-            switch result {
-            case .success:
-                let handle = Handle(.id(id))
-                if let self, let old, old != handle { self.close(old) }
-                waiting.end(.success(handle))
-            case .failure(let error):
-                guard let self, error.code == .refused else { return waiting.end(.failure(error)) }
-                // It shows nothing of programs without a .desktop file.
-                self.carryOut(self.machine.gtkRefused(owner: owner))
-                guard waiting.isWaiting, case .freedesktop(let owner, let server) = self.machine.route else {
-                    return waiting.end(.failure(error))
-                }
-                self.notify(banner, owner, server, replacing: old) { waiting.end($0) }
-            }
-        }
-    }
-
-    private static func failure(_ result: Result<[BusValue], BusError>) -> BusError {
-        if case .failure(let error) = result { return error }
-        return BusError(.malformed, "the notification server answers with something else than a number")
-    }
-
-    private func number(of handle: Handle?, life: String) -> UInt32? {
-        guard case .number(let number, life)? = handle?.target else { return nil }
-        return number
-    }
-
-    // MARK: Taking away
-
-    /// Takes a banner away, if its server still shows it.
-    package func close(_ handle: Handle) {
-        switch handle.target {
-        case .number(let number, let life):
-            guard let (owner, server) = machine.server, server.life == life else { return }
-            closeNumber(number, owner)
-        case .id(let id):
-            guard let application, let owner = gtk?.owner else { return }
-            let call = BusCall(
-                owner, GTKBannerRequest.path, GTKBannerRequest.name, "RemoveNotification",
-                [.text(application.id.text), .text(id)])
-            bus.call(call, within: answerMilliseconds) { [weak self] result in
-                // It tells nobody of it.
-                if case .success = result { self?.tell(.closed(handle)) }
-            }
-        }
-    }
-
-    private func closeNumber(_ number: UInt32, _ owner: String) {
-        call(owner, "CloseNotification", [.uint32(number)], within: answerMilliseconds) { [weak self] result in
-            // Refused: it was gone before. Otherwise a signal tells.
-            guard let self, case .failure(let error) = result, error.code == .refused, self.shown.forget(number) else {
-                return
-            }
-            self.tell(.closed(Handle(.number(number, life: self.shownLife))))
-        }
-    }
-
-    /// Follows a banner that an earlier run has shown: what is done with it is told, if its server still lives.
-    /// `replyID`: that of its text field. To be called before ``start()``.
-    package func adopt(_ handle: Handle, replyID: String? = nil) {
-        guard case .number = handle.target, adopted.count < ShownBanners.maximum else { return }
-        adopted.append((handle, replyID))
+    func tell(_ event: Event) {
+        if isStarted { handler(event) }
     }
 
     // MARK: The badge
@@ -280,172 +162,10 @@ package final class BannerServer {
     package func setBadge(_ count: Int64) {
         badge?.set(count)
     }
-
-    // MARK: What the servers say
-
-    private func tell(_ event: Event) {
-        if isStarted { handler(event) }
-    }
-
-    private func takeGTK(_ event: BusService.Event) {
-        switch event {
-        case .appeared: carryOut(machine.gtkAppeared(owner: gtk?.owner ?? ""))
-        case .gone: carryOut(machine.gtkGone())
-        case .signal: break
-        }
-    }
-
-    private func take(_ event: BusService.Event) {
-        switch event {
-        case .appeared: carryOut(machine.appeared(owner: freedesktop?.owner ?? ""))
-        case .gone(let error): carryOut(machine.gone(error))
-        case .signal(let signal): take(signal)
-        }
-    }
-
-    private func take(_ signal: BusService.Signal) {
-        // Numbers of a life that is not yet known may be anybody's.
-        guard signal.path == NotificationServer.path, machine.server?.server.life == shownLife else { return }
-        var fields = BusFields(signal.values)
-        guard let number = try? fields.uint32() else { return }
-        let handle = Handle(.number(number, life: shownLife))
-        switch signal.member {
-        case "NotificationClosed":
-            switch shown.closed(number, reason: (try? fields.uint32()) ?? 0) {
-            case .dismissed: tell(.responded(handle, .dismiss))
-            case .closed: tell(.closed(handle))
-            case .none: break
-            }
-        case "ActionInvoked":
-            guard let key = try? fields.text(), let response = shown.invoked(number, key: key) else { return }
-            tell(.responded(handle, response))
-        case "NotificationReplied":
-            guard let text = try? fields.text(limit: BusReader.maximumBytes),
-                let response = shown.replied(number, text: text)
-            else { return }
-            tell(.responded(handle, response))
-        default: break
-        }
-    }
-
-    private func take(_ event: Application.Event) -> Bool {
-        switch event {
-        case .activated: return true
-        case .problem(let error):
-            tell(.nameProblem(error))
-            return true
-        case .action(let name, let parameters):
-            guard let answer = GTKBannerRequest.answer(name, parameters) else { return false }
-            tell(.activated(id: answer.id, action: answer.action, text: nil))
-            return true
-        }
-    }
-
-    // MARK: What is done
-
-    private func carryOut(_ actions: [BannerRouteStateMachine.Action]) {
-        for action in actions {
-            switch action {
-            case .ask(let owner, let round): ask(owner, round)
-            case .askLater: again.start(after: Self.pauseMilliseconds)
-            case .startServer: startServer()
-            case .ready(let name, let capabilities): tell(.ready(name: name, capabilities: capabilities))
-            case .gone(let error): tell(.gone(error))
-            }
-        }
-    }
-
-    private func startServer() {
-        guard !isStarting else { return }
-        isStarting = true
-        bus.call(
-            BusCall(
-                "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "StartServiceByName",
-                [.text(NotificationServer.name), .uint32(0)])
-        ) { [weak self] _ in
-            // If it was, it appears; if not, nothing is otherwise than before.
-            self?.isStarting = false
-        }
-    }
-
-    private func ask(_ owner: String, _ round: Int) {
-        let driver = BusCall("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId")
-        bus.call(driver, within: answerMilliseconds) { [weak self] result in
-            var fields = BusFields((try? result.get()) ?? [])
-            // The same names come again on another bus, as they do after a restart of the machine.
-            let life = ((try? fields.text(limit: 64)) ?? "") + owner
-            self?.call(owner, "GetServerInformation", [], within: self?.answerMilliseconds ?? 0) { [weak self] result in
-                guard let self, let information = self.readable(result, round) else { return }
-                self.call(owner, "GetCapabilities", [], within: self.answerMilliseconds) { [weak self] result in
-                    guard let self, let capabilities = self.readable(result, round), round == self.machine.round
-                    else { return }
-                    let server = NotificationServer(
-                        information: information, capabilities: capabilities, life: life)
-                    self.follow(life)
-                    self.carryOut(self.machine.answered(round: round, server))
-                }
-            }
-        }
-    }
-
-    /// An error is an answer, too: that of a server which can do the least.
-    private func readable(_ result: Result<[BusValue], BusError>, _ round: Int) -> [BusValue]? {
-        switch result {
-        case .success(let values): return values
-        case .failure(let error):
-            switch error.code {
-            case .refused, .malformed, .tooLarge: return []
-            default:
-                carryOut(machine.notAnswered(round: round, error))
-                return nil
-            }
-        }
-    }
-
-    private func follow(_ life: String) {
-        guard life != shownLife else { return }
-        shown.clear()
-        shownLife = life
-        for (handle, replyID) in adopted {
-            if let number = number(of: handle, life: life) { shown.shown(number, replyID: replyID) }
-        }
-        adopted = []
-    }
-
-    private func call(
-        _ owner: String, _ member: String, _ arguments: [BusValue], within limit: UInt64,
-        then: @escaping Bus.Completion
-    ) {
-        bus.call(
-            BusCall(owner, NotificationServer.path, Self.interface, member, arguments), within: limit, then: then)
-    }
 }
 
 /// The way from a part that is made before its owner is.
 @EventLoop
 private final class ApplicationCalls {
     weak var owner: BannerServer?
-}
-
-/// A banner that is to be shown within a time: its end is told once.
-@EventLoop
-private final class WaitingBanner {
-    private var then: BannerServer.Completion?
-    private var deadline: LoopTimer?
-
-    init(_ expiry: String, _ milliseconds: UInt64, _ then: @escaping BannerServer.Completion) {
-        self.then = then
-        let deadline = LoopTimer { [self] in end(.failure(BusError(.timeout, expiry))) }
-        deadline.start(after: milliseconds)
-        self.deadline = deadline
-    }
-
-    var isWaiting: Bool { then != nil }
-
-    func end(_ result: Result<BannerServer.Handle, BusError>) {
-        guard let then else { return }
-        self.then = nil
-        deadline = nil
-        then(result)
-    }
 }
