@@ -68,7 +68,7 @@ targets += [
         name: "Device",
         dependencies: [
             "Transport", "Signalling", "Sealing", "Pairing", "Commands", "OfflineQueue", "Notifications", "Alerts",
-            "Calendar", "Hosting", "Wire", "Store", "Identity", "JSON", "Surroundings",
+            "Calendar", "Hosting", "Wire", "Store", "Identity", "JSON", "Surroundings", "Fetching", "Addresses",
         ]),
     .target(
         name: "Desktop",

@@ -125,8 +125,8 @@ typedef struct bw_device bw_device;
  *   "platform"   text   told to the desktop; default "linux"; letters, digits and _ : . # @ -
  *   "relay_url"  text   ws:// or wss:// url that is used beside those that a desktop names in its code
  *   "keys"       text   "file" (default): the key is a file of the state_dir that only its owner can read;
- *                       "secret-service": in the keyring of the user's session, into which a key file moves. Opening then
- *                       waits for the keyring, 15 s at most
+ *                       "secret-service": in the keyring of the user's session, into which a key file moves. Opening
+ *                       then waits for the keyring, 15 s at most
  *   "tls"        object {"ca_file": path of PEM certificates to trust instead of the system's}
  *   "legacy"     text   what a desktop that cannot prove who it is may do: "qr" (default) pair by a QR code, "all" also
  *                       by the six digits of a typed code, "none" nothing
@@ -136,6 +136,14 @@ typedef struct bw_device bw_device;
  *                       listens on loopback alone
  *   "late_alerts" text  which pushes that come late, such as after an absence, may show an alert: "none" (default),
  *                       "summary" (one, that says how many), "each"
+ *   "alerts"     text   who shows alerts: "none" (default), "system" or "host"; see "Alerts"
+ *   "application_id" text  the name of the program's .desktop file without its ending, such as org.example.App:
+ *                       "system" alerts carry it and the badge needs it. The program has that name on the session's
+ *                       bus, and a tap can start it where the .desktop file says DBusActivatable=true and the server
+ *                       can (GNOME's)
+ *   "icon"       text   of "system" alerts: a name of the icon theme, or a path
+ *   "images"     object {"enabled"?: bool,"timeout_ms"?: 100 to 30,000, default 5,000,"allow"?: [addresses or ranges,
+ *                       such as 10.0.0.0/8, that images may come from though they are not public]}
  *   "threaded"   bool   true = the library runs the dispatch loop on a thread of its own, which calls the callbacks;
  *                       bw_device_dispatch() and bw_device_run() then give BW_E_BUSY. Default false
  *
@@ -148,8 +156,8 @@ BW_API bw_status bw_device_open(const char *options_json, bw_device **device);
 /* Connects to the paired desktops and stays connected, until stop or close. Does not wait. Idempotent. Since 0.1. */
 BW_API bw_status bw_device_start(bw_device *device);
 
-/* Disconnects. Calls under way fail with BW_E_OFFLINE, or go into the queue (see "Methods"); a pairing under way fails with
- * BW_E_PAIRING (cancelled); subscriptions stay. Idempotent. Since 0.1. */
+/* Disconnects. Calls under way fail with BW_E_OFFLINE, or go into the queue (see "Methods"); a pairing under way fails
+ * with BW_E_PAIRING (cancelled); subscriptions stay. Idempotent. Since 0.1. */
 BW_API bw_status bw_device_stop(bw_device *device);
 
 /* Before the machine sleeps: closes the connections at once; relays are told nothing. An open code keeps its end, what
@@ -183,7 +191,8 @@ BW_API bw_status bw_device_run(bw_device *device, int32_t timeout_ms);
  * Since 0.1. */
 BW_API bw_status bw_device_quit(bw_device *device);
 
-/* The state, as JSON: {"id","deviceId","name","started","unread","latestPush","connection":[{"desktop","name","online",
+/* The state, as JSON:
+ * {"id","deviceId","name","started","unread","latestPush","authorization","connection":[{"desktop","name","online",
  * "routes":[{"url","state","problem"?}]}],"queue":{"count","pending","sending","failed"},"notes":[],"counters":{}}.
  * Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_state(bw_device *device, char **state_json);
@@ -195,12 +204,12 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
  * shows one, the desktop scans it) and "code" (the desktop shows digits, they are typed here). One of each at a time: a
  * newer one replaces it. Every step is told as the event pairing.changed.
  * Between Bellwire peers a pairing is sealed: only who has seen the code can make it, and nobody in between can read or
- * change what follows. Both sides then have the same "sas", {"digits": six digits, "words": two words}, for their people
- * to compare. A desktop paired sealed says "secure":true and is never spoken with in plain text again. The keys are
- * static: who steals one can read what was recorded before (no forward secrecy).
- * Failures of all: BW_E_PAIRING with "reason" in the detail (not_json, wrong_type, bad_code, missing_peer_id, bad_field,
- * expired, no_identity, no_relay, relay_unreachable, desktop_offline, typed_code_unavailable, rejected, not_secure,
- * timeout, cancelled), BW_E_STORE.
+ * change what follows. Both sides then have the same "sas", {"digits": six digits, "words": two words}, for their
+ * people to compare. A desktop paired sealed says "secure":true and is never spoken with in plain text again. The keys
+ * are static: who steals one can read what was recorded before (no forward secrecy).
+ * Failures of all: BW_E_PAIRING with "reason" in the detail (not_json, wrong_type, bad_code, missing_peer_id,
+ * bad_field, expired, no_identity, no_relay, relay_unreachable, desktop_offline, typed_code_unavailable, rejected,
+ * not_secure, timeout, cancelled), BW_E_STORE.
  * ============================================================================================================= */
 
 /* Takes the result of a call made with _async: status, and JSON: the result, or what bw_last_error() would give.
@@ -208,8 +217,8 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
 typedef void (*bw_completion)(void *user_data, bw_status status, const char *json);
 
 /* Pairs with the desktop whose QR code says qr_text, starting the device if it is not started. Waits at most
- * timeout_ms (1 to 600000); *desktop_json (may be NULL) becomes what bw_pairing_list() has of it. A code that was paired
- * already gives that desktop again. Since 0.1. */
+ * timeout_ms (1 to 600000); *desktop_json (may be NULL) becomes what bw_pairing_list() has of it. A code that was
+ * paired already gives that desktop again. Since 0.1. */
 BW_API bw_status bw_pairing_scan(bw_device *device, const char *qr_text, int32_t timeout_ms, char **desktop_json);
 
 /* The same, without waiting. BW_OK = the completion will come. Since 0.1. */
@@ -226,8 +235,8 @@ BW_API bw_status bw_pairing_show_async(bw_device *device, int32_t timeout_ms, bw
                                        void *user_data, bw_destroy destroy);
 
 /* Pairs with the desktop that shows this code: twelve digits, such as "123456-789012"; spaces and the dash may be left
- * out. Six digits are what deployed desktops show; they prove nothing, and are taken only with "legacy":"all". The relay
- * is that of bw_pairing_show(). Waits and gives as bw_pairing_scan(). Since 0.1. */
+ * out. Six digits are what deployed desktops show; they prove nothing, and are taken only with "legacy":"all". The
+ * relay is that of bw_pairing_show(). Waits and gives as bw_pairing_scan(). Since 0.1. */
 BW_API bw_status bw_pairing_type(bw_device *device, const char *code, int32_t timeout_ms, char **desktop_json);
 BW_API bw_status bw_pairing_type_async(bw_device *device, const char *code, int32_t timeout_ms,
                                        bw_completion completion, void *user_data, bw_destroy destroy);
@@ -236,9 +245,10 @@ BW_API bw_status bw_pairing_type_async(bw_device *device, const char *code, int3
  * BW_OK. Since 0.1. */
 BW_API bw_status bw_pairing_cancel(bw_device *device, const char *flow);
 
-/* The paired desktops, as JSON [{"id","name","platform","secure","sas"?,"online","pairedAt","lastSeenAt","signalingUrl"?,
- * "relayUrl"?,"iceExpired"?: true = what it gave to be reached directly is too old: pair again}], the oldest pairing
- * first. Errors: BW_E_STORE. Since 0.1. */
+/* The paired desktops, as JSON
+ * [{"id","name","platform","secure","sas"?,"online","pairedAt","lastSeenAt","signalingUrl"?, "relayUrl"?,"iceExpired"?:
+ * true = what it gave to be reached directly is too old: pair again}], the oldest pairing first. Errors: BW_E_STORE.
+ * Since 0.1. */
 BW_API bw_status bw_pairing_list(bw_device *device, char **desktops_json);
 
 /* Gives a desktop another name, of 1 to 256 bytes, here only. Errors: BW_E_NOT_FOUND, BW_E_STORE. Since 0.1. */
@@ -262,11 +272,12 @@ BW_API bw_status bw_pairing_clear(bw_device *device);
  * handle are under way, or wait to be dispatched). The _async form reports the same through its completion, but for
  * BW_E_INVALID and BW_E_LIMIT, which it returns at once.
  *
- * A connection that ends while a call waits takes what was on its way with it. A desktop that was paired sealed carries an
- * id out once: such a call is sent again, under its id, until it is answered or its time is over; the desktop refuses what
- * comes later than that. With another desktop the call ends with BW_E_OFFLINE, and may have been carried out; so may, with
- * any, one that ended with BW_E_TIMEOUT. BW_E_DENIED: the desktop's user does not allow it, or too much came at once
- * (detail: "code" -32010). BW_E_UNSUPPORTED of a desktop without such methods is remembered until the next connection.
+ * A connection that ends while a call waits takes what was on its way with it. A desktop that was paired sealed carries
+ * an id out once: such a call is sent again, under its id, until it is answered or its time is over; the desktop
+ * refuses what comes later than that. With another desktop the call ends with BW_E_OFFLINE, and may have been carried
+ * out; so may, with any, one that ended with BW_E_TIMEOUT. BW_E_DENIED: the desktop's user does not allow it, or too
+ * much came at once (detail: "code" -32010). BW_E_UNSUPPORTED of a desktop without such methods is remembered until the
+ * next connection.
  *
  * Five methods can wait: markAsRead, markAllAsRead, delete, clearAll, updateSettings. Where the others give
  * BW_E_OFFLINE these give BW_QUEUED, and {"queued":true,"id"} as their result: see "Queue".
@@ -387,37 +398,39 @@ BW_API bw_status bw_device_invoke_async(bw_device *device, const char *desktop, 
 /* ================================================================================================================
  * Inbox
  *
- * The desktops' history as the device knows it, in the store: it opens at once, and offline. Pushes enter it as they come;
- * each time that a desktop can be reached it is refreshed by itself, and the desktop's settings are fetched. The desktop
- * is the source of truth: a refresh drops what it no longer has. From a desktop that keeps no pushes for its devices (one
- * that was not paired sealed) what was missed meanwhile enters as pushes, "late":true, once; what was read there already
- * is no news, and enters read.
+ * The desktops' history as the device knows it, in the store: it opens at once, and offline. Pushes enter it as they
+ * come; each time that a desktop can be reached it is refreshed by itself, and the desktop's settings are fetched. The
+ * desktop is the source of truth: a refresh drops what it no longer has. From a desktop that keeps no pushes for its
+ * devices (one that was not paired sealed) what was missed meanwhile enters as pushes, "late":true, once; what was read
+ * there already is no news, and enters read.
  *
  * A change is in the inbox before its command is sent, and is put back when the desktop refuses it. When the answer is
- * lost (BW_E_TIMEOUT, or the connection ended) the rows come back as they were, with "uncertain":true: they may be read or
- * deleted already, the next refresh settles it; and the command is sent again under its id (see "Queue"), unless it is
- * about everything and the desktop is one that would carry it out twice. While a desktop is away a change gives BW_QUEUED,
- * and {"queued":true,"id"}: it stays shown, and is put back when queue.ended says anything but "done".
+ * lost (BW_E_TIMEOUT, or the connection ended) the rows come back as they were, with "uncertain":true: they may be read
+ * or deleted already, the next refresh settles it; and the command is sent again under its id (see "Queue"), unless it
+ * is about everything and the desktop is one that would carry it out twice. While a desktop is away a change gives
+ * BW_QUEUED, and {"queued":true,"id"}: it stays shown, and is put back when queue.ended says anything but "done".
  *
- * Unread are the unread notifications of all desktops, silenced and late ones included; each refresh corrects the number by
- * what the desktop counts, so it may be more than the rows that are here. It is never negative, and is what a badge shows.
- * What another device of the user's has marked, deleted or cleared is so here, too, at once or with the next refresh.
+ * Unread are the unread notifications of all desktops, silenced and late ones included; each refresh corrects the
+ * number by what the desktop counts, so it may be more than the rows that are here. It is never negative, and is what a
+ * badge shows. What another device of the user's has marked, deleted or cleared is so here, too, at once or with the
+ * next refresh.
  *
- * desktop is the "id" of a paired desktop, or NULL when exactly one is paired. Rows of a desktop that was unpaired stay;
- * named by its id, they are changed here alone. Errors of all that ask a desktop: as for the methods.
+ * desktop is the "id" of a paired desktop, or NULL when exactly one is paired. Rows of a desktop that was unpaired
+ * stay; named by its id, they are changed here alone. Errors of all that ask a desktop: as for the methods.
  * ============================================================================================================= */
 
 /* A page of the inbox, out of the store. params_json: {"desktop"?: only of this one,"limit"?: 1 to 500, default 50,
  * "offset"?,"unreadOnly"?: bool,"query"?,"priority"?,"source"?,"since"?,"until"?,"sort"?,"before"?}, as for
- * notification.getHistory; NULL = the newest of all. *page_json becomes {"notifications":[{"desktop","id","title","body",
- * "priority","source","createdAt","receivedAt","silenced","late","read","readAt"?,"uncertain"?: true,"data",…}],"total",
- * "unread","next"?,"loading"}: "total" counts what the question matches, "unread" is that of the desktop or of all.
- * Errors: BW_E_STORE. Since 0.1. */
+ * notification.getHistory; NULL = the newest of all. *page_json becomes
+ * {"notifications":[{"desktop","id","title","body",
+ * "priority","source","createdAt","receivedAt","silenced","late","read","readAt"?,"uncertain"?:
+ * true,"data",…}],"total", "unread","next"?,"loading"}: "total" counts what the question matches, "unread" is that of
+ * the desktop or of all. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_inbox_load(bw_device *device, const char *params_json, char **page_json);
 
 /* {"unread","loading","desktops":[{"desktop","unread","loading","refreshedAt"?,"error"?:{"code","message"},
- * "unsupported"?: true}]}: "loading" while a refresh is under way; "error" is what went wrong last, until something goes
- * well; "unsupported" = the desktop has no notification skill, and is not asked again before the next connection.
+ * "unsupported"?: true}]}: "loading" while a refresh is under way; "error" is what went wrong last, until something
+ * goes well; "unsupported" = the desktop has no notification skill, and is not asked again before the next connection.
  * Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_inbox_state(bw_device *device, char **state_json);
 
@@ -460,9 +473,9 @@ BW_API bw_status bw_inbox_clear_async(bw_device *device, const char *desktop, in
 /* ================================================================================================================
  * Queue
  *
- * Commands that wait for their desktops, in the store: given while there was no connection, while the desktop was away, or
- * while others waited for it already. When the desktop is there they are sent in the order in which they were given, one
- * after the other, each under its id; a desktop that was paired sealed carries an id out once.
+ * Commands that wait for their desktops, in the store: given while there was no connection, while the desktop was away,
+ * or while others waited for it already. When the desktop is there they are sent in the order in which they were given,
+ * one after the other, each under its id; a desktop that was paired sealed carries an id out once.
  * pending -> sending -> done (leaves the queue) | failed: refused by the desktop, three times without an answer, or 24
  * hours old. What failed stays until it is retried or cleared. A newer command takes out what it makes needless:
  * clearAll earlier marks and deletes, markAllAsRead earlier marks, updateSettings the same fields of an earlier one. At
@@ -471,28 +484,197 @@ BW_API bw_status bw_inbox_clear_async(bw_device *device, const char *desktop, in
  * stays, and is named in "stale" of the result.
  * ============================================================================================================= */
 
-/* The commands in the queue, the oldest first: [{"id","desktop","method","params","state": "pending"|"sending"|"failed",
- * "tries","createdAt","expiresAt","error"?:{"code","message"}}]. Errors: BW_E_STORE. Since 0.1. */
+/* The commands in the queue, the oldest first: [{"id","desktop","method","params","state":
+ * "pending"|"sending"|"failed", "tries","createdAt","expiresAt","error"?:{"code","message"}}]. Errors: BW_E_STORE.
+ * Since 0.1. */
 BW_API bw_status bw_queue_list(bw_device *device, char **commands_json);
 
 /* Takes a command out. One that was sent before may have been carried out all the same. Errors: BW_E_NOT_FOUND,
  * BW_E_BUSY (it is being sent just now), BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_queue_remove(bw_device *device, const char *id);
 
-/* Lets a command that has failed wait again, as if it were new; NULL = all that have. Errors: BW_E_NOT_FOUND, BW_E_BUSY (it
- * is being sent just now), BW_E_STORE. Since 0.1. */
+/* Lets a command that has failed wait again, as if it were new; NULL = all that have. Errors: BW_E_NOT_FOUND, BW_E_BUSY
+ * (it is being sent just now), BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_queue_retry(bw_device *device, const char *id);
 
-/* Takes out the commands that have failed and were given before older_than_ms (milliseconds since 1970); 0 = all that have
- * failed. Errors: BW_E_STORE. Since 0.1. */
+/* Takes out the commands that have failed and were given before older_than_ms (milliseconds since 1970); 0 = all that
+ * have failed. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
+
+/* ================================================================================================================
+ * Alerts
+ *
+ * What a person sees and answers: of the pushes, and of the program's own reminders. The option "alerts" says who shows
+ * them: nobody ("none", the default: nothing of this section happens), the desktop environment ("system":
+ * org.freedesktop.Notifications on the session's bus; libsystemd is loaded for it), or the program ("host"). They are
+ * shown from the first bw_device_start() until the device is closed, also while it is stopped.
+ *
+ * Authorization  "notDetermined" -> bw_alerts_request() -> "authorized" | "denied"; "provisional" shows quietly
+ *                (passive, without sound) and needs no question; "ephemeral" ends at a time. The library never asks by
+ *                itself. It is stored. Unless it is authorized, provisional or ephemeral no alert is shown; pushes
+ *                reach the inbox and the callbacks all the same.
+ * A push         is shown when it was stored as new and all of these agree, in this order: not "silenced"; the device's
+ *                settings ("enabled", its source, its category); the authorization; "late_alerts", if it came late; the
+ *                device's quiet hours, in its own time zone ("urgent" passes). What quiet hours held back is told by
+ *                one alert when they end. notification.presented says what became of it. When its notification is read
+ *                or deleted, here or on another device, the alert is taken away.
+ * An alert       {"id","title","subtitle"?,"body"?,"badge"?,"sound"?: "default", a name of the sound theme or a path,
+ *                "category"?,"thread"?,"userInfo"?: {},"deepLink"?,"attachments"?: [paths of images, the first is
+ *                shown], "level"?: "passive"|"active" (default)|"timeSensitive"}. A new one takes the place of the one
+ *                with its id. A push's has the push's id, the thread remote.<source> and the category
+ *                REMOTE_NOTIFICATION, unless it says others, and its data as userInfo; "urgent" is timeSensitive, "low"
+ *                passive.
+ * Images         of a push are fetched from the first valid https:// address of "imageUrl" (beside its data or in it),
+ *                "fcm_options.image", "notification.image", "media_url": public addresses only, also after redirects,
+ *                PNG, JPEG, GIF or WebP, at most 10 MiB and 50 megapixels, within the option "images" "timeout_ms".
+ *                libcurl is loaded for it. They lie in state_dir/images for 24 hours, 200 MiB at most; with ":memory:"
+ *                there are none.
+ * Responses      notification.response is kept in the store until a callback has had it, like a push:
+ *                {"id","action","text"?,"userInfo","deepLink"?,"category"?,"thread"?,"title","respondedAt","late"?:
+ *                true, "push"?: as notification.received had it}; without a "desktop" it is a reminder's. "action" is
+ *                "default" (a tap), "dismiss", "MARK_READ_ACTION" (carried out by the library: at the desktop, or in
+ *                the queue), "REPLY_ACTION" or another reply's id (with "text"), else the host's own. userInfo and
+ *                deepLink are as they came, and are data for the host alone.
+ *
+ * Errors of all, besides their own: BW_E_STORE; BW_E_UNSUPPORTED with "alerts": "none" for requests, reminders and
+ * badges.
+ * ============================================================================================================= */
+
+/* {"authorization":{"status","until"?,"advice"},"presenter":{"kind","ready","server"?: its name,"capabilities"?: [],
+ * "problem"?},"inFront","badge","waiting": alerts on their
+ * way,"counters":{"shown","hidden","failed","responses","images", "imagesRefused"}}. Since 0.1. */
+BW_API bw_status bw_alerts_state(bw_device *device, char **state_json);
+
+/* Asks for the permission to alert, in the moment that the host thinks right, and waits until it is given or refused.
+ * params_json: {"provisional"?: true = quietly, without a question, unless it was answered before}, or NULL. The
+ * callback of bw_alerts_on_authorize() asks, else with "system" an alert with the buttons Allow and Don't allow. What
+ * was answered is not asked again, but a provisional one can be raised. *authorization_json (may be NULL) becomes
+ * {"status","until"?, "advice"}. Errors: BW_E_DENIED (it was refused, now or before), BW_E_TIMEOUT (not answered yet:
+ * the answer counts when it comes; or closed without one), BW_E_OFFLINE (no notification server; the device was never
+ * started), BW_E_UNSUPPORTED (nobody can ask). Since 0.1. */
+BW_API bw_status bw_alerts_request(bw_device *device, const char *params_json, int32_t timeout_ms,
+                                   char **authorization_json);
+BW_API bw_status bw_alerts_request_async(bw_device *device, const char *params_json, int32_t timeout_ms,
+                                         bw_completion completion, void *user_data, bw_destroy destroy);
+
+/* Sets the authorization: the answer to bw_alerts_on_authorize(), or what a page of settings says. status is one of
+ * those above; until_ms (milliseconds since 1970) is when "ephemeral" ends, else 0. Since 0.1. */
+BW_API bw_status bw_alerts_authorize(bw_device *device, const char *status, int64_t until_ms);
+
+/* Called in dispatch when bw_alerts_request() wants to know; request_json is {"name"}. Returns at once; the answer is
+ * given by bw_alerts_authorize(), then or later. */
+typedef void (*bw_authorize_callback)(void *user_data, const char *request_json);
+
+/* Sets who asks the person; NULL = nobody, as at first. destroy runs when another takes its place, or the device is
+ * closed. Since 0.1. */
+BW_API bw_status bw_alerts_on_authorize(bw_device *device, bw_authorize_callback callback, void *user_data,
+                                        bw_destroy destroy);
+
+enum bw_presentation {
+    BW_PRESENT_NOTHING = 0,
+    BW_PRESENT_BANNER = 1, /* on the screen                                                                            */
+    BW_PRESENT_SOUND = 2,
+    BW_PRESENT_BADGE = 4,
+    BW_PRESENT_LIST = 8, /* in the list of the delivered; what has a banner is there as well                           */
+    BW_PRESENT_ALL = 15
+};
+
+/* Called in dispatch before an alert is shown while the program is in front: returns a sum of bw_presentation. Without
+ * an answer within 500 ms it is BW_PRESENT_ALL. alert_json is {"desktop"?,"alert":{…},"reminder"?: true}. */
+typedef int32_t (*bw_will_present_callback)(void *user_data, const char *alert_json);
+
+/* Sets who is asked; NULL = nobody, as at first. destroy as above. Since 0.1. */
+BW_API bw_status bw_alerts_on_will_present(bw_device *device, bw_will_present_callback callback, void *user_data,
+                                           bw_destroy destroy);
+
+/* Says whether the program is in front of the user: 1 or 0, as at first. Since 0.1. */
+BW_API bw_status bw_alerts_in_front(bw_device *device, int32_t in_front);
+
+/* Called in dispatch with "host", to show an alert:
+ * {"desktop"?,"alert":{…},"actions":[{"id","title","kind","foreground", "destructive","placeholder"?}],"presentation":
+ * a sum of bw_presentation,"quietly": bool,"image"?: path,"reminder"?: true}; or to take one away:
+ * {"desktop"?,"alert":{"id"},"withdraw": true}. Returns 0; anything else = it cannot be shown now: it is tried again,
+ * and given up after a minute. What the user does goes to bw_alerts_respond(). */
+typedef int32_t (*bw_present_callback)(void *user_data, const char *alert_json);
+
+/* Sets who shows alerts with "host". destroy as above. Errors: BW_E_UNSUPPORTED ("alerts" is not "host"). Since 0.1. */
+BW_API bw_status bw_alerts_on_present(bw_device *device, bw_present_callback callback, void *user_data,
+                                      bw_destroy destroy);
+
+/* With "host": what the user did with an alert. desktop is that of the alert, NULL for a reminder's; action as in
+ * "Responses"; text is that of a reply, else NULL. Errors: BW_E_NOT_FOUND (no such alert was shown, or it was
+ * answered), BW_E_INVALID (its category has no such action), BW_E_UNSUPPORTED ("alerts" is not "host"). Since 0.1. */
+BW_API bw_status bw_alerts_respond(bw_device *device, const char *desktop, const char *id, const char *action,
+                                   const char *text);
+
+/* Registers the categories of alerts, in place of those before: [{"id","actions":[{"id","title","kind"?: "button"
+ * (default)| "reply","placeholder"?,"foreground"?: bool,"destructive"?: bool}]}]; at most 64, of 8 actions.
+ * REMOTE_NOTIFICATION has MARK_READ_ACTION unless it is registered otherwise. They are stored. Since 0.1. */
+BW_API bw_status bw_alerts_categories(bw_device *device, const char *categories_json);
+
+/* The device's own settings, which no desktop sees: {"enabled","quietHoursEnabled","quietHoursStart": "22:00",
+ * "quietHoursEnd": "08:00","soundEnabled","showPreview": false = the title alone,"sources":{"pc":
+ * bool,…},"categories":{id: bool}}; a source or category that is not named is on. Start = end: never quiet. Since 0.1.
+ * */
+BW_API bw_status bw_alerts_settings(bw_device *device, char **settings_json);
+
+/* Changes those that settings_json names, at once; of sources and categories the members that are named (null = as at
+ * first). *result_json (may be NULL) becomes all of them. Since 0.1. */
+BW_API bw_status bw_alerts_set_settings(bw_device *device, const char *settings_json, char **result_json);
+
+/* The alerts that were shown and neither answered nor taken away, the newest first, at most 500:
+ * [{"desktop"?,"alert":{…}, "shownAt","reminder"?: true}]. Since 0.1. */
+BW_API bw_status bw_alerts_delivered(bw_device *device, char **alerts_json);
+
+/* Takes shown alerts from the screen and the list: that of an id (with its desktop, NULL for a reminder's), those of a
+ * thread, or all with neither. Errors: BW_E_NOT_FOUND (of an id). Since 0.1. */
+BW_API bw_status bw_alerts_remove(bw_device *device, const char *desktop, const char *id, const char *thread);
+
+/* Sets the badge, for a host that counts something else; the next unread.changed sets it anew. 0 clears it. With
+ * "system" and an "application_id" it stands at the program's icon (com.canonical.Unity.LauncherEntry). Since 0.1. */
+BW_API bw_status bw_alerts_badge(bw_device *device, int64_t badge);
+
+/* ================================================================================================================
+ * Reminders
+ *
+ * The program's own alerts, at a time or a place. They are in the store, at most 500, and are shown as a push's; what
+ * became due while nothing ran comes once at the next start, "late": true in notification.presented. Times follow the
+ * time zone and the clock of the device, also when they change: at a time that the clock leaves out in spring a
+ * reminder comes at the moment after the gap, at one that it shows twice in autumn once.
+ * ============================================================================================================= */
+
+/* Adds a reminder, or replaces the one with its id: an alert (see "Alerts"; without "id" it is given one) and
+ *   "trigger": none, or {"type":"now"}                               at once
+ *   {"type":"interval","seconds","repeats"?: bool}        after so many seconds, at least 1; repeating at least 60
+ *   {"type":"moment","at": ms}                            at that moment; one that is past comes at once
+ *   {"type":"calendar","repeats"?: bool, and of "year","month","day","weekday" 1 (Monday) to 7,"hour","minute","second"
+ *    one or more}                                                when the local time matches; of those left out the
+ *                                                         finer ones are 0, the coarser ones any
+ *   {"type":"region","latitude","longitude","radius_m": 10 to 1,000,000,"on"?: "enter"
+ *                                                         (default)|"exit"|"both","repeats"?} by what
+ *                                                         bw_reminder_position() says
+ * *result_json (may be NULL) becomes the reminder, with "nextAt"? (ms). Errors: BW_E_INVALID (also for a time that
+ * never comes, such as 30 February), BW_E_LIMIT (500 are kept). Since 0.1. */
+BW_API bw_status bw_reminder_add(bw_device *device, const char *reminder_json, char **result_json);
+
+/* The reminders that are still to come, the next first, those of regions last. Since 0.1. */
+BW_API bw_status bw_reminder_list(bw_device *device, char **reminders_json);
+
+/* Takes reminders out: that of an id, those of a thread, or all with neither. What was shown stays
+ * (bw_alerts_remove()). Errors: BW_E_NOT_FOUND (of an id). Since 0.1. */
+BW_API bw_status bw_reminder_remove(bw_device *device, const char *id, const char *thread);
+
+/* Says where the device is, in degrees; accuracy_m is the uncertainty in metres (0 = none). A region is entered or left
+ * when the position is inside or outside with certainty; the first position leaves none. Errors: BW_E_INVALID (no such
+ * place). Since 0.1. */
+BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double longitude, double accuracy_m);
 
 /* ================================================================================================================
  * Events
  *
  * event_json is {"event","desktop"?,"data"}. A device's events:
- *   notification.received  {"id","title","body","priority","source","createdAt","receivedAt","silenced","late","data",…}
- *                          It is in the store before the callback runs, and is handed over exactly once; only when the
+ *   notification.received
+ *                          {"id","title","body","priority","source","createdAt","receivedAt","silenced","late","data",…} It is in the store before the callback runs, and is handed over exactly once; only when the
  *                          process ended inside dispatch does it come again, with "redelivered":true. It waits until
  *                          there is a subscription for it; with 100,000 waiting no more are taken (problem inbox_full).
  *                          "late": it did not come at once, but after an absence of either side
@@ -509,15 +691,28 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                          of "payload", "code", "expiresAt", "desktop", "reason", "message"
  *   peers.changed          {"desktops":[…]} as bw_pairing_list(): one was paired, renamed, unpaired, or has moved
  *   queue.changed          {"count","pending","sending","failed"}: what the queue holds now
- *   queue.ended            {"id","method","outcome": "done"|"failed"|"superseded"|"displaced"|"removed","result"?,"error"?:
- *                          {"code","message"},"by"?}: a queued command of the "desktop" was carried out, has failed, or has
- *                          left the queue: made needless by a newer one ("by"), because it was full, or by the host
+ *   queue.ended            {"id","method","outcome":
+ *                          "done"|"failed"|"superseded"|"displaced"|"removed","result"?,"error"?:
+ *                          {"code","message"},"by"?}: a queued command of the "desktop" was carried out, has failed, or
+ *                          has left the queue: made needless by a newer one ("by"), because it was full, or by the host
+ *   notification.presented {"id","presented","reason"?,"late"?,"reminder"?,"image"?:{"path"|"error"}}: an alert of the
+ *                          "desktop", or of the host's own, is on the screen or in the list, or is not: silenced,
+ *                          disabled, source_disabled, category_disabled, not_determined, denied, late, quiet_hours (it
+ *                          is in the digest), will_present, presenter_failed, replaced, removed
+ *   notification.response  what a person did with an alert: see "Alerts"; kept until it is taken, "redelivered": true
+ *                          as above
+ *   notification.silent    {"id","userInfo","timeoutMs"}: work without an alert, see bw_device_complete(); kept until
+ *                          taken
+ *   authorization.changed  {"status","until"?,"advice": "explain"|"settings"|"register"|"upgrade"}: at the start, and
+ *                          when it changes; advice is what to do: explain and ask, point to the settings, give the push
+ *                          tokens, ask for more than quiet alerts
+ *   badge.changed          {"badge"}: the number at the program's icon; 0 = none
  *   command                {"type","payload"}: anything else that a paired desktop sent
  *   problem                {"code","message"}: something went wrong that no call reports
  *   host.…                 the host's own topics: see bw_device_post()
- * State events (unread, inbox, settings, connection, peers, queue.changed) that wait in the host's queue are replaced by
- * newer ones. It holds 1,024 events; beyond that the oldest event that is no state gives way, and a problem tells how
- * many.
+ * State events (unread, badge, inbox, settings, authorization, connection, peers, queue.changed) that wait in the
+ * host's queue are replaced by newer ones. It holds 1,024 events; beyond that the oldest event that is no state gives
+ * way, and a problem tells how many.
  * ============================================================================================================= */
 
 typedef uint64_t bw_subscription;
@@ -535,25 +730,39 @@ BW_API bw_status bw_device_unsubscribe(bw_device *device, bw_subscription subscr
 
 /* Posts an event of the host's own to whoever has subscribed to it, or to "*": from any thread to the one that
  * dispatches, in order with all other events. Nobody = nothing happens. topic is "host." and then letters, digits and
- * . _ -, 128 bytes at most; data_json is an object of at most 65,536 bytes, or NULL for {}. Inside a callback it comes with
- * the next dispatch. Errors: BW_E_LIMIT (1,024 events wait: dispatch first; nothing was dropped). Since 0.1. */
+ * . _ -, 128 bytes at most; data_json is an object of at most 65,536 bytes, or NULL for {}. Inside a callback it comes
+ * with the next dispatch. Errors: BW_E_LIMIT (1,024 events wait: dispatch first; nothing was dropped). Since 0.1. */
 BW_API bw_status bw_device_post(bw_device *device, const char *topic, const char *data_json);
 
 /* ================================================================================================================
  * Push services
  *
- * A program that also gets pushes from a service of its platform tells its desktops where to send them. Each desktop that
- * was paired sealed hears the tokens once every start, and when they change; others never do.
+ * A program that also gets pushes from a service of its platform tells its desktops where to send them. Each desktop
+ * that was paired sealed hears the tokens once every start, and when they change; others never do.
  * ============================================================================================================= */
 
-/* Gives the device's token of a service, length bytes as the service gave them (1 to 4,096), in each run anew: one of an
- * earlier run is never sent. service is 1 to 64 letters, digits and . _ -, such as "fcm"; at most 16 services. Replaces the
- * one before. Errors: BW_E_LIMIT, BW_E_STORE. Since 0.1. */
+/* Gives the device's token of a service, length bytes as the service gave them (1 to 4,096), in each run anew: one of
+ * an earlier run is never sent. service is 1 to 64 letters, digits and . _ -, such as "fcm"; at most 16 services.
+ * Replaces the one before. Errors: BW_E_LIMIT, BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_token(bw_device *device, const char *service, const uint8_t *token, size_t length);
 
 /* Takes the token of a service back, as when the user logs out; NULL = of all services that ever had one. Each desktop
- * hears it, one that is not reached when it is, also in a later run. None given = BW_OK. Errors: BW_E_STORE. Since 0.1. */
+ * hears it, one that is not reached when it is, also in a later run. None given = BW_OK. Errors: BW_E_STORE. Since 0.1.
+ * */
 BW_API bw_status bw_device_clear_token(bw_device *device, const char *service);
+
+/* Takes in what a service has brought: an APNs payload ("aps") or an FCM message ("notification","data"). It is a push
+ * of the paired desktop that its "desktop" names (beside its data or in it), else of "push:<service>"; "notificationId"
+ * is its id: what came over the wire before is a duplicate. An "encrypted_body" is opened with the keys of the pairing.
+ * A badge alone sets the badge; content-available without an alert becomes notification.silent. *result_json (may be
+ * NULL) becomes {"kind": "push"| "silent"|"badge","id"?,"duplicate"}. Errors: BW_E_PROTOCOL (it is neither), BW_E_LIMIT
+ * (100,000 pushes wait for the program), BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_device_receive(bw_device *device, const char *service, const char *payload_json,
+                                   char **result_json);
+
+/* Ends a notification.silent: result is "new_data", "no_data" or "failed". After 30 s it has failed. Errors:
+ * BW_E_NOT_FOUND (no such one is under way). Since 0.1. */
+BW_API bw_status bw_device_complete(bw_device *device, const char *id, const char *result);
 
 /* ================================================================================================================
  * Desktop
@@ -567,11 +776,11 @@ typedef struct bw_desktop bw_desktop;
  *   "relay"      object  options of bw_relay_open(): carries its own LAN relay, registers at it, and names it in its
  *                        codes as "signalingUrl"; its "state_dir" is by default relay/ in the desktop's own
  *   "signaling_url" text what the codes name instead, when devices reach that relay under another url
- *   "confirm"    bool    true = every device waits for bw_desktop_confirm(); default false: only those that cannot prove
- *                        that they have seen the code, as deployed phones
+ *   "confirm"    bool    true = every device waits for bw_desktop_confirm(); default false: only those that cannot
+ *                        prove that they have seen the code, as deployed phones
  *   "legacy"     text    what such a device may do: "qr" (default) and "all" as for a device, "none" nothing
- *   "max_commands_per_second" number  of one device, default 200 (1 to 100000); one that was quiet may give ten times as
- *                        many at once. What is more is refused with -32010, and told when to come again
+ *   "max_commands_per_second" number  of one device, default 200 (1 to 100000); one that was quiet may give ten times
+ *                        as many at once. What is more is refused with -32010, and told when to come again
  * One of "relay_url" and "relay" is needed to go online. Errors: as bw_device_open(). Since 0.1. */
 BW_API bw_status bw_desktop_open(const char *options_json, bw_desktop **desktop);
 
@@ -641,28 +850,29 @@ BW_API bw_status bw_desktop_pairing_cancel(bw_desktop *desktop, const char *flow
  * of the one that was asked about: the answer was meant for that). Since 0.1. */
 BW_API bw_status bw_desktop_confirm(bw_desktop *desktop, const char *flow, int32_t accept);
 
-/* The paired devices: [{"id","deviceId","name","platform","secure","sas"?,"pairedAt","lastSeenAt"}]. Errors: BW_E_STORE.
- * Since 0.1. */
+/* The paired devices: [{"id","deviceId","name","platform","secure","sas"?,"pairedAt","lastSeenAt"}]. Errors:
+ * BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_devices(bw_desktop *desktop, char **devices_json);
 
-/* The push tokens that the paired devices have given: [{"device","deviceId","service","token": hex,"receivedAt"}]. One for
- * each device and service; a token that another device gives is that one's from then on. Errors: BW_E_STORE. Since 0.1. */
+/* The push tokens that the paired devices have given: [{"device","deviceId","service","token": hex,"receivedAt"}]. One
+ * for each device and service; a token that another device gives is that one's from then on. Errors: BW_E_STORE. Since
+ * 0.1. */
 BW_API bw_status bw_desktop_tokens(bw_desktop *desktop, char **tokens_json);
 
-/* As bw_pairing_rename(), bw_pairing_unpair() and bw_pairing_clear(), of devices. A device that was paired sealed and is
- * not reached is told later: at the next start, and when it speaks, for 30 days. Since 0.1. */
+/* As bw_pairing_rename(), bw_pairing_unpair() and bw_pairing_clear(), of devices. A device that was paired sealed and
+ * is not reached is told later: at the next start, and when it speaks, for 30 days. Since 0.1. */
 BW_API bw_status bw_desktop_rename(bw_desktop *desktop, const char *device, const char *name);
 BW_API bw_status bw_desktop_unpair(bw_desktop *desktop, const char *device);
 BW_API bw_status bw_desktop_clear(bw_desktop *desktop);
 
-/* What devices may do: {"skills":[{"name","risk","enabled","methods":{method: risk}}],"devices":[{"id","name","allowed":
- * {skill: allowance}}]}. A risk is "safe" (reads), "mutating" or "privileged"; a skill's is that of its riskiest method.
- * A device may call the methods of at most its allowance's risk; "mutating" until the user says otherwise. Errors:
- * BW_E_STORE. Since 0.1. */
+/* What devices may do: {"skills":[{"name","risk","enabled","methods":{method:
+ * risk}}],"devices":[{"id","name","allowed": {skill: allowance}}]}. A risk is "safe" (reads), "mutating" or
+ * "privileged"; a skill's is that of its riskiest method. A device may call the methods of at most its allowance's
+ * risk; "mutating" until the user says otherwise. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_permissions(bw_desktop *desktop, char **permissions_json);
 
-/* How far a device may go with a skill (such as "notification"): "nothing", "safe", "mutating" or "privileged". Holds for
- * what comes from now on, and until it is unpaired; what is refused gives the device -32001, BW_E_DENIED. Errors:
+/* How far a device may go with a skill (such as "notification"): "nothing", "safe", "mutating" or "privileged". Holds
+ * for what comes from now on, and until it is unpaired; what is refused gives the device -32001, BW_E_DENIED. Errors:
  * BW_E_NOT_FOUND (device, skill), BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_allow(bw_desktop *desktop, const char *device, const char *skill, const char *allowance);
 
@@ -670,9 +880,9 @@ BW_API bw_status bw_desktop_allow(bw_desktop *desktop, const char *device, const
 BW_API bw_status bw_desktop_skill_enable(bw_desktop *desktop, const char *skill, int32_t enabled);
 
 /* A notification of the desktop's own: kept in its history and pushed to its devices. *result_json (may be NULL) is
- * {"success","notificationId","deliveredCount","failedCount","timestamp"}: delivered = the device has said within 2 s that
- * it has it; of a deployed phone, which says nothing, that no relay has called it absent by then. For the others it stays
- * in an outbox until they are there again: 30 days (a day for deployed phones) or until its "expiresAt" (epoch
+ * {"success","notificationId","deliveredCount","failedCount","timestamp"}: delivered = the device has said within 2 s
+ * that it has it; of a deployed phone, which says nothing, that no relay has called it absent by then. For the others
+ * it stays in an outbox until they are there again: 30 days (a day for deployed phones) or until its "expiresAt" (epoch
  * milliseconds), and 10,000 for each device (beyond it the oldest go, and a problem outbox_full says so). One with a
  * "collapseKey" takes the place of the one before it, in the outbox and in the history.
  * {"title","body","priority"?,"deviceId"? (only that device),"data"?: object,"collapseKey"?,"expiresAt"?}
@@ -686,10 +896,10 @@ BW_API bw_status bw_desktop_notify_async(bw_desktop *desktop, const char *params
 /* The desktop's history: parameters and result of notification.getHistory. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_history(bw_desktop *desktop, const char *params_json, char **result_json);
 
-/* One of the eleven methods ("notification.markAllAsRead", "notification.updateSettings", …) for the desktop's own user,
- * who may do everything: parameters and result as above under "Methods"; devices hear of what changes. "sendToMobile"
- * needs a "deviceId". Errors: BW_E_INVALID, BW_E_UNSUPPORTED (method), BW_E_NOT_FOUND, BW_E_STORE, BW_E_TIMEOUT (carried
- * out; who was reached is not known in time). Since 0.1. */
+/* One of the eleven methods ("notification.markAllAsRead", "notification.updateSettings", …) for the desktop's own
+ * user, who may do everything: parameters and result as above under "Methods"; devices hear of what changes.
+ * "sendToMobile" needs a "deviceId". Errors: BW_E_INVALID, BW_E_UNSUPPORTED (method), BW_E_NOT_FOUND, BW_E_STORE,
+ * BW_E_TIMEOUT (carried out; who was reached is not known in time). Since 0.1. */
 BW_API bw_status bw_desktop_invoke(bw_desktop *desktop, const char *method, const char *params_json,
                                    int32_t timeout_ms, char **result_json);
 BW_API bw_status bw_desktop_invoke_async(bw_desktop *desktop, const char *method, const char *params_json,
@@ -703,9 +913,9 @@ BW_API bw_status bw_desktop_invoke_async(bw_desktop *desktop, const char *method
 typedef struct bw_relay bw_relay;
 
 /* Opens a relay; nothing is bound until bw_relay_start(). options_json: "listen" ("127.0.0.1:9001"; port 0 = any),
- * "health" (no page when absent), "tls" {"certificate_file","key_file"}, "threaded", "state_dir" (keeps which ids were ever
- * proved; default: memory only), "origins" (the urls that proofs may be made for; default: its addresses with its port),
- * and the limits that `bellwire relay --help` lists with their defaults. Since 0.1. */
+ * "health" (no page when absent), "tls" {"certificate_file","key_file"}, "threaded", "state_dir" (keeps which ids were
+ * ever proved; default: memory only), "origins" (the urls that proofs may be made for; default: its addresses with its
+ * port), and the limits that `bellwire relay --help` lists with their defaults. Since 0.1. */
 BW_API bw_status bw_relay_open(const char *options_json, bw_relay **relay);
 
 /* Binds and serves. Idempotent. Errors: BW_E_NETWORK (address in use, not ours; certificate), BW_E_DENIED (port below

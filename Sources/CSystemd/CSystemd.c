@@ -17,7 +17,9 @@
     f(sd_bus_message_get_reply_cookie) f(sd_bus_message_get_sender) f(sd_bus_message_get_path)                         \
     f(sd_bus_message_get_interface) f(sd_bus_message_get_member) f(sd_bus_message_get_error)                           \
     f(sd_bus_message_peek_type) f(sd_bus_message_read_basic) f(sd_bus_message_read_array)                              \
-    f(sd_bus_message_enter_container) f(sd_bus_message_exit_container) f(sd_bus_message_skip)
+    f(sd_bus_message_enter_container) f(sd_bus_message_exit_container) f(sd_bus_message_skip)                          \
+    f(sd_bus_message_new_method_return) f(sd_bus_message_new_signal) f(sd_bus_message_get_expect_reply)                \
+    f(sd_bus_reply_method_error)
 
 struct table {
 #define FIELD(name) __typeof__(&name) name;
@@ -106,6 +108,17 @@ int bw_message_new_call(
     return loaded.sd_bus_message_new_method_call(bus, message, destination, path, interface, member);
 }
 
+int bw_message_new_reply(sd_bus_message *call, sd_bus_message **message) {
+    return loaded.sd_bus_message_new_method_return(call, message);
+}
+
+int bw_message_new_signal(
+    sd_bus *bus, sd_bus_message **message, const char *path, const char *interface, const char *member) {
+    return loaded.sd_bus_message_new_signal(bus, message, path, interface, member);
+}
+
+int bw_message_wants_reply(sd_bus_message *call) { return loaded.sd_bus_message_get_expect_reply(call); }
+
 int bw_message_set_auto_start(sd_bus_message *message, bool start) {
     return loaded.sd_bus_message_set_auto_start(message, start);
 }
@@ -113,6 +126,11 @@ int bw_message_set_auto_start(sd_bus_message *message, bool start) {
 int bw_message_set_sensitive(sd_bus_message *message) { return loaded.sd_bus_message_sensitive(message); }
 void bw_message_unref(sd_bus_message *message) { loaded.sd_bus_message_unref(message); }
 int bw_message_refuse(sd_bus_message *call) { return loaded.sd_bus_reply_method_errno(call, EOPNOTSUPP, NULL); }
+
+int bw_message_refuse_as(sd_bus_message *call, const char *name, const char *text) {
+    const sd_bus_error error = {.name = name, .message = text};
+    return loaded.sd_bus_reply_method_error(call, &error);
+}
 
 int bw_message_append(sd_bus_message *message, char type, const void *value) {
     return loaded.sd_bus_message_append_basic(message, type, value);

@@ -1,3 +1,4 @@
+import Alerts
 package import Hosting
 import Identity
 import JSON
@@ -32,6 +33,7 @@ package final class Device: Role {
         let revisions: [PeerID: Int64]
         let lastPushSeqs: [PeerID: Int64]
         let removals: [PushTokensStateMachine.Removal]
+        let alerts: AlertCenter.Stored
         do throws(StoreError) {
             (desktops, waiting, lastPushSeqs) = try state.database.run { (connection) throws(StoreError) in
                 let inbox = Inbox(connection)
@@ -47,12 +49,15 @@ package final class Device: Role {
                     try ReceivedPushes(connection).all()
                 )
             }
-            (queue, revisions, removals) = try state.database.run { (connection) throws(StoreError) in
+            (queue, revisions, removals, alerts) = try state.database.run { (connection) throws(StoreError) in
                 let table = QueueTable(connection)
                 var queue = try table.load()
                 try table.save(queue.recover())
                 try Inbox(connection).recoverChanges(queued: Set(queue.commands.map(\.id)))
-                return (queue, try table.revisions(), try PushTokenTable(connection).removals())
+                return (
+                    queue, try table.revisions(), try PushTokenTable(connection).removals(),
+                    try AlertCenter.Stored.load(connection)
+                )
             }
         } catch {
             state.close()
@@ -65,7 +70,7 @@ package final class Device: Role {
         if let path = state.movedAside { channel.problem(movedAside: path) }
         let core = DeviceCore(
             options: options, state: state, desktops: desktops, lastPushSeqs: lastPushSeqs, queue: queue,
-            revisions: revisions, removals: removals, channel: channel)
+            revisions: revisions, removals: removals, alerts: alerts, channel: channel)
         for name in waiting { channel.waits(name) }
         return (Device(core, state), common.isThreaded)
     }

@@ -26,7 +26,7 @@ extension DeviceCore {
     // MARK: What comes
 
     private enum Numbered {
-        case taken(Inbox.Arrival, unread: Int64)
+        case taken(Arrived)
         case duplicate(last: Int64)
         /// One before it is missing: the desktop hears what the last one was, and sends it.
         case gap(last: Int64)
@@ -43,6 +43,7 @@ extension DeviceCore {
         let isKnown = dispatcher.admit(event, from: desktop.id, now: EventLoop.now) == .duplicate
         let notification = Notification(event, receivedAt: .now, late: isLate)
         let id = desktop.id
+        let alert = alerts.judge?.judge(notification, from: id)
         store { (connection) throws(StoreError) -> Numbered in
             let received = ReceivedPushes(connection)
             switch try received.verdict(on: seq, of: id) {
@@ -54,14 +55,14 @@ extension DeviceCore {
             guard try SealStates(connection).save(mark) else { return .replayed }
             let arrival = try inbox.receive(notification, from: id)
             if arrival != .full { try received.set(seq, of: id) }
-            return .taken(arrival, unread: try inbox.unreadCount())
+            return .taken(try Arrived(arrival, alert, connection))
         } then: { core, result in
             switch result {
-            case .success(.taken(let arrival, let unread)):
-                if arrival != .full { core.acknowledge(seq, to: id, over: url) }
+            case .success(.taken(let arrived)):
+                if arrived.arrival != .full { core.acknowledge(seq, to: id, over: url) }
                 // In the store, though not in the memory of the last moments, or the other way: it counts once.
-                if !isKnown || arrival != .duplicate {
-                    core.arrived(notification.id, from: id, .success((arrival, unread)))
+                if !isKnown || arrived.arrival != .duplicate {
+                    core.arrived(notification.id, from: id, .success(arrived))
                 }
             case .success(.duplicate(let last)):
                 if !isKnown { core.dispatcher.wasStoredBefore() }

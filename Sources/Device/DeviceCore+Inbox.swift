@@ -73,6 +73,7 @@ extension DeviceCore {
     /// The host hears that a desktop's part of the inbox is another one.
     func tellInbox(of desktop: PeerID, unread: Int64?) {
         channel.post(HostEvent(.inboxChanged, desktop: desktop.text, data: inboxState(of: desktop)))
+        alerts.inboxChanged()
         if let unread { tell(unread: unread) }
     }
 
@@ -80,6 +81,7 @@ extension DeviceCore {
         guard desk.toldUnread != unread else { return }
         desk.toldUnread = unread
         channel.post(HostEvent(.unreadChanged, data: ["unread": .integer(unread)]))
+        alerts.setBadge(unread)
     }
 
     /// What went wrong with a desktop's part of the inbox stays readable until something goes well.

@@ -33,7 +33,8 @@ extension DeviceCore {
         let payload = Payload(decoding: incoming.payload)
         // These are stored with their mark; all others have an effect once they are recorded.
         switch payload {
-        case .event(let event):
+        case .event(var event):
+            open(&event, from: desktop)
             let isLate = !isLive || incoming.isLate(event)
             if let mark = incoming.mark, let seq = event.pushSeq {
                 return admit(event, numbered: seq, from: desktop, isLate: isLate, mark, over: url)
@@ -83,30 +84,64 @@ extension DeviceCore {
 
     private func admit(_ event: NotificationEvent, from desktop: PairedDesktop, isLate: Bool, _ mark: SealMark?) {
         guard dispatcher.admit(event, from: desktop.id, now: EventLoop.now) == .admitted else { return save(mark) }
-        let notification = Notification(event, receivedAt: .now, late: isLate)
-        let id = desktop.id
-        store { (connection) throws(StoreError) -> (Inbox.Arrival, Int64) in
+        receive(Notification(event, receivedAt: .now, late: isLate), from: desktop.id, mark)
+    }
+
+    /// Stores a push that is new as far as memory goes. `then` hears, once it is on the disk, whether it was new.
+    func receive(
+        _ notification: Notification, from id: PeerID, _ mark: SealMark?,
+        then: @escaping @Sendable @EventLoop (Result<Inbox.Arrival, StoreError>) -> Void = { _ in }
+    ) {
+        let alert = alerts.judge?.judge(notification, from: id)
+        store { (connection) throws(StoreError) -> Arrived in
             let inbox = Inbox(connection)
-            if let mark, try !SealStates(connection).save(mark) { return (.duplicate, try inbox.unreadCount()) }
-            return (try inbox.receive(notification, from: id), try inbox.unreadCount())
+            if let mark, try !SealStates(connection).save(mark) {
+                return Arrived(arrival: .duplicate, unread: try inbox.unreadCount())
+            }
+            return try Arrived(inbox.receive(notification, from: id), alert, connection)
         } then: { core, result in
-            core.arrived(notification.id, from: id, result.map { $0 })
+            core.arrived(notification.id, from: id, result)
+            then(result.map(\.arrival))
+        }
+    }
+
+    /// What a push has brought about in the store.
+    struct Arrived: Sendable {
+        let arrival: Inbox.Arrival
+        let unread: Int64
+        /// Of one that is new, where alerts are shown.
+        var alert: AlertJudge.Judged?
+
+        init(arrival: Inbox.Arrival, unread: Int64) { (self.arrival, self.unread) = (arrival, unread) }
+
+        /// With its alert, in the same transaction.
+        init(
+            _ arrival: Inbox.Arrival, _ alert: AlertJudge.Judged?, _ connection: Connection
+        ) throws(StoreError) {
+            self.init(arrival: arrival, unread: try Inbox(connection).unreadCount())
+            if case .stored(_, let replaced) = arrival {
+                self.alert = try alert?.saved(connection, replacing: replaced)
+            }
         }
     }
 
     /// What has become of an admitted push.
     func arrived(
-        _ notification: NotificationID, from desktop: PeerID, _ result: Result<(Inbox.Arrival, Int64), StoreError>
+        _ notification: NotificationID, from desktop: PeerID, _ result: Result<Arrived, StoreError>
     ) {
         switch result {
-        case .success((.stored, let unread)):
-            isInboxFull = false
-            channel.pushesWait()
-            tellInbox(of: desktop, unread: unread)
-        case .success((.duplicate, _)): dispatcher.wasStoredBefore()
-        case .success((.full, _)):
-            dispatcher.release(notification, from: desktop)
-            tellInboxFull()
+        case .success(let arrived):
+            switch arrived.arrival {
+            case .stored:
+                isInboxFull = false
+                channel.pushesWait()
+                tellInbox(of: desktop, unread: arrived.unread)
+                if let alert = arrived.alert { alerts.entered(alert) }
+            case .duplicate: dispatcher.wasStoredBefore()
+            case .full:
+                dispatcher.release(notification, from: desktop)
+                tellInboxFull()
+            }
         case .failure(let error):
             guard error.code != .closed else { return }
             // Whoever sends it again shall find the slot free.

@@ -1,3 +1,4 @@
+import Alerts
 import Commands
 import Hosting
 import JSON
@@ -5,6 +6,7 @@ import Notifications
 import OfflineQueue
 import Pairing
 import Sealing
+import Signalling
 import Store
 import Transport
 import Wire
@@ -40,6 +42,7 @@ extension DeviceCore {
                     connection.merge(self.connection(of: desktop))
                     return .object(connection)
                 }),
+            "authorization": .string(alerts.authorization.current(.now).status.rawValue),
             "queue": .object(queue.summary),
             "notes": .array((machine?.notes ?? []).map(JSONValue.string)),
             "counters": [
@@ -51,6 +54,7 @@ extension DeviceCore {
                 "unknownSenders": .integer(counters.unknownSenders),
                 "refusedByRelay": .integer(counters.refusedByRelay),
                 "repeatedCommands": .integer(counters.repeatedCommands),
+                "unopenedBodies": .integer(counters.unopenedBodies),
                 "plainOfSecure": .integer(counters.plainOfSecure),
                 "sealsForged": .integer(Int64(clamping: sealer.refused.forged)),
                 "sealsReplayed": .integer(Int64(clamping: sealer.refused.replayed)),
@@ -60,6 +64,7 @@ extension DeviceCore {
                     Int64(
                         clamping: scanning.machine.dropped.total &+ showing.machine.dropped.total
                             &+ typing.machine.dropped.total)),
+                "silentPushes": .integer(silentPushes.total), "silentFailed": .integer(silentPushes.failed),
                 "strayResponses": .integer(Int64(clamping: calls.strayResponses)),
             ],
         ]

@@ -93,18 +93,24 @@ extension DeviceCore {
     private func keep(_ fill: GapFill) {
         let (peer, rows, since) = (fill.desktop.id, fill.rows, fill.since)
         let moment = EpochMilliseconds.now
+        let judge = alerts.judge
         store { (connection) throws(StoreError) in
             let inbox = Inbox(connection)
             let pushed = try inbox.fill(rows, from: peer, since: since, receivedAt: moment)
             try inbox.endGap(of: peer)
-            return (pushed, try inbox.unreadCount())
+            var judged: [AlertJudge.Judged] = []
+            for notification in pushed {
+                if let alert = try judge?.judge(notification, from: peer).saved(connection) { judged.append(alert) }
+            }
+            return (judged, pushed.count, try inbox.unreadCount())
         } then: { core, result in
             switch result {
             case .failure(let error):
                 guard error.code != .closed else { return }
                 core.channel.problem("store_failed", "missed pushes could not be stored: \(error.message)")
-            case .success((let pushed, let unread)):
+            case .success((let judged, let pushed, let unread)):
                 if pushed > 0 { core.channel.pushesWait() }
+                for alert in judged { core.alerts.entered(alert) }
                 core.tellInbox(of: peer, unread: unread)
                 core.catchUp(fill.desktop)
             }

@@ -1,3 +1,4 @@
+import Alerts
 import Commands
 import Hosting
 import Identity
@@ -18,7 +19,8 @@ import Wire
 final class DeviceCore {
     nonisolated static let migrations =
         PairedDesktops.migrations + Inbox.migrations + Inbox.deliveryMigrations + ReceivedPushes.migrations
-        + QueueTable.migrations + KeptEvents.migrations + PushTokenTable.migrations
+        + QueueTable.migrations + KeptEvents.migrations + PushTokenTable.migrations + AlertTable.migrations
+        + ReminderTable.migrations
 
     /// What a call waits for: where its outcome goes, and how its result is read.
     struct Waiter: Sendable {
@@ -68,6 +70,11 @@ final class DeviceCore {
     var tokens: PushTokensStateMachine
     /// There while a removal waits to count as heard.
     var tokenTimer: LoopTimer?
+    private let storedAlerts: AlertCenter.Stored
+    /// What a person sees of the device.
+    lazy var alerts = AlertCenter(self, storedAlerts)
+    /// Silent pushes of push services that the host works on.
+    lazy var silentPushes = SilentPushes()
     var desk = InboxDesk()
     var dispatcher = Dispatcher()
     /// Of each sealed desktop, the last push that is stored (protocol.md 4.4).
@@ -112,7 +119,7 @@ final class DeviceCore {
     nonisolated init(
         options: DeviceOptions, state: RoleState, desktops: [PairedDesktop], lastPushSeqs: [PeerID: Int64],
         queue: OfflineQueue, revisions: [PeerID: Int64], removals: [PushTokensStateMachine.Removal],
-        channel: HostChannel
+        alerts: AlertCenter.Stored, channel: HostChannel
     ) {
         self.options = options
         key = state.key
@@ -125,6 +132,7 @@ final class DeviceCore {
         self.revisions = revisions
         self.lastPushSeqs = lastPushSeqs
         tokens = PushTokensStateMachine(removals: removals)
+        storedAlerts = alerts
         seal = state.seal
     }
 
@@ -136,6 +144,8 @@ final class DeviceCore {
         var refusedByRelay: Int64 = 0
         /// Plain text in the name of a desktop that is paired sealed.
         var plainOfSecure: Int64 = 0
+        /// Encrypted texts that no paired desktop's key opens.
+        var unopenedBodies: Int64 = 0
         /// Sent again because no answer came.
         var repeatedCommands: Int64 = 0
     }
@@ -149,6 +159,7 @@ final class DeviceCore {
         followMachine()
         reconcileLinks()
         queueDue()
+        alerts.begin()
     }
 
     func stop() {
@@ -165,6 +176,8 @@ final class DeviceCore {
         isShutDown = true
         // They wait for the device, not for the scan: its end is of no interest to them.
         for end in [scanning.end, showing.end, typing.end] { end(.failure(.closed)) }
+        alerts.end()
+        silentPushes.end()
         leaveMachine()
         cancelFlows()
         closeLinks()

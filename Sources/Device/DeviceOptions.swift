@@ -1,18 +1,12 @@
+import Alerts
 import Hosting
 import Wire
 
 /// What a host sets when it opens a device; `bellwire.h`, `bw_device_open`, has the list.
 struct DeviceOptions: Sendable {
-    /// Which of the pushes that come late, as after an absence, alert the user.
-    enum LateAlerts: String, CaseIterable, Sendable {
-        case none
-        /// One alert says how many.
-        case summary
-        case each
-    }
-
     var common: CommonOptions
     var lateAlerts: LateAlerts
+    var alerts: AlertOptions
 
     init(parsing text: String?) throws(HostError) {
         var reader = try OptionsReader(parsing: text)
@@ -21,6 +15,7 @@ struct DeviceOptions: Sendable {
             throw reader.invalid("platform", "may have letters, digits and _ : . # @ - only, at most 256")
         }
         lateAlerts = try reader.choice("late_alerts", of: LateAlerts.self) ?? .none
+        alerts = try AlertOptions(&reader)
         try reader.finish()
     }
 }

@@ -49,6 +49,20 @@ package struct OptionsReader {
         return number
     }
 
+    package mutating func texts(_ key: String, maximum: Int) throws(HostError) -> [String]? {
+        guard let value = take(key) else { return nil }
+        guard let array = value.array else { throw wrongType(key, "an array of texts", value) }
+        guard array.count <= maximum else { throw invalid(key, "has more than \(maximum) members") }
+        var texts: [String] = []
+        for element in array {
+            guard let text = element.string, !text.utf8.contains(0) else {
+                throw invalid(key, "must be an array of texts")
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+
     package mutating func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, of type: Choice.Type
     ) throws(HostError) -> Choice? where Choice.RawValue == String {

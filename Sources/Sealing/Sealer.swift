@@ -131,7 +131,7 @@ package final class Sealer {
     }
 
     /// From the cache, else computed: it enters the cache only when the peer has proved to be one.
-    private func box(of peer: PeerID) -> Box? {
+    func box(of peer: PeerID) -> Box? {
         if let box = boxes[peer] { return box }
         guard let publicKey = PublicKey(did: peer.text) else { return nil }
         return try? Box(key, with: publicKey)

@@ -22,7 +22,9 @@ from pathlib import Path
 from typing import Any
 
 EVENT_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
-NUMBERS = {"int32_t": ctypes.c_int32, "int64_t": ctypes.c_int64, "size_t": ctypes.c_size_t}
+#: bw_authorize_callback gives nothing, which is the same to its caller.
+HOOK_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p)
+NUMBERS = {"int32_t": ctypes.c_int32, "int64_t": ctypes.c_int64, "size_t": ctypes.c_size_t, "double": ctypes.c_double}
 
 
 def prototypes(header: str) -> dict[str, list[str]]:
@@ -51,6 +53,10 @@ class Host:
         self.entry("subscribe")(self.handle, b"*", self.callback, None, None, None)
         #: The pushes in whose callback the process ends, as if it had been killed there.
         self.deadly: set[str] = set()
+        #: Questions to the host: what bw_alerts_on_… was given, and what it answers.
+        self.hooks: dict[str, Any] = {}
+        self.answers: dict[str, int] = {}
+        self.pauses = False
 
     def entry(self, name: str) -> Any:
         return getattr(self.library, f"bw_{self.role}_{name}")
@@ -104,11 +110,25 @@ class Host:
             outcome["result"] = None if text is None else json.loads(text)
         self.say(outcome)
 
+    def hook(self, name: str, answer: int | None) -> None:
+        """Answers the questions of bw_alerts_on_<name>; None = nobody does."""
+        if answer is not None:
+            self.answers[name] = answer
+
+        def ask(_user_data: int, text: bytes) -> int:
+            self.say({"asked": name, "question": json.loads(text)})
+            return self.answers[name]
+
+        callback = None if answer is None else HOOK_CALLBACK(ask)
+        status = getattr(self.library, f"bw_alerts_on_{name}")(self.handle, callback, None, None)
+        self.hooks[name] = callback
+        self.say({"hooked": name, "status_of_hook": status})
+
     def run(self) -> None:
         descriptor = self.entry("fd")(self.handle)
         pending = b""
         while True:
-            readable, _, _ = select.select([descriptor, 0], [], [])
+            readable, _, _ = select.select([0] if self.pauses else [descriptor, 0], [], [])
             if descriptor in readable:
                 self.entry("dispatch")(self.handle)
             if 0 in readable:
@@ -120,6 +140,13 @@ class Host:
                     request = json.loads(line)
                     if "deadly" in request:
                         self.deadly.update(request["deadly"])
+                        continue
+                    if "hook" in request:
+                        self.hook(request["hook"], request["answer"])
+                        continue
+                    if "pauses" in request:
+                        self.pauses = request["pauses"]
+                        self.say({"paused": self.pauses})
                         continue
                     if "largest_file" in request:
                         limit = request["largest_file"]

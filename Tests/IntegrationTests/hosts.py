@@ -161,6 +161,28 @@ class Host:
         self.program.write(json.dumps({"largest_file": size}) + "\n")
         self.wait(lambda said: "limited" in said and said["limited"] == size)
 
+    # Questions
+
+    def answer(self, hook: str, answer: int | None) -> None:
+        """What the callback of bw_alerts_on_<hook> returns from now on; None = there is no callback."""
+        self.program.write(json.dumps({"hook": hook, "answer": answer}) + "\n")
+        said = self.wait(lambda said: said.get("hooked") == hook)
+        assert said["status_of_hook"] == OK, said
+
+    def question(self, hook: str, timeout: float = 15) -> Object:
+        """The next question that came to it."""
+        return dict(self.wait(lambda said: said.get("asked") == hook, timeout)["question"])
+
+    def questions(self, hook: str) -> list[Object]:
+        """All so far."""
+        with self._changed:
+            return [said["question"] for said in self.events if said.get("asked") == hook]
+
+    def pause(self, pauses: bool) -> None:
+        """Whether the process dispatches nothing."""
+        self.program.write(json.dumps({"pauses": pauses}) + "\n")
+        self.wait(lambda said: said.get("paused") is pauses)
+
     # Ends
 
     def die_in_callback(self, *titles: str) -> None:

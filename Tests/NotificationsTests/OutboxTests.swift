@@ -213,7 +213,7 @@ import Wire
                 try inbox.receive(push, from: "d"),
             ]
         }
-        #expect(results == [.stored(row: 1), .stored(row: 2), .duplicate])
+        #expect(results == [.stored(row: 1, replaced: []), .stored(row: 2, replaced: ["a"]), .duplicate])
     }
 
     @Test("beyond the bounds the oldest go; what waits for the host stays")
@@ -238,7 +238,7 @@ import Wire
             for number in 0..<(Inbox.limit + 100) {
                 let row = Notification(
                     id: NotificationID("n\(number)"), title: "T", createdAt: number, receivedAt: number)
-                if case .stored(let row) = try inbox.receive(row, from: "d") { try inbox.markHanded([row]) }
+                if case .stored(let row, _) = try inbox.receive(row, from: "d") { try inbox.markHanded([row]) }
             }
             return try connection.integer("SELECT count(*) FROM inbox")
         }

@@ -20,9 +20,11 @@ build=(
 )
 # clang-14, not clang: the latter would put itself over the clang of a Swift that was unpacked into /usr.
 # dbus-daemon to python3-gi: a private bus, with services on it that the tests play; iproute2 changes a network.
+# dunst to xvfb: a real notification server on a screen that nobody sees, clicked on and looked at.
 tests=(
     clang-14 cmake make openssl python3 python3-venv shellcheck valgrind
-    dbus-daemon iproute2 python3-dbus python3-gi util-linux
+    dbus-daemon iproute2 python3-dbus python3-dbusmock python3-gi util-linux
+    dunst fonts-dejavu-core imagemagick xdotool xvfb
     # the other build of curl, which a machine may have alone
     libcurl3-gnutls
 )

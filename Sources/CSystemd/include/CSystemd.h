@@ -35,12 +35,19 @@ int bw_bus_process(struct sd_bus *bus, struct sd_bus_message **message);
 int bw_bus_is_ready(struct sd_bus *bus);
 /* Our own name. Only when ready: earlier it would block. */
 int bw_bus_name(struct sd_bus *bus, const char **name);
-/* Sends, or queues what the socket does not take; `cookie` is what the reply will carry. */
+/* Sends, or queues what the socket does not take; `cookie` is what the reply will carry, NULL = none is wanted. */
 int bw_bus_send(struct sd_bus *bus, struct sd_bus_message *message, uint64_t *cookie);
 
 int bw_message_new_call(
     struct sd_bus *bus, struct sd_bus_message **message, const char *destination, const char *path,
     const char *interface, const char *member);
+/* The answer to a call that came. */
+int bw_message_new_reply(struct sd_bus_message *call, struct sd_bus_message **message);
+/* A signal to everybody. */
+int bw_message_new_signal(
+    struct sd_bus *bus, struct sd_bus_message **message, const char *path, const char *interface, const char *member);
+/* Whether whoever called waits for an answer. */
+int bw_message_wants_reply(struct sd_bus_message *call);
 /* Whether the bus may start the service that is called. */
 int bw_message_set_auto_start(struct sd_bus_message *message, bool start);
 /* The message's memory is wiped when it is freed. */
@@ -48,6 +55,8 @@ int bw_message_set_sensitive(struct sd_bus_message *message);
 void bw_message_unref(struct sd_bus_message *message);
 /* Answers a method call with "not supported", if it wants an answer. */
 int bw_message_refuse(struct sd_bus_message *call);
+/* The same, with an error's D-Bus name and a text for people. */
+int bw_message_refuse_as(struct sd_bus_message *call, const char *name, const char *text);
 
 /* `value`: the text itself for s, o, g; else a pointer to the value (b is an int). */
 int bw_message_append(struct sd_bus_message *message, char type, const void *value);

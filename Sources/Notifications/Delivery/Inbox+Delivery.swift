@@ -15,8 +15,8 @@ extension Inbox {
 
     /// What became of a push.
     package enum Arrival: Sendable, Equatable {
-        /// A row; it waits to be handed to the host.
-        case stored(row: Int64)
+        /// A row, in the place of those with its `collapseKey`; it waits to be handed to the host.
+        case stored(row: Int64, replaced: [NotificationID])
         /// It has a row already. Nothing has changed.
         case duplicate
         /// Too many wait for the host: it was not taken.
@@ -50,7 +50,7 @@ extension Inbox {
                 "UPDATE inbox SET replaces = ? WHERE row = ?", [.text(seen.text), .integer(row)])
         }
         if row % Self.prunedTogether == 0 { try prune(now: notification.receivedAt) }
-        return .stored(row: row)
+        return .stored(row: row, replaced: (replaced ?? []).map(\.id))
     }
 
     /// The ids that the host knows, of what these rows have taken the place of.
@@ -89,6 +89,7 @@ extension Inbox {
 
     private struct Replaced {
         let row: Int64
+        let id: NotificationID
         /// The id under which the host has seen it, or what it had replaced.
         let seen: NotificationID?
     }
@@ -98,11 +99,13 @@ extension Inbox {
     ) throws(StoreError) -> [Replaced] {
         try connection.query(
             """
-            SELECT row, CASE WHEN handed > 0 THEN id ELSE replaces END FROM inbox
+            SELECT row, id, CASE WHEN handed > 0 THEN id ELSE replaces END FROM inbox
             WHERE desktop = ? AND collapse_key = ? AND id <> ? ORDER BY row
             """, [.text(desktop.text), .text(key), .text(id.text)]
         ) { (row) throws(StoreError) in
-            Replaced(row: try row.integer(0), seen: try row.optionalText(1).map(NotificationID.init(_:)))
+            Replaced(
+                row: try row.integer(0), id: NotificationID(try row.text(1)),
+                seen: try row.optionalText(2).map(NotificationID.init(_:)))
         }
     }
 }

@@ -120,13 +120,13 @@ extension Inbox {
         return dropped
     }
 
-    /// Rows of a history that were missed as pushes: they enter as pushes, late, the oldest first. Gives how many.
+    /// Rows of a history that were missed as pushes: they enter as pushes, late, the oldest first. Gives those.
     ///
     /// What was read on the desktop already is no news, and enters as history.
     package func fill(
         _ rows: [HistoryRow], from desktop: PeerID, since moment: EpochMilliseconds, receivedAt: EpochMilliseconds
-    ) throws(StoreError) -> Int {
-        var pushed = 0
+    ) throws(StoreError) -> [Notification] {
+        var pushed: [Notification] = []
         for row in rows.sorted(by: { ($0.createdAt ?? receivedAt) < ($1.createdAt ?? receivedAt) }) {
             // One that does not say when it was made is news where it is new.
             let isNews: Bool
@@ -139,7 +139,8 @@ extension Inbox {
                 _ = try merge(row, from: desktop, receivedAt: receivedAt)
                 continue
             }
-            if try insert(Notification(row, receivedAt: receivedAt), from: desktop) != .duplicate { pushed += 1 }
+            let notification = Notification(row, receivedAt: receivedAt)
+            if try insert(notification, from: desktop) != .duplicate { pushed.append(notification) }
         }
         return pushed
     }

@@ -74,6 +74,19 @@ package struct Inbox {
             "SELECT \(Inbox.columns) FROM inbox WHERE pushed = 1 ORDER BY row DESC LIMIT 1", [], Inbox.entry)
     }
 
+    package func find(_ id: NotificationID, of desktop: PeerID) throws(StoreError) -> Entry? {
+        try connection.first(
+            "SELECT \(Inbox.columns) FROM inbox WHERE desktop = ? AND id = ?", [.text(desktop.text), .text(id.text)],
+            Inbox.entry)
+    }
+
+    /// Whether it is there to be seen, and not read.
+    package func isUnread(_ id: NotificationID, of desktop: PeerID) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT count(*) FROM inbox WHERE desktop = ? AND id = ? AND read = 0 AND hidden = 0",
+            [.text(desktop.text), .text(id.text)]) > 0
+    }
+
     /// Marks notifications of one desktop; gives how many were unread before.
     package func markRead(
         _ ids: [NotificationID], of desktop: PeerID, at moment: EpochMilliseconds

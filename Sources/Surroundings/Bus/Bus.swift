@@ -33,12 +33,14 @@ package final class Bus {
     private var isDriving = false
     private var pending: [UInt64: PendingCall] = [:]
     private var services: [WeakService] = []
+    /// What others may call, by its path.
+    private var objects: [String: @EventLoop (BusRequest) -> BusRequest.Answer] = [:]
     private lazy var timeout = LoopTimer { [weak self] in self?.drive() }
     private lazy var retry = LoopTimer { [weak self] in self?.retryNow() }
 
     private struct WeakService { weak var service: BusService? }
 
-    /// Signals that were dropped, because nobody could read them.
+    /// Signals and calls that were dropped, because nobody could read them.
     package private(set) var malformedMessages = 0
 
     /// `takesDescriptors`: whether messages may bring file descriptors, as logind's inhibitor is one.
@@ -105,7 +107,7 @@ package final class Bus {
         call.then(.failure(BusError(.timeout, "\(call.title) got no answer in time")))
     }
 
-    private static func later(_ work: @escaping @EventLoop () -> Void) {
+    static func later(_ work: @escaping @EventLoop () -> Void) {
         // Everything of this room runs on the loop; the wrapper carries that past the compiler.
         let work = LoopWork(run: work)
         EventLoop.post { work.run() }
@@ -132,6 +134,47 @@ package final class Bus {
         for entry in services {
             if let service = entry.service { body(service) }
         }
+    }
+
+    // MARK: What we offer
+
+    /// Answers calls to this object, also after the bus was away; anybody on it may call. One handler for each path.
+    package func serve(_ path: String, _ handler: @escaping @EventLoop (BusRequest) -> BusRequest.Answer) {
+        objects[path] = handler
+    }
+
+    package func withdraw(_ path: String) {
+        objects[path] = nil
+    }
+
+    /// Sends a signal to whoever listens; `false` = it was not: there is no bus now, or a value cannot be sent.
+    @discardableResult
+    package func emit(_ path: String, _ interface: String, _ member: String, _ values: [BusValue]) -> Bool {
+        guard let connection, case .ready = link.state else { return false }
+        do {
+            try connection.emit(path, interface, member, values)
+        } catch {
+            return false
+        }
+        driveLater()
+        return true
+    }
+
+    private func serve(_ message: RawMessage) {
+        guard let connection else { return }
+        // (sd-bus answers pings by itself.)
+        guard let handler = objects[message.path] else { return message.refuse() }
+        guard let values = values(of: message) else {
+            try? connection.answer(message, .error(BusRequest.invalidArguments, "the arguments cannot be read"))
+            return
+        }
+        let request = BusRequest(
+            sender: message.sender, path: message.path, interface: message.interface, member: message.member,
+            values: values)
+        let answer = handler(request)
+        // The handler may have closed the bus.
+        guard self.connection === connection else { return }
+        try? connection.answer(message, answer)
     }
 
     // MARK: The connection
@@ -243,7 +286,8 @@ package final class Bus {
         switch message.kind {
         case .reply, .failure: answer(message)
         case .signal: eachService { $0.take(message) }
-        case .call, .other: break
+        case .call: serve(message)
+        case .other: break
         }
     }
 
@@ -265,7 +309,7 @@ package final class Bus {
         call.then(result)
     }
 
-    /// A signal's values; `nil` and counted if they cannot be read.
+    /// A signal's or call's values; `nil` and counted if they cannot be read.
     func values(of message: RawMessage) -> [BusValue]? {
         do {
             return try BusReader.values(of: message)

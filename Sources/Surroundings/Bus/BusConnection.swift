@@ -71,11 +71,7 @@ final class BusConnection {
         guard result >= 0 else { throw Self.gone(result) }
         guard result > 0 else { return .idle }
         guard let pointer else { return .worked }
-        let message = RawMessage(owning: pointer)
-        guard message.kind == .call else { return .came(message) }
-        // Anybody on the bus may call us; we offer nothing. (sd-bus answers pings by itself.)
-        bw_message_refuse(pointer)
-        return .worked
+        return .came(RawMessage(owning: pointer))
     }
 
     /// A message that calls the method, with no arguments yet.
@@ -104,6 +100,34 @@ final class BusConnection {
         let result = bw_bus_send(bus, message.pointer, &cookie)
         guard result >= 0 else { throw BusError(result: result, "the bus takes no call") }
         return cookie
+    }
+
+    /// Answers a call that came, if whoever called waits for that.
+    func answer(_ call: RawMessage, _ answer: BusRequest.Answer) throws(BusError) {
+        switch answer {
+        case .error(let name, let text): bw_message_refuse_as(call.pointer, name, text)
+        case .values(let values):
+            guard bw_message_wants_reply(call.pointer) > 0 else { return }
+            var pointer: OpaquePointer?
+            let result = bw_message_new_reply(call.pointer, &pointer)
+            guard result >= 0, let pointer else { throw BusError(result: result, "a call cannot be answered") }
+            try sendUnanswered(RawMessage(owning: pointer), values)
+        }
+    }
+
+    /// Sends a signal to whoever listens.
+    func emit(_ path: String, _ interface: String, _ member: String, _ values: [BusValue]) throws(BusError) {
+        var pointer: OpaquePointer?
+        let result = bw_message_new_signal(bus, &pointer, path, interface, member)
+        guard result >= 0, let pointer else { throw BusError(result: result, "\(member) cannot be sent") }
+        try sendUnanswered(RawMessage(owning: pointer), values)
+    }
+
+    private func sendUnanswered(_ message: RawMessage, _ values: [BusValue]) throws(BusError) {
+        let writer = BusWriter(message)
+        for value in values { try writer.append(value) }
+        let result = bw_bus_send(bus, message.pointer, nil)
+        guard result >= 0 else { throw BusError(result: result, "the bus takes no message") }
     }
 
     private static func gone(_ result: CInt) -> BusError {

@@ -29,7 +29,7 @@ package final class BusService {
     private let interfaces: [String]
     private let handler: @EventLoop (Event) -> Void
     /// The unique name of the owner.
-    private var owner: String?
+    package private(set) var owner: String?
     private var isStopped = false
     /// The reason that was told last, while it is gone.
     private var reason: BusError?

@@ -57,6 +57,9 @@ final class RawMessage {
 }
 
 extension RawMessage {
+    /// Answers a call: this is not offered.
+    func refuse() { bw_message_refuse(pointer) }
+
     /// For messages with a secret in them.
     func wipeWhenFreed() { bw_message_set_sensitive(pointer) }
 }

@@ -44,7 +44,11 @@ struct BlockingBus {
         guard now < deadline else { throw BusError(.timeout, "\(what) did not answer in time") }
         switch try connection.step() {
         case .worked: return nil
-        case .came(let message): return message
+        case .came(let message):
+            guard message.kind == .call else { return message }
+            // Anybody on the bus may call us; this connection offers nothing.
+            message.refuse()
+            return nil
         case .idle: break
         }
         // Rounded up, and at most the deadline, which is seconds away.

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Plays services on a private bus: Avahi, logind, the Secret Service, or one that answers anything.
+"""Plays services on a private bus: Avahi, logind, the Secret Service, notifications, or one that answers anything.
 
-    services.py ADDRESS
+    services.py ADDRESS [NAME]
 
-Each line of standard input is a command, each line of standard output says what happened, both as JSON objects.
+NAME is owned from the beginning; so the bus itself can start it, and it ends with the bus. Each line of standard input is a command, each line of standard output says what happened, both as JSON objects.
 """
 
 from __future__ import annotations
@@ -78,6 +78,11 @@ class Services:
         self.secrets: dict[str, tuple[dict[str, str], bytes]] = {}
         self.locked = False
         self.prompts = False
+        # notifications
+        self.capabilities: list[str] = ["actions", "body"]
+        self.spec = "1.2"
+        self.banners: set[int] = set()
+        self.banner = 0
 
     # Commands of the test
 
@@ -176,7 +181,10 @@ class Services:
             reply.append(*values, signature=signature)
         except Refusal as refusal:
             reply = dbus.lowlevel.ErrorMessage(message, str(refusal), "a text of the service's own")
-        self.connection.send_message(reply)
+        if override is not None and "delay" in override:
+            GLib.timeout_add(override["delay"], lambda: self.connection.send_message(reply) is None)
+        else:
+            self.connection.send_message(reply)
         return int(_dbus_bindings.HANDLER_RESULT_HANDLED)
 
     # Avahi
@@ -250,6 +258,40 @@ class Services:
         os.close(theirs)
         return "h", [descriptor]
 
+    # Notifications, the specification's and GNOME's
+
+    def GetServerInformation(self, _message: Any) -> tuple[str, list[Any]]:
+        return "ssss", ["mock", "test", "1", self.spec]
+
+    def GetCapabilities(self, _message: Any) -> tuple[str, list[Any]]:
+        return "as", [self.capabilities]
+
+    def Notify(self, _message: Any, _program: str, replaced: int, *_: Any) -> tuple[str, list[Any]]:
+        if replaced in self.banners:
+            return "u", [replaced]
+        self.banner += 1
+        self.banners.add(self.banner)
+        return "u", [self.banner]
+
+    def CloseNotification(self, _message: Any, number: int) -> tuple[str, list[Any]]:
+        if number not in self.banners:
+            raise Refusal("org.freedesktop.DBus.Error.InvalidArgs")
+        GLib.idle_add(lambda: self.end(number, 3))
+        return "", []
+
+    def end(self, number: int, reason: int) -> bool:
+        self.banners.discard(number)
+        self.do_signal(
+            "/org/freedesktop/Notifications", "org.freedesktop.Notifications", "NotificationClosed", "uu",
+            [number, reason])
+        return False
+
+    def AddNotification(self, _message: Any, *_: Any) -> tuple[str, list[Any]]:
+        return "", []
+
+    def RemoveNotification(self, _message: Any, *_: Any) -> tuple[str, list[Any]]:
+        return "", []
+
     # Secrets
 
     def OpenSession(self, _message: Any, algorithm: str, _input: Any) -> tuple[str, list[Any]]:
@@ -310,7 +352,8 @@ def main() -> None:
         # Not through a buffered file: a line that waits in it would be one that no poll tells of.
         got = os.read(0, 65536)
         if not got:
-            loop.quit()
+            if len(sys.argv) < 3:
+                loop.quit()
             return False
         *lines, rest = (rest + got).split(b"\n")
         for line in lines:
@@ -319,6 +362,8 @@ def main() -> None:
 
     GLib.io_add_watch(0, GLib.IO_IN | GLib.IO_HUP, command)
     services.connection.call_on_disconnection(lambda _: loop.quit())
+    if len(sys.argv) > 2:
+        services.do_own(sys.argv[2])
     say(ready=services.connection.get_unique_name())
     loop.run()
 

@@ -13,10 +13,13 @@ final class PrivateBus {
     init() async throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("bellwire-bus-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: directory.appendingPathComponent("services"), withIntermediateDirectories: true)
         let configuration = """
             <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
               "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
             <busconfig><type>session</type><listen>\(text)</listen><auth>EXTERNAL</auth>
+              <servicedir>\(directory.path)/services</servicedir>
               <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
               <allow own="*"/></policy></busconfig>
             """
@@ -33,6 +36,14 @@ final class PrivateBus {
         self.daemon = daemon
     }
 
+    /// The daemon starts this program when the name is wanted.
+    func offer(_ name: String, _ command: String) throws {
+        try "[D-BUS Service]\nName=\(name)\nExec=\(command)\n".write(
+            to: directory.appendingPathComponent("services/\(name).service"), atomically: true, encoding: .utf8)
+        // It reads its directories again.
+        daemon?.signal(SIGHUP)
+    }
+
     func stop() {
         daemon?.end()
         daemon = nil
@@ -47,14 +58,15 @@ final class PrivateBus {
 
 /// Services that the test plays on a private bus: see `Mocks/services.py`.
 final class Services {
+    static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Mocks/services.py")
+
     private let program: Program
     /// The unique name of the one who plays.
     let uniqueName: String
 
     init(on bus: PrivateBus, owning name: String? = nil) async throws {
-        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Mocks/services.py")
-        program = try Program("/usr/bin/python3", [script.path, bus.text])
+        program = try Program("/usr/bin/python3", [Self.script.path, bus.text])
         let ready = try await program.lines.next { $0.contains("\"ready\"") }
         uniqueName = try #require(Self.object(ready)["ready"] as? String)
         if let name { try await own(name) }

@@ -66,6 +66,12 @@ final class Program: Sendable {
         _ = Foundation.write(input, bytes, bytes.count)
     }
 
+    func signal(_ signal: CInt) {
+        process.withLock { process in
+            if let pid = process { kill(pid, signal) }
+        }
+    }
+
     /// Ends it, and waits until it has ended.
     func end(with signal: CInt = SIGTERM) {
         process.withLock { process in

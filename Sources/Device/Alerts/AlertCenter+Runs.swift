@@ -1,0 +1,212 @@
+import Alerts
+import Fetching
+import Hosting
+import Identity
+import JSON
+import Signalling
+import Store
+import Transport
+import Wire
+
+// Alerts on their way to the screen.
+extension AlertCenter {
+    /// So many may be on their way; beyond that the oldest of them is given up.
+    private static let runLimit = 256
+
+    func run(_ alert: AlertRow, imageURL: String?, isQuiet: Bool) {
+        if runs.count >= Self.runLimit, let oldest = runs.keys.min(), let run = runs[oldest] {
+            carryOut(run.machine.withdraw(.presenterFailed), of: run)
+        }
+        let run = AlertRun(alert, imageURL: imageURL, isQuiet: isQuiet) { [weak self] run in
+            guard let self else { return }
+            carryOut(run.machine.deadlineReached(now: EventLoop.now), of: run)
+        }
+        runs[alert.row] = run
+        carryOut(
+            run.machine.start(
+                hasEnrichment: imageURL != nil, isInFront: isInFront && answered.contains(.willPresent),
+                replacing: alert.handle, now: EventLoop.now), of: run)
+    }
+
+    func withdrawRuns(
+        of keys: [AlertKey], _ reason: AlertRunStateMachine.Reason, except row: Int64? = nil
+    ) {
+        for run in runs.values where keys.contains(run.key) && run.row != row {
+            carryOut(run.machine.withdraw(reason), of: run)
+        }
+    }
+
+    private func carryOut(_ action: AlertRunStateMachine.Action?, of run: AlertRun) {
+        switch action {
+        case nil: break
+        case .enrich: fetchImage(of: run)
+        case .ask: ask(about: run)
+        case .present(let presentation): present(run, presentation)
+        case .finished(let outcome): return finish(run, outcome)
+        case .close(let handle): presenter?.withdraw(run.key, handle: handle)
+        }
+        if !run.machine.isFinished { run.armTimer() }
+    }
+
+    /// The presenter is there again.
+    func retry(_ run: AlertRun) { carryOut(run.machine.presenterReady(now: EventLoop.now), of: run) }
+
+    // MARK: Enrichment
+
+    func makeFetcher() -> Fetcher {
+        var limits = FetchOptions()
+        limits.caFile = options.common.caFile
+        limits.timeout = options.alerts.images.timeout
+        limits.allowed = options.alerts.images.allowed
+        return Fetcher(limits)
+    }
+
+    private func fetchImage(of run: AlertRun) {
+        guard let url = run.imageURL, let directory = options.common.stateDirectory else {
+            return carryOut(run.machine.enriched(now: EventLoop.now), of: run)
+        }
+        run.fetch = fetcher.fetch(url) { [weak self] result in
+            guard let self else { return }
+            run.fetch = nil
+            switch result {
+            case .failure(let error): enriched(run, imageError: error.code.name)
+            case .success(let fetched): keep(fetched, of: run, in: "\(directory)/images")
+            }
+        }
+    }
+
+    /// Looks at the bytes, and writes them to the disk, where the store's thread may wait for it.
+    private func keep(_ fetched: Fetched, of run: AlertRun, in directory: String) {
+        let (row, content) = (run.row, run.content)
+        store { (connection) throws(StoreError) -> Result<AlertContent, EnrichmentError> in
+            let cache = ImageCache(directory: directory)
+            cache.sweep(now: .now)
+            let path: String
+            do throws(EnrichmentError) {
+                let format = try ImageFormat.accept(fetched.bytes, contentType: fetched.contentType)
+                let name = ContentHash.hex([Array(fetched.url.utf8), fetched.bytes])
+                path = try cache.keep(fetched.bytes, format, named: name)
+            } catch {
+                return .failure(error)
+            }
+            var content = content
+            content.attachments = [path]
+            try AlertTable(connection).update(row, content)
+            return .success(content)
+        } then: { center, result in
+            switch result {
+            case .success(.success(let content)):
+                if !run.machine.isFinished { run.content = content }
+                center.counters.images &+= 1
+                center.enriched(run, path: content.attachments.first)
+            case .success(.failure(let error)): center.enriched(run, imageError: error.code.name)
+            case .failure: center.enriched(run, imageError: "not_kept")
+            }
+        }
+    }
+
+    private func enriched(_ run: AlertRun, path: String? = nil, imageError: String? = nil) {
+        if imageError != nil { counters.imagesRefused &+= 1 }
+        run.image = ["path": path.map(JSONValue.string), "error": imageError.map(JSONValue.string)]
+        carryOut(run.machine.enriched(now: EventLoop.now), of: run)
+    }
+
+    // MARK: Before showing
+
+    private func ask(about run: AlertRun) {
+        let json = shownAlert(run, .all).json
+        let row = run.row
+        channel.ask(
+            HostQuestion(.willPresent, json: JSONValue.object(json).serialized()) { [weak self] answer in
+                EventLoop.post {
+                    guard let self, !self.isEnded, let run = self.runs[row] else { return }
+                    self.carryOut(
+                        run.machine.answered(Presentation(answer: answer), now: EventLoop.now), of: run)
+                }
+            })
+    }
+
+    // MARK: Showing
+
+    private func shownAlert(_ run: AlertRun, _ presentation: Presentation) -> PresentedAlert {
+        var content = settings.shown(run.content, quietly: run.isQuiet)
+        if !presentation.contains(.sound) { content.sound = nil }
+        return PresentedAlert(
+            key: run.key, content: content, actions: category(of: run.content)?.actions ?? [],
+            presentation: presentation, isQuiet: run.isQuiet, isReminder: run.isReminder)
+    }
+
+    func category(of content: AlertContent) -> Categories.Category? { content.category.flatMap { categories[$0] } }
+
+    private func present(_ run: AlertRun, _ presentation: Presentation) {
+        guard presentation.contains(.banner) else {
+            // For the list alone: there is nothing to put on the screen.
+            return presented(run, .success(nil))
+        }
+        guard let presenter, presenter.isThere else {
+            run.machine.noPresenter()
+            return
+        }
+        presenter.show(shownAlert(run, presentation), replacing: run.place) { [weak self] result in
+            self?.presented(run, result)
+        }
+    }
+
+    private func presented(_ run: AlertRun, _ result: Result<String?, PresenterError>) {
+        guard !isEnded else { return }
+        switch result {
+        case .success(let handle): carryOut(run.machine.presented(handle), of: run)
+        case .failure(let error):
+            counters.failed &+= 1
+            channel.log(.warning, "an alert is not on the screen yet: \(error.message)")
+            carryOut(run.machine.presentFailed(now: EventLoop.now), of: run)
+        }
+    }
+
+    private func finish(_ run: AlertRun, _ outcome: AlertRunStateMachine.Outcome) {
+        run.end()
+        runs[run.row] = nil
+        if outcome.presentation.contains(.badge), outcome.reason == nil || outcome.reason == .willPresent {
+            setBadge(run.content.badge)
+        }
+        guard outcome.presented else {
+            tellPresented(run.key, run.isReminder, run.isLate, reason: outcome.reason?.rawValue, image: run.image)
+            if outcome.reason != .replaced { dropShown(run) }
+            return
+        }
+        let (row, handle, now) = (run.row, outcome.handle, EpochMilliseconds.now)
+        store { (connection) throws(StoreError) in
+            try AlertTable(connection).delivered(row, at: now, handle: handle)
+        } then: { center, result in
+            center.note(result, "an alert that was shown could not be recorded")
+            guard case .success(let delivered) = result else { return }
+            if delivered.isThere { center.shown.insert(run.key) }
+            for handle in delivered.close { center.presenter?.withdraw(run.key, handle: handle) }
+        }
+        tellPresented(run.key, run.isReminder, run.isLate, reason: nil, image: run.image)
+    }
+
+    /// It is not shown, and neither is what it was to take the place of.
+    private func dropShown(_ run: AlertRun) {
+        store { (connection) throws(StoreError) in
+            try AlertTable(connection).drop(run.row)
+        } then: { center, result in
+            center.note(result, "an alert could not be dropped")
+            if case .success(let handle?) = result { center.presenter?.withdraw(run.key, handle: handle) }
+        }
+    }
+
+    // MARK: The badge
+
+    func setBadge(of content: AlertContent, allowed decision: AlertDecision) {
+        // Quiet hours and the like are about what is shown: a badge is not in the way.
+        if case .hide(.silenced) = decision { setBadge(content.badge) }
+    }
+
+    func setBadge(_ count: Int64?) {
+        guard let count, count != badge else { return }
+        badge = count
+        presenter?.setBadge(count)
+        if isOn { channel.post(HostEvent(.badgeChanged, data: ["badge": .integer(count)])) }
+    }
+}

@@ -1,0 +1,88 @@
+import Alerts
+import Hosting
+import JSON
+import Transport
+import Wire
+
+/// The program shows its alerts itself (`bw_alerts_on_present`).
+@EventLoop
+final class HostPresenter: Presenter {
+    private let channel: HostChannel
+    private let handler: @EventLoop (PresenterEvent) -> Void
+    private var isReady = false
+
+    init(_ channel: HostChannel, _ handler: @escaping @EventLoop (PresenterEvent) -> Void) {
+        self.channel = channel
+        self.handler = handler
+    }
+
+    var state: PresenterState {
+        PresenterState(
+            kind: "host", isReady: isReady, problem: isReady ? nil : "bw_alerts_on_present() has not been called")
+    }
+
+    var isThere: Bool { isReady }
+
+    /// The host has a callback, or has none any more.
+    func hostAnswers(_ answers: Bool) {
+        guard answers != isReady else { return }
+        isReady = answers
+        handler(answers ? .ready : .gone("the program shows no alerts any more"))
+    }
+
+    func start() {}
+    func stop() { isReady = false }
+
+    func show(
+        _ alert: PresentedAlert, replacing handle: String?,
+        then: @escaping @EventLoop (Result<String?, PresenterError>) -> Void
+    ) {
+        var json = alert.json
+        json["presentation"] = .integer(Int64(alert.presentation.rawValue))
+        json["quietly"] = .bool(alert.isQuiet)
+        json["actions"] = .array(alert.actions.map { .object($0.json) })
+        json["image"] = alert.content.attachments.first.map(JSONValue.string)
+        let answer = HostAnswer(then)
+        channel.ask(
+            HostQuestion(.present, json: JSONValue.object(json).serialized()) { code in
+                EventLoop.post {
+                    switch code {
+                    case 0: answer.then(.success(nil))
+                    case let code?:
+                        answer.then(.failure(PresenterError(message: "the program's callback returned \(code)")))
+                    case nil:
+                        answer.then(.failure(PresenterError(message: "no callback of the program's shows alerts")))
+                    }
+                }
+            })
+    }
+
+    func withdraw(_ key: AlertKey, handle: String?) {
+        let json: JSONObject = [
+            "desktop": key.desktop.map { .string($0.text) }, "alert": ["id": .string(key.id.text)], "withdraw": true,
+        ]
+        channel.ask(HostQuestion(.present, json: JSONValue.object(json).serialized()) { _ in })
+    }
+
+    /// The host hears of it by an event, whoever shows the alerts.
+    func setBadge(_ count: Int64) {}
+}
+
+extension PresentedAlert {
+    /// `{"desktop"?,"alert":{…},"reminder"?}`
+    var json: JSONObject {
+        var alert = content.json
+        alert["id"] = .string(key.id.text)
+        return [
+            "desktop": key.desktop.map { .string($0.text) }, "alert": .object(alert),
+            "reminder": isReminder ? true : nil,
+        ]
+    }
+}
+
+/// Carries what is the loop's past other threads.
+private struct HostAnswer: @unchecked Sendable {
+    let then: @EventLoop (Result<String?, PresenterError>) -> Void
+
+    init(_ then: @escaping @EventLoop (Result<String?, PresenterError>) -> Void) { self.then = then }
+}

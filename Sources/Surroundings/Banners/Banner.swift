@@ -1,0 +1,69 @@
+/// What the desktop environment shows of an alert.
+///
+/// All texts are plain, whatever is in them: ``BannerText`` makes them harmless for the server that shows them.
+package struct Banner: Sendable, Equatable {
+    package struct Action: Sendable, Equatable {
+        package var id: String
+        package var title: String
+
+        package init(id: String, title: String) { (self.id, self.title) = (id, title) }
+    }
+
+    /// A text field where the server offers one; else a button that answers without a text.
+    package struct Reply: Sendable, Equatable {
+        package var id: String
+        package var title: String
+        package var placeholder: String?
+
+        package init(id: String, title: String, placeholder: String? = nil) {
+            (self.id, self.title, self.placeholder) = (id, title, placeholder)
+        }
+    }
+
+    package enum Urgency: UInt8, Sendable { case low, normal, critical }
+
+    package enum Sound: Sendable, Equatable {
+        case none
+        /// The desktop's own for a message.
+        case standard
+        /// A name of the sound theme.
+        case named(String)
+        /// An absolute path.
+        case file(String)
+    }
+
+    /// The caller's; what comes back with a tap after the program's end. At most 1,024 bytes.
+    package var id: String
+    package var title: String
+    package var subtitle: String?
+    package var body: String
+    /// At most 8; further ones are left out.
+    package var actions: [Action]
+    package var reply: Reply?
+    package var urgency: Urgency
+    package var sound: Sound
+    /// An absolute path.
+    package var imagePath: String?
+    /// One of the specification's, such as `im.received`.
+    package var category: String?
+    /// Leaves no trace in the server's list.
+    package var isTransient: Bool
+
+    package init(
+        id: String, title: String, subtitle: String? = nil, body: String = "", actions: [Action] = [],
+        reply: Reply? = nil, urgency: Urgency = .normal, sound: Sound = .standard, imagePath: String? = nil,
+        category: String? = nil, isTransient: Bool = false
+    ) {
+        self.id = id
+        self.title = title
+        self.subtitle = subtitle
+        self.body = body
+        self.actions = actions
+        self.reply = reply
+        self.urgency = urgency
+        self.sound = sound
+        self.imagePath = imagePath
+        self.category = category
+        self.isTransient = isTransient
+    }
+}

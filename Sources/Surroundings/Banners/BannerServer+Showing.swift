@@ -1,0 +1,150 @@
+import Transport
+
+extension BannerServer {
+    /// Shows a banner, in the place of another if that is still there. `then` comes exactly once, never inside this
+    /// call. What a server shows after the time for it is taken away again.
+    package func show(_ banner: Banner, replacing old: Handle? = nil, then: @escaping Completion) {
+        switch machine.route {
+        case .freedesktop(let owner, let server): notify(banner, owner, server, replacing: old, then)
+        case .gtk(let owner): add(banner, owner, replacing: old, then)
+        case .undecided:
+            let error = bus.problem ?? BusError(.absent, "the notification server has not said yet what it can do")
+            Bus.later { then(.failure(error)) }
+        case .none(let error):
+            carryOut(machine.wanted())
+            Bus.later { then(.failure(error)) }
+        }
+    }
+
+    private func notify(
+        _ banner: Banner, _ owner: String, _ server: NotificationServer, replacing old: Handle?,
+        _ then: @escaping Completion
+    ) {
+        let request = BannerRequest(banner, of: identity, for: server)
+        let replaced = number(of: old, life: server.life)
+        let waiting = WaitingBanner("the notification server shows no banner in time", answerMilliseconds, then)
+        // Longer than is waited: what comes late is to be known.
+        call(owner, "Notify", request.arguments(replacing: replaced ?? 0), within: 6 * answerMilliseconds) {
+            [weak self] result in
+            var fields = BusFields((try? result.get()) ?? [])
+            guard let number = try? fields.uint32(), number > 0 else {
+                return waiting.end(.failure(Self.failure(result)))
+            }
+            guard waiting.isWaiting else {
+                // Nobody knows of it any more; unless it is one that was shown before, or has been since.
+                if let self, !self.shown.contains(number) { self.closeNumber(number, owner) }
+                return
+            }
+            let handle = Handle(.number(number, life: server.life))
+            if let self, self.isStarted {
+                if self.shownLife == server.life {
+                    if let replaced, replaced != number { self.shown.forget(replaced) }
+                    self.shown.shown(number, replyID: request.replyID)
+                }
+                if let old, replaced == nil { self.close(old) }
+            }
+            waiting.end(.success(handle))
+        }
+    }
+
+    private func add(_ banner: Banner, _ owner: String, replacing old: Handle?, _ then: @escaping Completion) {
+        guard let application, let id = GTKBannerRequest.encoded(banner.id) else {
+            return Bus.later { then(.failure(BusError(.invalid, "a banner's id is empty or too long"))) }
+        }
+        let waiting = WaitingBanner("the notification server shows no banner in time", answerMilliseconds, then)
+        let call = BusCall(
+            owner, GTKBannerRequest.path, GTKBannerRequest.name, "AddNotification",
+            [.text(application.id.text), .text(id), GTKBannerRequest.notification(banner, id: id)])
+        // Shown late is no harm here: another under the same id takes its place.
+        bus.call(call, within: answerMilliseconds) { [weak self] result in
+            switch result {
+            case .success:
+                let handle = Handle(.id(id))
+                if let self, let old, old != handle { self.close(old) }
+                waiting.end(.success(handle))
+            case .failure(let error):
+                guard let self, error.code == .refused else { return waiting.end(.failure(error)) }
+                // It shows nothing of programs without a .desktop file.
+                self.carryOut(self.machine.gtkRefused(owner: owner))
+                guard waiting.isWaiting, case .freedesktop(let owner, let server) = self.machine.route else {
+                    return waiting.end(.failure(error))
+                }
+                self.notify(banner, owner, server, replacing: old) { waiting.end($0) }
+            }
+        }
+    }
+
+    private static func failure(_ result: Result<[BusValue], BusError>) -> BusError {
+        if case .failure(let error) = result { return error }
+        return BusError(.malformed, "the notification server answers with something else than a number")
+    }
+
+    func number(of handle: Handle?, life: String) -> UInt32? {
+        guard case .number(let number, life)? = handle?.target else { return nil }
+        return number
+    }
+
+    // MARK: Taking away
+
+    /// Takes a banner away, if its server still shows it.
+    package func close(_ handle: Handle) {
+        switch handle.target {
+        case .number(let number, let life):
+            guard let (owner, server) = machine.server, server.life == life else { return }
+            closeNumber(number, owner)
+        case .id(let id):
+            guard let application, let owner = gtk?.owner else { return }
+            let call = BusCall(
+                owner, GTKBannerRequest.path, GTKBannerRequest.name, "RemoveNotification",
+                [.text(application.id.text), .text(id)])
+            bus.call(call, within: answerMilliseconds) { [weak self] result in
+                // It tells nobody of it.
+                if case .success = result { self?.tell(.closed(handle)) }
+            }
+        }
+    }
+
+    private func closeNumber(_ number: UInt32, _ owner: String) {
+        call(owner, "CloseNotification", [.uint32(number)], within: answerMilliseconds) { [weak self] result in
+            // Refused: it was gone before. Otherwise a signal tells.
+            guard let self, case .failure(let error) = result, error.code == .refused, self.shown.forget(number) else {
+                return
+            }
+            self.tell(.closed(Handle(.number(number, life: self.shownLife))))
+        }
+    }
+
+    /// Follows a banner that an earlier run has shown: what is done with it is told, if its server still lives.
+    /// `replyID`: that of its text field. At most 1,024 wait for the server to say who it is.
+    package func adopt(_ handle: Handle, replyID: String? = nil) {
+        guard case .number(let number, let life) = handle.target else { return }
+        if life == shownLife {
+            shown.shown(number, replyID: replyID)
+        } else if adopted.count < ShownBanners.maximum {
+            adopted.append((handle, replyID))
+        }
+    }
+}
+
+/// A banner that is to be shown within a time: its end is told once.
+@EventLoop
+private final class WaitingBanner {
+    private var then: BannerServer.Completion?
+    private var deadline: LoopTimer?
+
+    init(_ expiry: String, _ milliseconds: UInt64, _ then: @escaping BannerServer.Completion) {
+        self.then = then
+        let deadline = LoopTimer { [self] in end(.failure(BusError(.timeout, expiry))) }
+        deadline.start(after: milliseconds)
+        self.deadline = deadline
+    }
+
+    var isWaiting: Bool { then != nil }
+
+    func end(_ result: Result<BannerServer.Handle, BusError>) {
+        guard let then else { return }
+        self.then = nil
+        deadline = nil
+        then(result)
+    }
+}
