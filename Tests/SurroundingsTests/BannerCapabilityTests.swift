@@ -37,7 +37,7 @@ struct BannerCapabilityTests {
         var testDescription: String { capabilities.isEmpty ? "none" : capabilities }
     }
 
-    static let cases = [
+    nonisolated static let cases = [
         Case(
             capabilities: "", with: [#""Sub\na <i>b</i> & c""#, "[]"],
             without: ["default", "x-kde", "&lt;"]),

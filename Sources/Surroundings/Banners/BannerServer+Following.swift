@@ -67,6 +67,7 @@ extension BannerServer {
             case .gone(let error): tell(.gone(error))
             }
         }
+        sendHeld()
     }
 
     private func startServer() {
