@@ -60,6 +60,8 @@ struct BannerServerTests {
         for _ in 0..<6 { handles.append(try await showing.show(banner).get()) }
         try await services.banner("ActionInvoked", "us", #"[1,"default"]"#)
         #expect(try await showing.events.next() == .responded(handles[0], .tap))
+        // It is not left on the screen.
+        #expect(try await services.call(of: "\(interface).CloseNotification").first as? Int == 1)
         try await services.banner("ActionInvoked", "us", #"[2,"action.A"]"#)
         #expect(try await showing.events.next() == .responded(handles[1], .action("A")))
         try await services.banner("NotificationReplied", "us", #"[3,"yes, ü"]"#)

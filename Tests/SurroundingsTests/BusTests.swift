@@ -133,6 +133,32 @@ struct BusTests {
         client.bus.close()
     }
 
+    @Test("What comes is for every service that listens, also those of another name")
+    func manyServices() async throws {
+        let daemon = try await PrivateBus()
+        let client = connected(daemon.address)
+        _ = try await client.events.next { if case .gone = $0 { true } else { false } }
+        let twin = Mailbox<BusService.Event>()
+        let second = BusService(Self.name, on: client.bus, signalsOf: [Self.interface]) { twin.put($0) }
+        second.start()
+        let other = Mailbox<BusService.Event>()
+        let third = BusService("org.example.Other", on: client.bus, signalsOf: []) { other.put($0) }
+        third.start()
+        _ = try await other.next { if case .gone = $0 { true } else { false } }
+        let services = try await Services(on: daemon, owning: Self.name)
+        try await services.own("org.example.Other")
+        try await services.signal(Self.path, Self.interface, "Changed", #""signature":"s","args":["both"]"#)
+        let signal = BusService.Event.signal(
+            BusService.Signal(path: Self.path, interface: Self.interface, member: "Changed", values: [.text("both")]))
+        for events in [client.events, twin] {
+            _ = try await events.next { $0 == .appeared }
+            #expect(try await events.next() == signal)
+        }
+        _ = try await other.next { $0 == .appeared }
+        client.bus.close()
+        withExtendedLifetime((second, third)) {}
+    }
+
     @Test("A flood of signals and unreadable ones are survived, and counted")
     func flood() async throws {
         let daemon = try await PrivateBus()

@@ -7,10 +7,10 @@ import Transport
 /// dunst on a screen of its own, where it is installed.
 @EventLoop
 struct RealDunst {
-    static let programs = [
+    nonisolated static let programs = [
         "/usr/bin/dunst", "/usr/bin/Xvfb", "/usr/bin/xdotool", "/usr/bin/import", "/usr/bin/convert",
     ]
-    static var isAllowed: Bool { programs.allSatisfy { FileManager.default.isExecutableFile(atPath: $0) } }
+    nonisolated static var isAllowed: Bool { programs.allSatisfy { FileManager.default.isExecutableFile(atPath: $0) } }
 
     let bus: PrivateBus
     let program: Program

@@ -32,14 +32,20 @@ extension BannerServer {
             }
         case "ActionInvoked":
             guard let key = try? fields.text(), let response = shown.invoked(number, key: key) else { return }
-            tell(.responded(handle, response))
+            answered(handle, response)
         case "NotificationReplied":
             guard let text = try? fields.text(limit: BusReader.maximumBytes),
                 let response = shown.replied(number, text: text)
             else { return }
-            tell(.responded(handle, response))
+            answered(handle, response)
         default: break
         }
+    }
+
+    private func answered(_ handle: Handle, _ response: Response) {
+        // Most servers take away what was answered; some leave it on the screen, as dunst does.
+        close(handle)
+        tell(.responded(handle, response))
     }
 
     func take(_ event: Application.Event) -> Bool {
@@ -67,6 +73,7 @@ extension BannerServer {
             case .gone(let error): tell(.gone(error))
             }
         }
+        sendHeld()
     }
 
     private func startServer() {

@@ -1,28 +1,54 @@
 import Transport
 
 extension BannerServer {
+    /// Banners that wait until it is known which server shows them.
+    private static let maximumHeld = 256
+
     /// Shows a banner, in the place of another if that is still there. `then` comes exactly once, never inside this
     /// call. What a server shows after the time for it is taken away again.
     package func show(_ banner: Banner, replacing old: Handle? = nil, then: @escaping Completion) {
+        let waiting = WaitingBanner(banner, replacing: old, within: answerMilliseconds, then)
+        guard bus.problem == nil, case .undecided = machine.route else { return send(waiting) }
+        hold(waiting)
+    }
+
+    private func hold(_ waiting: WaitingBanner) {
+        held.removeAll { !$0.isWaiting }
+        guard held.count < Self.maximumHeld else {
+            return end(waiting, BusError(.tooMany, "too many banners wait for a notification server"))
+        }
+        held.append(waiting)
+    }
+
+    /// Sends those that waited, once it is known where to.
+    func sendHeld() {
+        guard !held.isEmpty else { return }
+        if case .undecided = machine.route { return }
+        let all = held
+        held = []
+        for waiting in all where waiting.isWaiting { send(waiting) }
+    }
+
+    private func send(_ waiting: WaitingBanner) {
         switch machine.route {
-        case .freedesktop(let owner, let server): notify(banner, owner, server, replacing: old, then)
-        case .gtk(let owner): add(banner, owner, replacing: old, then)
-        case .undecided:
-            let error = bus.problem ?? BusError(.absent, "the notification server has not said yet what it can do")
-            Bus.later { then(.failure(error)) }
+        case .freedesktop(let owner, let server): notify(waiting, owner, server)
+        case .gtk(let owner): add(waiting, owner)
+        case .undecided: end(waiting, bus.problem ?? BusError(.absent, "no notification server was looked for"))
         case .none(let error):
             carryOut(machine.wanted())
-            Bus.later { then(.failure(error)) }
+            end(waiting, error)
         }
     }
 
-    private func notify(
-        _ banner: Banner, _ owner: String, _ server: NotificationServer, replacing old: Handle?,
-        _ then: @escaping Completion
-    ) {
+    private func end(_ waiting: WaitingBanner, _ error: BusError) {
+        Bus.later { waiting.end(.failure(error)) }
+    }
+
+    private func notify(_ waiting: WaitingBanner, _ owner: String, _ server: NotificationServer) {
+        let old = waiting.old
+        let banner = waiting.banner
         let request = BannerRequest(banner, of: identity, for: server)
         let replaced = number(of: old, life: server.life)
-        let waiting = WaitingBanner("the notification server shows no banner in time", answerMilliseconds, then)
         // Longer than is waited: what comes late is to be known.
         call(owner, "Notify", request.arguments(replacing: replaced ?? 0), within: 6 * answerMilliseconds) {
             [weak self] result in
@@ -47,11 +73,11 @@ extension BannerServer {
         }
     }
 
-    private func add(_ banner: Banner, _ owner: String, replacing old: Handle?, _ then: @escaping Completion) {
+    private func add(_ waiting: WaitingBanner, _ owner: String) {
+        let banner = waiting.banner
         guard let application, let id = GTKBannerRequest.encoded(banner.id) else {
-            return Bus.later { then(.failure(BusError(.invalid, "a banner's id is empty or too long"))) }
+            return end(waiting, BusError(.invalid, "a banner's id is empty or too long"))
         }
-        let waiting = WaitingBanner("the notification server shows no banner in time", answerMilliseconds, then)
         let call = BusCall(
             owner, GTKBannerRequest.path, GTKBannerRequest.name, "AddNotification",
             [.text(application.id.text), .text(id), GTKBannerRequest.notification(banner, id: id)])
@@ -60,16 +86,16 @@ extension BannerServer {
             switch result {
             case .success:
                 let handle = Handle(.id(id))
-                if let self, let old, old != handle { self.close(old) }
+                if let self, let old = waiting.old, old != handle { self.close(old) }
                 waiting.end(.success(handle))
             case .failure(let error):
-                guard let self, error.code == .refused else { return waiting.end(.failure(error)) }
-                // It shows nothing of programs without a .desktop file.
-                self.carryOut(self.machine.gtkRefused(owner: owner))
-                guard waiting.isWaiting, case .freedesktop(let owner, let server) = self.machine.route else {
+                guard let self, self.isStarted, error.code == .refused, waiting.isWaiting else {
                     return waiting.end(.failure(error))
                 }
-                self.notify(banner, owner, server, replacing: old) { waiting.end($0) }
+                // It shows nothing of programs without a .desktop file: the other one does.
+                self.hold(waiting)
+                self.carryOut(self.machine.gtkRefused(owner: owner))
+                self.sendHeld()
             }
         }
     }
@@ -128,13 +154,22 @@ extension BannerServer {
 
 /// A banner that is to be shown within a time: its end is told once.
 @EventLoop
-private final class WaitingBanner {
+final class WaitingBanner {
+    let banner: Banner
+    let old: BannerServer.Handle?
     private var then: BannerServer.Completion?
     private var deadline: LoopTimer?
 
-    init(_ expiry: String, _ milliseconds: UInt64, _ then: @escaping BannerServer.Completion) {
+    init(
+        _ banner: Banner, replacing old: BannerServer.Handle?, within milliseconds: UInt64,
+        _ then: @escaping BannerServer.Completion
+    ) {
+        self.banner = banner
+        self.old = old
         self.then = then
-        let deadline = LoopTimer { [self] in end(.failure(BusError(.timeout, expiry))) }
+        let deadline = LoopTimer { [self] in
+            end(.failure(BusError(.timeout, "the notification server shows no banner in time")))
+        }
         deadline.start(after: milliseconds)
         self.deadline = deadline
     }

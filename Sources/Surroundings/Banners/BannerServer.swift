@@ -67,6 +67,8 @@ package final class BannerServer {
     /// Of an earlier run, until the first server has said who it is.
     var adopted: [(handle: Handle, replyID: String?)] = []
     var isStarting = false
+    /// Until it is known which server shows them.
+    var held: [WaitingBanner] = []
     lazy var again = LoopTimer { [weak self] in
         guard let self else { return }
         self.carryOut(self.machine.askAgain())
@@ -116,6 +118,9 @@ package final class BannerServer {
         again.stop()
         shown.clear()
         machine = BannerRouteStateMachine(usesGTK: application != nil)
+        let waiting = held
+        held = []
+        for banner in waiting { banner.end(.failure(BusError(.closed, "banners are no longer shown"))) }
     }
 
     // MARK: What is so now

@@ -309,11 +309,19 @@ package final class Bus {
         call.then(result)
     }
 
-    /// A signal's or call's values; `nil` and counted if they cannot be read.
+    /// A signal's or call's values, however many ask for them; `nil` and counted if they cannot be read.
     func values(of message: RawMessage) -> [BusValue]? {
+        switch message.reading {
+        case .unread: break
+        case .values(let values): return values
+        case .unreadable: return nil
+        }
         do {
-            return try BusReader.values(of: message)
+            let values = try BusReader.values(of: message)
+            message.reading = .values(values)
+            return values
         } catch {
+            message.reading = .unreadable
             malformedMessages &+= 1
             return nil
         }

@@ -4,7 +4,15 @@ import CSystemd
 final class RawMessage {
     enum Kind { case call, reply, failure, signal, other }
 
+    /// What was read of it: sd-bus gives each value once.
+    enum Reading {
+        case unread
+        case values([BusValue])
+        case unreadable
+    }
+
     let pointer: OpaquePointer
+    var reading = Reading.unread
 
     /// Takes over the reference.
     init(owning pointer: OpaquePointer) { self.pointer = pointer }
