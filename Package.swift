@@ -112,7 +112,9 @@ targets += [
     .testTarget(name: "CalendarTests", dependencies: ["Calendar", "Wire"], exclude: ["Oracle"]),
     .testTarget(name: "NotificationsTests", dependencies: ["Notifications", "Calendar", "Wire", "JSON", "Store"]),
     .testTarget(name: "AddressesTests", dependencies: ["Addresses"]),
-    .testTarget(name: "FetchingTests", dependencies: ["Fetching", "Addresses", "Transport"], exclude: ["Mocks"]),
+    .testTarget(
+        name: "FetchingTests", dependencies: ["Fetching", "Addresses", "Alerts", "JSON", "Transport"],
+        exclude: ["Mocks"]),
     .testTarget(name: "AlertsTests", dependencies: ["Alerts", "Calendar", "Wire", "JSON", "Store"]),
     .testTarget(name: "HostingTests", dependencies: ["Hosting", "Store", "JSON"]),
     .testTarget(

@@ -188,14 +188,16 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *context) {
     return transfer->calls.body(transfer->calls.context, bytes, size * count) ? size * count : 0;
 }
 
-static bool prepare(struct bw_transfer *transfer, const struct bw_transfer_options *options) {
+static bool prepare(
+    struct bw_transfer *transfer, const char *url, const char *pin, const char *ca_file, const char *accept,
+    const char *agent, int64_t maximum) {
     const struct bw_curl *curl = transfer->curl;
     transfer->multi = curl->curl_multi_init();
     transfer->easy = curl->curl_easy_init();
     if (!transfer->multi || !transfer->easy) return false;
-    if (options->pin && !(transfer->pin = curl->curl_slist_append(NULL, options->pin))) return false;
-    if (!(transfer->headers = curl->curl_slist_append(NULL, options->accept))) return false;
-    struct curl_slist *headers = curl->curl_slist_append(transfer->headers, options->agent);
+    if (pin && !(transfer->pin = curl->curl_slist_append(NULL, pin))) return false;
+    if (!(transfer->headers = curl->curl_slist_append(NULL, accept))) return false;
+    struct curl_slist *headers = curl->curl_slist_append(transfer->headers, agent);
     if (!headers) return false;
 
     bool ok = true;
@@ -208,7 +210,7 @@ static bool prepare(struct bw_transfer *transfer, const struct bw_transfer_optio
     MULTI(CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
 
     EASY(CURLOPT_NOSIGNAL, 1L);
-    EASY(CURLOPT_URL, options->url);
+    EASY(CURLOPT_URL, url);
     EASY(CURLOPT_PROTOCOLS_STR, "https");
     EASY(CURLOPT_REDIR_PROTOCOLS_STR, "https");
     EASY(CURLOPT_FOLLOWLOCATION, 0L);
@@ -221,14 +223,14 @@ static bool prepare(struct bw_transfer *transfer, const struct bw_transfer_optio
     /* What is compressed stays so: nothing grows here. */
     EASY(CURLOPT_HTTP_CONTENT_DECODING, 0L);
     EASY(CURLOPT_HTTPHEADER, headers);
-    EASY(CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)options->maximum);
+    EASY(CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)maximum);
 
     EASY(CURLOPT_SSL_VERIFYPEER, 1L);
     EASY(CURLOPT_SSL_VERIFYHOST, 2L);
     EASY(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     EASY(CURLOPT_SSL_SESSIONID_CACHE, 0L);
-    if (options->ca_file) {
-        EASY(CURLOPT_CAINFO, options->ca_file);
+    if (ca_file) {
+        EASY(CURLOPT_CAINFO, ca_file);
         EASY(CURLOPT_CAPATH, NULL);
     } else if (curl->authorities) {
         EASY(CURLOPT_CAINFO, NULL);
@@ -252,12 +254,13 @@ static bool prepare(struct bw_transfer *transfer, const struct bw_transfer_optio
 }
 
 struct bw_transfer *bw_transfer_new(
-    const struct bw_curl *curl, const struct bw_transfer_options *options, const struct bw_transfer_calls *calls) {
+    const struct bw_curl *curl, const struct bw_transfer_calls *calls, const char *url, const char *pin,
+    const char *ca_file, const char *accept, const char *agent, int64_t maximum) {
     struct bw_transfer *transfer = calloc(1, sizeof *transfer);
     if (!transfer) return NULL;
     transfer->curl = curl;
     transfer->calls = *calls;
-    if (prepare(transfer, options)) return transfer;
+    if (prepare(transfer, url, pin, ca_file, accept, agent, maximum)) return transfer;
     bw_transfer_end(transfer);
     return NULL;
 }

@@ -53,24 +53,11 @@ final class Transfer {
         calls.body = { context, bytes, count in
             TransferState.of(context)?.takeBody(UnsafeRawBufferPointer(start: bytes, count: count)) ?? false
         }
-        func make(_ pin: UnsafePointer<CChar>?, _ caFile: UnsafePointer<CChar>?) -> OpaquePointer? {
-            url.text.withCString { url in
-                "Accept: \(options.accept)".withCString { accept in
-                    "User-Agent: bellwire".withCString { agent in
-                        var options = bw_transfer_options(
-                            url: url, pin: pin, ca_file: caFile, accept: accept, agent: agent,
-                            maximum: Int64(options.maximumBytes))
-                        return bw_transfer_new(functions.pointer, &options, &calls)
-                    }
-                }
-            }
-        }
-        func makeTrusting(_ pin: UnsafePointer<CChar>?) -> OpaquePointer? {
-            guard let caFile = options.caFile else { return make(pin, nil) }
-            return caFile.withCString { make(pin, $0) }
-        }
-        guard !pins.isEmpty else { return makeTrusting(nil) }
-        return "\(url.host):\(url.port):\(addresses)".withCString { makeTrusting($0) }
+        let pin = pins.isEmpty ? nil : "\(url.host):\(url.port):\(addresses)"
+        return bw_transfer_new(
+            functions.pointer, &calls, url.text, pin, options.caFile, "Accept: \(options.accept)",
+            "User-Agent: bellwire",
+            Int64(options.maximumBytes))
     }
 
     /// Ends it where it stands.

@@ -41,24 +41,16 @@ struct bw_transfer_calls {
     bool (*body)(void *context, const char *bytes, size_t count);
 };
 
-struct bw_transfer_options {
-    const char *url;
-    /* "host:port:address,address": where the name leads; NULL when the host is an address. */
-    const char *pin;
-    /* The authorities to trust, PEM, in place of the system's; NULL = the system's. */
-    const char *ca_file;
-    /* The header lines to send: "Accept: …", "User-Agent: …". */
-    const char *accept;
-    const char *agent;
-    /* A body that says that it is longer is refused before it comes. */
-    int64_t maximum;
-};
-
 struct bw_transfer;
 
-/* Prepares a transfer; it begins with the first step. NULL when libcurl has no memory, or does not know an option. */
+/* Prepares a transfer; it begins with the first step. NULL when libcurl has no memory, or does not know an option.
+ *   pin       where the name leads: "host:port:address,address"; NULL when the host is an address
+ *   ca_file   the authorities to trust, PEM, in place of the system's; NULL = the system's
+ *   accept, agent   the header lines to send: "Accept: …", "User-Agent: …"
+ *   maximum   a body that says that it is longer is refused before it comes */
 struct bw_transfer *bw_transfer_new(
-    const struct bw_curl *curl, const struct bw_transfer_options *options, const struct bw_transfer_calls *calls);
+    const struct bw_curl *curl, const struct bw_transfer_calls *calls, const char *url, const char *pin,
+    const char *ca_file, const char *accept, const char *agent, int64_t maximum);
 
 enum bw_transfer_result {
     BW_TRANSFER_DONE = 0,

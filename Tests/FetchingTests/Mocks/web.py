@@ -107,6 +107,8 @@ def answer(stream: socket.socket, path: str, ports: dict[str, int]) -> None:
         stream.sendall(whole(png(4, 3)))
     elif name == "untyped":
         stream.sendall(whole(png(4, 3), None))
+    elif name == "typed":
+        stream.sendall(whole(png(4, 3), about))
     elif name == "size":
         stream.sendall(whole(b"x" * int(about)))
     elif name == "lying":
