@@ -209,17 +209,28 @@ import Wire
 
     @Test("a zone in which the time is over already brings it at once, and once")
     func zoneAhead() throws {
-        let trigger: JSONValue = ["type": "calendar", "year": 2026, "month": 6, "day": 1, "hour": 22]
+        let trigger: JSONObject = ["type": "calendar", "year": 2026, "month": 6, "day": 1, "hour": 22]
         for repeats in [false, true] {
-            var json = trigger.object ?? [:]
+            var json = trigger
             json["repeats"] = .bool(repeats)
             var schedule = try schedule([("r", .object(json))])
-            // It is 02:00 of the next day there.
+            // It is 02:00 of the next day there; 22:00 was four hours ago.
             let kiritimati = LocalTime { $0 + 14 * 3_600 }
             _ = schedule.clockChanged(start, in: kiritimati)
-            #expect(schedule.run(2, in: kiritimati) == [utc(start)])
+            #expect(schedule.run(2, from: start, in: kiritimati) == ["2026-06-01T08:00:00"])
             #expect(schedule.count == 0)
         }
+    }
+
+    @Test("what was due by the old zone, and is still to come by the new one, waits for it")
+    func zoneBehind() throws {
+        var schedule = try schedule([("r", daily)])
+        let newYork = LocalTime { $0 - 4 * 3_600 }
+        // It is 05:30 there.
+        let now = utc("2026-06-02T09:30:00")
+        let change = schedule.passed(now, isStart: true, in: newYork)
+        #expect(change.firings.isEmpty && change.writes == schedule["r"].map { [.save($0)] })
+        #expect(schedule.run(2, in: newYork) == ["2026-06-02T13:00:00", "2026-06-03T13:00:00"])
     }
 
     @Test("a start after the zone has changed is one with the new zone")

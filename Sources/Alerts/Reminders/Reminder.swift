@@ -87,21 +87,21 @@ extension Reminder {
 
     /// The clock was set, or the zone changed: another time to come may follow.
     mutating func clockChanged(_ now: EpochMilliseconds, _ zone: LocalTime) {
-        guard let due = nextAt, due > now else { return }
+        guard let due = nextAt else { return }
         switch trigger {
-        case .now, .moment: setFirst(now, zone)
+        case .now, .moment: if due > now { setFirst(now, zone) }
         case .interval(let seconds, _): nextAt = min(due, now.adding(Trigger.length(seconds)))
         case .calendar(let match, _):
-            guard let time = nextTime, zone.time(at: now) < time else {
-                // The clock on the wall has passed over it, as it does in spring.
-                nextAt = now
-                return
-            }
+            // What the clock on the wall has not shown yet is still to come in this zone, and what it has passed over is
+            // due.
+            guard let time = nextTime else { return }
+            nextAt = zone.moment(of: time)
+            guard !isDue(now) else { return }
             // Put back a little, a time that it came for is not another one, as in autumn. Put back far, the clock was
             // wrong before.
             let hasCome = lastAt.map { $0 <= now.adding(Self.little) } ?? false
-            if !hasCome { nextTime = match.nextTime(after: now, in: zone) ?? time }
-            nextAt = nextTime.map(zone.moment)
+            guard !hasCome, let earlier = match.nextTime(after: now, in: zone) else { return }
+            (nextTime, nextAt) = (earlier, zone.moment(of: earlier))
         case .region: return
         }
     }
