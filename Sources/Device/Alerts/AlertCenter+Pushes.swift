@@ -17,7 +17,8 @@ extension AlertCenter {
         let now = EpochMilliseconds.now
         return AlertJudge(
             settings: settings, authorization: authorization.current(now).status, lateAlerts: options.lateAlerts,
-            fetchesImages: options.alerts.images.isEnabled && options.common.stateDirectory != nil, now: now)
+            fetchesImages: options.alerts.images.isEnabled && options.common.stateDirectory != nil,
+            programName: options.common.name, now: now)
     }
 
     /// It is in the store, with what became of it.
@@ -83,7 +84,14 @@ extension AlertCenter {
     /// One alert for all that came late.
     func tellLate() {
         guard options.lateAlerts == .summary else { return }
-        release(.late)
+        guard settings.isQuiet(at: .now, .system) else { return release(.late) }
+        // One alert is enough, when it is quiet no more.
+        store { (connection) throws(StoreError) in
+            try AlertTable(connection).moveLateToQuiet()
+        } then: { center, result in
+            center.note(result, "what came late could not be held back")
+            center.armClock()
+        }
     }
 
     /// One alert for all that quiet hours held back, when they are over.

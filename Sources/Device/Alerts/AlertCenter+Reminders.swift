@@ -105,6 +105,7 @@ extension AlertCenter {
             try ReminderTable(connection).all()
         } then: { center, result in
             if case .success(let reminders) = result { center.schedule = ReminderSchedule(reminders) }
+            center.restClock()
             then(center, HostError(error))
         }
     }

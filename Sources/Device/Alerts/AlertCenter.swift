@@ -67,6 +67,12 @@ final class AlertCenter {
     lazy var fetcher = makeFetcher()
     /// Fires when a reminder, the end of quiet hours or that of an authorization is due, and when the clock was set.
     lazy var clock = WallClockTimer { [weak self] in self?.clockFired() }
+    /// After a failure of the store the clock rests: what is due would be due again at once.
+    var isResting = false
+    lazy var restTimer = LoopTimer { [weak self] in
+        self?.isResting = false
+        self?.clockFired()
+    }
     /// A little after the last push that came late.
     lazy var lateTimer = LoopTimer { [weak self] in self?.tellLate() }
     /// Looks, a little after the inbox has changed, which alerts are of no use any more.
@@ -98,7 +104,7 @@ final class AlertCenter {
         guard !isEnded else { return }
         isEnded = true
         guard isBegun else { return }
-        for timer in [authorizationTimer, lateTimer, inboxTimer] { timer.stop() }
+        for timer in [authorizationTimer, lateTimer, inboxTimer, restTimer] { timer.stop() }
         clock.stop()
         for run in runs.values { run.end() }
         runs = [:]
@@ -202,14 +208,24 @@ final class AlertCenter {
     // MARK: The clock
 
     func armClock() {
-        guard isBegun, !isEnded else { return }
+        guard isBegun, !isEnded, !isResting else { return }
         let now = EpochMilliseconds.now
         let moments = [schedule.nextAt, settings.quietEnd(after: now, .system), authorization.nextEnd]
         if let next = moments.compactMap(\.self).min() { clock.start(at: next) } else { clock.stop() }
     }
 
-    func clockFired() {
+    /// The store has failed with something that was due: it is tried again later.
+    func restClock() {
         guard isBegun, !isEnded else { return }
+        isResting = true
+        clock.stop()
+        restTimer.start(after: Self.rest)
+    }
+
+    private static let rest: UInt64 = 10_000
+
+    func clockFired() {
+        guard isBegun, !isEnded, !isResting else { return }
         announce(authorization.expired(now: .now))
         passed(isStart: false)
         tellQuiet()

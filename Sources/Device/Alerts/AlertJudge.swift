@@ -13,6 +13,8 @@ struct AlertJudge: Sendable {
     let authorization: Authorization.Status
     let lateAlerts: LateAlerts
     let fetchesImages: Bool
+    /// The title of a push that has none.
+    let programName: String
     let now: EpochMilliseconds
 
     /// A push with what becomes of its alert.
@@ -31,7 +33,8 @@ struct AlertJudge: Sendable {
     func judge(_ notification: Notification, from desktop: PeerID) -> Judged {
         let richer = notification.richer
         let content = AlertContent(
-            push: notification.title, subtitle: richer.subtitle, body: notification.body,
+            push: notification.title.isEmpty ? programName : notification.title, subtitle: richer.subtitle,
+            body: notification.body,
             priority: notification.priority, source: notification.source, category: richer.category,
             thread: richer.threadID, badge: richer.badge, sound: richer.sound, data: notification.data,
             deepLink: richer.deepLink)
