@@ -111,6 +111,11 @@ static bw_device *showing_device(struct hook *present, hook_action action)
 }
 
 static const char now_reminder[] = "{\"id\":\"r-1\",\"title\":\"Now\",\"userInfo\":{\"taskID\":7}}";
+static const char later_reminder[] = "{\"title\":\"Later\",\"trigger\":{\"type\":\"interval\",\"seconds\":3600}}";
+static const char both_push[] = "{\"aps\":{\"content-available\":1,\"alert\":\"Both\"},\"notificationId\":\"s-2\"}";
+static const char silent_push[] = "{\"aps\":{\"content-available\":1},\"notificationId\":\"s-1\"}";
+static const char plain_push[] = "{\"aps\":{\"alert\":\"A push\"},\"notificationId\":\"p-1\"}";
+static const char fcm_push[] = "{\"notification\":{\"title\":\"F\",\"body\":\"B\"},\"data\":{\"a\":\"b\"}}";
 
 /* ---- handles and parameters ---------------------------------------------------------------------------------- */
 
@@ -231,7 +236,8 @@ static void parameters(void)
     REFUSED(bw_alerts_categories(device, "{}"), "array");
     REFUSED(bw_alerts_categories(device, "[{\"id\":\"A\",\"actions\":[]},{\"id\":\"A\",\"actions\":[]}]"), "twice");
     REFUSED(bw_alerts_categories(device, "[{\"id\":\"A\",\"actions\":[{\"id\":\"a\"}]}]"), "title");
-    REFUSED(bw_alerts_categories(device, "[{\"id\":\"A\",\"actions\":[{\"id\":\"a\",\"title\":\"t\",\"kind\":\"x\"}]}]"),
+    REFUSED(bw_alerts_categories(
+                device, "[{\"id\":\"A\",\"actions\":[{\"id\":\"a\",\"title\":\"t\",\"kind\":\"x\"}]}]"),
             "kind");
     REFUSED(bw_alerts_settings(device, NULL), "settings_json");
     REFUSED(bw_alerts_set_settings(device, NULL, &json), "settings_json");
@@ -247,7 +253,8 @@ static void parameters(void)
     REFUSED(bw_reminder_add(device, "[]", &json), "reminder_json");
     REFUSED(bw_reminder_add(device, "{\"title\":", &json), "reminder_json");
     REFUSED(bw_reminder_add(device, "{\"body\":\"b\"}", &json), "title");
-    REFUSED(bw_reminder_add(device, "{\"title\":\"t\",\"trigger\":{\"type\":\"calendar\",\"month\":2,\"day\":30}}", &json),
+    REFUSED(bw_reminder_add(
+                device, "{\"title\":\"t\",\"trigger\":{\"type\":\"calendar\",\"month\":2,\"day\":30}}", &json),
             "trigger");
     REFUSED(bw_reminder_list(device, NULL), "reminders_json");
     REFUSED(bw_reminder_remove(device, "id", "thread"), "thread");
@@ -460,8 +467,8 @@ static void showing(void)
     CHECK_STATUS(bw_alerts_categories(device, "[{\"id\":\"CHAT\",\"actions\":[{\"id\":\"REPLY_ACTION\",\"title\":"
                                               "\"Reply\",\"kind\":\"reply\"},{\"id\":\"MUTE\",\"title\":\"Mute\"}]}]"),
                  BW_OK);
-    CHECK_STATUS(bw_reminder_add(device, "{\"id\":\"r-2\",\"title\":\"Chat\",\"category\":\"CHAT\",\"thread\":\"t\"}", NULL),
-                 BW_OK);
+    CHECK_STATUS(
+        bw_reminder_add(device, "{\"id\":\"r-2\",\"title\":\"Chat\",\"category\":\"CHAT\",\"thread\":\"t\"}", NULL), BW_OK);
     CHECK(was_called(&present, 1), "an alert is shown");
     CHECK(strstr(present.last, "\"REPLY_ACTION\"") != NULL && strstr(present.last, "\"presentation\":15") != NULL,
           "with its actions, and all of it");
@@ -512,8 +519,7 @@ static void answered_inside(void)
     record_begin(&responses);
     CHECK_STATUS(bw_device_subscribe(device, "notification.presented", record_event, &presented, NULL, NULL), BW_OK);
     CHECK_STATUS(bw_device_subscribe(device, "notification.response", record_event, &responses, NULL, NULL), BW_OK);
-    CHECK_STATUS(bw_device_receive(device, "apns", "{\"aps\":{\"alert\":\"A push\"},\"notificationId\":\"p-1\"}", NULL),
-                 BW_OK);
+    CHECK_STATUS(bw_device_receive(device, "apns", plain_push, NULL), BW_OK);
     CHECK_STATUS(bw_reminder_add(device, now_reminder, NULL), BW_OK);
     CHECK(was_called(&present, 2), "both are shown");
     CHECK_STATUS(present.status, BW_OK);
@@ -605,8 +611,7 @@ static void reminders(void)
     json_t *value;
     int number;
     bw_device *device = open_with(":memory:", "host");
-    CHECK_STATUS(bw_reminder_add(device, "{\"title\":\"T\",\"trigger\":{\"type\":\"interval\",\"seconds\":3600}}", &json),
-                 BW_OK);
+    CHECK_STATUS(bw_reminder_add(device, later_reminder, &json), BW_OK);
     value = parsed(json);
     CHECK(json_string_length(json_object_get(value, "id")) > 8, "it is given an id");
     CHECK(json_integer_value(json_object_get(value, "nextAt")) > epoch_ms(), "and says when it comes");
@@ -614,14 +619,14 @@ static void reminders(void)
     json_decref(value);
     for (number = 0; number < 500; number++) {
         snprintf(text, sizeof text,
-                 "{\"id\":\"%d\",\"title\":\"T\",\"thread\":\"%s\",\"trigger\":{\"type\":\"interval\",\"seconds\":%d}}", number,
-                 number < 3 ? "few" : "many", 4000 - number);
+                 "{\"id\":\"%d\",\"title\":\"T\",\"thread\":\"%s\","
+                 "\"trigger\":{\"type\":\"interval\",\"seconds\":%d}}",
+                 number, number < 3 ? "few" : "many", 4000 - number);
         if (bw_reminder_add(device, text, NULL) != BW_OK)
             break;
     }
     CHECK_NUMBER(number, 500);
-    CHECK_STATUS(bw_reminder_add(device, "{\"title\":\"T\",\"trigger\":{\"type\":\"interval\",\"seconds\":9}}", NULL),
-                 BW_E_LIMIT);
+    CHECK_STATUS(bw_reminder_add(device, later_reminder, NULL), BW_E_LIMIT);
     CHECK_STATUS(bw_reminder_add(device, text, NULL), BW_OK);
     value = list_of(bw_reminder_list, device);
     CHECK_NUMBER(json_array_size(value), 500);
@@ -651,9 +656,7 @@ static void receiving(void)
     bw_device *device = showing_device(&present, NULL);
     record_begin(&silent);
     CHECK_STATUS(bw_device_subscribe(device, "notification.silent", record_event, &silent, NULL, NULL), BW_OK);
-    CHECK_STATUS(bw_device_receive(device, "fcm", "{\"notification\":{\"title\":\"F\",\"body\":\"B\"},\"data\":{\"a\":\"b\"}}",
-                                   &json),
-                 BW_OK);
+    CHECK_STATUS(bw_device_receive(device, "fcm", fcm_push, &json), BW_OK);
     value = parsed(json);
     CHECK_TEXT(json_string_value(json_object_get(value, "kind")), "push");
     snprintf(id, sizeof id, "%.60s", json_string_value(json_object_get(value, "id")));
@@ -666,11 +669,8 @@ static void receiving(void)
     value = parsed(json);
     CHECK(json_is_true(json_object_get(value, "duplicate")), "what came before is a duplicate");
     json_decref(value);
-    CHECK_STATUS(bw_device_receive(device, "apns", "{\"aps\":{\"content-available\":1},\"notificationId\":\"s-1\"}", NULL),
-                 BW_OK);
-    CHECK_STATUS(bw_device_receive(device, "apns",
-                                   "{\"aps\":{\"content-available\":1,\"alert\":\"Both\"},\"notificationId\":\"s-2\"}", NULL),
-                 BW_OK);
+    CHECK_STATUS(bw_device_receive(device, "apns", silent_push, NULL), BW_OK);
+    CHECK_STATUS(bw_device_receive(device, "apns", both_push, NULL), BW_OK);
     silent.wanted = 2;
     CHECK(dispatch_until(only_device(device), recorded, &silent, 10000), "silent ones come as work");
     CHECK(has_event(&silent, "notification.silent", "id", "s-1"), "one without an alert");
@@ -712,9 +712,9 @@ static void full_disk(void)
     got[0] = bw_alerts_authorize(device, "authorized", 0);
     got[1] = bw_alerts_set_settings(device, "{\"enabled\":false}", &none_given);
     got[2] = bw_alerts_categories(device, "[{\"id\":\"A\",\"actions\":[]}]");
-    got[3] = bw_reminder_add(device, "{\"title\":\"T\",\"trigger\":{\"type\":\"interval\",\"seconds\":99}}", &none_given);
-    got[4] = bw_device_receive(device, "apns", "{\"aps\":{\"alert\":\"A\"},\"notificationId\":\"f-1\"}", &none_given);
-    got[5] = bw_device_receive(device, "apns", "{\"aps\":{\"content-available\":1},\"notificationId\":\"f-2\"}", &none_given);
+    got[3] = bw_reminder_add(device, later_reminder, &none_given);
+    got[4] = bw_device_receive(device, "apns", plain_push, &none_given);
+    got[5] = bw_device_receive(device, "apns", silent_push, &none_given);
     setrlimit(RLIMIT_FSIZE, &before);
     for (index = 0; index < sizeof got / sizeof got[0]; index++)
         CHECK_STATUS(got[index], BW_E_STORE);
@@ -723,10 +723,10 @@ static void full_disk(void)
     CHECK_STATUS(bw_alerts_settings(device, &json), BW_OK);
     CHECK(strstr(json, "\"enabled\":true") != NULL, "the settings are what they were");
     bw_free(json);
-    CHECK_STATUS(bw_device_receive(device, "apns", "{\"aps\":{\"alert\":\"A\"},\"notificationId\":\"f-1\"}", &json), BW_OK);
+    CHECK_STATUS(bw_device_receive(device, "apns", plain_push, &json), BW_OK);
     CHECK(strstr(json, "\"duplicate\":false") != NULL, "what was not kept may come again");
     bw_free(json);
-    CHECK_STATUS(bw_device_complete(device, "f-2", "no_data"), BW_E_NOT_FOUND);
+    CHECK_STATUS(bw_device_complete(device, "s-1", "no_data"), BW_E_NOT_FOUND);
     CHECK_STATUS(bw_alerts_set_settings(device, "{\"enabled\":false}", NULL), BW_OK);
     CHECK_STATUS(bw_device_close(device), BW_OK);
 }
@@ -799,7 +799,7 @@ static void closed_inside(void)
         CHECK_STATUS(bw_alerts_on_will_present(device, hook_called, &hooks[1], hook_destroyed), BW_OK);
         if (which == 0) {
             CHECK_STATUS(bw_alerts_authorize(device, "notDetermined", 0), BW_OK);
-            CHECK_STATUS(bw_alerts_request_async(device, NULL, within(10000), complete, &outcome, outcome_destroy), BW_OK);
+            CHECK_STATUS(bw_alerts_request_async(device, NULL, 600000, complete, &outcome, outcome_destroy), BW_OK);
         } else {
             CHECK_STATUS(bw_alerts_in_front(device, which == 1), BW_OK);
             CHECK_STATUS(bw_reminder_add(device, now_reminder, NULL), BW_OK);

@@ -190,15 +190,17 @@ extension AlertCenter {
             return
         }
         let (row, handle, now) = (run.row, outcome.handle, EpochMilliseconds.now)
+        // Recorded before it is told: what was told to be shown is not shown again after a crash.
         store { (connection) throws(StoreError) in
             try AlertTable(connection).delivered(row, at: now, handle: handle)
         } then: { center, result in
             center.note(result, "an alert that was shown could not be recorded")
-            guard case .success(let delivered) = result else { return }
-            if delivered.isThere { center.shown.insert(run.key) }
-            for handle in delivered.close { center.presenter?.withdraw(run.key, handle: handle) }
+            if case .success(let delivered) = result {
+                if delivered.isThere { center.shown.insert(run.key) }
+                for handle in delivered.close { center.presenter?.withdraw(run.key, handle: handle) }
+            }
+            center.tellPresented(run.key, run.isReminder, run.isLate, reason: nil, image: run.image)
         }
-        tellPresented(run.key, run.isReminder, run.isLate, reason: nil, image: run.image)
     }
 
     /// It is not shown, and neither is what it was to take the place of.
