@@ -32,19 +32,46 @@ extension DeviceCore {
         case .silent: receiveSilent(id, push, source, then)
         case .alert:
             var event = push.event(id: id)
+            if push.isMutable, push.image == nil {
+                // One that is no address: the alert says so.
+                event.richer.imageURL = ImageSource.best(in: payload["message"]?.object ?? payload)
+            }
             open(&event, from: desktop)
             guard dispatcher.admit(event, from: source, now: EventLoop.now) == .admitted else {
                 return then(.received(.alert, id, isDuplicate: true))
             }
+            let notification = Notification(event, receivedAt: .now)
             // There may be something to do as well.
-            if push.isContentAvailable { beginSilent(id, push, source) }
-            receive(Notification(event, receivedAt: .now), from: source, nil) { result in
-                switch result {
-                case .failure(let error): then(.failure(HostError(error)))
-                case .success(.full):
+            let work = push.isContentAvailable ? silentEvent(id, push, source) : nil
+            take(notification, from: source, mayFetch: push.isMutable, with: work, then)
+        }
+    }
+
+    /// Stores a push, and with it the work that it brings.
+    private func take(
+        _ notification: Notification, from source: PeerID, mayFetch: Bool, with work: HostEvent?, _ then: @escaping Then
+    ) {
+        let id = notification.id
+        let alert = alerts.judge?.judge(notification, from: source, isMutable: mayFetch)
+        store { (connection) throws(StoreError) -> Arrived in
+            let arrived = try Arrived(Inbox(connection).receive(notification, from: source), alert, connection)
+            if let work, case .stored = arrived.arrival { try KeptEvents(connection).add(work) }
+            return arrived
+        } then: { core, result in
+            core.arrived(id, from: source, result)
+            switch result {
+            case .failure(let error): then(.failure(HostError(error)))
+            case .success(let arrived):
+                switch arrived.arrival {
+                case .full:
                     then(.failure(HostError(.limit, "too many pushes wait for the program; dispatch them first")))
-                case .success(.duplicate): then(.received(.alert, id, isDuplicate: true))
-                case .success(.stored): then(.received(.alert, id))
+                case .duplicate: then(.received(.alert, id, isDuplicate: true))
+                case .stored:
+                    if work != nil {
+                        _ = core.silentPushes.begin(id)
+                        core.channel.waits(.notificationSilent)
+                    }
+                    then(.received(.alert, id))
                 }
             }
         }
@@ -52,42 +79,41 @@ extension DeviceCore {
 
     // MARK: Silent ones
 
+    /// The host hears of it when it is on the disk.
     private func receiveSilent(
         _ id: NotificationID, _ push: PushServicePayload, _ source: PeerID, _ then: @escaping Then
     ) {
         alerts.setBadge(push.badge)
-        beginSilent(id, push, source) { began in
-            switch began {
-            case .failure(let error): then(.failure(error))
-            case .success(let isNew): then(.received(.silent, id, isDuplicate: !isNew))
-            }
+        switch silentPushes.begin(id) {
+        case .begun: break
+        case .underWay: return then(.received(.silent, id, isDuplicate: true))
+        case .tooMany:
+            return then(
+                .failure(
+                    HostError(.limit, "\(SilentPushes.capacity) silent pushes are under way; complete them first")))
         }
-    }
-
-    /// The host hears of it when it is on the disk.
-    private func beginSilent(
-        _ id: NotificationID, _ push: PushServicePayload, _ source: PeerID,
-        then: @escaping @Sendable (Result<Bool, HostError>) -> Void = { _ in }
-    ) {
-        guard silentPushes.begin(id) else { return then(.success(false)) }
-        let event = HostEvent(
-            .notificationSilent, desktop: source.text,
-            data: [
-                "id": .string(id.text), "userInfo": .object(push.data),
-                "timeoutMs": .integer(Int64(SilentPushes.limit)),
-            ])
+        let event = silentEvent(id, push, source)
         store { (connection) throws(StoreError) in
             _ = try KeptEvents(connection).add(event)
         } then: { core, result in
             switch result {
             case .success:
                 core.channel.waits(.notificationSilent)
-                then(.success(true))
+                then(.received(.silent, id))
             case .failure(let error):
                 _ = core.silentPushes.complete(id, .failed)
                 then(.failure(HostError(error)))
             }
         }
+    }
+
+    private func silentEvent(_ id: NotificationID, _ push: PushServicePayload, _ source: PeerID) -> HostEvent {
+        HostEvent(
+            .notificationSilent, desktop: source.text,
+            data: [
+                "id": .string(id.text), "userInfo": .object(push.data),
+                "timeoutMs": .integer(Int64(SilentPushes.limit)),
+            ])
     }
 
     func complete(_ id: String, _ result: String, _ then: @escaping Then) {

@@ -12,14 +12,23 @@ package enum ImageSource {
     ///
     /// `push` is a payload with its fields beside `data`, as it came.
     package static func first(in push: JSONObject) -> String? {
-        let data = push["data"].flatMap(object)
-        for place in places {
-            for fields in [push, data] {
-                guard let text = fields.flatMap({ value(at: place, in: $0) })?.string else { continue }
-                if let url = try? HTTPSURL(text) { return url.text }
-            }
+        for text in named(in: push) {
+            if let url = try? HTTPSURL(text) { return url.text }
         }
         return nil
+    }
+
+    /// The same, or where none is valid the first that is there: the fetch says what is wrong with it.
+    package static func best(in push: JSONObject) -> String? { first(in: push) ?? named(in: push).first }
+
+    /// Whatever stands at these places, in their order.
+    private static func named(in push: JSONObject) -> [String] {
+        let data = push["data"].flatMap(object)
+        return places.flatMap { place in
+            [push, data].compactMap { fields in
+                fields.flatMap { value(at: place, in: $0) }?.string.flatMap { $0.isEmpty ? nil : $0 }
+            }
+        }
     }
 
     private static func value(at place: [String], in fields: JSONObject) -> JSONValue? {

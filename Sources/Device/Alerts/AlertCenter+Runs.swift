@@ -19,7 +19,10 @@ extension AlertCenter {
         }
         let run = AlertRun(alert, imageURL: imageURL, isQuiet: isQuiet) { [weak self] run in
             guard let self else { return }
-            carryOut(run.machine.deadlineReached(now: EventLoop.now), of: run)
+            let now = EventLoop.now
+            let isOver = run.machine.deadline.map { $0 <= now } ?? false
+            if run.isEnriching, isOver { settle(run, imageError: FetchError.Code.timeout.name) }
+            carryOut(run.machine.deadlineReached(now: now), of: run)
         }
         runs[alert.row] = run
         carryOut(
@@ -65,6 +68,7 @@ extension AlertCenter {
         guard let url = run.imageURL, let directory = options.common.stateDirectory else {
             return carryOut(run.machine.enriched(now: EventLoop.now), of: run)
         }
+        run.isEnriching = true
         run.fetch = fetcher.fetch(url) { [weak self] result in
             guard let self else { return }
             run.fetch = nil
@@ -96,8 +100,10 @@ extension AlertCenter {
         } then: { center, result in
             switch result {
             case .success(.success(let content)):
-                if !run.machine.isFinished { run.content = content }
                 center.counters.images &+= 1
+                // What comes too late is in the list, as far as it is there.
+                guard run.isEnriching else { return }
+                run.content = content
                 center.enriched(run, path: content.attachments.first)
             case .success(.failure(let error)): center.enriched(run, imageError: error.code.name)
             case .failure: center.enriched(run, imageError: "not_kept")
@@ -106,9 +112,18 @@ extension AlertCenter {
     }
 
     private func enriched(_ run: AlertRun, path: String? = nil, imageError: String? = nil) {
+        guard run.isEnriching else { return }
+        settle(run, path: path, imageError: imageError)
+        carryOut(run.machine.enriched(now: EventLoop.now), of: run)
+    }
+
+    /// What has become of the image, once.
+    private func settle(_ run: AlertRun, path: String? = nil, imageError: String? = nil) {
+        run.isEnriching = false
+        run.fetch?.cancel()
+        run.fetch = nil
         if imageError != nil { counters.imagesRefused &+= 1 }
         run.image = ["path": path.map(JSONValue.string), "error": imageError.map(JSONValue.string)]
-        carryOut(run.machine.enriched(now: EventLoop.now), of: run)
     }
 
     // MARK: Before showing
@@ -175,15 +190,17 @@ extension AlertCenter {
             return
         }
         let (row, handle, now) = (run.row, outcome.handle, EpochMilliseconds.now)
+        // Recorded before it is told: what was told to be shown is not shown again after a crash.
         store { (connection) throws(StoreError) in
             try AlertTable(connection).delivered(row, at: now, handle: handle)
         } then: { center, result in
             center.note(result, "an alert that was shown could not be recorded")
-            guard case .success(let delivered) = result else { return }
-            if delivered.isThere { center.shown.insert(run.key) }
-            for handle in delivered.close { center.presenter?.withdraw(run.key, handle: handle) }
+            if case .success(let delivered) = result {
+                if delivered.isThere { center.shown.insert(run.key) }
+                for handle in delivered.close { center.presenter?.withdraw(run.key, handle: handle) }
+            }
+            center.tellPresented(run.key, run.isReminder, run.isLate, reason: nil, image: run.image)
         }
-        tellPresented(run.key, run.isReminder, run.isLate, reason: nil, image: run.image)
     }
 
     /// It is not shown, and neither is what it was to take the place of.

@@ -30,7 +30,8 @@ struct AlertJudge: Sendable {
         var replaced: [AlertKey] = []
     }
 
-    func judge(_ notification: Notification, from desktop: PeerID) -> Judged {
+    /// - Parameter isMutable: whether it is to be shown with what it names: its image.
+    func judge(_ notification: Notification, from desktop: PeerID, isMutable: Bool = true) -> Judged {
         let richer = notification.richer
         let content = AlertContent(
             push: notification.title.isEmpty ? programName : notification.title, subtitle: richer.subtitle,
@@ -42,7 +43,7 @@ struct AlertJudge: Sendable {
             AlertKey(desktop: desktop, id: AlertID(notification.id.text)), content,
             dueAt: notification.receivedAt, source: notification.source.rawValue,
             isSilenced: notification.silenced, isLate: notification.late)
-        return judge(alert, imageURL: fetchesImages ? Self.imageURL(of: notification) : nil)
+        return judge(alert, imageURL: fetchesImages && isMutable ? Self.imageURL(of: notification) : nil)
     }
 
     func judge(_ alert: NewAlert, imageURL: String? = nil) -> Judged {
@@ -56,7 +57,7 @@ struct AlertJudge: Sendable {
     /// An APNs payload has to say that it may be changed.
     private static func imageURL(of notification: Notification) -> String? {
         if let aps = notification.data?["aps"]?.object, aps["mutable-content"]?.integer != 1 { return nil }
-        return ImageSource.first(in: [
+        return ImageSource.best(in: [
             "imageUrl": notification.richer.imageURL.map(JSONValue.string),
             "data": notification.data.map(JSONValue.object),
         ])

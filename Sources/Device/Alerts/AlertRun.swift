@@ -20,6 +20,8 @@ final class AlertRun {
     let place: String?
     var machine = AlertRunStateMachine()
     var fetch: Fetch?
+    /// An image may still come.
+    var isEnriching = false
     /// What became of the image, for `notification.presented`.
     var image: JSONObject?
     private let expired: @EventLoop (AlertRun) -> Void
@@ -48,5 +50,6 @@ final class AlertRun {
         timer.stop()
         fetch?.cancel()
         fetch = nil
+        isEnriching = false
     }
 }

@@ -25,13 +25,19 @@ final class SilentPushes {
 
     nonisolated init() {}
 
-    /// `false`: it is under way already, or too many are.
-    func begin(_ id: NotificationID) -> Bool {
-        guard deadlines[id] == nil, deadlines.count < Self.capacity else { return false }
+    enum Start {
+        case begun
+        case underWay
+        case tooMany
+    }
+
+    func begin(_ id: NotificationID) -> Start {
+        guard deadlines[id] == nil else { return .underWay }
+        guard deadlines.count < Self.capacity else { return .tooMany }
         total &+= 1
         deadlines[id] = EventLoop.now &+ Self.limit
         arm()
-        return true
+        return .begun
     }
 
     /// `false`: no such one is under way.
