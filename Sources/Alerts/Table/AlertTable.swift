@@ -68,6 +68,21 @@ package struct AlertTable {
             ]) > 0
     }
 
+    /// So many may be on their way at once; a host that shows none for days has the inbox.
+    package static let dueLimit: Int64 = 1_000
+
+    package func isFull() throws(StoreError) -> Bool {
+        try connection.integer("SELECT count(*) FROM alert WHERE state = 0") >= AlertTable.dueLimit
+    }
+
+    /// Those of pushes, in whatever state, with whose they are.
+    package func ofDesktops() throws(StoreError) -> [(AlertKey, PeerID)] {
+        try connection.query("SELECT desktop, id FROM alert WHERE desktop <> ''") { (row) throws(StoreError) in
+            let desktop = PeerID(try row.text(0))
+            return (AlertKey(desktop: desktop, id: AlertID(try row.text(1))), desktop)
+        }
+    }
+
     package struct Delivered: Sendable, Equatable {
         /// It is in the list of delivered ones. Else it was replaced or taken back meanwhile.
         package let isThere: Bool

@@ -57,13 +57,19 @@ final class AlertCenter {
     var presenter: (any Presenter)?
     /// On their way, by their rows.
     var runs: [Int64: AlertRun] = [:]
-    /// On the screen, or in the list.
-    var shown: Set<AlertKey> = []
+    /// Others wait in the store until some of them are over.
+    var hasBacklog = false
+    var isTakingUp = false
+    lazy var backlogTimer = LoopTimer { [weak self] in self?.takeDue() }
+    /// By the clock on the wall; what was due well before it is late.
+    private(set) var begunAt: EpochMilliseconds = 0
     /// Those who wait for the person's answer.
     var authorizationWaiters = Waiters()
     lazy var authorizationTimer = LoopTimer { [weak self] in self?.expireAuthorizationWaiters() }
-    /// The alert that asks, where the desktop environment asks.
-    var authorizationHandle: String?
+    /// The question that the desktop environment asks for us: an id that nobody else knows, and its banner.
+    var question: (key: AlertKey, handle: String?)?
+    /// How often the schedule has changed: what was read from the store before is old.
+    var scheduleVersion: UInt64 = 0
     lazy var fetcher = makeFetcher()
     /// Fires when a reminder, the end of quiet hours or that of an authorization is due, and when the clock was set.
     lazy var clock = WallClockTimer { [weak self] in self?.clockFired() }
@@ -75,6 +81,8 @@ final class AlertCenter {
     }
     /// A little after the last push that came late.
     lazy var lateTimer = LoopTimer { [weak self] in self?.tellLate() }
+    /// Images are kept for a day.
+    lazy var sweepTimer = LoopTimer { [weak self] in self?.sweepImages() }
     /// Looks, a little after the inbox has changed, which alerts are of no use any more.
     lazy var inboxTimer = LoopTimer { [weak self] in self?.followInbox() }
 
@@ -96,6 +104,7 @@ final class AlertCenter {
     func begin() {
         guard isOn, !isBegun, !isEnded else { return }
         isBegun = true
+        begunAt = .now
         announce(authorization.expired(now: .now), always: true)
         startPresenter()
     }
@@ -104,7 +113,7 @@ final class AlertCenter {
         guard !isEnded else { return }
         isEnded = true
         guard isBegun else { return }
-        for timer in [authorizationTimer, lateTimer, inboxTimer, restTimer] { timer.stop() }
+        for timer in [authorizationTimer, lateTimer, inboxTimer, restTimer, sweepTimer, backlogTimer] { timer.stop() }
         clock.stop()
         for run in runs.values { run.end() }
         runs = [:]
@@ -119,7 +128,6 @@ final class AlertCenter {
             try AlertTable(connection).delivered()
         } then: { center, result in
             let delivered = (try? result.get()) ?? []
-            center.shown.formUnion(delivered.map(\.key))
             center.makePresenter(adopting: delivered)
             center.takeUp()
         }
@@ -144,26 +152,25 @@ final class AlertCenter {
         }
         presenter?.start()
         presenter?.setBadge(badge)
+        // What came meanwhile.
+        retryRuns()
     }
 
     /// What was on its way when the process ended, reminders that came due since, digests that are due.
     private func takeUp() {
+        let isSummarized = options.lateAlerts == .summary
         store { (connection) throws(StoreError) in
-            var all: [AlertRow] = []
-            while true {
-                let page = try AlertTable(connection).due(after: all.last?.row ?? 0)
-                guard !page.isEmpty else { return (all, try Inbox(connection).unreadCount()) }
-                all += page
-            }
+            if !isSummarized { try AlertTable(connection).forget(.late) }
+            return try Inbox(connection).unreadCount()
         } then: { center, result in
-            center.note(result, "alerts that were on their way could not be read")
-            if case .success((let due, let unread)) = result {
-                center.setBadge(unread)
-                for alert in due where center.runs[alert.row] == nil { center.rejudge(alert) }
-            }
+            center.note(result, "what alerts were on their way could not be read")
+            if case .success(let unread) = result { center.setBadge(unread) }
+            center.takeDue()
             center.passed(isStart: true)
             center.tellLate()
             center.clockFired()
+            center.followInbox()
+            center.sweepImages()
         }
     }
 

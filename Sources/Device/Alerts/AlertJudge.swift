@@ -43,7 +43,7 @@ struct AlertJudge: Sendable {
             AlertKey(desktop: desktop, id: AlertID(notification.id.text)), content,
             dueAt: notification.receivedAt, source: notification.source.rawValue,
             isSilenced: notification.silenced, isLate: notification.late)
-        return judge(alert, imageURL: fetchesImages && isMutable ? Self.imageURL(of: notification) : nil)
+        return judge(alert, imageURL: isMutable ? imageURL(of: notification) : nil)
     }
 
     func judge(_ alert: NewAlert, imageURL: String? = nil) -> Judged {
@@ -55,7 +55,8 @@ struct AlertJudge: Sendable {
     }
 
     /// An APNs payload has to say that it may be changed.
-    private static func imageURL(of notification: Notification) -> String? {
+    func imageURL(of notification: Notification) -> String? {
+        guard fetchesImages else { return nil }
         if let aps = notification.data?["aps"]?.object, aps["mutable-content"]?.integer != 1 { return nil }
         return ImageSource.best(in: [
             "imageUrl": notification.richer.imageURL.map(JSONValue.string),
@@ -71,6 +72,11 @@ extension AlertJudge.Judged {
     func saved(_ connection: Connection, replacing ids: [NotificationID] = []) throws(StoreError) -> Self {
         let table = AlertTable(connection)
         var saved = self
+        if case .show = decision, try table.isFull() {
+            // The inbox has it; so many alerts are of no use to anybody.
+            saved = AlertJudge.Judged(alert: alert, decision: .hide(.tooMany), imageURL: nil)
+            return try saved.saved(connection, replacing: ids)
+        }
         saved.replaced = ids.map { AlertKey(desktop: alert.key.desktop, id: AlertID($0.text)) }
         if case .hide = decision {
             // What it replaces would say what is no longer so.

@@ -31,13 +31,14 @@ final class AlertRun {
     }
 
     init(
-        _ alert: AlertRow, imageURL: String?, isQuiet: Bool, expired: @escaping @EventLoop (AlertRun) -> Void
+        _ alert: AlertRow, imageURL: String?, isQuiet: Bool, isLate: Bool,
+        expired: @escaping @EventLoop (AlertRun) -> Void
     ) {
         row = alert.row
         key = alert.key
         content = alert.content
         isReminder = alert.isReminder
-        isLate = alert.isLate
+        self.isLate = isLate
         place = alert.handle
         self.imageURL = imageURL
         self.isQuiet = isQuiet
