@@ -468,7 +468,8 @@ static void showing(void)
                                               "\"Reply\",\"kind\":\"reply\"},{\"id\":\"MUTE\",\"title\":\"Mute\"}]}]"),
                  BW_OK);
     CHECK_STATUS(
-        bw_reminder_add(device, "{\"id\":\"r-2\",\"title\":\"Chat\",\"category\":\"CHAT\",\"thread\":\"t\"}", NULL), BW_OK);
+        bw_reminder_add(device, "{\"id\":\"r-2\",\"title\":\"Chat\",\"category\":\"CHAT\",\"thread\":\"t\"}", NULL),
+        BW_OK);
     CHECK(was_called(&present, 1), "an alert is shown");
     CHECK(strstr(present.last, "\"REPLY_ACTION\"") != NULL && strstr(present.last, "\"presentation\":15") != NULL,
           "with its actions, and all of it");
