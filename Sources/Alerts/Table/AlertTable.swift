@@ -107,7 +107,7 @@ package struct AlertTable {
         let forgotten = try connection.query(
             """
             DELETE FROM alert WHERE state = 3 AND row NOT IN (
-                SELECT row FROM alert WHERE state = 3 ORDER BY shown_at DESC, row DESC LIMIT ?)
+                SELECT row FROM alert WHERE state = 3 ORDER BY row DESC LIMIT ?)
             RETURNING handle
             """, [.integer(AlertTable.deliveredLimit)]
         ) { (row) throws(StoreError) in try row.optionalText(0) }
@@ -137,7 +137,7 @@ package struct AlertTable {
 
     /// The newest first.
     package func delivered() throws(StoreError) -> [AlertRow] {
-        try rows("state = 3 ORDER BY shown_at DESC, row DESC LIMIT ?", [.integer(AlertTable.deliveredLimit)])
+        try rows("state = 3 ORDER BY row DESC LIMIT ?", [.integer(AlertTable.deliveredLimit)])
     }
 
     // MARK: Rows

@@ -113,12 +113,15 @@ extension AlertCenter {
                     }
                 })
         }
-        guard let system = presenter as? SystemPresenter else {
+        guard options.alerts.kind == .system else {
             return failQuestion(
                 HostError(.unsupported, "nobody can ask the person; set a callback with bw_alerts_on_authorize()"))
         }
+        // It has not been started yet, or has not found out: the question is put when it has.
+        guard let system = presenter as? SystemPresenter else { return }
         guard system.state.isReady else {
-            return failQuestion(HostError(.offline, system.state.problem ?? "there is no notification server yet"))
+            if let problem = system.state.problem { failQuestion(HostError(.offline, problem)) }
+            return
         }
         guard system.state.capabilities?.contains("actions") == true else {
             return failQuestion(
@@ -150,10 +153,16 @@ extension AlertCenter {
         }
     }
 
-    /// The notification server is another one: what was on the screen is gone.
+    /// The notification server is there, or is another one: what was on the screen is gone.
     func askAgain() {
-        guard question != nil, authorization.isAsking else { return }
+        guard authorization.isAsking, !answered.contains(.authorize) else { return }
         askPerson()
+    }
+
+    /// There is no notification server.
+    func nobodyAsks(_ problem: String) {
+        guard authorization.isAsking, !answered.contains(.authorize) else { return }
+        failQuestion(HostError(.offline, problem))
     }
 
     /// Whether what the person did was the answer to our own question.

@@ -176,7 +176,8 @@ extension AlertCenter {
                     "late": isLate ? true : nil, "reminder": isReminder ? true : nil,
                     "image": image.map(JSONValue.object),
                 ]))
-        if let desktop = key.desktop {
+        // Who comes back to many of them does not answer each; and what was silenced was not to be shown.
+        if let desktop = key.desktop, !isLate, reason != AlertDecision.HideReason.silenced.rawValue {
             core?.sendReceipt(id: NotificationID(key.id.text), presented: isPresented, to: desktop)
         }
     }

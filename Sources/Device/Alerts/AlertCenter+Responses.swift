@@ -16,7 +16,9 @@ extension AlertCenter {
             presenter?.setBadge(badge)
             retryRuns()
             askAgain()
-        case .gone(let problem): channel.log(.info, "alerts cannot be shown for now: \(problem)")
+        case .gone(let problem):
+            nobodyAsks(problem)
+            channel.log(.info, "alerts cannot be shown for now: \(problem)")
         case .closed(let key):
             // It expired or was taken away: it stays in the list, as in the server's where it has one.
             _ = isAnswer(key, nil)
@@ -41,10 +43,14 @@ extension AlertCenter {
         then: @escaping @EventLoop (Result<String, HostError>) -> Void
     ) {
         let (now, categories) = (EpochMilliseconds.now, categories)
+        // On the screen, though it is not recorded yet.
+        let presenting = Set(runs.values.lazy.filter(\.machine.isPresenting).map(\.row))
         let then = LoopCallback(then)
         store { (connection) throws(StoreError) -> Responded in
             let table = AlertTable(connection)
-            guard let row = try table.find(key) else { return .unknown }
+            guard let row = try table.find(key), row.state == .delivered || presenting.contains(row.row) else {
+                return .unknown
+            }
             let response: AlertResponse
             do throws(AlertsError) {
                 response = try AlertResponse(
@@ -79,8 +85,8 @@ extension AlertCenter {
     private func taken(_ row: AlertRow, _ response: AlertResponse) {
         counters.responses &+= 1
         channel.waits(.notificationResponse)
-        withdrawRuns(of: [row.key], .removed)
-        presenter?.withdraw(row.key, handle: row.handle)
+        // One that is not recorded yet is taken away when it is about to be: its row is gone.
+        if row.state == .delivered { presenter?.withdraw(row.key, handle: row.handle) }
         switch response.kind {
         case .markRead: markRead(row.key)
         case .tap, .dismiss, .button, .reply: break
@@ -104,6 +110,10 @@ extension AlertCenter {
 
     /// `bw_alerts_remove`.
     func remove(desktop: String?, id: String?, thread: String?, _ then: @escaping Then) {
+        guard desktop == nil || id != nil else {
+            return then(
+                .failure(HostError(.invalid, "a desktop goes with an id only", detail: ["field": "desktop"])))
+        }
         let which: AlertTable.Which
         switch (id, thread) {
         case (let id?, nil): which = .keys([AlertKey(desktop: desktop.map { PeerID($0) }, id: AlertID(id))])

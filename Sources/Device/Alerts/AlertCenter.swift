@@ -165,11 +165,11 @@ final class AlertCenter {
         } then: { center, result in
             center.note(result, "what alerts were on their way could not be read")
             if case .success(let unread) = result { center.setBadge(unread) }
+            center.followInbox()
             center.takeDue()
             center.passed(isStart: true)
             center.tellLate()
             center.clockFired()
-            center.followInbox()
             center.sweepImages()
         }
     }
