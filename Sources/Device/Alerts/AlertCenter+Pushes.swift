@@ -53,7 +53,11 @@ extension AlertCenter {
     /// Takes up what waits in the store, the oldest first.
     func takeDue() {
         hasBacklog = true
-        guard !isTakingUp, runs.count < Self.runLimit else { return }
+        guard !isTakingUp else {
+            takesAgain = true
+            return
+        }
+        guard runs.count < Self.runLimit else { return }
         isTakingUp = true
         let limit = Self.runLimit * 2
         store { (connection) throws(StoreError) -> [(AlertRow, Notification?)] in
@@ -66,11 +70,13 @@ extension AlertCenter {
             }
             return due
         } then: { center, result in
-            center.isTakingUp = false
+            let (ended, takesAgain) = (center.endedMeanwhile, center.takesAgain)
+            (center.isTakingUp, center.endedMeanwhile, center.takesAgain) = (false, [], false)
             center.note(result, "alerts that wait could not be read")
-            let due = ((try? result.get()) ?? []).filter { center.runs[$0.0.row] == nil }
+            let read = (try? result.get()) ?? []
+            let due = read.filter { center.runs[$0.0.row] == nil && !ended.contains($0.0.row) }
             let taken = due.prefix(max(0, Self.runLimit - center.runs.count))
-            center.hasBacklog = due.count > taken.count || due.count + center.runs.count >= limit
+            center.hasBacklog = takesAgain || due.count > taken.count || read.count >= limit
             for (alert, push) in taken {
                 center.rejudge(alert, push, isLate: alert.isLate || alert.dueAt < center.begunAt &- Self.grace)
             }

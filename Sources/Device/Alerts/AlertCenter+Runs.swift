@@ -194,6 +194,7 @@ extension AlertCenter {
     private func finish(_ run: AlertRun, _ outcome: AlertRunStateMachine.Outcome) {
         run.end()
         runs[run.row] = nil
+        if isTakingUp { endedMeanwhile.insert(run.row) }
         defer { if hasBacklog { takeDue() } }
         if outcome.presentation.contains(.badge), outcome.reason == nil || outcome.reason == .willPresent {
             setBadge(run.content.badge)

@@ -60,6 +60,10 @@ final class AlertCenter {
     /// Others wait in the store until some of them are over.
     var hasBacklog = false
     var isTakingUp = false
+    /// Somebody came while those that wait were read.
+    var takesAgain = false
+    /// What ended while those that wait were read.
+    var endedMeanwhile: Set<Int64> = []
     lazy var backlogTimer = LoopTimer { [weak self] in self?.takeDue() }
     /// By the clock on the wall; what was due well before it is late.
     private(set) var begunAt: EpochMilliseconds = 0
