@@ -39,8 +39,18 @@ extension AlertCenter {
         }
     }
 
-    /// One that was stored as to be shown, and was not: as it is decided now.
+    /// One that was stored as to be shown, and was not: as it is decided now. Since it was read it may have been shown.
     func rejudge(_ alert: AlertRow) {
+        store { (connection) throws(StoreError) in
+            try AlertTable(connection).find(alert.row)
+        } then: { center, result in
+            center.note(result, "an alert that waits could not be read")
+            guard case .success(let alert?) = result, alert.state == .due, center.runs[alert.row] == nil else { return }
+            center.decide(alert)
+        }
+    }
+
+    private func decide(_ alert: AlertRow) {
         let judge = makeJudge()
         let decision = judge.decide(alert.subject)
         switch decision {

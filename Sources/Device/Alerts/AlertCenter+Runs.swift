@@ -10,13 +10,11 @@ import Wire
 
 // Alerts on their way to the screen.
 extension AlertCenter {
-    /// So many may be on their way; beyond that the oldest of them is given up.
+    /// So many may be on their way at once; the others wait in the store for their turn.
     private static let runLimit = 256
 
     func run(_ alert: AlertRow, imageURL: String?, isQuiet: Bool) {
-        if runs.count >= Self.runLimit, let oldest = runs.keys.min(), let run = runs[oldest] {
-            carryOut(run.machine.withdraw(.presenterFailed), of: run)
-        }
+        guard runs.count < Self.runLimit else { return }
         let run = AlertRun(alert, imageURL: imageURL, isQuiet: isQuiet) { [weak self] run in
             guard let self else { return }
             let now = EventLoop.now
@@ -179,6 +177,7 @@ extension AlertCenter {
     }
 
     private func finish(_ run: AlertRun, _ outcome: AlertRunStateMachine.Outcome) {
+        defer { if runs.count == Self.runLimit / 2 { takeUpRest() } }
         run.end()
         runs[run.row] = nil
         if outcome.presentation.contains(.badge), outcome.reason == nil || outcome.reason == .willPresent {
@@ -200,6 +199,16 @@ extension AlertCenter {
                 for handle in delivered.close { center.presenter?.withdraw(run.key, handle: handle) }
             }
             center.tellPresented(run.key, run.isReminder, run.isLate, reason: nil, image: run.image)
+        }
+    }
+
+    /// There is room again for what had none.
+    private func takeUpRest() {
+        store { (connection) throws(StoreError) in
+            try AlertTable(connection).due()
+        } then: { center, result in
+            center.note(result, "alerts that wait could not be read")
+            for alert in (try? result.get()) ?? [] where center.runs[alert.row] == nil { center.rejudge(alert) }
         }
     }
 
