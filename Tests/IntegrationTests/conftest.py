@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from peers import FakeDesktop, Peer
+from pictures import Web
 from programs import BELLWIRE, LIBRARY, ROOT, STAGE, Program
 
 Start = Callable[..., Program]
@@ -73,6 +74,14 @@ def fake_desktop() -> Iterator[FakeDesktop]:
     desktop = FakeDesktop()
     yield desktop
     desktop.close()
+
+
+@pytest.fixture(scope="session")
+def web() -> Iterator[Web]:
+    """A web server that does everything wrong."""
+    web = Web()
+    yield web
+    web.close()
 
 
 def compile_c(source: Path, program: Path, *flags: str) -> Path:

@@ -1,5 +1,5 @@
 """Images of pushes, over the C interface: from a server that does everything wrong to the screen, and texts that are
-sealed. The server is that of the fetcher's own tests, on 127.0.0.2, which the device is told to allow."""
+sealed."""
 
 from __future__ import annotations
 
@@ -8,58 +8,17 @@ import ctypes
 import json
 import os
 import struct
-import sys
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from conftest import Start
 from peers import Object
-from programs import ROOT, Program, wait_until
+from pictures import Web, image_of, options, presented
 from test_alerts import House
-
-Start = Callable[..., Program]
-
-
-class Web:
-    """Tests/FetchingTests/Mocks/web.py, which see."""
-
-    def __init__(self) -> None:
-        self.program = Program([sys.executable, ROOT / "Tests/FetchingTests/Mocks/web.py"])
-        ready = json.loads(self.program.line('"ready"', timeout=60).string)["ready"]
-        self.authority = ready.pop("authority")
-        self.ports: dict[str, int] = ready
-
-    def url(self, path: str, host: str = "127.0.0.2", scheme: str = "https", at: str = "secure") -> str:
-        return f"{scheme}://{host}:{self.ports[at]}/{path}"
-
-    @property
-    def said(self) -> list[Object]:
-        return [json.loads(line) for line in self.program.out.all]
-
-    @property
-    def requests(self) -> list[str]:
-        """The paths that were asked for."""
-        return [said["request"] for said in self.said if "request" in said]
-
-    def close(self) -> None:
-        assert self.program.process.stdin is not None
-        self.program.process.stdin.close()
-        self.program.wait()
-
-
-@pytest.fixture(scope="module")
-def web() -> Iterator[Web]:
-    web = Web()
-    yield web
-    web.close()
-
-
-def options(web: Web, **images: Any) -> Object:
-    return {"tls": {"ca_file": web.authority}, "images": {"allow": ["127.0.0.2"], **images}}
 
 
 @pytest.fixture
@@ -69,19 +28,6 @@ def gallery(start: Start, relay: str, tmp_path: Path, web: Web) -> Iterator[Hous
     yield house
     house.device.close()
     house.desktop.close()
-
-
-def image_of(house: House, identity: str) -> Object | None:
-    """What notification.presented says of a push's image, once it was shown."""
-    wait_until(lambda: _presented(house, identity) != [], 20)
-    (presented,) = _presented(house, identity)
-    assert presented["presented"] is True, presented
-    found: Object | None = presented.get("image")
-    return found
-
-
-def _presented(house: House, identity: str) -> list[Object]:
-    return [each for each in house.device.of("notification.presented") if each["id"] == identity]
 
 
 def shown_once(house: House, *titles: str) -> None:
@@ -229,7 +175,7 @@ def test_pictures_that_stall_hold_up_no_other_alert(start: Start, relay: str, tm
     pictures = [house.push(f"Picture {number}", imageUrl=web.url("png")) for number in range(3)]
     plain = house.push("Plain")
     assert image_of(house, plain) is None
-    assert all(_presented(house, each) == [] for each in stalled)
+    assert all(presented(house, each) == [] for each in stalled)
     assert [image_of(house, each) for each in stalled] == [{"error": "timeout"}] * 6
     for each in pictures:
         image = image_of(house, each)
