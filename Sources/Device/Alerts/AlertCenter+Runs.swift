@@ -192,7 +192,6 @@ extension AlertCenter {
     }
 
     private func finish(_ run: AlertRun, _ outcome: AlertRunStateMachine.Outcome) {
-        defer { if runs.count == Self.runLimit / 2 { takeUpRest() } }
         run.end()
         runs[run.row] = nil
         if isTakingUp { endedMeanwhile.insert(run.row) }
@@ -215,16 +214,6 @@ extension AlertCenter {
                 for handle in delivered.close { center.presenter?.withdraw(run.key, handle: handle) }
             }
             center.tellPresented(run.key, run.isReminder, run.isLate, reason: nil, image: run.image)
-        }
-    }
-
-    /// There is room again for what had none.
-    private func takeUpRest() {
-        store { (connection) throws(StoreError) in
-            try AlertTable(connection).due()
-        } then: { center, result in
-            center.note(result, "alerts that wait could not be read")
-            for alert in (try? result.get()) ?? [] where center.runs[alert.row] == nil { center.rejudge(alert) }
         }
     }
 
