@@ -8,8 +8,6 @@ import Wire
 
 // Whether alerts may be shown, and asking the person for it.
 extension AlertCenter {
-    /// The question that the desktop environment asks for us.
-    private static let question = AlertKey(desktop: nil, id: "bellwire.authorization")
     private static let allow = "bellwire.allow"
     private static let deny = "bellwire.deny"
 
@@ -26,9 +24,11 @@ extension AlertCenter {
         case .store(let new): return save(new) { error in then(error.map(Result.failure) ?? self.answer) }
         case .ask, .wait: break
         }
+        // A question that nobody waited for any more may be out of sight, which not every server tells: it is shown again.
+        let isAskedAgain = authorizationWaiters.isEmpty && authorizationHandle != nil
         authorizationWaiters.add(until: EventLoop.now &+ UInt64(clamping: timeout), then)
         authorizationTimer.start(at: authorizationWaiters.nextDeadline)
-        if action == .ask { askPerson() }
+        if action == .ask || isAskedAgain { askPerson() }
     }
 
     /// `bw_alerts_authorize`: the host's answer, or its page of settings.
@@ -101,12 +101,24 @@ extension AlertCenter {
                     }
                 })
         }
-        guard let system = presenter as? SystemPresenter else {
+        guard options.alerts.kind == .system else {
             return failQuestion(
                 HostError(.unsupported, "nobody can ask the person; set a callback with bw_alerts_on_authorize()"))
         }
+        // Right after the start the presenter is not there before the store has answered.
+        store { _ in
+        } then: { center, _ in
+            guard let system = center.presenter as? SystemPresenter else { return }
+            system.decide { [weak center] in center?.ask(on: system) }
+        }
+    }
+
+    /// By an alert of the desktop environment.
+    private func ask(on system: SystemPresenter) {
+        // Somebody may have answered meanwhile.
+        guard !isEnded, authorization.isAsking else { return }
         guard system.state.isReady else {
-            return failQuestion(HostError(.offline, system.state.problem ?? "there is no notification server yet"))
+            return failQuestion(HostError(.offline, system.state.problem ?? "there is no notification server"))
         }
         guard system.state.capabilities?.contains("actions") == true else {
             return failQuestion(
@@ -118,23 +130,41 @@ extension AlertCenter {
             title: "\(options.common.name) would like to send you notifications",
             body: "You can change this later in the program's settings.")
         let alert = PresentedAlert(
-            key: Self.question, content: content,
+            key: .authorization, content: content,
             actions: [
                 Categories.Action(id: Self.allow, title: "Allow"),
                 Categories.Action(id: Self.deny, title: "Don't allow", isDestructive: true),
             ], presentation: .all, isQuiet: false, isReminder: false)
         system.show(alert, replacing: authorizationHandle) { [weak self] result in
+            guard let self, !self.isEnded else { return }
             switch result {
-            case .success(let handle): self?.authorizationHandle = handle
-            case .failure(let error): self?.failQuestion(HostError(.offline, error.message))
+            case .success(let handle):
+                self.takeQuestionAway(unlessOn: handle)
+                self.authorizationHandle = handle
+                if !self.authorization.isAsking { self.takeQuestionAway() }
+            case .failure(let error):
+                if self.authorization.isAsking { self.failQuestion(HostError(.offline, error.message)) }
             }
         }
     }
 
+    /// From the screen.
+    func takeQuestionAway(unlessOn other: String? = nil) {
+        guard let handle = authorizationHandle, handle != other else { return }
+        authorizationHandle = nil
+        presenter?.withdraw(.authorization, handle: handle)
+    }
+
+    /// Who asked is not on the screen any more, and with it the question.
+    func presenterGone(_ problem: String) {
+        guard authorization.isAsking, authorizationHandle != nil else { return }
+        failQuestion(HostError(.offline, problem))
+    }
+
     /// Whether what the person did was the answer to our own question.
     func isAnswer(_ key: AlertKey, _ action: String?) -> Bool {
-        guard key == Self.question else { return false }
-        authorizationHandle = nil
+        guard key == .authorization else { return false }
+        takeQuestionAway()
         switch action {
         case Self.allow: decide(.authorized) { _ in }
         case Self.deny: decide(.denied) { _ in }
@@ -152,8 +182,7 @@ extension AlertCenter {
     }
 
     private func endQuestion(_ error: HostError?) {
-        if let handle = authorizationHandle { presenter?.withdraw(Self.question, handle: handle) }
-        authorizationHandle = nil
+        takeQuestionAway()
         let result = error.map(Result.failure) ?? answer
         authorizationTimer.stop()
         for then in authorizationWaiters.takeAll() { then(result) }

@@ -15,7 +15,9 @@ extension AlertCenter {
         case .ready:
             presenter?.setBadge(badge)
             for run in runs.values { retry(run) }
-        case .gone(let problem): channel.log(.info, "alerts cannot be shown for now: \(problem)")
+        case .gone(let problem):
+            channel.log(.info, "alerts cannot be shown for now: \(problem)")
+            presenterGone(problem)
         case .closed(let key):
             // It expired or was taken away: it stays in the list, as in the server's where it has one.
             _ = isAnswer(key, nil)

@@ -73,6 +73,9 @@ final class SystemPresenter: Presenter {
         server.close(handle)
     }
 
+    /// Finds out whether there is a server that shows alerts; one that can be started is.
+    func decide(then: @escaping @EventLoop () -> Void) { server.decide(then: then) }
+
     func setBadge(_ count: Int64) { server.setBadge(count) }
 
     // MARK: What the server says
@@ -102,6 +105,9 @@ final class SystemPresenter: Presenter {
 }
 
 extension AlertKey {
+    /// The library's own question, whether alerts may be shown.
+    static let authorization = AlertKey(desktop: nil, id: "bellwire.authorization")
+
     /// Neither ids of desktops nor their keys have a space.
     var bannerID: String { "\(desktop?.text ?? "") \(id.text)" }
 
@@ -133,6 +139,7 @@ extension Banner {
             id: alert.key.bannerID, title: content.title, subtitle: content.subtitle, body: content.body,
             actions: alert.actions.filter { $0.kind == .button }.map { Action(id: $0.id, title: $0.title) },
             reply: reply.map { Reply(id: $0.id, title: $0.title, placeholder: $0.placeholder) }, urgency: urgency,
-            sound: sound, imagePath: content.attachments.first, category: content.category, isTransient: false)
+            sound: sound, imagePath: content.attachments.first, category: content.category,
+            isQuestion: alert.key == .authorization)
     }
 }
