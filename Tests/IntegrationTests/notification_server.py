@@ -105,6 +105,10 @@ class Freedesktop(dbus.service.Object):  # type: ignore[misc]
         self.ActionInvoked(dbus.UInt32(number), key)
         self.do_end(number, DISMISSED)
 
+    def do_claim(self, number: int, key: str) -> None:
+        """Says that an action was invoked, and no more."""
+        self.ActionInvoked(dbus.UInt32(number), key)
+
     def do_reply(self, number: int, text: str) -> None:
         self.NotificationReplied(dbus.UInt32(number), text)
         self.do_end(number, DISMISSED)
@@ -148,7 +152,8 @@ class Part:
         self.connection = dbus.bus.BusConnection(os.environ["DBUS_SESSION_BUS_ADDRESS"])
         self.server = Gtk(self.connection) if name == GTK else Freedesktop(self.connection, capabilities or [])
         self.connection.add_signal_receiver(self.badge, "Update", BADGE)
-        self.connection.request_name(name)
+        # A newer one takes the name, as with "dunst" after "mako".
+        self.connection.request_name(name, dbus.bus.NAME_FLAG_ALLOW_REPLACEMENT | dbus.bus.NAME_FLAG_REPLACE_EXISTING)
         self.loop = GLib.MainLoop()
         self.connection.call_on_disconnection(lambda _: self.loop.quit())
         self.rest = b""

@@ -101,7 +101,7 @@ extension AlertCenter {
 
     // MARK: The question
 
-    private func askPerson() {
+    func askPerson() {
         if answered.contains(.authorize) {
             let json: JSONObject = ["name": .string(options.common.name)]
             return channel.ask(
@@ -117,11 +117,20 @@ extension AlertCenter {
             return failQuestion(
                 HostError(.unsupported, "nobody can ask the person; set a callback with bw_alerts_on_authorize()"))
         }
-        // It has not been started yet, or has not found out: the question is put when it has.
-        guard let system = presenter as? SystemPresenter else { return }
+        // Right after the start the presenter is not there before the store has answered.
+        store { _ in
+        } then: { center, _ in
+            guard let system = center.presenter as? SystemPresenter else { return }
+            system.decide { [weak center] in center?.ask(on: system) }
+        }
+    }
+
+    /// By an alert of the desktop environment.
+    private func ask(on system: SystemPresenter) {
+        // Somebody may have answered meanwhile.
+        guard !isEnded, authorization.isAsking else { return }
         guard system.state.isReady else {
-            if let problem = system.state.problem { failQuestion(HostError(.offline, problem)) }
-            return
+            return failQuestion(HostError(.offline, system.state.problem ?? "there is no notification server"))
         }
         guard system.state.capabilities?.contains("actions") == true else {
             return failQuestion(
@@ -133,42 +142,50 @@ extension AlertCenter {
         let content = AlertContent(
             title: "\(options.common.name) would like to send you notifications",
             body: "You can change this later in the program's settings.", level: .timeSensitive)
+        // An id that nobody can guess: whoever is on the bus can say that something was answered.
         let number = UInt64.random(in: 0 ... .max)
-        let key =
-            question?.key ?? AlertKey(desktop: nil, id: AlertID("\(Reminder.reservedPrefix)authorization.\(number)"))
+        let key = AlertKey(desktop: nil, id: AlertID("\(Reminder.reservedPrefix)authorization.\(number)"))
         let alert = PresentedAlert(
             key: key, content: content,
             actions: [
                 Categories.Action(id: Self.allow, title: "Allow"),
                 Categories.Action(id: Self.deny, title: "Don't allow", isDestructive: true),
-            ], presentation: .all, isQuiet: false, isReminder: false)
+            ], presentation: .all, isQuiet: false, isReminder: false, isQuestion: true)
         let place = question?.handle
-        question = (key, place)
+        question = (key, nil)
         system.show(alert, replacing: place) { [weak self] result in
-            guard let self, question?.key == key else { return }
+            guard let self, !isEnded else { return }
             switch result {
-            case .success(let handle): question = (key, handle)
-            case .failure(let error): failQuestion(HostError(.offline, error.message))
+            case .success(let handle):
+                // It was answered, or asked anew, while it was on its way.
+                guard question?.key == key, authorization.isAsking else {
+                    presenter?.withdraw(key, handle: handle)
+                    return
+                }
+                question = (key, handle)
+            case .failure(let error):
+                guard question?.key == key, authorization.isAsking else { return }
+                failQuestion(HostError(.offline, error.message))
             }
         }
     }
 
-    /// The notification server is there, or is another one: what was on the screen is gone.
-    func askAgain() {
-        guard authorization.isAsking, !answered.contains(.authorize) else { return }
-        askPerson()
+    /// From the screen.
+    func takeQuestionAway() {
+        if let question { presenter?.withdraw(question.key, handle: question.handle) }
+        question = nil
     }
 
-    /// There is no notification server.
-    func nobodyAsks(_ problem: String) {
-        guard authorization.isAsking, !answered.contains(.authorize) else { return }
+    /// Who asked is not on the screen any more, and with it the question.
+    func presenterGone(_ problem: String) {
+        guard authorization.isAsking, question?.handle != nil else { return }
         failQuestion(HostError(.offline, problem))
     }
 
     /// Whether what the person did was the answer to our own question.
     func isAnswer(_ key: AlertKey, _ action: String?) -> Bool {
         guard key == question?.key, authorization.isAsking else { return false }
-        question = nil
+        takeQuestionAway()
         switch action {
         case Self.allow: decide(.authorized) { _ in }
         case Self.deny: decide(.denied) { _ in }
@@ -185,8 +202,7 @@ extension AlertCenter {
     }
 
     private func endQuestion(_ error: HostError?) {
-        if let question { presenter?.withdraw(question.key, handle: question.handle) }
-        question = nil
+        takeQuestionAway()
         let result = error.map(Result.failure) ?? answer
         authorizationTimer.stop()
         for then in authorizationWaiters.takeAll() { then(result) }

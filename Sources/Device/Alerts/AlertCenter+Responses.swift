@@ -15,10 +15,11 @@ extension AlertCenter {
         case .ready:
             presenter?.setBadge(badge)
             retryRuns()
-            askAgain()
+            // What was asked by another server is gone from the screen.
+            if question != nil { askPerson() }
         case .gone(let problem):
-            nobodyAsks(problem)
             channel.log(.info, "alerts cannot be shown for now: \(problem)")
+            presenterGone(problem)
         case .closed(let key):
             // It expired or was taken away: it stays in the list, as in the server's where it has one.
             _ = isAnswer(key, nil)

@@ -122,6 +122,7 @@ final class AlertCenter {
         for run in runs.values { run.end() }
         runs = [:]
         fetcher.close()
+        takeQuestionAway()
         presenter?.stop()
         for then in authorizationWaiters.takeAll() { then(.failure(.closed)) }
     }
