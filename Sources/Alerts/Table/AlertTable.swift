@@ -71,6 +71,11 @@ package struct AlertTable {
     /// So many may be on their way at once; a host that shows none for days has the inbox.
     package static let dueLimit: Int64 = 1_000
 
+    /// The youngest.
+    package func lastRow() throws(StoreError) -> Int64 {
+        try connection.integer("SELECT ifnull(max(row), 0) FROM alert")
+    }
+
     package func isFull() throws(StoreError) -> Bool {
         try connection.integer("SELECT count(*) FROM alert WHERE state = 0") >= AlertTable.dueLimit
     }

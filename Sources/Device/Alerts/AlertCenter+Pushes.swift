@@ -48,8 +48,6 @@ extension AlertCenter {
     /// One of an earlier run that was due so long before this one began is late.
     private static let grace: EpochMilliseconds = 60_000
 
-    private static let backlogPause: UInt64 = 200
-
     /// Takes up what waits in the store, the oldest first.
     func takeDue() {
         hasBacklog = true
@@ -76,12 +74,18 @@ extension AlertCenter {
             let read = (try? result.get()) ?? []
             let due = read.filter { center.runs[$0.0.row] == nil && !ended.contains($0.0.row) }
             let taken = due.prefix(max(0, Self.runLimit - center.runs.count))
+            if case .failure = result { return }
+            let pause = center.backlogPause
+            center.backlogPause = Self.shortPause
             center.hasBacklog = takesAgain || due.count > taken.count || read.count >= limit
             for (alert, push) in taken {
-                center.rejudge(alert, push, isLate: alert.isLate || alert.dueAt < center.begunAt &- Self.grace)
+                center.rejudge(
+                    alert, push,
+                    isLate: alert.isLate
+                        || (alert.row <= center.lastEarlierRow && alert.dueAt < center.begunAt &- Self.grace))
             }
             // Where none of them is shown, no end of one brings the next.
-            if center.hasBacklog, center.runs.isEmpty { center.backlogTimer.start(after: Self.backlogPause) }
+            if center.hasBacklog, center.runs.isEmpty { center.backlogTimer.start(after: pause) }
         }
     }
 
@@ -93,7 +97,7 @@ extension AlertCenter {
         let decision = judge.decide(subject)
         switch decision {
         case .show(let isQuiet):
-            run(alert, imageURL: push.flatMap(judge.imageURL(of:)), isQuiet: isQuiet, isLate: isLate)
+            run(alert, imageURL: push.flatMap(judge.namedImageURL(of:)), isQuiet: isQuiet, isLate: isLate)
         case .hold(let hold):
             store { (connection) throws(StoreError) in
                 try AlertTable(connection).hold(alert.row, hold)
@@ -104,17 +108,21 @@ extension AlertCenter {
                 center.wait(for: hold)
             }
         case .hide:
-            drop(alert)
-            tellPresented(alert.key, alert.isReminder, isLate, reason: decision.reason)
+            drop(alert) { [weak self] in
+                self?.tellPresented(alert.key, alert.isReminder, isLate, reason: decision.reason)
+            }
         }
     }
 
-    private func drop(_ alert: AlertRow) {
+    private func drop(_ alert: AlertRow, then: @escaping @EventLoop () -> Void) {
+        let then = LoopCallback<Void> { _ in then() }
         store { (connection) throws(StoreError) in
             try AlertTable(connection).drop(alert.row)
         } then: { center, result in
             center.note(result, "an alert could not be dropped")
-            if case .success(let handle?) = result { center.presenter?.withdraw(alert.key, handle: handle) }
+            guard case .success(let handle) = result else { return }
+            if let handle { center.presenter?.withdraw(alert.key, handle: handle) }
+            then.call(())
         }
     }
 

@@ -88,6 +88,7 @@ extension AlertCenter {
         channel.waits(.notificationResponse)
         // One that is not recorded yet is taken away when it is about to be: its row is gone.
         if row.state == .delivered { presenter?.withdraw(row.key, handle: row.handle) }
+        runs[row.row]?.isAnswered = true
         switch response.kind {
         case .markRead: markRead(row.key)
         case .tap, .dismiss, .button, .reply: break

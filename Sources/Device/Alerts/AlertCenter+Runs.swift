@@ -42,7 +42,7 @@ extension AlertCenter {
         case .ask: ask(about: run)
         case .present(let presentation): present(run, presentation)
         case .finished(let outcome): return finish(run, outcome)
-        case .close(let handle): presenter?.withdraw(run.key, handle: handle)
+        case .close(let handle): closeUnused(handle, of: run.key)
         }
         if !run.machine.isFinished { run.armTimer() }
     }
@@ -187,6 +187,7 @@ extension AlertCenter {
         case .failure(let error):
             counters.failed &+= 1
             channel.log(.warning, "an alert is not on the screen yet: \(error.message)")
+            if run.isAnswered { return carryOut(run.machine.withdraw(.removed), of: run) }
             carryOut(run.machine.presentFailed(now: EventLoop.now), of: run)
         }
     }
@@ -211,9 +212,19 @@ extension AlertCenter {
         } then: { center, result in
             center.note(result, "an alert that was shown could not be recorded")
             if case .success(let delivered) = result {
-                for handle in delivered.close { center.presenter?.withdraw(run.key, handle: handle) }
+                for handle in delivered.close { center.closeUnused(handle, of: run.key) }
             }
             center.tellPresented(run.key, run.isReminder, run.isLate, reason: nil, image: run.image)
+        }
+    }
+
+    /// Takes a banner away, unless it is that of an alert that has taken its place meanwhile: one handle may be both's.
+    private func closeUnused(_ handle: String, of key: AlertKey) {
+        store { (connection) throws(StoreError) in
+            try AlertTable(connection).find(handle: handle) == nil
+        } then: { center, result in
+            guard case .success(true) = result, !center.runs.values.contains(where: { $0.key == key }) else { return }
+            center.presenter?.withdraw(key, handle: handle)
         }
     }
 

@@ -65,8 +65,13 @@ final class AlertCenter {
     /// What ended while those that wait were read.
     var endedMeanwhile: Set<Int64> = []
     lazy var backlogTimer = LoopTimer { [weak self] in self?.takeDue() }
-    /// By the clock on the wall; what was due well before it is late.
+    /// By the clock on the wall; what an earlier run left that was due well before it is late.
     private(set) var begunAt: EpochMilliseconds = 0
+    private(set) var lastEarlierRow: Int64 = 0
+    /// Until the store is asked for more, in milliseconds: longer after a failure.
+    var backlogPause = AlertCenter.shortPause
+    static let shortPause: UInt64 = 200
+    static let longPause: UInt64 = 30_000
     /// Those who wait for the person's answer.
     var authorizationWaiters = Waiters()
     lazy var authorizationTimer = LoopTimer { [weak self] in self?.expireAuthorizationWaiters() }
@@ -166,10 +171,13 @@ final class AlertCenter {
         let isSummarized = options.lateAlerts == .summary
         store { (connection) throws(StoreError) in
             if !isSummarized { try AlertTable(connection).forget(.late) }
-            return try Inbox(connection).unreadCount()
+            return (try AlertTable(connection).lastRow(), try Inbox(connection).unreadCount())
         } then: { center, result in
             center.note(result, "what alerts were on their way could not be read")
-            if case .success(let unread) = result { center.setBadge(unread) }
+            if case .success((let row, let unread)) = result {
+                center.lastEarlierRow = row
+                center.setBadge(unread)
+            }
             center.followInbox()
             center.takeDue()
             center.passed(isStart: true)
@@ -209,6 +217,9 @@ final class AlertCenter {
     /// Tells of a store that has failed where nobody waits for the outcome.
     func note<T>(_ result: Result<T, StoreError>, _ what: String) {
         guard case .failure(let error) = result, error.code != .closed else { return }
+        backlogPause = Self.longPause
+        hasBacklog = true
+        if isBegun, !isEnded { backlogTimer.start(after: Self.longPause) }
         channel.problem("store_failed", "\(what): \(error.message)")
     }
 

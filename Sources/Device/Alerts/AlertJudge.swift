@@ -54,6 +54,12 @@ struct AlertJudge: Sendable {
         settings.decide(subject, authorization: authorization, lateAlerts: lateAlerts, at: now, .system)
     }
 
+    /// Of one that waited in the store: what its data names besides was not kept, nor whether it was to be looked at.
+    func namedImageURL(of notification: Notification) -> String? {
+        guard fetchesImages else { return nil }
+        return ImageSource.best(in: ["imageUrl": notification.richer.imageURL.map(JSONValue.string)])
+    }
+
     /// An APNs payload has to say that it may be changed.
     func imageURL(of notification: Notification) -> String? {
         guard fetchesImages else { return nil }

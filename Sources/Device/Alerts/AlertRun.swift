@@ -22,6 +22,8 @@ final class AlertRun {
     var fetch: Fetch?
     /// An image may still come.
     var isEnriching = false
+    /// The person has answered it before its presenter said that it is there.
+    var isAnswered = false
     /// What became of the image, for `notification.presented`.
     var image: JSONObject?
     private let expired: @EventLoop (AlertRun) -> Void
