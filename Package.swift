@@ -126,7 +126,7 @@ targets += [
     .testTarget(
         name: "DeviceTests",
         dependencies: [
-            "Device", "Desktop", "Relay", "Notifications", "OfflineQueue", "Pairing", "Signalling", "Sealing",
+            "Alerts", "Device", "Desktop", "Relay", "Notifications", "OfflineQueue", "Pairing", "Signalling", "Sealing",
             "Identity",
             "Store", "Hosting", "Transport", "Wire", "JSON",
         ]),

@@ -160,10 +160,31 @@ static void on_response(void *user_data, const char *event, const char *event_js
     bw_free(action);
 }
 
-/* The user's answer. Until there is one, nothing is shown; reminders are kept all the same. */
+/* What the command line asks for: the task, its deadline in words, its title. NULL = nothing, or it is done. */
+static char **words;
+static time_t deadline;
+
+static void add_task(void) {
+    if (!words) return;
+    char body[64];
+    struct tm *local = localtime(&deadline);
+    if (!local || strftime(body, sizeof body, "Due at %H:%M", local) == 0) strcpy(body, "Due soon");
+    char **task = words;
+    words = NULL;
+    check(add_reminder(task[0], task[2], body, ((int64_t)deadline - AHEAD_S) * 1000));
+}
+
+/* The user's answer, or that there is none. A reminder that comes before it would not be shown, so it is added now. */
 static void on_authorization(void *user_data, bw_status status, const char *json) {
     (void)user_data, (void)json;
+    if (status == BW_E_CLOSED) return;
     failed(status);
+    add_task();
+    char *reminders = NULL, *next;
+    check(bw_reminder_list(device, &reminders));
+    fprintf(stderr, "reminder: waiting%s\n", *text_of(reminders, "/0/id", &next) ? "" : ", but no task is due");
+    bw_free(next);
+    bw_free(reminders);
 }
 
 /* With --host: who starts a reminder in a terminal wants to see it there. */
@@ -224,11 +245,13 @@ static int usage(void) {
 
 int main(int argc, char **argv) {
     int is_host = argc > 1 && strcmp(argv[1], "--host") == 0;
-    char **words = argv + 1 + is_host;
     int count = argc - 1 - is_host;
     if (count != 0 && count != 3) return usage();
-    time_t deadline = count == 3 ? parse_deadline(words[1]) : 0;
-    if (deadline < 0) return usage();
+    if (count == 3) {
+        words = argv + 1 + is_host;
+        deadline = parse_deadline(words[1]);
+        if (deadline < 0) return usage();
+    }
 
     /* "system" is the desktop environment's notifications; with "host" the program shows the alerts by itself. */
     check(bw_device_open(is_host ? "{\"alerts\":\"host\"}" : "{\"alerts\":\"system\"}", &device));
@@ -241,15 +264,6 @@ int main(int argc, char **argv) {
     /* What was answered while this program did not run waited in the store. */
     check(bw_device_subscribe(device, "notification.response", on_response, NULL, NULL, NULL));
 
-    if (count == 3) {
-        char body[64];
-        struct tm *local = localtime(&deadline);
-        if (!local || strftime(body, sizeof body, "Due at %H:%M", local) == 0) strcpy(body, "Due soon");
-        check(add_reminder(words[0], words[2], body, ((int64_t)deadline - AHEAD_S) * 1000));
-    }
-    /* The moment to ask is when somebody wants to be reminded. Answered once, it is not asked again. */
-    check(bw_alerts_request_async(device, NULL, 600000, on_authorization, NULL, NULL));
-
     if (pipe(interrupt_pipe) != 0) return EXIT_FAILURE;
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -258,11 +272,8 @@ int main(int argc, char **argv) {
     sigaction(SIGTERM, &action, NULL);
 
     check(bw_device_start(device));
-    char *reminders = NULL, *next = NULL;
-    check(bw_reminder_list(device, &reminders));
-    fprintf(stderr, "reminder: waiting%s\n", *text_of(reminders, "/0/id", &next) ? "" : ", but no task is due");
-    bw_free(next);
-    bw_free(reminders);
+    /* The moment to ask is when somebody wants to be reminded. Answered once, it is not asked again. */
+    check(bw_alerts_request_async(device, NULL, 600000, on_authorization, NULL, NULL));
 
     /* The library has one descriptor to wait for; poll() leaves out the input where its descriptor is -1. */
     struct pollfd wait_for[3] = {
@@ -274,6 +285,7 @@ int main(int argc, char **argv) {
         check(bw_device_dispatch(device));
         if (wait_for[2].revents != 0 && !read_answer()) wait_for[2].fd = -1;
     }
+    add_task(); /* there was no answer yet: it comes at the next start */
     bw_free(shown_id);
     return bw_device_close(device) == BW_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

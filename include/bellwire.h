@@ -536,8 +536,8 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                the queue), "REPLY_ACTION" or another reply's id (with "text"), else the host's own. userInfo and
  *                deepLink are as they came, and are data for the host alone.
  *
- * Errors of all, besides their own: BW_E_STORE; BW_E_UNSUPPORTED with "alerts": "none" for requests, reminders and
- * badges.
+ * Errors of all, besides their own: BW_E_STORE; BW_E_UNSUPPORTED with "alerts": "none" for requests, adding reminders,
+ * positions and badges. At most 1,000 alerts are on their way at once; beyond that a push is in the inbox alone.
  * ============================================================================================================= */
 
 /* {"authorization":{"status","until"?,"advice"},"presenter":{"kind","ready","server"?: its name,"capabilities"?: [],
@@ -697,7 +697,7 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *                          has left the queue: made needless by a newer one ("by"), because it was full, or by the host
  *   notification.presented {"id","presented","reason"?,"late"?,"reminder"?,"image"?:{"path"|"error"}}: an alert of the
  *                          "desktop", or of the host's own, is on the screen or in the list, or is not: silenced,
- *                          disabled, source_disabled, category_disabled, not_determined, denied, late, quiet_hours (it
+ *                          disabled, source_disabled, category_disabled, not_determined, denied, late, too_many, quiet_hours (it
  *                          is in the digest), will_present, presenter_failed, replaced, removed
  *   notification.response  what a person did with an alert: see "Alerts"; kept until it is taken, "redelivered": true
  *                          as above
@@ -760,8 +760,8 @@ BW_API bw_status bw_device_clear_token(bw_device *device, const char *service);
 BW_API bw_status bw_device_receive(bw_device *device, const char *service, const char *payload_json,
                                    char **result_json);
 
-/* Ends a notification.silent: result is "new_data", "no_data" or "failed". After 30 s it has failed. Errors:
- * BW_E_NOT_FOUND (no such one is under way). Since 0.1. */
+/* Ends a notification.silent: result is "new_data", "no_data" or "failed". It has 30 s from its arrival; after that it has
+ * failed. Errors: BW_E_NOT_FOUND (no such one is under way in this run). Since 0.1. */
 BW_API bw_status bw_device_complete(bw_device *device, const char *id, const char *result);
 
 /* ================================================================================================================

@@ -16,7 +16,7 @@ final class HostQueue: Sendable {
     /// Stored events, such as pushes, that are taken from their source at a time.
     static let batchLimit = 64
     /// Questions that may wait; one more is answered at once, as if nobody were there.
-    static let questionLimit = 256
+    static let questionLimit = 2_048
 
     enum Item {
         case event(HostEvent)

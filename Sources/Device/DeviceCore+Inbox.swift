@@ -71,9 +71,11 @@ extension DeviceCore {
     }
 
     /// The host hears that a desktop's part of the inbox is another one.
-    func tellInbox(of desktop: PeerID, unread: Int64?) {
+    ///
+    /// - Parameter isArrival: a push has come, and nothing else is another.
+    func tellInbox(of desktop: PeerID, unread: Int64?, isArrival: Bool = false) {
         channel.post(HostEvent(.inboxChanged, desktop: desktop.text, data: inboxState(of: desktop)))
-        alerts.inboxChanged()
+        if !isArrival { alerts.inboxChanged() }
         if let unread { tell(unread: unread) }
     }
 

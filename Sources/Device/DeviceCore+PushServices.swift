@@ -12,9 +12,12 @@ import Wire
 // What a push service has brought to the program, and the texts that it was not to read.
 extension DeviceCore {
     func receive(_ payload: JSONObject, service: String, _ then: @escaping Then) {
-        guard !service.isEmpty, service.utf8.count <= 64 else {
+        guard let service = PushService(service)?.text else {
             return then(
-                .failure(HostError(.invalid, "service must have 1 to 64 bytes", detail: ["field": "service"])))
+                .failure(
+                    HostError(
+                        .invalid, "service must have 1 to 64 letters, digits and . _ -",
+                        detail: ["field": "service"])))
         }
         guard let push = PushServicePayload.decode(payload) else {
             return then(

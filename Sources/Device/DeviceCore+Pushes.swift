@@ -135,7 +135,7 @@ extension DeviceCore {
             case .stored:
                 isInboxFull = false
                 channel.pushesWait()
-                tellInbox(of: desktop, unread: arrived.unread)
+                tellInbox(of: desktop, unread: arrived.unread, isArrival: true)
                 if let alert = arrived.alert { alerts.entered(alert) }
             case .duplicate: dispatcher.wasStoredBefore()
             case .full:

@@ -130,3 +130,13 @@ package final class KeptEventSource: EventSource {
         }
     }
 }
+
+extension HostChannel {
+    /// An older event gave way to a newer one: the host takes none.
+    package func tooManyKept(_ name: HostEvent.Name) {
+        problem(
+            "too_many_kept",
+            "\(KeptEvents.capacity) events \(name.rawValue) wait for the program, and the oldest gave way; subscribe and "
+                + "dispatch")
+    }
+}

@@ -1,3 +1,4 @@
+import Alerts
 import Desktop
 import Foundation
 import Hosting

@@ -85,6 +85,7 @@ struct BannerRequestTests {
         var banner = Banner(id: "1", title: "t", urgency: .critical, category: "im.received", isTransient: true)
         let critical = request(banner)
         #expect(hint(critical, "urgency") == .byte(2) && critical.expires == 0)
+        #expect(request(Banner(id: "1", title: "t", isQuestion: true)).expires == 0, "a question waits for its answer")
         #expect(hint(critical, "desktop-entry") == .text("org.example.Desk"))
         #expect(hint(critical, "category") == .text("im.received") && hint(critical, "transient") == .bool(true))
         banner.category = "no such\ncategory"

@@ -279,6 +279,46 @@ struct BannerServerTests {
         showing.close()
     }
 
+    @Test("Whether somebody shows banners is known: when the server has said who it is, was started, or is not there")
+    func decided() async throws {
+        func decide(_ showing: Showing) async -> Bool {
+            await withCheckedContinuation { done in
+                showing.server.decide { done.resume(returning: showing.server.isReady) }
+            }
+        }
+        let daemon = try await PrivateBus()
+        var showing = Showing(daemon.address)
+        #expect(await decide(showing) == false)
+        #expect(await decide(showing) == false)
+        let services = try await Services.notifications(on: daemon)
+        try await showing.ready()
+        #expect(await decide(showing))
+        showing.close()
+        showing = Showing(daemon.address)
+        #expect(await decide(showing), "right after the start")
+        services.crash()
+        _ = try await showing.gone()
+        let script = Services.script.path
+        try daemon.offer(interface, "/usr/bin/python3 \(script) \(daemon.text) \(interface)")
+        var isThere = false
+        for _ in 0..<1_000 where !isThere { isThere = await decide(showing) }
+        #expect(isThere)
+        showing.close()
+        #expect(await decide(showing) == false)
+        for address in [BusAddress(""), BusAddress("unix:path=/nonexistent/bus")] {
+            showing = Showing(address, id: "org.example.App")
+            #expect(await decide(showing) == false)
+            showing.close()
+        }
+        // One that is asked while it stops.
+        showing = Showing(daemon.address)
+        let last = Mailbox<Bool>()
+        let server = showing.server
+        server.decide { last.put(server.isReady) }
+        showing.close()
+        #expect(try await last.next() == false)
+    }
+
     @Test("After it was stopped nothing is told, and what is under way still ends once")
     func stopped() async throws {
         let daemon = try await PrivateBus()

@@ -26,6 +26,7 @@ package struct AuthorizationStateMachine: Sendable {
 
     /// What is stored, and was announced; it may have ended since.
     private var announced: Authorization
+    package var stored: Authorization { announced }
     /// A question is open: those who wait for it hear of what ends it.
     package private(set) var isAsking = false
 

@@ -8,7 +8,9 @@ package import Wire
 package struct ImageCache: Sendable {
     /// Milliseconds that a file is kept.
     package static let maximumAge: EpochMilliseconds = 24 * 3_600_000
-    /// Bytes of all files together.
+    /// Files, however small they are.
+    package static let maximumCount = 1_000
+    /// Bytes of all files together, as the disk counts them.
     package static let maximumBytes: Int64 = 200 << 20
     /// Milliseconds after which a file that was never finished is the rest of a crash.
     private static let unfinishedAge: EpochMilliseconds = 600_000
@@ -56,11 +58,21 @@ package struct ImageCache: Sendable {
             }
         }
         var size = kept.reduce(0) { $0 &+ $1.size }
-        for entry in kept.sorted(by: { $0.changedAt < $1.changedAt }) where size > Self.maximumBytes {
+        var number = kept.count
+        for entry in kept.sorted(by: { $0.changedAt < $1.changedAt })
+        where size > Self.maximumBytes || number > Self.maximumCount {
             if unlinkat(folder, entry.name, 0) == 0 { count += 1 }
             size &-= entry.size
+            number -= 1
         }
         return count
+    }
+
+    /// Whether there is nothing to be swept, now or later.
+    package var isEmpty: Bool {
+        guard let folder = try? open(making: false) else { return true }
+        defer { close(folder) }
+        return Self.entries(of: folder).isEmpty
     }
 
     // MARK: The directory
@@ -110,7 +122,10 @@ package struct ImageCache: Sendable {
                 continue
             }
             let changedAt = Int64(status.st_mtim.tv_sec) &* 1_000 &+ Int64(status.st_mtim.tv_nsec) / 1_000_000
-            entries.append(Entry(name: name, size: Int64(status.st_size), changedAt: changedAt, isFinished: isFinished))
+            entries.append(
+                Entry(
+                    name: name, size: max(Int64(status.st_size), Int64(status.st_blocks) &* 512), changedAt: changedAt,
+                    isFinished: isFinished))
         }
         return entries
     }

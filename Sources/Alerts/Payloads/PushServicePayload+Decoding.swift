@@ -67,7 +67,8 @@ extension PushServicePayload {
         let isData = shown.isEmpty && fields.data != nil
         if isData, fields.text("notificationId") != nil || fields.priority == .urgent { shown = fields.shown }
         let badge = count(notification["badge"]) ?? count(notification["notification_count"])
-        let isContentAvailable = truth(message["content_available"]) || (isData && fields.data?.isEmpty == false)
+        let isWork = isData && shown.isEmpty && fields.data?.isEmpty == false
+        let isContentAvailable = truth(message["content_available"]) || isWork
         guard let kind = kind(shown, isContentAvailable, badge) else { return nil }
         var result = PushServicePayload(kind: kind)
         result.take(shown)
@@ -100,6 +101,8 @@ extension PushServicePayload {
         collapseKey = collapseKey ?? fields.text("collapseKey") ?? fields.text("collapse_key")
         deepLink = fields.text("deepLink") ?? fields.text("deep_link")
         data = fields.userInfo
+        isSilenced = fields.isSilenced
+        expiresAt = fields.expiresAt
         guard isMutable else { return }
         image = ImageSource.first(in: payload)
         encryptedBody = fields.object("encrypted_body")
@@ -124,7 +127,17 @@ extension PushServicePayload {
             PushServicePayload.text(beside[name]) ?? PushServicePayload.text(data?[name])
         }
 
-        func object(_ name: String) -> JSONObject? { beside[name]?.object ?? data?[name]?.object }
+        /// Inside FCM's data an object is a text that holds its JSON.
+        func object(_ name: String) -> JSONObject? {
+            let value = beside[name] ?? data?[name]
+            return value?.object ?? value?.string.flatMap { (try? JSONValue(parsing: $0))?.object }
+        }
+
+        var isSilenced: Bool { PushServicePayload.truth(beside["silenced"] ?? data?["silenced"]) }
+        var expiresAt: EpochMilliseconds? {
+            let value = beside["expiresAt"] ?? data?["expiresAt"]
+            return value?.integer ?? value?.string.flatMap { Int64($0) }
+        }
 
         var badge: Int64? { PushServicePayload.count(beside["badge"]) ?? PushServicePayload.count(data?["badge"]) }
 
@@ -165,7 +178,7 @@ extension PushServicePayload {
     }
 
     /// 1, true, or one of them as a text.
-    private static func truth(_ value: JSONValue?) -> Bool {
+    fileprivate static func truth(_ value: JSONValue?) -> Bool {
         value?.bool ?? value?.integer.map { $0 == 1 } ?? value?.string.map { $0 == "1" || $0 == "true" } ?? false
     }
 }

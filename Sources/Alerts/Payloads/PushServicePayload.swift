@@ -33,6 +33,9 @@ package struct PushServicePayload: Sendable, Equatable {
     package var data: JSONObject = [:]
     /// `deepLink`, else `deep_link`, beside the data or in it.
     package var deepLink: String?
+    /// For the inbox alone.
+    package var isSilenced = false
+    package var expiresAt: EpochMilliseconds?
     /// Whether the program is to do something as well.
     package var isContentAvailable = false
     /// Whether images and encrypted bodies of it count: an APNs payload has to say so.
@@ -66,6 +69,8 @@ package struct PushServicePayload: Sendable, Equatable {
         richer.collapseKey = collapseKey
         richer.deepLink = deepLink
         richer.imageURL = image
+        if isSilenced { richer.silenced = true }
+        richer.expiresAt = expiresAt
         richer.encryptedBody = encryptedBody
         return NotificationEvent(
             id: id, title: title, body: body, priority: priority, data: data.isEmpty ? nil : data, richer: richer)

@@ -75,6 +75,9 @@ package struct AlertRunStateMachine: Sendable {
 
     package init() {}
 
+    /// It is being put on the screen.
+    package var isPresenting: Bool { state == .presenting }
+
     package var isFinished: Bool { state == .finished }
 
     /// When ``deadlineReached(now:)`` is to be called.

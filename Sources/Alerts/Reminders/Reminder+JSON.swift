@@ -13,11 +13,18 @@ extension Reminder {
         var alert = object
         (alert["id"], alert["trigger"]) = (nil, nil)
         let reader = try FieldReader(object, allowing: AlertContent.fields + ["id", "trigger"])
+        let id = try reader.plainText("id", 1...AlertContent.nameLimit)
+        guard id?.hasPrefix(Reminder.reservedPrefix) != true else {
+            throw reader.fault("id", "must not begin with \"\(Reminder.reservedPrefix)\": those are the library's own")
+        }
         try self.init(
-            id: try reader.plainText("id", 1...AlertContent.nameLimit).map(AlertID.init) ?? newID,
+            id: id.map(AlertID.init) ?? newID,
             content: try AlertContent(parsing: alert), trigger: try Trigger(parsing: object["trigger"]), addedAt: now,
             in: zone)
     }
+
+    /// Of the ids of digests and of the question for the authorization.
+    package static let reservedPrefix = "bellwire."
 
     /// For the host: the alert with its id, its trigger, and when it comes next.
     package var json: JSONObject {

@@ -51,10 +51,14 @@ package struct ReminderSchedule: Sendable, Equatable {
     package var count: Int { reminders.count }
 
     /// The next first, those of regions last.
-    package var list: [Reminder] {
-        reminders.enumerated().sorted { left, right in
-            (left.element.nextAt ?? .max, left.offset) < (right.element.nextAt ?? .max, right.offset)
-        }.map(\.element)
+    package var list: [Reminder] { inOrder(Array(reminders.indices), .max).map { reminders[$0] } }
+
+    /// Those that are due first, first; `place` is the moment of those that wait for none.
+    private func inOrder(_ indices: [Int], _ place: EpochMilliseconds) -> [Int] {
+        indices.sorted { left, right in
+            let (first, second) = (reminders[left].nextAt ?? place, reminders[right].nextAt ?? place)
+            return first == second ? left < right : first < second
+        }
     }
 
     /// When the next one is due; `nil` = no time is waited for.
@@ -136,7 +140,7 @@ package struct ReminderSchedule: Sendable, Equatable {
         _ indices: [Int], _ now: EpochMilliseconds, isStart: Bool, _ zone: LocalTime, _ change: inout Change
     ) {
         // `indices` ascend.
-        for index in indices.sorted(by: { (reminders[$0].nextAt ?? now, $0) < (reminders[$1].nextAt ?? now, $1) }) {
+        for index in inOrder(indices, now) {
             let dueAt = reminders[index].fire(now, grace: Self.grace, zone)
             let reminder = reminders[index]
             let isLate = isStart && dueAt < now.adding(-Self.grace)

@@ -52,6 +52,8 @@ package enum AlertDecision: Sendable, Equatable {
         case notDetermined = "not_determined"
         case denied
         case late
+        /// Too many are on their way to a screen that shows none.
+        case tooMany = "too_many"
     }
 
     /// As `notification.presented` says it; `nil` = it is shown.

@@ -47,6 +47,13 @@ extension AlertTable {
         // One that nobody has seen yet is part of this one.
         if let unseen = try find(key), unseen.state == .due { count &+= Digest.count(unseen) ?? 0 }
         let held = try held(hold)
+        // One alone comes as it is, with all that can be done with it.
+        if count == 1, let only = held.first {
+            try connection.execute(
+                "UPDATE alert SET state = ? WHERE row = ?",
+                [.integer(AlertRow.State.due.rawValue), .integer(only.row)])
+            return try find(only.row)
+        }
         let digest = Digest.content(of: held.map(\.content), count: count, hold: hold)
         try forget(hold)
         // As a reminder: it is the program's own, and what makes it late was heeded before.

@@ -68,6 +68,26 @@ package struct AlertTable {
             ]) > 0
     }
 
+    /// So many may be on their way at once; a host that shows none for days has the inbox.
+    package static let dueLimit: Int64 = 1_000
+
+    /// The youngest.
+    package func lastRow() throws(StoreError) -> Int64 {
+        try connection.integer("SELECT ifnull(max(row), 0) FROM alert")
+    }
+
+    package func isFull() throws(StoreError) -> Bool {
+        try connection.integer("SELECT count(*) FROM alert WHERE state = 0") >= AlertTable.dueLimit
+    }
+
+    /// Those of pushes, in whatever state, with whose they are.
+    package func ofDesktops() throws(StoreError) -> [(AlertKey, PeerID)] {
+        try connection.query("SELECT desktop, id FROM alert WHERE desktop <> ''") { (row) throws(StoreError) in
+            let desktop = PeerID(try row.text(0))
+            return (AlertKey(desktop: desktop, id: AlertID(try row.text(1))), desktop)
+        }
+    }
+
     package struct Delivered: Sendable, Equatable {
         /// It is in the list of delivered ones. Else it was replaced or taken back meanwhile.
         package let isThere: Bool
@@ -92,7 +112,7 @@ package struct AlertTable {
         let forgotten = try connection.query(
             """
             DELETE FROM alert WHERE state = 3 AND row NOT IN (
-                SELECT row FROM alert WHERE state = 3 ORDER BY shown_at DESC, row DESC LIMIT ?)
+                SELECT row FROM alert WHERE state = 3 ORDER BY row DESC LIMIT ?)
             RETURNING handle
             """, [.integer(AlertTable.deliveredLimit)]
         ) { (row) throws(StoreError) in try row.optionalText(0) }
@@ -122,7 +142,7 @@ package struct AlertTable {
 
     /// The newest first.
     package func delivered() throws(StoreError) -> [AlertRow] {
-        try rows("state = 3 ORDER BY shown_at DESC, row DESC LIMIT ?", [.integer(AlertTable.deliveredLimit)])
+        try rows("state = 3 ORDER BY row DESC LIMIT ?", [.integer(AlertTable.deliveredLimit)])
     }
 
     // MARK: Rows

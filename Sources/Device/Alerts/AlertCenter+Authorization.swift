@@ -8,8 +8,6 @@ import Wire
 
 // Whether alerts may be shown, and asking the person for it.
 extension AlertCenter {
-    /// The question that the desktop environment asks for us.
-    private static let question = AlertKey(desktop: nil, id: "bellwire.authorization")
     private static let allow = "bellwire.allow"
     private static let deny = "bellwire.deny"
 
@@ -19,16 +17,20 @@ extension AlertCenter {
             return then(.failure(HostError(.offline, "the device has not been started; call bw_device_start() first")))
         }
         let now = EpochMilliseconds.now
+        let before = authorization
         let action = authorization.request(provisional: isProvisional, now: now)
         switch action {
         case .answer(let answer): return then(.success(JSONValue.object(answer.json(now)).serialized()))
         case .denied(let answer): return then(.failure(.refused(answer, now)))
-        case .store(let new): return save(new) { error in then(error.map(Result.failure) ?? self.answer) }
+        case .store(let new):
+            return save(new, insteadOf: before) { error in then(error.map(Result.failure) ?? self.answer) }
         case .ask, .wait: break
         }
+        // A question that nobody waits for may have gone away unseen.
+        let isForgotten = authorizationWaiters.isEmpty
         authorizationWaiters.add(until: EventLoop.now &+ UInt64(clamping: timeout), then)
         authorizationTimer.start(at: authorizationWaiters.nextDeadline)
-        if action == .ask { askPerson() }
+        if action == .ask || isForgotten { askPerson() }
     }
 
     /// `bw_alerts_authorize`: the host's answer, or its page of settings.
@@ -41,13 +43,14 @@ extension AlertCenter {
     }
 
     private func decide(_ new: Authorization, then: @escaping @EventLoop (HostError?) -> Void) {
+        let before = authorization
         let wasAsking = authorization.isAsking
         switch authorization.decided(new, now: .now) {
         case .none:
             endQuestion(nil)
             then(nil)
         case .store(let new):
-            save(new) { [weak self] error in
+            save(new, insteadOf: before) { [weak self] error in
                 if wasAsking { self?.endQuestion(error) }
                 then(error)
             }
@@ -55,21 +58,30 @@ extension AlertCenter {
     }
 
     /// Durable before it is told.
-    private func save(_ new: Authorization, then: @escaping @EventLoop (HostError?) -> Void) {
+    private func save(
+        _ new: Authorization, insteadOf before: AuthorizationStateMachine,
+        then: @escaping @EventLoop (HostError?) -> Void
+    ) {
         let then = LoopCallback(then)
         storeAlways { (connection) throws(StoreError) in
             try AlertPreferences(connection).save(new)
         } then: { center, result in
+            if let error = Self.failure(result) {
+                // As it is on the disk, unless it was decided anew meanwhile.
+                if center.authorization.stored == new { center.authorization = before }
+                center.authorization.askFailed()
+                return then.call(error)
+            }
             center.tellAuthorization()
             center.armClock()
-            then.call(Self.failure(result))
+            then.call(nil)
         }
     }
 
     /// It may have ended.
     func announce(_ action: AuthorizationStateMachine.DecideAction, always: Bool = false) {
         switch action {
-        case .store(let new): save(new) { _ in }
+        case .store(let new): save(new, insteadOf: authorization) { _ in }
         case .none: if always { tellAuthorization() }
         }
     }
@@ -89,7 +101,7 @@ extension AlertCenter {
 
     // MARK: The question
 
-    private func askPerson() {
+    func askPerson() {
         if answered.contains(.authorize) {
             let json: JSONObject = ["name": .string(options.common.name)]
             return channel.ask(
@@ -101,12 +113,24 @@ extension AlertCenter {
                     }
                 })
         }
-        guard let system = presenter as? SystemPresenter else {
+        guard options.alerts.kind == .system else {
             return failQuestion(
                 HostError(.unsupported, "nobody can ask the person; set a callback with bw_alerts_on_authorize()"))
         }
+        // Right after the start the presenter is not there before the store has answered.
+        store { _ in
+        } then: { center, _ in
+            guard let system = center.presenter as? SystemPresenter else { return }
+            system.decide { [weak center] in center?.ask(on: system) }
+        }
+    }
+
+    /// By an alert of the desktop environment.
+    private func ask(on system: SystemPresenter) {
+        // Somebody may have answered meanwhile.
+        guard !isEnded, authorization.isAsking else { return }
         guard system.state.isReady else {
-            return failQuestion(HostError(.offline, system.state.problem ?? "there is no notification server yet"))
+            return failQuestion(HostError(.offline, system.state.problem ?? "there is no notification server"))
         }
         guard system.state.capabilities?.contains("actions") == true else {
             return failQuestion(
@@ -114,32 +138,58 @@ extension AlertCenter {
                     .unsupported,
                     "the notification server shows no buttons; set a callback with bw_alerts_on_authorize()"))
         }
+        // It stays until it is answered.
         let content = AlertContent(
             title: "\(options.common.name) would like to send you notifications",
-            body: "You can change this later in the program's settings.")
+            body: "You can change this later in the program's settings.", level: .timeSensitive)
+        // An id that nobody can guess: whoever is on the bus can say that something was answered.
+        let number = UInt64.random(in: 0 ... .max)
+        let key = AlertKey(desktop: nil, id: AlertID("\(Reminder.reservedPrefix)authorization.\(number)"))
         let alert = PresentedAlert(
-            key: Self.question, content: content,
+            key: key, content: content,
             actions: [
                 Categories.Action(id: Self.allow, title: "Allow"),
                 Categories.Action(id: Self.deny, title: "Don't allow", isDestructive: true),
-            ], presentation: .all, isQuiet: false, isReminder: false)
-        system.show(alert, replacing: authorizationHandle) { [weak self] result in
+            ], presentation: .all, isQuiet: false, isReminder: false, isQuestion: true)
+        let place = question?.handle
+        question = (key, nil)
+        system.show(alert, replacing: place) { [weak self] result in
+            guard let self, !isEnded else { return }
             switch result {
-            case .success(let handle): self?.authorizationHandle = handle
-            case .failure(let error): self?.failQuestion(HostError(.offline, error.message))
+            case .success(let handle):
+                // It was answered, or asked anew, while it was on its way.
+                guard question?.key == key, authorization.isAsking else {
+                    presenter?.withdraw(key, handle: handle)
+                    return
+                }
+                question = (key, handle)
+            case .failure(let error):
+                guard question?.key == key, authorization.isAsking else { return }
+                failQuestion(HostError(.offline, error.message))
             }
         }
     }
 
+    /// From the screen.
+    func takeQuestionAway() {
+        if let question { presenter?.withdraw(question.key, handle: question.handle) }
+        question = nil
+    }
+
+    /// Who asked is not on the screen any more, and with it the question.
+    func presenterGone(_ problem: String) {
+        guard authorization.isAsking, question?.handle != nil else { return }
+        failQuestion(HostError(.offline, problem))
+    }
+
     /// Whether what the person did was the answer to our own question.
     func isAnswer(_ key: AlertKey, _ action: String?) -> Bool {
-        guard key == Self.question else { return false }
-        authorizationHandle = nil
+        guard key == question?.key, authorization.isAsking else { return false }
+        takeQuestionAway()
         switch action {
         case Self.allow: decide(.authorized) { _ in }
         case Self.deny: decide(.denied) { _ in }
         default:
-            guard authorization.isAsking else { break }
             failQuestion(HostError(.timeout, "the question was closed without an answer; it may be asked again"))
         }
         return true
@@ -152,8 +202,7 @@ extension AlertCenter {
     }
 
     private func endQuestion(_ error: HostError?) {
-        if let handle = authorizationHandle { presenter?.withdraw(Self.question, handle: handle) }
-        authorizationHandle = nil
+        takeQuestionAway()
         let result = error.map(Result.failure) ?? answer
         authorizationTimer.stop()
         for then in authorizationWaiters.takeAll() { then(result) }

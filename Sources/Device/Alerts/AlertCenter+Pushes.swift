@@ -17,7 +17,8 @@ extension AlertCenter {
         let now = EpochMilliseconds.now
         return AlertJudge(
             settings: settings, authorization: authorization.current(now).status, lateAlerts: options.lateAlerts,
-            fetchesImages: options.alerts.images.isEnabled && options.common.stateDirectory != nil, now: now)
+            fetchesImages: options.alerts.images.isEnabled && options.common.stateDirectory != nil,
+            programName: options.common.name, now: now)
     }
 
     /// It is in the store, with what became of it.
@@ -25,56 +26,103 @@ extension AlertCenter {
         guard isBegun, !isEnded else { return }
         withdrawRuns(of: [judged.alert.key] + judged.replaced, .replaced)
         for handle in judged.obsolete { presenter?.withdraw(judged.alert.key, handle: handle) }
-        for key in judged.replaced { shown.remove(key) }
         switch judged.decision {
         case .show(let isQuiet):
-            if let row = judged.row { run(row, imageURL: judged.imageURL, isQuiet: isQuiet) }
+            guard let row = judged.row else { return }
+            // Each in its turn.
+            guard !hasBacklog, runs.count < Self.runLimit else { return takeDue() }
+            run(row, imageURL: judged.imageURL, isQuiet: isQuiet)
         case .hold(let hold):
+            setBadge(judged.alert.content.badge)
             tellPresented(judged.alert, reason: judged.decision.reason)
             wait(for: hold)
-        case .hide:
-            shown.remove(judged.alert.key)
-            setBadge(of: judged.alert.content, allowed: judged.decision)
+        case .hide(let reason):
+            // A badge is in nobody's way; what is silenced is for the inbox alone.
+            if reason != .silenced { setBadge(judged.alert.content.badge) }
             tellPresented(judged.alert, reason: judged.decision.reason)
         }
     }
 
-    /// One that was stored as to be shown, and was not: as it is decided now. Since it was read it may have been shown.
-    func rejudge(_ alert: AlertRow) {
-        store { (connection) throws(StoreError) in
-            try AlertTable(connection).find(alert.row)
+    /// So many alerts are on their way at a time; the others wait in the store, where they are anyway.
+    static let runLimit = 32
+    /// One of an earlier run that was due so long before this one began is late.
+    private static let grace: EpochMilliseconds = 60_000
+
+    /// Takes up what waits in the store, the oldest first.
+    func takeDue() {
+        hasBacklog = true
+        guard !isTakingUp else {
+            takesAgain = true
+            return
+        }
+        guard runs.count < Self.runLimit else { return }
+        isTakingUp = true
+        let limit = Self.runLimit * 2
+        store { (connection) throws(StoreError) -> [(AlertRow, Notification?)] in
+            var due: [(AlertRow, Notification?)] = []
+            for alert in try AlertTable(connection).due(limit: limit) {
+                let push = try alert.key.desktop.flatMap { (desktop) throws(StoreError) in
+                    try Inbox(connection).find(NotificationID(alert.key.id.text), of: desktop)
+                }
+                due.append((alert, push?.notification))
+            }
+            return due
         } then: { center, result in
-            center.note(result, "an alert that waits could not be read")
-            guard case .success(let alert?) = result, alert.state == .due, center.runs[alert.row] == nil else { return }
-            center.decide(alert)
+            let (ended, takesAgain) = (center.endedMeanwhile, center.takesAgain)
+            (center.isTakingUp, center.endedMeanwhile, center.takesAgain) = (false, [], false)
+            center.note(result, "alerts that wait could not be read")
+            let read = (try? result.get()) ?? []
+            let due = read.filter { center.runs[$0.0.row] == nil && !ended.contains($0.0.row) }
+            let taken = due.prefix(max(0, Self.runLimit - center.runs.count))
+            if case .failure = result { return }
+            let pause = center.backlogPause
+            center.backlogPause = Self.shortPause
+            center.hasBacklog = takesAgain || due.count > taken.count || read.count >= limit
+            for (alert, push) in taken {
+                center.rejudge(
+                    alert, push,
+                    isLate: alert.isLate
+                        || (alert.row <= center.lastEarlierRow && alert.dueAt < center.begunAt &- Self.grace))
+            }
+            // Where none of them is shown, no end of one brings the next.
+            if center.hasBacklog, center.runs.isEmpty { center.backlogTimer.start(after: pause) }
         }
     }
 
-    private func decide(_ alert: AlertRow) {
+    /// One that was stored as to be shown, and was not: as it is decided now.
+    func rejudge(_ alert: AlertRow, _ push: Notification? = nil, isLate: Bool) {
         let judge = makeJudge()
-        let decision = judge.decide(alert.subject)
+        var subject = alert.subject
+        subject.isLate = isLate
+        let decision = judge.decide(subject)
         switch decision {
-        case .show(let isQuiet): run(alert, imageURL: nil, isQuiet: isQuiet)
+        case .show(let isQuiet):
+            run(alert, imageURL: push.flatMap(judge.namedImageURL(of:)), isQuiet: isQuiet, isLate: isLate)
         case .hold(let hold):
             store { (connection) throws(StoreError) in
                 try AlertTable(connection).hold(alert.row, hold)
             } then: { center, result in
                 center.note(result, "an alert could not be held back")
                 if let handle = try? result.get() { center.presenter?.withdraw(alert.key, handle: handle) }
-                center.tellPresented(alert.key, alert.isReminder, alert.isLate, reason: decision.reason)
+                center.tellPresented(alert.key, alert.isReminder, isLate, reason: decision.reason)
                 center.wait(for: hold)
             }
         case .hide:
-            drop(alert.row)
-            tellPresented(alert.key, alert.isReminder, alert.isLate, reason: decision.reason)
+            drop(alert) { [weak self] in
+                self?.tellPresented(alert.key, alert.isReminder, isLate, reason: decision.reason)
+            }
         }
     }
 
-    func drop(_ row: Int64) {
+    private func drop(_ alert: AlertRow, then: @escaping @EventLoop () -> Void) {
+        let then = LoopCallback<Void> { _ in then() }
         store { (connection) throws(StoreError) in
-            try AlertTable(connection).drop(row)
+            try AlertTable(connection).drop(alert.row)
         } then: { center, result in
             center.note(result, "an alert could not be dropped")
+            guard case .success(let handle) = result else { return }
+            if let handle { center.presenter?.withdraw(alert.key, handle: handle) }
+            then.call(())
         }
     }
 
@@ -86,14 +134,21 @@ extension AlertCenter {
     private func wait(for hold: AlertDecision.Hold) {
         switch hold {
         case .quietHours: armClock()
-        case .late: lateTimer.start(after: Self.latePause)
+        case .late: if !lateTimer.isRunning { lateTimer.start(after: Self.latePause) }
         }
     }
 
     /// One alert for all that came late.
     func tellLate() {
         guard options.lateAlerts == .summary else { return }
-        release(.late)
+        guard settings.isQuiet(at: .now, .system) else { return release(.late) }
+        // One alert is enough, when it is quiet no more.
+        store { (connection) throws(StoreError) in
+            try AlertTable(connection).moveLateToQuiet()
+        } then: { center, result in
+            center.note(result, "what came late could not be held back")
+            center.armClock()
+        }
     }
 
     /// One alert for all that quiet hours held back, when they are over.
@@ -110,7 +165,7 @@ extension AlertCenter {
             center.note(result, "what was held back could not be told")
             if case .success(let digest?) = result {
                 center.withdrawRuns(of: [digest.key], .replaced, except: digest.row)
-                center.rejudge(digest)
+                center.rejudge(digest, isLate: false)
             }
         }
     }
@@ -135,7 +190,8 @@ extension AlertCenter {
                     "late": isLate ? true : nil, "reminder": isReminder ? true : nil,
                     "image": image.map(JSONValue.object),
                 ]))
-        if let desktop = key.desktop {
+        // Who comes back to many of them does not answer each; and what was silenced was not to be shown.
+        if let desktop = key.desktop, !isLate, reason != AlertDecision.HideReason.silenced.rawValue {
             core?.sendReceipt(id: NotificationID(key.id.text), presented: isPresented, to: desktop)
         }
     }

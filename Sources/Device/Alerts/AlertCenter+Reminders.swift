@@ -74,6 +74,7 @@ extension AlertCenter {
     private func save(
         _ change: ReminderSchedule.Change, then: @escaping @Sendable @EventLoop (AlertCenter, HostError?) -> Void
     ) {
+        scheduleVersion &+= 1
         armClock()
         let judge = judge
         storeAlways { (connection) throws(StoreError) -> [AlertJudge.Judged] in
@@ -101,10 +102,14 @@ extension AlertCenter {
     private func reload(
         after error: StoreError, _ then: @escaping @Sendable @EventLoop (AlertCenter, HostError?) -> Void
     ) {
+        let version = scheduleVersion
         storeAlways { (connection) throws(StoreError) in
             try ReminderTable(connection).all()
         } then: { center, result in
+            // What has changed since is in the store behind this.
+            guard version == center.scheduleVersion else { return center.reload(after: error, then) }
             if case .success(let reminders) = result { center.schedule = ReminderSchedule(reminders) }
+            center.restClock()
             then(center, HostError(error))
         }
     }

@@ -48,11 +48,14 @@ extension AlertCenter {
         do throws(AlertsError) { new = try Categories(parsing: value) } catch {
             return then(.failure(HostError(error)))
         }
+        let before = categories
         categories = new
         storeAlways { (connection) throws(StoreError) in
             try AlertPreferences(connection).save(new)
-        } then: { _, result in
-            then(Self.failure(result).map(Result.failure) ?? .success("{}"))
+        } then: { center, result in
+            guard let error = Self.failure(result) else { return then(.success("{}")) }
+            if center.categories == new { center.categories = before }
+            then(.failure(error))
         }
     }
 

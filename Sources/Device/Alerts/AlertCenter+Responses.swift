@@ -14,8 +14,12 @@ extension AlertCenter {
         switch event {
         case .ready:
             presenter?.setBadge(badge)
-            for run in runs.values { retry(run) }
-        case .gone(let problem): channel.log(.info, "alerts cannot be shown for now: \(problem)")
+            retryRuns()
+            // What was asked by another server is gone from the screen.
+            if question != nil { askPerson() }
+        case .gone(let problem):
+            channel.log(.info, "alerts cannot be shown for now: \(problem)")
+            presenterGone(problem)
         case .closed(let key):
             // It expired or was taken away: it stays in the list, as in the server's where it has one.
             _ = isAnswer(key, nil)
@@ -29,7 +33,7 @@ extension AlertCenter {
     }
 
     private enum Responded: Sendable {
-        case taken(AlertRow, AlertResponse)
+        case taken(AlertRow, AlertResponse, displaced: Bool)
         case unknown
         case refused(AlertsError)
     }
@@ -40,10 +44,14 @@ extension AlertCenter {
         then: @escaping @EventLoop (Result<String, HostError>) -> Void
     ) {
         let (now, categories) = (EpochMilliseconds.now, categories)
+        // On the screen, though it is not recorded yet.
+        let presenting = Set(runs.values.lazy.filter(\.machine.isPresenting).map(\.row))
         let then = LoopCallback(then)
         store { (connection) throws(StoreError) -> Responded in
             let table = AlertTable(connection)
-            guard let row = try table.find(key) else { return .unknown }
+            guard let row = try table.find(key), row.state == .delivered || presenting.contains(row.row) else {
+                return .unknown
+            }
             let response: AlertResponse
             do throws(AlertsError) {
                 response = try AlertResponse(
@@ -56,10 +64,10 @@ extension AlertCenter {
                 push = try Inbox(connection).find(NotificationID(key.id.text), of: desktop)?.notification.receivedData()
             }
             let data = response.data(of: row, push: push, at: now)
-            try KeptEvents(connection).add(
+            let isRoomy = try KeptEvents(connection).add(
                 HostEvent(.notificationResponse, desktop: key.desktop?.text, data: data))
             try table.drop(row.row)
-            return .taken(row, response)
+            return .taken(row, response, displaced: !isRoomy)
         } then: { center, result in
             switch result {
             case .failure(let error):
@@ -67,8 +75,9 @@ extension AlertCenter {
                 then.call(.failure(HostError(error)))
             case .success(.unknown): then.call(.failure(.noSuchAlert))
             case .success(.refused(let error)): then.call(.failure(HostError(error)))
-            case .success(.taken(let row, let response)):
+            case .success(.taken(let row, let response, let isDisplaced)):
                 center.taken(row, response)
+                if isDisplaced { center.channel.tooManyKept(.notificationResponse) }
                 then.call(.success("{}"))
             }
         }
@@ -77,9 +86,9 @@ extension AlertCenter {
     private func taken(_ row: AlertRow, _ response: AlertResponse) {
         counters.responses &+= 1
         channel.waits(.notificationResponse)
-        shown.remove(row.key)
-        withdrawRuns(of: [row.key], .removed)
-        presenter?.withdraw(row.key, handle: row.handle)
+        // One that is not recorded yet is taken away when it is about to be: its row is gone.
+        if row.state == .delivered { presenter?.withdraw(row.key, handle: row.handle) }
+        runs[row.row]?.isAnswered = true
         switch response.kind {
         case .markRead: markRead(row.key)
         case .tap, .dismiss, .button, .reply: break
@@ -103,6 +112,10 @@ extension AlertCenter {
 
     /// `bw_alerts_remove`.
     func remove(desktop: String?, id: String?, thread: String?, _ then: @escaping Then) {
+        guard desktop == nil || id != nil else {
+            return then(
+                .failure(HostError(.invalid, "a desktop goes with an id only", detail: ["field": "desktop"])))
+        }
         let which: AlertTable.Which
         switch (id, thread) {
         case (let id?, nil): which = .keys([AlertKey(desktop: desktop.map { PeerID($0) }, id: AlertID(id))])
@@ -125,16 +138,12 @@ extension AlertCenter {
 
     private func withdraw(_ removed: [AlertTable.Removed]) {
         withdrawRuns(of: removed.filter { $0.state == .due }.map(\.key), .removed)
-        for alert in removed {
-            shown.remove(alert.key)
-            if alert.state == .delivered { presenter?.withdraw(alert.key, handle: alert.handle) }
-        }
+        for alert in removed { presenter?.withdraw(alert.key, handle: alert.handle) }
     }
 
     /// The desktop was unpaired.
     func forget(_ desktop: PeerID) {
-        guard isBegun else { return }
-        store { (connection) throws(StoreError) in
+        storeAlways { (connection) throws(StoreError) in
             try AlertTable(connection).remove(.desktop(desktop))
         } then: { center, result in
             center.note(result, "alerts of a desktop could not be removed")
@@ -148,21 +157,20 @@ extension AlertCenter {
 
     /// Something was read, deleted or cleared, here or elsewhere.
     func inboxChanged() {
-        guard isBegun, !shown.isEmpty || !runs.isEmpty else { return }
+        guard isBegun, !isEnded, !inboxTimer.isRunning else { return }
         inboxTimer.start(after: Self.inboxPause)
     }
 
-    /// What was read or deleted needs no alert any more.
+    /// What was read or deleted needs no alert any more, and is not in a digest.
     func followInbox() {
-        let keys = shown.union(runs.values.lazy.map(\.key)).filter { $0.desktop != nil }
         store { (connection) throws(StoreError) -> [AlertTable.Removed] in
             let inbox = Inbox(connection)
+            let table = AlertTable(connection)
             var settled: [AlertKey] = []
-            for key in keys {
-                guard let desktop = key.desktop else { continue }
+            for (key, desktop) in try table.ofDesktops() {
                 if try !inbox.isUnread(NotificationID(key.id.text), of: desktop) { settled.append(key) }
             }
-            return try AlertTable(connection).remove(.keys(settled))
+            return try table.remove(.keys(settled))
         } then: { center, result in
             center.note(result, "alerts that are read could not be removed")
             center.withdraw((try? result.get()) ?? [])

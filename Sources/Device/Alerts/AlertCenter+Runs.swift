@@ -10,12 +10,10 @@ import Wire
 
 // Alerts on their way to the screen.
 extension AlertCenter {
-    /// So many may be on their way at once; the others wait in the store for their turn.
-    private static let runLimit = 256
-
-    func run(_ alert: AlertRow, imageURL: String?, isQuiet: Bool) {
-        guard runs.count < Self.runLimit else { return }
-        let run = AlertRun(alert, imageURL: imageURL, isQuiet: isQuiet) { [weak self] run in
+    func run(_ alert: AlertRow, imageURL: String?, isQuiet: Bool, isLate: Bool? = nil) {
+        let run = AlertRun(
+            alert, imageURL: imageURL, isQuiet: isQuiet, isLate: isLate ?? alert.isLate
+        ) { [weak self] run in
             guard let self else { return }
             let now = EventLoop.now
             let isOver = run.machine.deadline.map { $0 <= now } ?? false
@@ -44,13 +42,15 @@ extension AlertCenter {
         case .ask: ask(about: run)
         case .present(let presentation): present(run, presentation)
         case .finished(let outcome): return finish(run, outcome)
-        case .close(let handle): presenter?.withdraw(run.key, handle: handle)
+        case .close(let handle): closeUnused(handle, of: run.key)
         }
         if !run.machine.isFinished { run.armTimer() }
     }
 
     /// The presenter is there again.
-    func retry(_ run: AlertRun) { carryOut(run.machine.presenterReady(now: EventLoop.now), of: run) }
+    func retryRuns() {
+        for run in runs.values { carryOut(run.machine.presenterReady(now: EventLoop.now), of: run) }
+    }
 
     // MARK: Enrichment
 
@@ -82,7 +82,6 @@ extension AlertCenter {
         let (row, content) = (run.row, run.content)
         store { (connection) throws(StoreError) -> Result<AlertContent, EnrichmentError> in
             let cache = ImageCache(directory: directory)
-            cache.sweep(now: .now)
             let path: String
             do throws(EnrichmentError) {
                 let format = try ImageFormat.accept(fetched.bytes, contentType: fetched.contentType)
@@ -96,6 +95,7 @@ extension AlertCenter {
             try AlertTable(connection).update(row, content)
             return .success(content)
         } then: { center, result in
+            center.sweepImages()
             switch result {
             case .success(.success(let content)):
                 center.counters.images &+= 1
@@ -123,6 +123,20 @@ extension AlertCenter {
         if imageError != nil { counters.imagesRefused &+= 1 }
         run.image = ["path": path.map(JSONValue.string), "error": imageError.map(JSONValue.string)]
     }
+
+    /// What is too old or too much goes, now and for as long as there is something.
+    func sweepImages() {
+        guard let directory = options.common.stateDirectory.map({ "\($0)/images" }), !isEnded else { return }
+        store { (connection) throws(StoreError) in
+            let cache = ImageCache(directory: directory)
+            cache.sweep(now: .now)
+            return cache.isEmpty
+        } then: { center, result in
+            if case .success(false) = result { center.sweepTimer.start(after: Self.sweepPause) }
+        }
+    }
+
+    private static let sweepPause: UInt64 = 3_600_000
 
     // MARK: Before showing
 
@@ -153,7 +167,8 @@ extension AlertCenter {
 
     private func present(_ run: AlertRun, _ presentation: Presentation) {
         guard presentation.contains(.banner) else {
-            // For the list alone: there is nothing to put on the screen.
+            // For the list alone: there is nothing to put on the screen, and what was there says what is no longer so.
+            if let place = run.place { presenter?.withdraw(run.key, handle: place) }
             return presented(run, .success(nil))
         }
         guard let presenter, presenter.isThere else {
@@ -172,14 +187,16 @@ extension AlertCenter {
         case .failure(let error):
             counters.failed &+= 1
             channel.log(.warning, "an alert is not on the screen yet: \(error.message)")
+            if run.isAnswered { return carryOut(run.machine.withdraw(.removed), of: run) }
             carryOut(run.machine.presentFailed(now: EventLoop.now), of: run)
         }
     }
 
     private func finish(_ run: AlertRun, _ outcome: AlertRunStateMachine.Outcome) {
-        defer { if runs.count == Self.runLimit / 2 { takeUpRest() } }
         run.end()
         runs[run.row] = nil
+        if isTakingUp { endedMeanwhile.insert(run.row) }
+        defer { if hasBacklog { takeDue() } }
         if outcome.presentation.contains(.badge), outcome.reason == nil || outcome.reason == .willPresent {
             setBadge(run.content.badge)
         }
@@ -195,20 +212,19 @@ extension AlertCenter {
         } then: { center, result in
             center.note(result, "an alert that was shown could not be recorded")
             if case .success(let delivered) = result {
-                if delivered.isThere { center.shown.insert(run.key) }
-                for handle in delivered.close { center.presenter?.withdraw(run.key, handle: handle) }
+                for handle in delivered.close { center.closeUnused(handle, of: run.key) }
             }
             center.tellPresented(run.key, run.isReminder, run.isLate, reason: nil, image: run.image)
         }
     }
 
-    /// There is room again for what had none.
-    private func takeUpRest() {
+    /// Takes a banner away, unless it is that of an alert that has taken its place meanwhile: one handle may be both's.
+    private func closeUnused(_ handle: String, of key: AlertKey) {
         store { (connection) throws(StoreError) in
-            try AlertTable(connection).due()
+            try AlertTable(connection).find(handle: handle) == nil
         } then: { center, result in
-            center.note(result, "alerts that wait could not be read")
-            for alert in (try? result.get()) ?? [] where center.runs[alert.row] == nil { center.rejudge(alert) }
+            guard case .success(true) = result, !center.runs.values.contains(where: { $0.key == key }) else { return }
+            center.presenter?.withdraw(key, handle: handle)
         }
     }
 
@@ -223,11 +239,6 @@ extension AlertCenter {
     }
 
     // MARK: The badge
-
-    func setBadge(of content: AlertContent, allowed decision: AlertDecision) {
-        // Quiet hours and the like are about what is shown: a badge is not in the way.
-        if case .hide(.silenced) = decision { setBadge(content.badge) }
-    }
 
     func setBadge(_ count: Int64?) {
         guard let count, count != badge else { return }

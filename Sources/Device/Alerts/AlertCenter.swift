@@ -57,18 +57,41 @@ final class AlertCenter {
     var presenter: (any Presenter)?
     /// On their way, by their rows.
     var runs: [Int64: AlertRun] = [:]
-    /// On the screen, or in the list.
-    var shown: Set<AlertKey> = []
+    /// Others wait in the store until some of them are over.
+    var hasBacklog = false
+    var isTakingUp = false
+    /// Somebody came while those that wait were read.
+    var takesAgain = false
+    /// What ended while those that wait were read.
+    var endedMeanwhile: Set<Int64> = []
+    lazy var backlogTimer = LoopTimer { [weak self] in self?.takeDue() }
+    /// By the clock on the wall; what an earlier run left that was due well before it is late.
+    private(set) var begunAt: EpochMilliseconds = 0
+    private(set) var lastEarlierRow: Int64 = 0
+    /// Until the store is asked for more, in milliseconds: longer after a failure.
+    var backlogPause = AlertCenter.shortPause
+    static let shortPause: UInt64 = 200
+    static let longPause: UInt64 = 30_000
     /// Those who wait for the person's answer.
     var authorizationWaiters = Waiters()
     lazy var authorizationTimer = LoopTimer { [weak self] in self?.expireAuthorizationWaiters() }
-    /// The alert that asks, where the desktop environment asks.
-    var authorizationHandle: String?
+    /// The question that the desktop environment asks for us: an id that nobody else knows, and its banner.
+    var question: (key: AlertKey, handle: String?)?
+    /// How often the schedule has changed: what was read from the store before is old.
+    var scheduleVersion: UInt64 = 0
     lazy var fetcher = makeFetcher()
     /// Fires when a reminder, the end of quiet hours or that of an authorization is due, and when the clock was set.
     lazy var clock = WallClockTimer { [weak self] in self?.clockFired() }
+    /// After a failure of the store the clock rests: what is due would be due again at once.
+    var isResting = false
+    lazy var restTimer = LoopTimer { [weak self] in
+        self?.isResting = false
+        self?.clockFired()
+    }
     /// A little after the last push that came late.
     lazy var lateTimer = LoopTimer { [weak self] in self?.tellLate() }
+    /// Images are kept for a day.
+    lazy var sweepTimer = LoopTimer { [weak self] in self?.sweepImages() }
     /// Looks, a little after the inbox has changed, which alerts are of no use any more.
     lazy var inboxTimer = LoopTimer { [weak self] in self?.followInbox() }
 
@@ -90,6 +113,7 @@ final class AlertCenter {
     func begin() {
         guard isOn, !isBegun, !isEnded else { return }
         isBegun = true
+        begunAt = .now
         announce(authorization.expired(now: .now), always: true)
         startPresenter()
     }
@@ -98,11 +122,12 @@ final class AlertCenter {
         guard !isEnded else { return }
         isEnded = true
         guard isBegun else { return }
-        for timer in [authorizationTimer, lateTimer, inboxTimer] { timer.stop() }
+        for timer in [authorizationTimer, lateTimer, inboxTimer, restTimer, sweepTimer, backlogTimer] { timer.stop() }
         clock.stop()
         for run in runs.values { run.end() }
         runs = [:]
         fetcher.close()
+        takeQuestionAway()
         presenter?.stop()
         for then in authorizationWaiters.takeAll() { then(.failure(.closed)) }
     }
@@ -113,7 +138,6 @@ final class AlertCenter {
             try AlertTable(connection).delivered()
         } then: { center, result in
             let delivered = (try? result.get()) ?? []
-            center.shown.formUnion(delivered.map(\.key))
             center.makePresenter(adopting: delivered)
             center.takeUp()
         }
@@ -138,26 +162,28 @@ final class AlertCenter {
         }
         presenter?.start()
         presenter?.setBadge(badge)
+        // What came meanwhile.
+        retryRuns()
     }
 
     /// What was on its way when the process ended, reminders that came due since, digests that are due.
     private func takeUp() {
+        let isSummarized = options.lateAlerts == .summary
         store { (connection) throws(StoreError) in
-            var all: [AlertRow] = []
-            while true {
-                let page = try AlertTable(connection).due(after: all.last?.row ?? 0)
-                guard !page.isEmpty else { return (all, try Inbox(connection).unreadCount()) }
-                all += page
-            }
+            if !isSummarized { try AlertTable(connection).forget(.late) }
+            return (try AlertTable(connection).lastRow(), try Inbox(connection).unreadCount())
         } then: { center, result in
-            center.note(result, "alerts that were on their way could not be read")
-            if case .success((let due, let unread)) = result {
+            center.note(result, "what alerts were on their way could not be read")
+            if case .success((let row, let unread)) = result {
+                center.lastEarlierRow = row
                 center.setBadge(unread)
-                for alert in due where center.runs[alert.row] == nil { center.rejudge(alert) }
             }
+            center.followInbox()
+            center.takeDue()
             center.passed(isStart: true)
             center.tellLate()
             center.clockFired()
+            center.sweepImages()
         }
     }
 
@@ -191,6 +217,9 @@ final class AlertCenter {
     /// Tells of a store that has failed where nobody waits for the outcome.
     func note<T>(_ result: Result<T, StoreError>, _ what: String) {
         guard case .failure(let error) = result, error.code != .closed else { return }
+        backlogPause = Self.longPause
+        hasBacklog = true
+        if isBegun, !isEnded { backlogTimer.start(after: Self.longPause) }
         channel.problem("store_failed", "\(what): \(error.message)")
     }
 
@@ -202,14 +231,24 @@ final class AlertCenter {
     // MARK: The clock
 
     func armClock() {
-        guard isBegun, !isEnded else { return }
+        guard isBegun, !isEnded, !isResting else { return }
         let now = EpochMilliseconds.now
         let moments = [schedule.nextAt, settings.quietEnd(after: now, .system), authorization.nextEnd]
         if let next = moments.compactMap(\.self).min() { clock.start(at: next) } else { clock.stop() }
     }
 
-    func clockFired() {
+    /// The store has failed with something that was due: it is tried again later.
+    func restClock() {
         guard isBegun, !isEnded else { return }
+        isResting = true
+        clock.stop()
+        restTimer.start(after: Self.rest)
+    }
+
+    private static let rest: UInt64 = 10_000
+
+    func clockFired() {
+        guard isBegun, !isEnded, !isResting else { return }
         announce(authorization.expired(now: .now))
         passed(isStart: false)
         tellQuiet()

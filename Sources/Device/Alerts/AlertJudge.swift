@@ -13,6 +13,8 @@ struct AlertJudge: Sendable {
     let authorization: Authorization.Status
     let lateAlerts: LateAlerts
     let fetchesImages: Bool
+    /// The title of a push that has none.
+    let programName: String
     let now: EpochMilliseconds
 
     /// A push with what becomes of its alert.
@@ -32,7 +34,8 @@ struct AlertJudge: Sendable {
     func judge(_ notification: Notification, from desktop: PeerID, isMutable: Bool = true) -> Judged {
         let richer = notification.richer
         let content = AlertContent(
-            push: notification.title, subtitle: richer.subtitle, body: notification.body,
+            push: notification.title.isEmpty ? programName : notification.title, subtitle: richer.subtitle,
+            body: notification.body,
             priority: notification.priority, source: notification.source, category: richer.category,
             thread: richer.threadID, badge: richer.badge, sound: richer.sound, data: notification.data,
             deepLink: richer.deepLink)
@@ -40,7 +43,7 @@ struct AlertJudge: Sendable {
             AlertKey(desktop: desktop, id: AlertID(notification.id.text)), content,
             dueAt: notification.receivedAt, source: notification.source.rawValue,
             isSilenced: notification.silenced, isLate: notification.late)
-        return judge(alert, imageURL: fetchesImages && isMutable ? Self.imageURL(of: notification) : nil)
+        return judge(alert, imageURL: isMutable ? imageURL(of: notification) : nil)
     }
 
     func judge(_ alert: NewAlert, imageURL: String? = nil) -> Judged {
@@ -51,8 +54,15 @@ struct AlertJudge: Sendable {
         settings.decide(subject, authorization: authorization, lateAlerts: lateAlerts, at: now, .system)
     }
 
+    /// Of one that waited in the store: what its data names besides was not kept, nor whether it was to be looked at.
+    func namedImageURL(of notification: Notification) -> String? {
+        guard fetchesImages else { return nil }
+        return ImageSource.best(in: ["imageUrl": notification.richer.imageURL.map(JSONValue.string)])
+    }
+
     /// An APNs payload has to say that it may be changed.
-    private static func imageURL(of notification: Notification) -> String? {
+    func imageURL(of notification: Notification) -> String? {
+        guard fetchesImages else { return nil }
         if let aps = notification.data?["aps"]?.object, aps["mutable-content"]?.integer != 1 { return nil }
         return ImageSource.best(in: [
             "imageUrl": notification.richer.imageURL.map(JSONValue.string),
@@ -68,6 +78,11 @@ extension AlertJudge.Judged {
     func saved(_ connection: Connection, replacing ids: [NotificationID] = []) throws(StoreError) -> Self {
         let table = AlertTable(connection)
         var saved = self
+        if case .show = decision, try table.isFull() {
+            // The inbox has it; so many alerts are of no use to anybody.
+            saved = AlertJudge.Judged(alert: alert, decision: .hide(.tooMany), imageURL: nil)
+            return try saved.saved(connection, replacing: ids)
+        }
         saved.replaced = ids.map { AlertKey(desktop: alert.key.desktop, id: AlertID($0.text)) }
         if case .hide = decision {
             // What it replaces would say what is no longer so.

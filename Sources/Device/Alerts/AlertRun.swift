@@ -22,6 +22,8 @@ final class AlertRun {
     var fetch: Fetch?
     /// An image may still come.
     var isEnriching = false
+    /// The person has answered it before its presenter said that it is there.
+    var isAnswered = false
     /// What became of the image, for `notification.presented`.
     var image: JSONObject?
     private let expired: @EventLoop (AlertRun) -> Void
@@ -31,13 +33,14 @@ final class AlertRun {
     }
 
     init(
-        _ alert: AlertRow, imageURL: String?, isQuiet: Bool, expired: @escaping @EventLoop (AlertRun) -> Void
+        _ alert: AlertRow, imageURL: String?, isQuiet: Bool, isLate: Bool,
+        expired: @escaping @EventLoop (AlertRun) -> Void
     ) {
         row = alert.row
         key = alert.key
         content = alert.content
         isReminder = alert.isReminder
-        isLate = alert.isLate
+        self.isLate = isLate
         place = alert.handle
         self.imageURL = imageURL
         self.isQuiet = isQuiet

@@ -37,6 +37,9 @@ final class HostPresenter: Presenter {
         _ alert: PresentedAlert, replacing handle: String?,
         then: @escaping @EventLoop (Result<String?, PresenterError>) -> Void
     ) {
+        // One handle for each alert, as a server has them.
+        let place = alert.key.bannerID
+        if let handle, handle != place { withdraw(alert.key, handle: handle) }
         var json = alert.json
         json["presentation"] = .integer(Int64(alert.presentation.rawValue))
         json["quietly"] = .bool(alert.isQuiet)
@@ -47,7 +50,7 @@ final class HostPresenter: Presenter {
             HostQuestion(.present, json: JSONValue.object(json).serialized()) { code in
                 EventLoop.post {
                     switch code {
-                    case 0: answer.then(.success(nil))
+                    case 0: answer.then(.success(place))
                     case let code?:
                         answer.then(.failure(PresenterError(message: "the program's callback returned \(code)")))
                     case nil:
@@ -58,6 +61,7 @@ final class HostPresenter: Presenter {
     }
 
     func withdraw(_ key: AlertKey, handle: String?) {
+        guard let key = handle.flatMap({ AlertKey(banner: $0) }) else { return }
         let json: JSONObject = [
             "desktop": key.desktop.map { .string($0.text) }, "alert": ["id": .string(key.id.text)], "withdraw": true,
         ]

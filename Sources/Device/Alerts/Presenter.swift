@@ -59,4 +59,6 @@ struct PresentedAlert: Sendable {
     /// Without light or sound: authorized provisionally.
     let isQuiet: Bool
     let isReminder: Bool
+    /// It stays until it is answered: the library's own, whether alerts may be shown.
+    var isQuestion = false
 }

@@ -73,6 +73,9 @@ final class SystemPresenter: Presenter {
         server.close(handle)
     }
 
+    /// Finds out whether there is a server that shows alerts; one that can be started is.
+    func decide(then: @escaping @EventLoop () -> Void) { server.decide(then: then) }
+
     func setBadge(_ count: Int64) { server.setBadge(count) }
 
     // MARK: What the server says
@@ -133,6 +136,9 @@ extension Banner {
             id: alert.key.bannerID, title: content.title, subtitle: content.subtitle, body: content.body,
             actions: alert.actions.filter { $0.kind == .button }.map { Action(id: $0.id, title: $0.title) },
             reply: reply.map { Reply(id: $0.id, title: $0.title, placeholder: $0.placeholder) }, urgency: urgency,
-            sound: sound, imagePath: content.attachments.first, category: content.category, isTransient: false)
+            sound: sound, imagePath: content.attachments.first,
+            // Servers know a list of their own, such as im.received.
+            category: content.category.flatMap { $0.utf8.contains(UInt8(ascii: ".")) ? $0 : nil },
+            isQuestion: alert.isQuestion)
     }
 }

@@ -48,11 +48,13 @@ package struct Banner: Sendable, Equatable {
     package var category: String?
     /// Leaves no trace in the server's list.
     package var isTransient: Bool
+    /// Stays until somebody answers it, whatever its urgency.
+    package var isQuestion: Bool
 
     package init(
         id: String, title: String, subtitle: String? = nil, body: String = "", actions: [Action] = [],
         reply: Reply? = nil, urgency: Urgency = .normal, sound: Sound = .standard, imagePath: String? = nil,
-        category: String? = nil, isTransient: Bool = false
+        category: String? = nil, isTransient: Bool = false, isQuestion: Bool = false
     ) {
         self.id = id
         self.title = title
@@ -65,5 +67,6 @@ package struct Banner: Sendable, Equatable {
         self.imagePath = imagePath
         self.category = category
         self.isTransient = isTransient
+        self.isQuestion = isQuestion
     }
 }

@@ -27,8 +27,7 @@ struct BannerRequest: Sendable, Equatable {
         title = BannerText.line(banner.title)
         self.body = server.offers("body-markup") ? BannerText.escaped(body) : body
         actions = Self.actions(of: banner, for: server)
-        // In a banner that waits for an answer.
-        expires = banner.urgency == .critical ? 0 : -1
+        expires = banner.isQuestion || banner.urgency == .critical ? 0 : -1
         let image = FilePath.url(banner.imagePath)
         // Before 1.1 there is no hint for an image in a file; the icon may be one.
         let usesIcon = server.version < NotificationServer.Version(1, 1)

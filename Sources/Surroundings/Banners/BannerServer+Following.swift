@@ -74,6 +74,18 @@ extension BannerServer {
             }
         }
         sendHeld()
+        tellDecided()
+    }
+
+    func tellDecided() {
+        guard !deciding.isEmpty else { return }
+        if isStarted, bus.problem == nil {
+            if isStarting { return }
+            if case .undecided = machine.route { return }
+        }
+        let all = deciding
+        deciding = []
+        Bus.later { for then in all { then() } }
     }
 
     private func startServer() {
@@ -86,6 +98,7 @@ extension BannerServer {
         ) { [weak self] _ in
             // If it was, it appears; if not, nothing is otherwise than before.
             self?.isStarting = false
+            self?.tellDecided()
         }
     }
 

@@ -67,6 +67,8 @@ package final class BannerServer {
     /// Of an earlier run, until the first server has said who it is.
     var adopted: [(handle: Handle, replyID: String?)] = []
     var isStarting = false
+    /// Those who wait until it is known who shows banners.
+    var deciding: [@EventLoop () -> Void] = []
     /// Until it is known which server shows them.
     var held: [WaitingBanner] = []
     lazy var again = LoopTimer { [weak self] in
@@ -121,6 +123,13 @@ package final class BannerServer {
         let waiting = held
         held = []
         for banner in waiting { banner.end(.failure(BusError(.closed, "banners are no longer shown"))) }
+        tellDecided()
+    }
+
+    /// Finds out who shows banners; a server that can be started is. `then` comes once, never inside this call.
+    package func decide(then: @escaping @EventLoop () -> Void) {
+        deciding.append(then)
+        carryOut(machine.wanted())
     }
 
     // MARK: What is so now

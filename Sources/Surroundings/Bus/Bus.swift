@@ -11,7 +11,7 @@ package final class Bus {
     package typealias Completion = @EventLoop (Result<[BusValue], BusError>) -> Void
 
     /// Calls that may be under way; more are ``BusError/Code/tooMany``.
-    package static let maximumCalls = 256
+    package static let maximumCalls = 1_024
     /// Messages that are handled before other work of the loop gets its turn.
     private static let messagesPerTurn = 64
 

@@ -33,10 +33,12 @@ cat > "$directory/dunstrc" << 'CONFIGURATION'
     timeout = 0
 CONFIGURATION
 
-Xvfb -displayfd 3 -screen 0 640x480x24 -nolisten tcp 3> "$directory/display" 2> "$directory/xvfb.log" &
-screen=$!
-server=""
+server="" screen=""
 trap 'kill $server $screen 2> /dev/null; wait' EXIT
+trap exit HUP INT TERM
+# The screen also ends by itself, with the last who looks at it.
+Xvfb -displayfd 3 -screen 0 640x480x24 -nolisten tcp -terminate 3> "$directory/display" 2> "$directory/xvfb.log" &
+screen=$!
 for _ in $(seq 100); do
     [ -s "$directory/display" ] && break
     sleep 0.1
