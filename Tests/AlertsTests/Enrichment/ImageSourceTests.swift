@@ -57,6 +57,18 @@ struct ImageSourceTests {
                 == nil)
     }
 
+    @Test(
+        "Where none is valid the best is the first that says anything, so that the fetch can tell why not",
+        arguments: [
+            (#"{"imageUrl":"http://a.test/","media_url":"https://b.test/"}"#, "https://b.test/"),
+            (#"{"imageUrl":"http://a.test/","media_url":"ftp://b.test/"}"#, "http://a.test/"),
+            (#"{"imageUrl":"","data":{"imageUrl":7,"media_url":"a.test"}}"#, "a.test"),
+            (#"{"imageUrl":"","data":{"imageUrl":null},"fcm_options":{}}"#, nil),
+        ])
+    func best(payload: String, address: String?) throws {
+        #expect(ImageSource.best(in: try #require(try JSONValue(parsing: payload).object)) == address)
+    }
+
     @Test("The address comes back in its checked form; escapes in its path stay what they are")
     func form() throws {
         #expect(
