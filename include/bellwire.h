@@ -536,22 +536,26 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                the queue), "REPLY_ACTION" or another reply's id (with "text"), else the host's own. userInfo and
  *                deepLink are as they came, and are data for the host alone.
  *
+ * Threads        of alerts are for the host and for taking them away together: no notification server groups by them.
+ *                Servers older than version 1.1 of the specification get an image as the icon.
+ *
  * Errors of all, besides their own: BW_E_STORE; BW_E_UNSUPPORTED with "alerts": "none" for requests, adding reminders,
  * positions and badges. At most 1,000 alerts are on their way at once; beyond that a push is in the inbox alone.
  * ============================================================================================================= */
 
 /* {"authorization":{"status","until"?,"advice"},"presenter":{"kind","ready","server"?: its name,"capabilities"?: [],
- * "problem"?},"inFront","badge","waiting": alerts on their
- * way,"counters":{"shown","hidden","failed","responses","images", "imagesRefused"}}. Since 0.1. */
+ * "problem"?},"inFront","badge","waiting": alerts on their way,"counters":{"shown","hidden","failed","responses",
+ * "images","imagesRefused"}}. Since 0.1. */
 BW_API bw_status bw_alerts_state(bw_device *device, char **state_json);
 
 /* Asks for the permission to alert, in the moment that the host thinks right, and waits until it is given or refused.
  * params_json: {"provisional"?: true = quietly, without a question, unless it was answered before}, or NULL. The
- * callback of bw_alerts_on_authorize() asks, else with "system" an alert with the buttons Allow and Don't allow. What
- * was answered is not asked again, but a provisional one can be raised. *authorization_json (may be NULL) becomes
- * {"status","until"?, "advice"}. Errors: BW_E_DENIED (it was refused, now or before), BW_E_TIMEOUT (not answered yet:
- * the answer counts when it comes; or closed without one), BW_E_OFFLINE (no notification server; the device was never
- * started), BW_E_UNSUPPORTED (nobody can ask). Since 0.1. */
+ * callback of bw_alerts_on_authorize() asks (in dispatch: so this call belongs on another thread, or use _async), else
+ * with "system" an alert with the buttons Allow and Don't allow. What was answered is not asked again, but a
+ * provisional one can be raised. *authorization_json (may be NULL) becomes {"status","until"?, "advice"}. Errors:
+ * BW_E_DENIED (it was refused, now or before), BW_E_TIMEOUT (not answered yet: the answer counts when it comes; or
+ * closed without one), BW_E_OFFLINE (no notification server; the device was never started), BW_E_UNSUPPORTED (nobody
+ * can ask). Since 0.1. */
 BW_API bw_status bw_alerts_request(bw_device *device, const char *params_json, int32_t timeout_ms,
                                    char **authorization_json);
 BW_API bw_status bw_alerts_request_async(bw_device *device, const char *params_json, int32_t timeout_ms,
@@ -572,10 +576,10 @@ BW_API bw_status bw_alerts_on_authorize(bw_device *device, bw_authorize_callback
 
 enum bw_presentation {
     BW_PRESENT_NOTHING = 0,
-    BW_PRESENT_BANNER = 1, /* on the screen                                                                            */
+    BW_PRESENT_BANNER = 1, /* on the screen                                                            */
     BW_PRESENT_SOUND = 2,
     BW_PRESENT_BADGE = 4,
-    BW_PRESENT_LIST = 8, /* in the list of the delivered; what has a banner is there as well                           */
+    BW_PRESENT_LIST = 8,   /* in the list of the delivered; what has a banner is there as well         */
     BW_PRESENT_ALL = 15
 };
 
@@ -590,11 +594,11 @@ BW_API bw_status bw_alerts_on_will_present(bw_device *device, bw_will_present_ca
 /* Says whether the program is in front of the user: 1 or 0, as at first. Since 0.1. */
 BW_API bw_status bw_alerts_in_front(bw_device *device, int32_t in_front);
 
-/* Called in dispatch with "host", to show an alert:
- * {"desktop"?,"alert":{…},"actions":[{"id","title","kind","foreground", "destructive","placeholder"?}],"presentation":
- * a sum of bw_presentation,"quietly": bool,"image"?: path,"reminder"?: true}; or to take one away:
- * {"desktop"?,"alert":{"id"},"withdraw": true}. Returns 0; anything else = it cannot be shown now: it is tried again,
- * and given up after a minute. What the user does goes to bw_alerts_respond(). */
+/* Called in dispatch with "host", to show an alert: {"desktop"?,"alert":{…},"actions":[{"id","title","kind",
+ * "foreground","destructive","placeholder"?}],"presentation": a sum of bw_presentation,"quietly": bool,"image"?: path,
+ * "reminder"?: true}; or to take one away, perhaps one of an earlier run: {"desktop"?,"alert":{"id"},"withdraw": true}.
+ * Returns 0; anything else = it cannot be shown now: it is tried again, and given up after a minute. What the user does
+ * goes to bw_alerts_respond(). */
 typedef int32_t (*bw_present_callback)(void *user_data, const char *alert_json);
 
 /* Sets who shows alerts with "host". destroy as above. Errors: BW_E_UNSUPPORTED ("alerts" is not "host"). Since 0.1. */
@@ -614,8 +618,8 @@ BW_API bw_status bw_alerts_categories(bw_device *device, const char *categories_
 
 /* The device's own settings, which no desktop sees: {"enabled","quietHoursEnabled","quietHoursStart": "22:00",
  * "quietHoursEnd": "08:00","soundEnabled","showPreview": false = the title alone,"sources":{"pc":
- * bool,…},"categories":{id: bool}}; a source or category that is not named is on. Start = end: never quiet. Since 0.1.
- * */
+ * bool,…},"categories":{id: bool}}; a source or category that is not named is on. Start = end: never quiet.
+ * Since 0.1. */
 BW_API bw_status bw_alerts_settings(bw_device *device, char **settings_json);
 
 /* Changes those that settings_json names, at once; of sources and categories the members that are named (null = as at
@@ -643,16 +647,20 @@ BW_API bw_status bw_alerts_badge(bw_device *device, int64_t badge);
  * reminder comes at the moment after the gap, at one that it shows twice in autumn once.
  * ============================================================================================================= */
 
-/* Adds a reminder, or replaces the one with its id: an alert (see "Alerts"; without "id" it is given one) and
- *   "trigger": none, or {"type":"now"}                               at once
- *   {"type":"interval","seconds","repeats"?: bool}        after so many seconds, at least 1; repeating at least 60
- *   {"type":"moment","at": ms}                            at that moment; one that is past comes at once
- *   {"type":"calendar","repeats"?: bool, and of "year","month","day","weekday" 1 (Monday) to 7,"hour","minute","second"
- *    one or more}                                                when the local time matches; of those left out the
- *                                                         finer ones are 0, the coarser ones any
- *   {"type":"region","latitude","longitude","radius_m": 10 to 1,000,000,"on"?: "enter"
- *                                                         (default)|"exit"|"both","repeats"?} by what
- *                                                         bw_reminder_position() says
+/* Adds a reminder, or replaces the one with its id: an alert (see "Alerts"; without "id" it is given one; those that
+ * begin with "bellwire." are the library's own) and "trigger":
+ *   none, or {"type":"now"}
+ *       at once
+ *   {"type":"interval","seconds","repeats"?: bool}
+ *       after so many seconds by the clock on the wall, 1 to 100 years; repeating at least 60
+ *   {"type":"moment","at": ms}
+ *       at that moment; one that is past comes at once
+ *   {"type":"calendar","year"?,"month"?,"day"?,"weekday"?: 1 (Monday) to 7,"hour"?,"minute"?,"second"?,"repeats"?:
+ *       bool} when the local time matches all that are there, at least one; those finer than the finest are 0 (day and
+ *       month 1), all others any
+ *   {"type":"region","latitude","longitude","radius_m": 10 to 1,000,000,"on"?: "enter" (default)|"exit"|"both",
+ *    "repeats"?: bool}
+ *       by what bw_reminder_position() says
  * *result_json (may be NULL) becomes the reminder, with "nextAt"? (ms). Errors: BW_E_INVALID (also for a time that
  * never comes, such as 30 February), BW_E_LIMIT (500 are kept). Since 0.1. */
 BW_API bw_status bw_reminder_add(bw_device *device, const char *reminder_json, char **result_json);
@@ -673,11 +681,11 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  * Events
  *
  * event_json is {"event","desktop"?,"data"}. A device's events:
- *   notification.received
- *                          {"id","title","body","priority","source","createdAt","receivedAt","silenced","late","data",…} It is in the store before the callback runs, and is handed over exactly once; only when the
- *                          process ended inside dispatch does it come again, with "redelivered":true. It waits until
- *                          there is a subscription for it; with 100,000 waiting no more are taken (problem inbox_full).
- *                          "late": it did not come at once, but after an absence of either side
+ *   notification.received  {"id","title","body","priority","source","createdAt","receivedAt","silenced","late","data",
+ *                          …}. It is in the store before the callback runs, and is handed over exactly once; only when
+ *                          the process ended inside dispatch does it come again, with "redelivered":true. It waits
+ *                          until there is a subscription for it; with 100,000 waiting no more are taken (problem
+ *                          inbox_full). "late": it did not come at once, but after an absence of either side
  *   notification.updated   the same, and "replaces": the id of a push with the same "collapseKey" whose place it takes.
  *                          Who does not subscribe to it gets notification.received instead
  *   unread.changed         {"unread"}: of all desktops; the badge
@@ -687,8 +695,8 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *   connection.changed     {"online","routes":[…]} of the "desktop"
  *   pairing.changed        {"flow":"scan","state":"scanning"|"sending"|"success"|"failed",…},
  *                          {"flow":"show","state":"connecting"|"displaying"|"completed"|"expired"|"failed",…},
- *                          {"flow":"code","state":"submitting"|"waiting"|"success"|"failed",…}; with them what there is
- *                          of "payload", "code", "expiresAt", "desktop", "reason", "message"
+ *                          {"flow":"code","state":"submitting"|"waiting"|"success"|"failed",…}; with them what there
+ *                          is of "payload", "code", "expiresAt", "desktop", "reason", "message"
  *   peers.changed          {"desktops":[…]} as bw_pairing_list(): one was paired, renamed, unpaired, or has moved
  *   queue.changed          {"count","pending","sending","failed"}: what the queue holds now
  *   queue.ended            {"id","method","outcome":
@@ -697,8 +705,9 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *                          has left the queue: made needless by a newer one ("by"), because it was full, or by the host
  *   notification.presented {"id","presented","reason"?,"late"?,"reminder"?,"image"?:{"path"|"error"}}: an alert of the
  *                          "desktop", or of the host's own, is on the screen or in the list, or is not: silenced,
- *                          disabled, source_disabled, category_disabled, not_determined, denied, late, too_many, quiet_hours (it
- *                          is in the digest), will_present, presenter_failed, replaced, removed
+ *                          disabled, source_disabled, category_disabled, not_determined, denied, late, too_many,
+ *                          quiet_hours (it is told when they end), will_present, presenter_failed (after a minute),
+ *                          replaced, removed
  *   notification.response  what a person did with an alert: see "Alerts"; kept until it is taken, "redelivered": true
  *                          as above
  *   notification.silent    {"id","userInfo","timeoutMs"}: work without an alert, see bw_device_complete(); kept until
@@ -747,8 +756,8 @@ BW_API bw_status bw_device_post(bw_device *device, const char *topic, const char
 BW_API bw_status bw_device_token(bw_device *device, const char *service, const uint8_t *token, size_t length);
 
 /* Takes the token of a service back, as when the user logs out; NULL = of all services that ever had one. Each desktop
- * hears it, one that is not reached when it is, also in a later run. None given = BW_OK. Errors: BW_E_STORE. Since 0.1.
- * */
+ * hears it, one that is not reached when it is, also in a later run. None given = BW_OK. Errors: BW_E_STORE.
+ * Since 0.1. */
 BW_API bw_status bw_device_clear_token(bw_device *device, const char *service);
 
 /* Takes in what a service has brought: an APNs payload ("aps") or an FCM message ("notification","data"). It is a push
@@ -760,8 +769,8 @@ BW_API bw_status bw_device_clear_token(bw_device *device, const char *service);
 BW_API bw_status bw_device_receive(bw_device *device, const char *service, const char *payload_json,
                                    char **result_json);
 
-/* Ends a notification.silent: result is "new_data", "no_data" or "failed". It has 30 s from its arrival; after that it has
- * failed. Errors: BW_E_NOT_FOUND (no such one is under way in this run). Since 0.1. */
+/* Ends a notification.silent: result is "new_data", "no_data" or "failed". It has 30 s from its arrival; after that it
+ * has failed. Errors: BW_E_NOT_FOUND (no such one is under way in this run). Since 0.1. */
 BW_API bw_status bw_device_complete(bw_device *device, const char *id, const char *result);
 
 /* ================================================================================================================

@@ -13,14 +13,15 @@ from programs import ROOT, Program
 Start = Callable[..., Program]
 
 README = (ROOT / "README.md").read_text()
+#: A program that gets pushes, and what it adds for alerts.
+PROGRAM, ALERTS = re.findall(r"```c\n(.*?)```", README, re.DOTALL)
 
 
 def test_the_c_program_of_the_readme_prints_a_push(
     start: Start, bellwire: Start, relay: str, tmp_path: Path
 ) -> None:
-    (block,) = re.findall(r"```c\n(.*?)```", README, re.DOTALL)
-    assert len(block.splitlines()) <= 30
-    (tmp_path / "app.c").write_text(block)
+    assert len(PROGRAM.splitlines()) <= 30
+    (tmp_path / "app.c").write_text(PROGRAM)
     program = compile_c(tmp_path / "app.c", tmp_path / "app")
     desktop = bellwire("desktop", "--relay-url", relay, "--stdin")
     code = desktop.line(r"^\{.*desktop-pairing.*").group()
@@ -32,11 +33,40 @@ def test_the_c_program_of_the_readme_prints_a_push(
 
 
 def test_the_program_of_the_readme_says_why_it_fails(start: Start, tmp_path: Path) -> None:
-    (block,) = re.findall(r"```c\n(.*?)```", README, re.DOTALL)
-    (tmp_path / "app.c").write_text(block)
+    (tmp_path / "app.c").write_text(PROGRAM)
     app = start(compile_c(tmp_path / "app.c", tmp_path / "app"), "no code")
     assert app.wait() == 1
     assert json.loads(app.err.all[0])["detail"]["reason"] == "not_json"
+
+
+def test_the_alerts_of_the_readme_are_taken(start: Start, tmp_path: Path) -> None:
+    state = str(tmp_path / "state")
+    block = ALERTS.replace('{\\"alerts\\":', f'{{\\"state_dir\\":\\"{state}\\",\\"alerts\\":', 1)
+    assert block != ALERTS
+    calls = "\n".join(
+        re.sub(r"^(bw_\w+\(.*?\));", r"if (\1 < 0) return 1;", call, flags=re.DOTALL)
+        for call in re.split(r"\n(?=bw_)", block)
+    )
+    (tmp_path / "alerts.c").write_text(
+        f"""#include <bellwire.h>
+#include <stdio.h>
+static void on_response(void *user_data, const char *event, const char *json) {{
+    (void)user_data, (void)event, (void)json;
+}}
+static void on_answer(void *user_data, bw_status status, const char *json) {{
+    (void)user_data, (void)status, (void)json;
+}}
+int main(void) {{
+    bw_device *device = NULL;
+    {calls}
+    puts("all taken");
+    return bw_device_close(device) < 0;
+}}
+"""
+    )
+    app = start(compile_c(tmp_path / "alerts.c", tmp_path / "alerts"))
+    app.line("all taken")
+    assert app.wait() == 0
 
 
 def test_every_file_and_folder_that_it_names_exists() -> None:
