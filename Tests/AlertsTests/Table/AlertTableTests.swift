@@ -191,9 +191,16 @@ import Wire
             #expect(digest?.content.body.hasSuffix("and 5 more") == true)
             // One that was seen is not counted again, and gives its place.
             if let digest { _ = try table.delivered(digest.row, at: 4, handle: "h") }
-            try hold(1, .quietHours)
+            try hold(2, .quietHours)
             let next = try table.release(.quietHours, at: 5)
-            #expect(next?.content.title == "1 notification while it was quiet" && next?.handle == "h")
+            #expect(next?.content.title == "2 notifications while it was quiet" && next?.handle == "h")
+            // One alone comes as it is.
+            if let next { _ = try table.delivered(next.row, at: 6, handle: "h") }
+            let only = try table.add(Self.alert("only"))
+            try table.hold(only.row, .quietHours)
+            let released = try table.release(.quietHours, at: 7)
+            #expect(released?.row == only.row && released?.key.id == "only" && released?.state == .due)
+            #expect(try table.heldCount(.quietHours) == 0 && table.release(.quietHours, at: 8) == nil)
             try hold(1, .quietHours)
             try table.forget(.quietHours)
             #expect(try table.heldCount(.quietHours) == 0)
