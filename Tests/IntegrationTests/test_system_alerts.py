@@ -329,9 +329,9 @@ def test_a_push_is_shown_as_the_server_can(
 
 def test_sound_urgency_and_image_are_told_as_they_are_meant(house: House, server: PlayedServer) -> None:
     house.push("Low", priority="low", sound="default")
-    assert server.shown("Low")["hints"] == {"urgency": 0, "suppress-sound": True, "category": "REMOTE_NOTIFICATION"}
+    assert server.shown("Low")["hints"] == {"urgency": 0, "suppress-sound": True}
     house.push("Loud", sound="bell")
-    assert server.shown("Loud")["hints"] == {"urgency": 1, "sound-name": "bell", "category": "REMOTE_NOTIFICATION"}
+    assert server.shown("Loud")["hints"] == {"urgency": 1, "sound-name": "bell"}
     house.device.call("bw_reminder_add", {"title": "Picture", "attachments": ["/pictures/a b%.png"]})
     assert server.shown("Picture")["hints"]["image-path"] == "file:///pictures/a%20b%25.png"
     house.authorize("provisional")
@@ -696,10 +696,10 @@ def test_on_a_real_screen_it_is_seen_and_clicked(make: Callable[..., House], bus
         house = make()
         house.until_ready()
         waiting = house.device.begin("bw_alerts_request", None, 1_000)
-        screen.until(lambda seen: seen[screen.NORMAL] > 10_000 and seen[screen.TEXT] > 400, keep="question")
+        screen.until(lambda seen: seen[screen.CRITICAL] > 10_000 and seen[screen.TEXT] > 400, keep="question")
         assert waiting(15)["status"] == STATUS["BW_E_TIMEOUT"]
         house.authorize()
-        screen.until(lambda seen: seen[screen.NORMAL] == 0)
+        screen.until(lambda seen: seen[screen.CRITICAL] == 0)
         hostile = house.push(
             "<img src=x> \u202eevil\u0007 &lt;b&gt;",
             body="<b>bold?</b> &lt;b&gt; &amp; <a href='x'>link</a>\u2066\nsecond line \u001b[31m 'üñ' 日本",
