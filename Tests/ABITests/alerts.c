@@ -285,6 +285,12 @@ static void parameters(void)
     CHECK_STATUS(bw_reminder_remove(device, "id", NULL), BW_E_NOT_FOUND);
     CHECK_STATUS(bw_reminder_remove(device, NULL, "thread"), BW_OK);
     CHECK_STATUS(bw_device_complete(device, "id", "failed"), BW_E_NOT_FOUND);
+
+    /* One that nobody has shown yet cannot be answered. */
+    CHECK_STATUS(bw_alerts_authorize(device, "authorized", 0), BW_OK);
+    CHECK_STATUS(bw_device_start(device), BW_OK);
+    CHECK_STATUS(bw_reminder_add(device, now_reminder, NULL), BW_OK);
+    CHECK_STATUS(bw_alerts_respond(device, NULL, "r-1", "default", NULL), BW_E_NOT_FOUND);
     CHECK_STATUS(bw_device_close(device), BW_OK);
 }
 
@@ -528,6 +534,8 @@ static void answered_inside(void)
     CHECK(dispatch_until(only_device(device), recorded, &responses, 10000), "both responses come");
     CHECK(dispatch_until(only_device(device), recorded, &presented, 10000), "and what became of the alerts");
     CHECK(has_event(&responses, "notification.response", "id", "p-1"), "the push's");
+    CHECK(json_is_true(json_object_get(json_object_get(json_array_get(presented.all, 0), "data"), "presented")),
+          "which were shown");
     CHECK(has_event(&responses, "notification.response", "id", "r-1"), "and the reminder's");
     CHECK_STATUS(bw_alerts_respond(device, NULL, "r-1", "default", NULL), BW_E_NOT_FOUND);
     CHECK_NUMBER(length_of(bw_alerts_delivered, device), 0);

@@ -36,14 +36,18 @@ def test_more_reminders_than_are_shown_at_once_are_all_shown(start: Start, tmp_p
     # They came due while nothing ran. At first nobody shows them, then somebody who does not look for a while.
     device = Host(start, "device", options)
     device.start()
-    wait_until(lambda: device.call("bw_alerts_state")["waiting"] > 100)
+    wait_until(lambda: device.call("bw_alerts_state")["waiting"] > 1)
     device.answer("present", 0)
     device.pause(True)
     added = device.call("bw_reminder_add", {"title": "One more"})["id"]
     device.pause(False)
     wait_until(lambda: len(device.of("notification.presented")) >= 501, 30)
     assert device.call("bw_alerts_state")["waiting"] == 0
-    shown = Counter(question["alert"]["id"] for question in device.questions("present"))
+    asked = device.questions("present")
+    shown = Counter(question["alert"]["id"] for question in asked if "withdraw" not in question)
     assert shown == Counter([*names, added])
     assert Counter(each["id"] for each in device.of("notification.presented") if each["presented"]) == shown
+    # 500 are kept on the screen.
+    assert [question["alert"]["id"] for question in asked if "withdraw" in question] == ["reminder-0"]
+    assert len(device.call("bw_alerts_delivered")) == 500
     device.close()
