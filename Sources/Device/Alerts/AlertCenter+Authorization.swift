@@ -141,7 +141,7 @@ extension AlertCenter {
         // It stays until it is answered.
         let content = AlertContent(
             title: "\(options.common.name) would like to send you notifications",
-            body: "You can change this later in the program's settings.", level: .timeSensitive)
+            body: "You can change this later in the program's settings.")
         // An id that nobody can guess: whoever is on the bus can say that something was answered.
         let number = UInt64.random(in: 0 ... .max)
         let key = AlertKey(desktop: nil, id: AlertID("\(Reminder.reservedPrefix)authorization.\(number)"))
