@@ -220,6 +220,8 @@ extension AlertCenter {
 
     /// Takes a banner away, unless it is that of an alert that has taken its place meanwhile: one handle may be both's.
     private func closeUnused(_ handle: String, of key: AlertKey) {
+        // One on its way has the place: it may be recorded between the look into the store and what is found there.
+        guard !runs.values.contains(where: { $0.key == key }) else { return }
         store { (connection) throws(StoreError) in
             try AlertTable(connection).find(handle: handle) == nil
         } then: { center, result in
