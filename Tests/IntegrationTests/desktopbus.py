@@ -96,10 +96,18 @@ class PrivateBus:
         """A method of the bus itself."""
         sent = subprocess.run(
             [
-                "dbus-send", f"--bus={self.address}", "--print-reply=literal", "--dest=org.freedesktop.DBus",
-                "/org/freedesktop/DBus", f"org.freedesktop.DBus.{member}", *arguments,
+                "dbus-send",
+                f"--bus={self.address}",
+                "--print-reply=literal",
+                "--dest=org.freedesktop.DBus",
+                "/org/freedesktop/DBus",
+                f"org.freedesktop.DBus.{member}",
+                *arguments,
             ],
-            check=True, capture_output=True, text=True, timeout=20,
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=20,
         )
         return sent.stdout
 
@@ -289,7 +297,10 @@ class Screen:
         # Not run by Program: the number of the display comes through a descriptor.
         self._xvfb = subprocess.Popen(
             ["Xvfb", "-displayfd", str(theirs), "-screen", "0", f"{self.WIDTH}x{self.HEIGHT}x24", "-nolisten", "tcp"],
-            pass_fds=[theirs], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            pass_fds=[theirs],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         os.close(theirs)
         with os.fdopen(number) as said:

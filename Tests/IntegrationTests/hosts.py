@@ -83,10 +83,11 @@ class Host:
 
     # Calls
 
-    def begin(self, call: str, *arguments: Any) -> Callable[[float], Object]:
+    def begin(self, call: str, *arguments: Any) -> Callable[..., Object]:
         """Begins a call; what it gives waits for the outcome."""
         number = next(self._numbers)
-        self._outcomes[number] = outcomes = queue.Queue()
+        outcomes: queue.Queue[Object] = queue.Queue()
+        self._outcomes[number] = outcomes
         self.program.write(json.dumps({"id": number, "call": call, "arguments": list(arguments)}) + "\n")
 
         def outcome(timeout: float = 20) -> Object:

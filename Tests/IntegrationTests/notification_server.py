@@ -71,8 +71,15 @@ class Freedesktop(dbus.service.Object):  # type: ignore[misc]
             number = self.last
         self.open.add(number)
         say(
-            shows=number, replaces=int(replaces), program=str(program), icon=str(icon), title=str(title), body=str(body),
-            actions=dict(zip(plain(actions[1::2]), plain(actions[::2]))), hints=plain(hints), expires=int(expires),
+            shows=number,
+            replaces=int(replaces),
+            program=str(program),
+            icon=str(icon),
+            title=str(title),
+            body=str(body),
+            actions=dict(zip(plain(actions[1::2]), plain(actions[::2]))),
+            hints=plain(hints),
+            expires=int(expires),
         )
         return dbus.UInt32(number)
 
@@ -140,8 +147,14 @@ class Gtk(dbus.service.Object):  # type: ignore[misc]
         scope, name = str(action).split(".", 1)
         assert scope == "app", action
         self.connection.call_async(
-            program, "/" + program.replace(".", "/").replace("-", "_"), "org.freedesktop.Application", "ActivateAction",
-            "sava{sv}", (name, [target], {}), lambda *_: say(activated=name), lambda error: say(failed=str(error)),
+            program,
+            "/" + program.replace(".", "/").replace("-", "_"),
+            "org.freedesktop.Application",
+            "ActivateAction",
+            "sava{sv}",
+            (name, [target], {}),
+            lambda *_: say(activated=name),
+            lambda error: say(failed=str(error)),
         )
 
 

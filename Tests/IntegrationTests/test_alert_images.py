@@ -97,7 +97,13 @@ def test_the_first_valid_address_wins_wherever_it_stands(gallery: House, web: We
 
 
 def test_names_in_an_address_name_no_file(gallery: House, web: Web, tmp_path: Path) -> None:
-    paths = ["png/%2F..%2F..%2Fetc%2Fpasswd", "png/..%2f..%2fx.svg", "png/x.html?a=/../../b.gif", "png/%00.exe", "untyped"]
+    paths = [
+        "png/%2F..%2F..%2Fetc%2Fpasswd",
+        "png/..%2f..%2fx.svg",
+        "png/x.html?a=/../../b.gif",
+        "png/%00.exe",
+        "untyped",
+    ]
     for number, path in enumerate(paths):
         image = image_of(gallery, gallery.push(f"Name {number}", imageUrl=web.url(path)))
         assert image is not None, path
@@ -312,7 +318,10 @@ def test_a_sealed_text_is_opened_with_the_keys_of_the_pairing(gallery: House, tm
     rows = {row["id"]: row["body"] for row in device.call("bw_inbox_load", None)["notifications"]}
     assert rows == {**texts, pushed: "By the wire"}
     # Without mutable-content it is not looked at.
-    assert texts[receive({"aps": {"alert": aps["alert"]}, "encrypted_body": sealing.seal("Not now")})] == "Something for you"
+    assert (
+        texts[receive({"aps": {"alert": aps["alert"]}, "encrypted_body": sealing.seal("Not now")})]
+        == "Something for you"
+    )
     assert unopened() == 0
 
 
@@ -336,5 +345,3 @@ def test_a_forged_text_leaves_the_one_that_is_there(gallery: House, tmp_path: Pa
         assert gallery.shown("Forged")["alert"]["body"] == "Something for you"
         assert gallery.device.state["counters"]["unopenedBodies"] == number + 1
     assert len(gallery.device.questions("present")) == len(forged)
-
-

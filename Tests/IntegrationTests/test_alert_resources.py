@@ -112,9 +112,7 @@ def test_with_host_libcurl_comes_with_the_first_image_and_libsystemd_never(
 
 
 def test_all_reminders_share_a_clock_and_a_watch_of_the_time_zone(start: Start, relay: str, tmp_path: Path) -> None:
-    device = Host(
-        start, "device", {"state_dir": str(tmp_path / "device"), "alerts": "host", "follow_system": False}
-    )
+    device = Host(start, "device", {"state_dir": str(tmp_path / "device"), "alerts": "host", "follow_system": False})
     device.answer("present", 0)
     device.call("bw_alerts_authorize", "authorized", 0)
     device.start()

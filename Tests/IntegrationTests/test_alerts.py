@@ -93,7 +93,11 @@ def test_nothing_is_shown_before_it_is_allowed_and_the_push_arrives_all_the_same
     house.authorize()
     second = house.push("Allowed")
     alert = house.shown("Allowed")
-    assert (alert["alert"]["body"], alert["alert"]["thread"], alert["alert"]["level"]) == ("Body", "remote.pc", "active")
+    assert (alert["alert"]["body"], alert["alert"]["thread"], alert["alert"]["level"]) == (
+        "Body",
+        "remote.pc",
+        "active",
+    )
     assert [action["id"] for action in alert["actions"]] == ["MARK_READ_ACTION"]
     assert alert["presentation"] == BANNER | SOUND | BADGE | LIST
     assert house.presented(second) == {"id": second, "presented": True}
@@ -155,7 +159,11 @@ def test_a_provisional_one_shows_quietly_and_can_be_raised(house: House) -> None
     assert raised(20)["result"]["status"] == "authorized"
     house.push("Loud", priority="urgent")
     alert = house.shown("Loud")
-    assert (alert["quietly"], alert["alert"]["level"], alert["alert"].get("sound")) == (False, "timeSensitive", "default")
+    assert (alert["quietly"], alert["alert"]["level"], alert["alert"].get("sound")) == (
+        False,
+        "timeSensitive",
+        "default",
+    )
 
 
 def test_an_ephemeral_one_ends(house: House) -> None:
@@ -239,7 +247,8 @@ def test_what_comes_late_is_shown_as_the_program_wants(
     house.device.close()
     late = [house.push(f"Late {number}") for number in range(2)]
     # A push is late when it was sealed more than two seconds after it was made.
-    time.sleep(2.2)
+    due = time.monotonic() + 2.2
+    wait_until(lambda: time.monotonic() > due)
     house.device = house.begin()
     reasons = [house.presented(each).get("reason") for each in late]
     assert reasons == [None if late_alerts == "each" else "late"] * 2
@@ -390,7 +399,8 @@ def test_a_program_that_does_not_answer_in_half_a_second_shows_all(house: House)
     house.device.pause(True)
     pushed = house.push("Slow")
     wait_until(lambda: house.desktop.of("notification.presented") != [] or _waits(house))
-    time.sleep(0.7)
+    due = time.monotonic() + 0.7
+    wait_until(lambda: time.monotonic() > due)
     house.device.answer("will_present", 0)
     house.device.pause(False)
     house.shown("Slow")
@@ -454,7 +464,9 @@ def test_a_reminder_that_came_due_while_nothing_ran_is_shown_once_and_late(house
     now = int(time.time() * 1_000)
     soon = {"id": "soon", "title": "Soon", "trigger": {"type": "moment", "at": now + 600}}
     house.device.call("bw_reminder_add", soon)
-    house.device.call("bw_reminder_add", {"id": "far", "title": "Far", "trigger": {"type": "interval", "seconds": 9_999}})
+    house.device.call(
+        "bw_reminder_add", {"id": "far", "title": "Far", "trigger": {"type": "interval", "seconds": 9_999}}
+    )
     house.device.close()
     wait_until(lambda: time.time() * 1_000 > now + 700)
     house.device = house.begin()
@@ -605,7 +617,8 @@ def test_what_was_read_in_quiet_hours_is_not_told_when_they_end(house: House) ->
     house.desktop.call("bw_desktop_invoke", "notification.markAsRead", {"notificationId": read}, 5_000)
     house.device.event("unread.changed", unread=1)
     # The alerts follow the inbox a tenth of a second later: the order of the store makes it certain that they have.
-    time.sleep(0.3)
+    due = time.monotonic() + 0.3
+    wait_until(lambda: time.monotonic() > due)
     house.settings(quietHoursEnabled=False)
     house.shown("Unread")
     assert "Read" not in [_title(question) for question in house.device.questions("present")]

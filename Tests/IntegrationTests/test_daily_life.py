@@ -19,16 +19,16 @@ Start = Callable[..., Program]
 class House:
     """A desktop and a device at one relay, paired by the desktop's code."""
 
-    def __init__(self, start: Start, relay: str, home: Path) -> None:
+    def __init__(self, start: Start, relay: str, home: Path, **device_options: Any) -> None:
         self._start, self._relay, self._home = start, relay, home
         self.desktop = self.open("desktop", "desktop")
         self.desktop.start()
-        self.device = self.open("device", "device")
+        self.device = self.open("device", "device", **device_options)
         self.pair(self.device)
 
-    def open(self, role: str, name: str) -> Host:
+    def open(self, role: str, name: str, **more: Any) -> Host:
         options = {"state_dir": str(self._home / name), "name": name.title(), "relay_url": self._relay}
-        return Host(self._start, role, {**options, "follow_system": False})
+        return Host(self._start, role, {**options, "follow_system": False, **more})
 
     def pair(self, device: Host) -> None:
         offer = self.desktop.call("bw_desktop_offer", 10_000)
@@ -55,6 +55,21 @@ def house(start: Start, relay: str, tmp_path: Path) -> Iterator[House]:
     yield house
     house.device.close()
     house.desktop.close()
+
+
+@pytest.fixture
+def watched(start: Start, relay: str, tmp_path: Path) -> Iterator[House]:
+    """The same, with somebody who sees the alerts that the device's program shows."""
+    house = House(start, relay, tmp_path, alerts="host")
+    house.device.answer("present", 0)
+    house.device.start()
+    yield house
+    house.device.close()
+    house.desktop.close()
+
+
+def banners(house: House) -> list[str]:
+    return [question["alert"]["title"] for question in house.device.questions("present")]
 
 
 @pytest.mark.parametrize("rows", [0, 3])
@@ -140,6 +155,49 @@ def test_6_in_quiet_hours_a_push_is_history_only(house: House) -> None:
     assert house.device.event("notification.received", title="Fire")["silenced"] is False
     assert [row["title"] for row in house.history()["notifications"]] == ["Fire", "Psst"]
     assert house.unread() == 2
+
+
+def test_2_a_push_is_an_alert_within_two_seconds(watched: House) -> None:
+    watched.device.call("bw_alerts_authorize", "authorized", 0)
+    begin = time.monotonic()
+    watched.desktop.begin("bw_desktop_notify", {"title": "Build done", "body": ""}, 10_000)
+    assert watched.device.question("present")["alert"]["title"] == "Build done"
+    assert time.monotonic() - begin <= 2
+    watched.device.event("notification.presented", presented=True)
+
+
+def test_6_what_is_silenced_is_no_alert(watched: House) -> None:
+    watched.device.call("bw_alerts_authorize", "authorized", 0)
+    watched.device.notification("update_settings", {"enabled": False})
+    watched.send("Psst")
+    watched.device.event("notification.presented", presented=False, reason="silenced")
+    assert (banners(watched), watched.unread()) == ([], 1)
+
+
+def test_7_with_alerts_denied_all_but_the_alerts_works(watched: House) -> None:
+    watched.device.call("bw_alerts_authorize", "denied", 0)
+    watched.send("Unseen")
+    push = watched.device.event("notification.received", title="Unseen")
+    watched.device.event("notification.presented", id=push["id"], presented=False, reason="denied")
+    history = watched.device.notification("get_history")
+    assert [row["title"] for row in history["notifications"]] == ["Unseen"]
+    assert watched.device.notification("mark_as_read", {"notificationId": push["id"]})["markedCount"] == 1
+    assert (banners(watched), watched.unread()) == ([], 0)
+
+
+def test_8_what_comes_after_an_absence_is_unread_and_no_banner(watched: House) -> None:
+    device = watched.device
+    device.call("bw_alerts_authorize", "authorized", 0)
+    device.call("bw_device_stop")
+    for number in range(3):
+        watched.send(f"Missed {number}")
+    # A push is late when it was sealed more than two seconds after it was made.
+    due = time.monotonic() + 2.2
+    wait_until(lambda: time.monotonic() > due)
+    device.start()
+    wait_until(lambda: len(device.of("notification.presented")) == 3)
+    assert [told["reason"] for told in device.of("notification.presented")] == ["late"] * 3
+    assert (banners(watched), watched.unread()) == ([], 3)
 
 
 def test_8_pushes_of_a_minute_away_come_late_and_unread(house: House) -> None:

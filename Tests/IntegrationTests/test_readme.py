@@ -17,9 +17,7 @@ README = (ROOT / "README.md").read_text()
 PROGRAM, ALERTS = re.findall(r"```c\n(.*?)```", README, re.DOTALL)
 
 
-def test_the_c_program_of_the_readme_prints_a_push(
-    start: Start, bellwire: Start, relay: str, tmp_path: Path
-) -> None:
+def test_the_c_program_of_the_readme_prints_a_push(start: Start, bellwire: Start, relay: str, tmp_path: Path) -> None:
     assert len(PROGRAM.splitlines()) <= 30
     (tmp_path / "app.c").write_text(PROGRAM)
     program = compile_c(tmp_path / "app.c", tmp_path / "app")

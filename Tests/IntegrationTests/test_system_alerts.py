@@ -29,7 +29,12 @@ class House:
     """A desktop, and a device whose alerts the desktop environment of a private bus shows."""
 
     def __init__(
-        self, start: Start, relay: str, bus: PrivateBus, home: Path, environment: dict[str, str] | None = None,
+        self,
+        start: Start,
+        relay: str,
+        bus: PrivateBus,
+        home: Path,
+        environment: dict[str, str] | None = None,
         **options: Any,
     ) -> None:
         self._start, self._relay, self.bus, self._home = start, relay, bus, home
@@ -47,6 +52,7 @@ class House:
 
     def begin(self) -> Host:
         """The device, in a process that alone knows the bus."""
+
         def on_bus(*arguments: str | Path) -> Program:
             return self.bus.run(*arguments, **self._environment)
 
@@ -544,9 +550,7 @@ def test_a_bus_that_comes_back_is_used_again(house: House, server: PlayedServer,
     house.device.event("notification.response", title="Meanwhile")
 
 
-def test_a_banner_of_a_process_that_was_killed_is_answered_to_the_next(
-    house: House, server: PlayedServer
-) -> None:
+def test_a_banner_of_a_process_that_was_killed_is_answered_to_the_next(house: House, server: PlayedServer) -> None:
     tapped, marked = house.push("Tapped", data={"taskID": "t-7"}), house.push("Marked")
     banners = [server.shown("Tapped"), server.shown("Marked")]
     house.presented(marked)
@@ -556,7 +560,11 @@ def test_a_banner_of_a_process_that_was_killed_is_answered_to_the_next(
     assert sorted(house.delivered) == ["Marked", "Tapped"]
     server.tap(banners[0])
     response = house.response(tapped)
-    assert (response["action"], response["userInfo"], response.get("redelivered")) == ("default", {"taskID": "t-7"}, None)
+    assert (response["action"], response["userInfo"], response.get("redelivered")) == (
+        "default",
+        {"taskID": "t-7"},
+        None,
+    )
     server.press(banners[1], "Mark as read")
     assert house.response(marked)["action"] == "MARK_READ_ACTION"
     house.desktop.event("notification.read", ids=[marked])
