@@ -704,10 +704,10 @@ def test_on_a_real_screen_it_is_seen_and_clicked(make: Callable[..., House], bus
         house = make()
         house.until_ready()
         waiting = house.device.begin("bw_alerts_request", None, 1_000)
-        screen.until(lambda seen: seen[screen.CRITICAL] > 10_000 and seen[screen.TEXT] > 400, keep="question")
+        screen.until(lambda seen: seen[screen.NORMAL] > 10_000 and seen[screen.TEXT] > 400, keep="question")
         assert waiting(15)["status"] == STATUS["BW_E_TIMEOUT"]
         house.authorize()
-        screen.until(lambda seen: seen[screen.CRITICAL] == 0)
+        screen.until(lambda seen: seen[screen.NORMAL] == 0)
         hostile = house.push(
             "<img src=x> \u202eevil\u0007 &lt;b&gt;",
             body="<b>bold?</b> &lt;b&gt; &amp; <a href='x'>link</a>\u2066\nsecond line \u001b[31m 'üñ' 日本",
