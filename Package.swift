@@ -68,7 +68,8 @@ targets += [
         name: "Device",
         dependencies: [
             "Transport", "Signalling", "Sealing", "Pairing", "Commands", "OfflineQueue", "Notifications", "Alerts",
-            "Calendar", "Hosting", "Wire", "Store", "Identity", "JSON", "Surroundings", "Fetching", "Addresses",
+            "Calendar", "Hosting", "Wire", "Store", "Identity", "JSON", "CLinux", "Surroundings", "Fetching",
+            "Addresses",
         ]),
     .target(
         name: "Desktop",

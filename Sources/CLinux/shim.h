@@ -1,4 +1,5 @@
 #pragma once
+#include <malloc.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -36,3 +37,6 @@ static inline ptrdiff_t linux_route_receive(int descriptor, void *bytes, size_t 
     *is_kernel = length >= sizeof sender && sender.nl_family == AF_NETLINK && sender.nl_pid == 0;
     return received;
 }
+
+/* Gives back what the heap holds and nobody uses. */
+static inline void linux_trim_heap(void) { malloc_trim(0); }

@@ -1,4 +1,5 @@
 import Alerts
+import CLinux
 package import Hosting
 import Identity
 import JSON
@@ -33,9 +34,12 @@ package final class Device: Role {
         let revisions: [PeerID: Int64]
         let lastPushSeqs: [PeerID: Int64]
         let removals: [PushTokensStateMachine.Removal]
-        let alerts: AlertCenter.Stored
+        let alerts: AlertCenter.Stored?
+        let isShowing = options.alerts.kind != .none
         do throws(StoreError) {
             (desktops, waiting, lastPushSeqs) = try state.database.run { (connection) throws(StoreError) in
+                // A device reads little at a time, and shares its memory with the program that embeds it.
+                _ = try connection.first("PRAGMA cache_size = -128") { (row) throws(StoreError) in try row.integer(0) }
                 let inbox = Inbox(connection)
                 _ = try inbox.recoverDispatching()
                 let kept = KeptEvents(connection)
@@ -56,7 +60,7 @@ package final class Device: Role {
                 try Inbox(connection).recoverChanges(queued: Set(queue.commands.map(\.id)))
                 return (
                     queue, try table.revisions(), try PushTokenTable(connection).removals(),
-                    try AlertCenter.Stored.load(connection)
+                    isShowing ? try AlertCenter.Stored.load(connection) : nil
                 )
             }
         } catch {
@@ -67,6 +71,8 @@ package final class Device: Role {
             state.close()
             throw HostError(error)
         }
+        // What opening took, and nobody needs any more.
+        linux_trim_heap()
         if let path = state.movedAside { channel.problem(movedAside: path) }
         let core = DeviceCore(
             options: options, state: state, desktops: desktops, lastPushSeqs: lastPushSeqs, queue: queue,

@@ -43,7 +43,7 @@ extension DeviceCore {
         let isKnown = dispatcher.admit(event, from: desktop.id, now: EventLoop.now) == .duplicate
         let notification = Notification(event, receivedAt: .now, late: isLate)
         let id = desktop.id
-        let alert = alerts.judge?.judge(notification, from: id)
+        let alert = alertJudge?.judge(notification, from: id)
         store { (connection) throws(StoreError) -> Numbered in
             let received = ReceivedPushes(connection)
             switch try received.verdict(on: seq, of: id) {

@@ -75,7 +75,7 @@ extension DeviceCore {
     /// - Parameter isArrival: a push has come, and nothing else is another.
     func tellInbox(of desktop: PeerID, unread: Int64?, isArrival: Bool = false) {
         channel.post(HostEvent(.inboxChanged, desktop: desktop.text, data: inboxState(of: desktop)))
-        if !isArrival { alerts.inboxChanged() }
+        if !isArrival, showsAlerts { alerts.inboxChanged() }
         if let unread { tell(unread: unread) }
     }
 
@@ -83,7 +83,7 @@ extension DeviceCore {
         guard desk.toldUnread != unread else { return }
         desk.toldUnread = unread
         channel.post(HostEvent(.unreadChanged, data: ["unread": .integer(unread)]))
-        alerts.setBadge(unread)
+        if showsAlerts { alerts.setBadge(unread) }
     }
 
     /// What went wrong with a desktop's part of the inbox stays readable until something goes well.

@@ -55,7 +55,7 @@ extension DeviceCore {
         _ notification: Notification, from source: PeerID, mayFetch: Bool, with work: HostEvent?, _ then: @escaping Then
     ) {
         let id = notification.id
-        let alert = alerts.judge?.judge(notification, from: source, isMutable: mayFetch)
+        let alert = alertJudge?.judge(notification, from: source, isMutable: mayFetch)
         store { (connection) throws(StoreError) -> Arrived in
             let arrived = try Arrived(Inbox(connection).receive(notification, from: source), alert, connection)
             if let work, case .stored = arrived.arrival { try KeptEvents(connection).add(work) }

@@ -92,7 +92,7 @@ extension DeviceCore {
         _ notification: Notification, from id: PeerID, _ mark: SealMark?,
         then: @escaping @Sendable @EventLoop (Result<Inbox.Arrival, StoreError>) -> Void = { _ in }
     ) {
-        let alert = alerts.judge?.judge(notification, from: id)
+        let alert = alertJudge?.judge(notification, from: id)
         store { (connection) throws(StoreError) -> Arrived in
             let inbox = Inbox(connection)
             if let mark, try !SealStates(connection).save(mark) {

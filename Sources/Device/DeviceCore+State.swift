@@ -16,12 +16,16 @@ extension DeviceCore {
     func describe(_ then: @escaping Then) {
         store { (connection) throws(StoreError) in
             let inbox = Inbox(connection)
-            return (try inbox.unreadCount(), try inbox.latestPush())
+            return (
+                try inbox.unreadCount(), try inbox.latestPush(), try AlertPreferences(connection).authorization()
+            )
         } then: { core, result in
             switch result {
             case .failure(let error): then(.failure(HostError(error)))
-            case .success((let unread, let latest)):
-                then(.success(JSONValue.object(core.state(unread: unread, latest: latest)).serialized()))
+            case .success((let unread, let latest, let authorization)):
+                var state = core.state(unread: unread, latest: latest)
+                state["authorization"] = .string(authorization.current(.now).status.rawValue)
+                then(.success(JSONValue.object(state).serialized()))
             }
         }
     }
@@ -42,7 +46,6 @@ extension DeviceCore {
                     connection.merge(self.connection(of: desktop))
                     return .object(connection)
                 }),
-            "authorization": .string(alerts.authorization.current(.now).status.rawValue),
             "queue": .object(queue.summary),
             "notes": .array((machine?.notes ?? []).map(JSONValue.string)),
             "counters": [

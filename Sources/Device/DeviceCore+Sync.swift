@@ -93,7 +93,7 @@ extension DeviceCore {
     private func keep(_ fill: GapFill) {
         let (peer, rows, since) = (fill.desktop.id, fill.rows, fill.since)
         let moment = EpochMilliseconds.now
-        let judge = alerts.judge
+        let judge = alertJudge
         store { (connection) throws(StoreError) in
             let inbox = Inbox(connection)
             let pushed = try inbox.fill(rows, from: peer, since: since, receivedAt: moment)

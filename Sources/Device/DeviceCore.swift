@@ -70,7 +70,10 @@ final class DeviceCore {
     var tokens: PushTokensStateMachine
     /// There while a removal waits to count as heard.
     var tokenTimer: LoopTimer?
-    private let storedAlerts: AlertCenter.Stored
+    private let storedAlerts: AlertCenter.Stored?
+    /// Without alerts nothing of theirs is touched: it would cost memory.
+    var showsAlerts: Bool { options.alerts.kind != .none }
+    var alertJudge: AlertJudge? { showsAlerts ? alerts.judge : nil }
     /// What a person sees of the device.
     lazy var alerts = AlertCenter(self, storedAlerts)
     /// Silent pushes of push services that the host works on.
@@ -119,7 +122,7 @@ final class DeviceCore {
     nonisolated init(
         options: DeviceOptions, state: RoleState, desktops: [PairedDesktop], lastPushSeqs: [PeerID: Int64],
         queue: OfflineQueue, revisions: [PeerID: Int64], removals: [PushTokensStateMachine.Removal],
-        alerts: AlertCenter.Stored, channel: HostChannel
+        alerts: AlertCenter.Stored?, channel: HostChannel
     ) {
         self.options = options
         key = state.key
@@ -159,7 +162,7 @@ final class DeviceCore {
         followMachine()
         reconcileLinks()
         queueDue()
-        alerts.begin()
+        if showsAlerts { alerts.begin() }
     }
 
     func stop() {
@@ -176,7 +179,7 @@ final class DeviceCore {
         isShutDown = true
         // They wait for the device, not for the scan: its end is of no interest to them.
         for end in [scanning.end, showing.end, typing.end] { end(.failure(.closed)) }
-        alerts.end()
+        if showsAlerts { alerts.end() }
         silentPushes.end()
         leaveMachine()
         cancelFlows()

@@ -80,7 +80,13 @@ release=$build/swift/release
 # What SwiftPM links into the program, less the program's own objects, is the library. (A glob would also find objects
 # whose sources are gone.) The list is quoted as response files are, which xargs reads too.
 objects=$build/objects.list
-grep -v '/bellwire\.build/' "$release/bellwire.product/Objects.LinkFileList" > "$objects"
+grep -v '/bellwire\.build/' "$release/bellwire.product/Objects.LinkFileList" > "$build/objects.all"
+# Rooms that a listening device does not enter stand together: what is beside no code that runs is not resident.
+seldom='/(Addresses|Alerts|CCurl|Calendar|Desktop|Fetching|Relay)\.build/'
+{
+    grep -Ev "$seldom" "$build/objects.all"
+    grep -E "$seldom" "$build/objects.all"
+} > "$objects"
 
 # MARK: Link, unless nothing that goes in has changed
 

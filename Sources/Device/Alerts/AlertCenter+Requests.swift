@@ -10,6 +10,12 @@ import Wire
 // What hosts ask of the alerts (`Device.AlertRequest`).
 extension AlertCenter {
     func carryOut(_ request: Device.AlertRequest, timeout: Int64, _ then: @escaping Then) {
+        guard isLoaded else {
+            return load { center, error in
+                if let error { return then(.failure(error)) }
+                center.carryOut(request, timeout: timeout, then)
+            }
+        }
         switch request {
         case .state: describe(then)
         case .requestAuthorization(let isProvisional):

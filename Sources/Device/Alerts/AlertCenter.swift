@@ -50,6 +50,7 @@ final class AlertCenter {
     /// From the first start of the device until it is closed.
     private(set) var isBegun = false
     private(set) var isEnded = false
+    private(set) var isLoaded: Bool
     var isInFront = false
     var badge: Int64 = 0
     /// Questions that the host has a callback for.
@@ -95,14 +96,32 @@ final class AlertCenter {
     /// Looks, a little after the inbox has changed, which alerts are of no use any more.
     lazy var inboxTimer = LoopTimer { [weak self] in self?.followInbox() }
 
-    init(_ core: DeviceCore, _ stored: Stored) {
+    /// `stored`: `nil` = it is read when somebody asks for it.
+    init(_ core: DeviceCore, _ stored: Stored?) {
         self.core = core
         options = core.options
         channel = core.channel
+        isLoaded = stored != nil
+        let stored = stored ?? Stored()
         authorization = AuthorizationStateMachine(stored: stored.authorization)
         settings = stored.settings
         categories = stored.categories
         schedule = ReminderSchedule(stored.reminders)
+    }
+
+    func load(then: @escaping @Sendable @EventLoop (AlertCenter, HostError?) -> Void) {
+        storeAlways { (connection) throws(StoreError) in
+            try Stored.load(connection)
+        } then: { center, result in
+            if !center.isLoaded, case .success(let stored) = result {
+                center.isLoaded = true
+                center.authorization = AuthorizationStateMachine(stored: stored.authorization)
+                center.settings = stored.settings
+                center.categories = stored.categories
+                center.schedule = ReminderSchedule(stored.reminders)
+            }
+            then(center, Self.failure(result))
+        }
     }
 
     var isOn: Bool { options.alerts.kind != .none }
