@@ -87,11 +87,8 @@ extension DeviceCore {
         receive(Notification(event, receivedAt: .now, late: isLate), from: desktop.id, mark)
     }
 
-    /// Stores a push that is new as far as memory goes. `then` hears, once it is on the disk, whether it was new.
-    func receive(
-        _ notification: Notification, from id: PeerID, _ mark: SealMark?,
-        then: @escaping @Sendable @EventLoop (Result<Inbox.Arrival, StoreError>) -> Void = { _ in }
-    ) {
+    /// Stores a push that is new as far as memory goes.
+    private func receive(_ notification: Notification, from id: PeerID, _ mark: SealMark?) {
         let alert = alertJudge?.judge(notification, from: id)
         store { (connection) throws(StoreError) -> Arrived in
             let inbox = Inbox(connection)
@@ -101,7 +98,6 @@ extension DeviceCore {
             return try Arrived(inbox.receive(notification, from: id), alert, connection)
         } then: { core, result in
             core.arrived(notification.id, from: id, result)
-            then(result.map(\.arrival))
         }
     }
 

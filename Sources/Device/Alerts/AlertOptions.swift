@@ -1,5 +1,6 @@
 import Addresses
 import Hosting
+import Surroundings
 
 /// Of a device's options, what is about its alerts.
 struct AlertOptions: Sendable {
@@ -31,7 +32,7 @@ struct AlertOptions: Sendable {
     init(_ reader: inout OptionsReader) throws(HostError) {
         kind = try reader.choice("alerts", of: Kind.self) ?? .none
         applicationID = try reader.text("application_id", maximumBytes: 255)
-        if let applicationID, !Self.isBusName(applicationID) {
+        if let applicationID, ApplicationID(applicationID) == nil {
             throw reader.invalid(
                 "application_id", "must be like org.example.App: two or more parts of letters, digits, _ and -")
         }
@@ -45,24 +46,5 @@ struct AlertOptions: Sendable {
             throw object.invalid("allow", "must be addresses, or ranges such as 10.0.0.0/8")
         }
         try object.finish()
-    }
-
-    /// D-Bus Specification, "Bus names".
-    private static func isBusName(_ text: String) -> Bool {
-        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        return parts.count >= 2
-            && parts.allSatisfy { part in
-                guard let first = part.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else {
-                    return false
-                }
-                return part.allSatisfy { byte in
-                    switch byte {
-                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                        true
-                    default: false
-                    }
-                }
-            }
     }
 }
