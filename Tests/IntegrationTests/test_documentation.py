@@ -21,16 +21,19 @@ example.org there. So commands are tested as they stand.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from peers import FakeDesktop, Peer
 from programs import ROOT, STAGE, Program
 
 Start = Callable[..., Program]
@@ -105,7 +108,7 @@ def test_docc_makes_the_catalogue_without_a_word(tmp_path: Path) -> None:
     """No warning, no broken link, no missing image; every page is reached from the first one."""
     docc = shutil.which("docc")
     assert docc, "docc is not on the PATH; it comes with Swift"
-    command = [docc, "convert", str(CATALOGUE), "--output-path", str(tmp_path / "made.doccarchive"), "--analyze"]
+    command = [docc, "convert", str(CATALOGUE), "--output-path", str(tmp_path / "made.doccarchive")]
     command += ["--warnings-as-errors", "--fallback-display-name", "Bellwire", "--fallback-bundle-identifier", "bellwire"]
     done = subprocess.run(command, capture_output=True, text=True)
     said = (done.stdout + done.stderr).strip()
@@ -246,3 +249,207 @@ def test_c_compiles_without_a_warning(block: Block, tmp_path: Path) -> None:
     compilers = {"c": ("gcc", "clang-14"), "cpp": ("g++", "clang++-14")}
     for compiler in compilers[block.language]:
         compile_block(block, tmp_path, compiler)
+
+
+# MARK: Shell
+
+#: A network of its own, and names in it. Takes the script to run.
+ISOLATED = """
+set -euo pipefail
+ip link set lo up
+ip address add 192.168.1.5/24 dev lo
+mount --bind "$1" /etc/hosts
+exec bash "$2"
+"""
+
+#: Before a page's own lines. What goes on until the page has ended has said something before the next line runs.
+PROLOGUE = """
+set -euo pipefail
+stays=()
+ready() {
+    for _ in $(seq 500); do
+        [ -s "$2" ] && return 0
+        kill -0 "$1" 2> /dev/null || break
+        sleep 0.02
+    done
+    echo "it says nothing: $3" >&2
+    cat "$2" >&2
+    return 1
+}
+end() {
+    local status=$?
+    for each in "${stays[@]}"; do kill "$each" 2> /dev/null || true; done
+    for each in "${stays[@]}"; do
+        wait "$each" || { code=$?; [ $code -eq 143 ] || echo "ended with $code instead of being stopped" >&2; }
+    done
+    exit $status
+}
+trap end EXIT
+"""
+
+
+def script_of(blocks: list[Block], folder: Path) -> tuple[str, list[tuple[Block, str, str]]]:
+    """The script of a page, and for each command of a console: what it should print."""
+    script = PROLOGUE
+    expected: list[tuple[Block, str, str]] = []
+    for block in blocks:
+        script += f"echo '### {block.id}'\n"
+        if block.language == "sh":
+            for number, line in enumerate(block.text.splitlines()):
+                if found := re.match(r"^(.*?\S)\s*# until Ctrl-C$", line):
+                    out = folder / f"{block.page}.{block.line + number}.out"
+                    command = found.group(1)
+                    script += f"{{ {command}; }} > {out} 2>&1 & stays+=($!)\nready $! {out} {command!r}\n"
+                else:
+                    script += line + "\n"
+            continue
+        script += "set +e\n"
+        for said in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+            command, _, output = said.partition("\n")
+            script += f"{{ {command}\n}} > {folder / f'console.{len(expected)}'} 2>&1\n"
+            expected.append((block, command, output.rstrip("\n")))
+        script += "set -e\n"
+    return script, expected
+
+
+def agrees(said: str, expected: str) -> bool:
+    return re.fullmatch(".*".join(re.escape(part) for part in expected.split("…")), said) is not None
+
+
+@pytest.mark.parametrize("page", [page.stem for page in PAGES if any(b.page == page.stem and b.language in ("sh", "console") for b in BLOCKS)])
+def test_the_commands_of_a_page_do_what_it_says(page: str, tmp_path: Path) -> None:
+    assert os.geteuid() == 0, "a network of its own takes root"
+    home, results = tmp_path / "home", tmp_path / "results"
+    home.mkdir(), results.mkdir()
+    script, expected = script_of([b for b in BLOCKS if b.page == page and b.language in ("sh", "console")], results)
+    (tmp_path / "page.sh").write_text(script)
+    (tmp_path / "isolated.sh").write_text(ISOLATED)
+    (tmp_path / "hosts").write_text("127.0.0.1 localhost\n192.168.1.5 relay.example.org\n")
+    environment = {name: value for name, value in os.environ.items() if not re.match(r"XDG_|DBUS_|BELLWIRE", name)}
+    environment |= {
+        "HOME": str(home), "TZ": "UTC", "LC_ALL": "C.UTF-8", "BELLWIRE_SOURCE": str(ROOT),
+        "PATH": f"{STAGE / 'bin'}:{os.environ['PATH']}", "PKG_CONFIG_PATH": str(STAGE / "lib/pkgconfig"),
+        "LD_LIBRARY_PATH": str(STAGE / "lib"),
+    }
+    done = subprocess.run(
+        ["unshare", "--net", "--mount", "bash", str(tmp_path / "isolated.sh"), str(tmp_path / "hosts"), str(tmp_path / "page.sh")],
+        cwd=home, env=environment, capture_output=True, text=True, timeout=180, stdin=subprocess.DEVNULL,
+    )
+    said = "\n".join(f"{path.name}: {path.read_text()}" for path in sorted(results.iterdir()))
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}\n{said}"
+    assert "instead of being stopped" not in done.stderr, done.stderr
+    for number, (block, command, output) in enumerate(expected):
+        found = (results / f"console.{number}").read_text().rstrip("\n")
+        assert agrees(found, output), f"{block.id}: $ {command}\n{found}\ninstead of\n{output}"
+
+
+# MARK: Frames
+
+
+def json_blocks(page: str | None = None) -> list[Block]:
+    return [block for block in BLOCKS if block.language == "json" and page in (None, block.page)]
+
+
+def keys_of(value: object) -> object:
+    """The members of an object and of its payload; who describes itself may say more or less."""
+    if not isinstance(value, dict):
+        return None
+    return {key: None if key == "deviceInfo" else keys_of(member) for key, member in value.items()}
+
+
+@pytest.mark.parametrize("block", of("json"))
+def test_json_is_json(block: Block) -> None:
+    json.loads(block.text)
+
+
+def test_frames_of_the_pages_are_those_that_travel(start: Start, bellwire: Start, tmp_path: Path) -> None:
+    """The page of Python pairs, is pushed to and asks; peers of others meet what a relay says."""
+    desktop = bellwire("desktop", "--relay", "127.0.0.1:0", "--stdin")
+    relay = desktop.line(r"ws://\S+").group()
+    code = desktop.line(r"^\{.*desktop-pairing.*").string
+    seen = [json.loads(code)]
+    device = bellwire("pair", "--show", "--relay-url", relay, home="device")
+    seen.append(json.loads(device.line(r"^\{.*device-pairing.*").string))
+
+    (block,) = [block for block in BLOCKS if block.name == "peer.py"]
+    (tmp_path / "peer.py").write_text(block.text)
+    page = start(sys.executable, tmp_path / "peer.py", code)
+    compare = json.loads(page.line('"compare"').string)["compare"]
+    desktop.line("^Paired with A page of Python")
+    desktop.line(f"Sealed. Compare with the device: {compare}")
+    page.line(r'"opened".*"count"')
+    for number in range(3):
+        desktop.write(f"Push {number}\n")
+        page.line(rf'"opened".*"Push {number}".*"pushSeq": {number + 1}')
+        page.line(rf'"sealed".*"bellwire:ack".*{number + 1}')
+    # All of them were acknowledged: nothing waits for this device any more.
+    desktop.line("Pushed to 1 of 1"), desktop.line("Pushed to 1 of 1"), desktop.line("Pushed to 1 of 1")
+    said = [json.loads(line) for line in page.out.all]
+    seen += [each["frame"] for each in said if "frame" in each]
+    seen += [{"from": "", "to": "", "epoch": 1, "seq": 1, "timestamp": 1, "body": each["frame"]} for each in said
+             if each.get("way") in ("sealed", "opened")]
+
+    first, second = Peer(relay, "phone-1"), Peer(relay, "phone-2")
+    first.message("phone-2", {"type": "bellwire:hello"})
+    second.receive("message")
+    second.message("phone-1", {"type": "bellwire:hello"})
+    first.receive("message")
+    second.close()
+    status = first.receive("peer-status", status="offline")
+    first.message("phone-2", {"type": "bellwire:hello"})
+    seen += [status, first.receive("peer-offline")]
+    second = Peer(relay, "phone-2")
+    seen += [second.receive("offline-message"), {"type": "ping"}]
+    first.send({"type": "ping"})
+    seen.append(first.receive("pong"))
+    stranger = Peer(relay)
+    stranger.message("phone-1", {})
+    seen.append(stranger.receive("error"))
+    for each in (first, second, stranger):
+        each.close()
+
+    travelled = [keys_of(frame) for frame in seen]
+    types = {frame.get("type") for frame in seen if isinstance(frame, dict)}
+    names = "\n".join(path.read_text() for path in (ROOT / "Sources/Wire").rglob("*.swift"))
+    for block in (block for page in ("Wire", "WirePairing", "WireSealing", "WireMessages") for block in json_blocks(page)):
+        frame = json.loads(block.text)
+        if frame.get("type") in types or "body" in frame:
+            assert keys_of(frame) in travelled, f"{block.id}: no frame with these members was seen"
+            continue
+        # What this scene does not bring about has at least the names that the library knows.
+        inner = frame["payload"] if isinstance(frame.get("payload"), dict) else {}
+        for name in [*frame, *inner, frame["type"]]:
+            assert f'"{name}"' in names, f"{block.id}: the library knows no {name}"
+
+
+def test_what_deployed_desktops_push_is_taken(bellwire: Start, fake_desktop: FakeDesktop, tmp_path: Path) -> None:
+    """The event in a text, of the page about messages, is a push like others."""
+    (block,) = [block for block in json_blocks("WireMessages") if "event:notification" in block.text]
+    pair = bellwire("pair", fake_desktop.code())
+    fake_desktop.pair()
+    assert pair.wait() == 0
+    listen = bellwire("listen", "--count", "1", "--json")
+    fake_desktop.accept()
+    fake_desktop.message(json.loads(block.text))
+    push = listen.event("notification.received")
+    assert (push["data"]["title"], push["data"]["body"], push["data"]["priority"]) == ("Tea", "is ready", "urgent")
+
+
+def test_refusals_of_the_relay_are_all_explained() -> None:
+    source = (ROOT / "Sources/Relay/Frames/RelayFrame.swift").read_text()
+    codes = set(re.findall(r'case \.\w+: "([a-z_]+)"$', source, re.MULTILINE))
+    assert codes
+    rows = re.findall(r"^\| (.*?) \|", (CATALOGUE / "Wire.md").read_text().split("## Refusals")[1], re.MULTILINE)
+    assert set(re.findall(r"`([a-z_]+)`", "".join(rows))) == codes | set(re.findall(r'case \.\w+: "(\w+)"', source))
+
+
+def test_reasons_and_problems_are_all_explained() -> None:
+    page = (CATALOGUE / "Errors.md").read_text()
+    source = (ROOT / "Sources/Wire/PairingReason.swift").read_text()
+    reasons = set(re.findall(r'case \w+ = "(\w+)"', source)) | set(re.findall(r"^    case (\w+)$", source, re.MULTILINE))
+    assert set(re.findall(r"^\| `(\w+)` \|", page.split("When pairing fails")[1].split("## ")[0], re.MULTILINE)) == reasons
+    named = set(re.findall(r"^\| `(\w+)` \|", page.split("## Problems")[1], re.MULTILINE))
+    said: set[str] = set()
+    for path in (ROOT / "Sources").rglob("*.swift"):
+        said |= set(re.findall(r'\bproblem\(\s*"(\w+)"', path.read_text()))
+    assert said | {"events_dropped"} <= named, said - named
