@@ -32,6 +32,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from peers import FakeDesktop, Peer
 from programs import ROOT, STAGE, Program
@@ -92,7 +93,12 @@ BLOCKS = [block for page in PAGES for block in blocks_of(page)]
 LANGUAGES = {"c", "cpp", "python", "sh", "console", "cmake", "json", "ini"}
 
 
-def of(*languages: str) -> list[object]:
+def is_whole(block: Block) -> bool:
+    """Whether it is a program of C or C++, and not a part of one."""
+    return re.search(r"\bmain\(", block.text) is not None
+
+
+def of(*languages: str) -> list[ParameterSet]:
     return [pytest.param(block, id=block.id) for block in BLOCKS if block.language in languages]
 
 
@@ -219,10 +225,6 @@ def source_of(block: Block) -> str:
     return f"{includes}{own}int fragment({block.given});\nint fragment({block.given}) {{\n{line}{body}return 0;\n}}\n"
 
 
-def is_whole(block: Block) -> bool:
-    return re.search(r"\bmain\(", block.text) is not None
-
-
 def compile_block(block: Block, folder: Path, compiler: str) -> Path:
     is_cpp = block.language == "cpp"
     source = folder / ("block.cpp" if is_cpp else "block.c")
@@ -249,6 +251,85 @@ def test_c_compiles_without_a_warning(block: Block, tmp_path: Path) -> None:
     compilers = {"c": ("gcc", "clang-14"), "cpp": ("g++", "clang++-14")}
     for compiler in compilers[block.language]:
         compile_block(block, tmp_path, compiler)
+
+
+@pytest.mark.parametrize("standard", ["c++98", "c++11", "c++14", "c++17", "c++20"])
+def test_the_header_is_as_clean_in_cpp_as_a_page_says(standard: str, tmp_path: Path) -> None:
+    (tmp_path / "header.cpp").write_text("#include <bellwire.h>\nint main() { return bw_abi_version() == 0; }\n")
+    for compiler in ("g++", "clang++-14"):
+        command = [compiler, f"-std={standard}", *WARNINGS, "-fsyntax-only", *pkg_config("--cflags", "bellwire")]
+        subprocess.run([*command, str(tmp_path / "header.cpp")], check=True)
+
+
+# MARK: Whole programs
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a whole program meets."""
+
+    start: Start
+    bellwire: Start
+    relay: str
+    folder: Path
+
+
+def gets_a_push(scene: Scene, program: Path) -> None:
+    """The program pairs with a desktop by the text of its code, is pushed to, prints that, and ends."""
+    desktop = scene.bellwire("desktop", "--relay-url", scene.relay, "--stdin")
+    code = desktop.line(r"^\{.*desktop-pairing.*").string
+    running = scene.start(program, code)
+    desktop.line("^Paired with")
+    desktop.write("Tea\tis ready\n")
+    running.line("Tea")
+    assert running.wait() == 0, running.err.all
+
+
+def goes_on_after_its_child(scene: Scene, program: Path) -> None:
+    running = scene.start(program)
+    running.line("^the child was told, the parent goes on: BW_OK$")
+    assert running.wait() == 0
+
+
+SCENES: dict[str, Callable[[Scene, Path], None]] = {
+    "listener.c": gets_a_push,
+    "glib.c": gets_a_push,
+    "qt.cpp": gets_a_push,
+    "listener.cpp": gets_a_push,
+    "fork.c": goes_on_after_its_child,
+}
+
+
+@pytest.mark.parametrize("block", [pytest.param(block, id=block.id) for block in BLOCKS if block.language in ("c", "cpp") and is_whole(block)])
+def test_a_whole_program_does_what_it_is_for(block: Block, start: Start, bellwire: Start, relay: str, tmp_path: Path) -> None:
+    assert block.name in SCENES, f"{block.id}: no scene is named {block.name}"
+    program = compile_block(block, tmp_path, "g++" if block.language == "cpp" else "gcc")
+    SCENES[block.name](Scene(start, bellwire, relay, tmp_path), program)
+
+
+@pytest.mark.parametrize("block", of("cmake"))
+def test_cmake_builds_both_linkages(block: Block, tmp_path: Path) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(block.text)
+    (tmp_path / "app.c").write_text(
+        "#include <bellwire.h>\n#include <stdio.h>\nint main(void) { return puts(bw_version()) < 0; }\n"
+    )
+    steps = (["cmake", "-S", ".", "-B", "made", f"-DCMAKE_PREFIX_PATH={STAGE}"], ["cmake", "--build", "made"])
+    for step in steps:
+        done = subprocess.run(step, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    for program in ("app", "app-static"):
+        said = subprocess.run([tmp_path / "made" / program], check=True, capture_output=True, text=True).stdout
+        assert said.strip() == re.findall(r'BW_VERSION "(.*)"', HEADER)[0]
+
+
+@pytest.mark.parametrize("block", of("ini"))
+def test_units_are_what_systemd_takes(block: Block, tmp_path: Path) -> None:
+    assert block.name, f"{block.id}: the comment in its first line has to name it"
+    text = re.sub(r"^(Exec\w+=)(?:/usr)?(?:/local)?/bin/bellwire\b", rf"\g<1>{STAGE / 'bin/bellwire'}", block.text, flags=re.MULTILINE)
+    (tmp_path / block.name).write_text(text)
+    command = ["systemd-analyze", "verify", "--man=no", str(tmp_path / block.name)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr.strip(), done.stderr
 
 
 # MARK: Shell
@@ -408,9 +489,10 @@ def test_frames_of_the_pages_are_those_that_travel(start: Start, bellwire: Start
     for each in (first, second, stranger):
         each.close()
 
+    seen += [frame["payload"] for frame in seen if isinstance(frame.get("payload"), dict) and "type" in frame["payload"]]
     travelled = [keys_of(frame) for frame in seen]
-    types = {frame.get("type") for frame in seen if isinstance(frame, dict)}
-    names = "\n".join(path.read_text() for path in (ROOT / "Sources/Wire").rglob("*.swift"))
+    types = {frame.get("type") for frame in seen}
+    names = "\n".join(path.read_text() for path in (ROOT / "Sources").rglob("*.swift"))
     for block in (block for page in ("Wire", "WirePairing", "WireSealing", "WireMessages") for block in json_blocks(page)):
         frame = json.loads(block.text)
         if frame.get("type") in types or "body" in frame:
