@@ -40,7 +40,7 @@ from programs import ROOT, STAGE, Program
 Start = Callable[..., Program]
 
 CATALOGUE = ROOT / "Sources/CABI/Bellwire.docc"
-HEADER = (ROOT / "include/bellwire.h").read_text()
+HEADER = (STAGE / "include/bellwire.h").read_text()
 FUNCTIONS = set(re.findall(r"^BW_API\b[^;]*?\b(bw_\w+)\(", HEADER, re.MULTILINE))
 
 
@@ -323,13 +323,29 @@ def test_cmake_builds_both_linkages(block: Block, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("block", of("ini"))
-def test_units_are_what_systemd_takes(block: Block, tmp_path: Path) -> None:
-    assert block.name, f"{block.id}: the comment in its first line has to name it"
-    text = re.sub(r"^(Exec\w+=)(?:/usr)?(?:/local)?/bin/bellwire\b", rf"\g<1>{STAGE / 'bin/bellwire'}", block.text, flags=re.MULTILINE)
-    (tmp_path / block.name).write_text(text)
-    command = ["systemd-analyze", "verify", "--man=no", str(tmp_path / block.name)]
-    done = subprocess.run(command, capture_output=True, text=True)
+def test_drop_ins_are_what_systemd_takes(block: Block, tmp_path: Path) -> None:
+    name = re.match(r"^# (bellwire-\w+\.service)\.d/override\.conf$", block.first)
+    assert name, f"{block.id}: the comment in its first line has to say of which unit it is"
+    unit = (ROOT / f"bindings/systemd/{name.group(1)}.in").read_text().replace("@BELLWIRE@", str(STAGE / "bin/bellwire"))
+    (tmp_path / name.group(1)).write_text(unit)
+    (tmp_path / f"{name.group(1)}.d").mkdir()
+    (tmp_path / f"{name.group(1)}.d/override.conf").write_text(block.text)
+    command = ["systemd-analyze", "verify", "--man=no", str(tmp_path / name.group(1))]
+    environment = {**os.environ, "SYSTEMD_UNIT_PATH": f"{tmp_path}:"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr.strip(), done.stderr
+
+
+def test_the_limits_of_the_relay_are_those_of_its_help(bellwire: Start) -> None:
+    help_page = bellwire("relay", "--help")
+    assert help_page.wait() == 0
+    text = " ".join(" ".join(help_page.out.all).split())
+    defaults = {}
+    for option in re.split(r" (?=(?:-\w, )?--[a-z])", text):
+        if found := re.match(r"(--[\w-]+) N .*Default: (\d+)\.", option):
+            defaults[found.group(1)] = found.group(2)
+    table = re.findall(r"^\| `(--[\w-]+)` \| (\d+) \|", (CATALOGUE / "RunningARelay.md").read_text(), re.MULTILINE)
+    assert dict(table) == defaults
 
 
 # MARK: Shell
@@ -376,7 +392,7 @@ def script_of(blocks: list[Block], folder: Path) -> tuple[str, list[tuple[Block,
     for block in blocks:
         script += f"echo '### {block.id}'\n"
         if block.language == "sh":
-            for number, line in enumerate(block.text.splitlines()):
+            for number, line in enumerate(block.text.replace("\\\n", "").splitlines()):
                 if found := re.match(r"^(.*?\S)\s*# until Ctrl-C$", line):
                     out = folder / f"{block.page}.{block.line + number}.out"
                     command = found.group(1)
