@@ -24,6 +24,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -396,7 +397,7 @@ def script_of(blocks: list[Block], folder: Path) -> tuple[str, list[tuple[Block,
                 if found := re.match(r"^(.*?\S)\s*# until Ctrl-C$", line):
                     out = folder / f"{block.page}.{block.line + number}.out"
                     command = found.group(1)
-                    script += f"{{ {command}; }} > {out} 2>&1 & stays+=($!)\nready $! {out} {command!r}\n"
+                    script += f"(exec {command}) > {out} 2>&1 & stays+=($!)\nready $! {out} {shlex.quote(command)}\n"
                 else:
                     script += line + "\n"
             continue
@@ -428,8 +429,10 @@ def test_the_commands_of_a_page_do_what_it_says(page: str, tmp_path: Path) -> No
         "PATH": f"{STAGE / 'bin'}:{os.environ['PATH']}", "PKG_CONFIG_PATH": str(STAGE / "lib/pkgconfig"),
         "LD_LIBRARY_PATH": str(STAGE / "lib"),
     }
+    # Whatever happens, nothing of it goes on when its first process has ended.
+    isolation = ["unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"]
     done = subprocess.run(
-        ["unshare", "--net", "--mount", "bash", str(tmp_path / "isolated.sh"), str(tmp_path / "hosts"), str(tmp_path / "page.sh")],
+        [*isolation, "bash", str(tmp_path / "isolated.sh"), str(tmp_path / "hosts"), str(tmp_path / "page.sh")],
         cwd=home, env=environment, capture_output=True, text=True, timeout=180, stdin=subprocess.DEVNULL,
     )
     said = "\n".join(f"{path.name}: {path.read_text()}" for path in sorted(results.iterdir()))
