@@ -116,8 +116,14 @@ def test_docc_makes_the_catalogue_without_a_word(tmp_path: Path) -> None:
     docc = shutil.which("docc")
     assert docc, "docc is not on the PATH; it comes with Swift"
     command = [docc, "convert", str(CATALOGUE), "--output-path", str(tmp_path / "made.doccarchive")]
-    command += ["--warnings-as-errors", "--fallback-display-name", "Bellwire", "--fallback-bundle-identifier", "bellwire"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    command += [
+        "--warnings-as-errors",
+        "--fallback-display-name",
+        "Bellwire",
+        "--fallback-bundle-identifier",
+        "bellwire",
+    ]
+    done = subprocess.run(command, capture_output=True, check=False, text=True)
     said = (done.stdout + done.stderr).strip()
     assert done.returncode == 0 and not re.search(r"\b(warning|error|note):", said), said
 
@@ -241,7 +247,9 @@ def compile_block(block: Block, folder: Path, compiler: str) -> Path:
     flags = [re.sub(r"^-I(?!.*stage)", "-isystem", flag) for flag in flags]
     done = subprocess.run(
         [compiler, *standard, *WARNINGS, *flags, str(source), "-o", str(program), *libraries],
-        capture_output=True, text=True,
+        capture_output=True,
+        check=False,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     return program
@@ -301,8 +309,13 @@ SCENES: dict[str, Callable[[Scene, Path], None]] = {
 }
 
 
-@pytest.mark.parametrize("block", [pytest.param(block, id=block.id) for block in BLOCKS if block.language in ("c", "cpp") and is_whole(block)])
-def test_a_whole_program_does_what_it_is_for(block: Block, start: Start, bellwire: Start, relay: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "block",
+    [pytest.param(block, id=block.id) for block in BLOCKS if block.language in ("c", "cpp") and is_whole(block)],
+)
+def test_a_whole_program_does_what_it_is_for(
+    block: Block, start: Start, bellwire: Start, relay: str, tmp_path: Path
+) -> None:
     assert block.name in SCENES, f"{block.id}: no scene is named {block.name}"
     program = compile_block(block, tmp_path, "g++" if block.language == "cpp" else "gcc")
     SCENES[block.name](Scene(start, bellwire, relay, tmp_path), program)
@@ -316,7 +329,7 @@ def test_cmake_builds_both_linkages(block: Block, tmp_path: Path) -> None:
     )
     steps = (["cmake", "-S", ".", "-B", "made", f"-DCMAKE_PREFIX_PATH={STAGE}"], ["cmake", "--build", "made"])
     for step in steps:
-        done = subprocess.run(step, cwd=tmp_path, capture_output=True, text=True)
+        done = subprocess.run(step, cwd=tmp_path, capture_output=True, check=False, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
     for program in ("app", "app-static"):
         said = subprocess.run([tmp_path / "made" / program], check=True, capture_output=True, text=True).stdout
@@ -327,13 +340,15 @@ def test_cmake_builds_both_linkages(block: Block, tmp_path: Path) -> None:
 def test_drop_ins_are_what_systemd_takes(block: Block, tmp_path: Path) -> None:
     name = re.match(r"^# (bellwire-\w+\.service)\.d/override\.conf$", block.first)
     assert name, f"{block.id}: the comment in its first line has to say of which unit it is"
-    unit = (ROOT / f"bindings/systemd/{name.group(1)}.in").read_text().replace("@BELLWIRE@", str(STAGE / "bin/bellwire"))
+    unit = (
+        (ROOT / f"bindings/systemd/{name.group(1)}.in").read_text().replace("@BELLWIRE@", str(STAGE / "bin/bellwire"))
+    )
     (tmp_path / name.group(1)).write_text(unit)
     (tmp_path / f"{name.group(1)}.d").mkdir()
     (tmp_path / f"{name.group(1)}.d/override.conf").write_text(block.text)
     command = ["systemd-analyze", "verify", "--man=no", str(tmp_path / name.group(1))]
     environment = {**os.environ, "SYSTEMD_UNIT_PATH": f"{tmp_path}:"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    done = subprocess.run(command, env=environment, capture_output=True, check=False, text=True)
     assert done.returncode == 0 and not done.stderr.strip(), done.stderr
 
 
@@ -414,26 +429,40 @@ def agrees(said: str, expected: str) -> bool:
     return re.fullmatch(".*".join(re.escape(part) for part in expected.split("…")), said) is not None
 
 
-@pytest.mark.parametrize("page", [page.stem for page in PAGES if any(b.page == page.stem and b.language in ("sh", "console") for b in BLOCKS)])
+@pytest.mark.parametrize(
+    "page",
+    [page.stem for page in PAGES if any(b.page == page.stem and b.language in ("sh", "console") for b in BLOCKS)],
+)
 def test_the_commands_of_a_page_do_what_it_says(page: str, tmp_path: Path) -> None:
     assert os.geteuid() == 0, "a network of its own takes root"
     home, results = tmp_path / "home", tmp_path / "results"
-    home.mkdir(), results.mkdir()
+    home.mkdir()
+    results.mkdir()
     script, expected = script_of([b for b in BLOCKS if b.page == page and b.language in ("sh", "console")], results)
     (tmp_path / "page.sh").write_text(script)
     (tmp_path / "isolated.sh").write_text(ISOLATED)
     (tmp_path / "hosts").write_text("127.0.0.1 localhost\n192.168.1.5 relay.example.org\n")
     environment = {name: value for name, value in os.environ.items() if not re.match(r"XDG_|DBUS_|BELLWIRE", name)}
     environment |= {
-        "HOME": str(home), "TZ": "UTC", "LC_ALL": "C.UTF-8", "BELLWIRE_SOURCE": str(ROOT),
-        "PATH": f"{STAGE / 'bin'}:{os.environ['PATH']}", "PKG_CONFIG_PATH": str(STAGE / "lib/pkgconfig"),
+        "HOME": str(home),
+        "TZ": "UTC",
+        "LC_ALL": "C.UTF-8",
+        "BELLWIRE_SOURCE": str(ROOT),
+        "PATH": f"{STAGE / 'bin'}:{os.environ['PATH']}",
+        "PKG_CONFIG_PATH": str(STAGE / "lib/pkgconfig"),
         "LD_LIBRARY_PATH": str(STAGE / "lib"),
     }
     # Whatever happens, nothing of it goes on when its first process has ended.
     isolation = ["unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"]
     done = subprocess.run(
         [*isolation, "bash", str(tmp_path / "isolated.sh"), str(tmp_path / "hosts"), str(tmp_path / "page.sh")],
-        cwd=home, env=environment, capture_output=True, text=True, timeout=180, stdin=subprocess.DEVNULL,
+        cwd=home,
+        env=environment,
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=180,
+        stdin=subprocess.DEVNULL,
     )
     said = "\n".join(f"{path.name}: {path.read_text()}" for path in sorted(results.iterdir()))
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}\n{said}"
@@ -486,8 +515,11 @@ def test_frames_of_the_pages_are_those_that_travel(start: Start, bellwire: Start
     desktop.line("Pushed to 1 of 1"), desktop.line("Pushed to 1 of 1"), desktop.line("Pushed to 1 of 1")
     said = [json.loads(line) for line in page.out.all]
     seen += [each["frame"] for each in said if "frame" in each]
-    seen += [{"from": "", "to": "", "epoch": 1, "seq": 1, "timestamp": 1, "body": each["frame"]} for each in said
-             if each.get("way") in ("sealed", "opened")]
+    seen += [
+        {"from": "", "to": "", "epoch": 1, "seq": 1, "timestamp": 1, "body": each["frame"]}
+        for each in said
+        if each.get("way") in ("sealed", "opened")
+    ]
 
     first, second = Peer(relay, "phone-1"), Peer(relay, "phone-2")
     first.message("phone-2", {"type": "bellwire:hello"})
@@ -508,11 +540,15 @@ def test_frames_of_the_pages_are_those_that_travel(start: Start, bellwire: Start
     for each in (first, second, stranger):
         each.close()
 
-    seen += [frame["payload"] for frame in seen if isinstance(frame.get("payload"), dict) and "type" in frame["payload"]]
+    seen += [
+        frame["payload"] for frame in seen if isinstance(frame.get("payload"), dict) and "type" in frame["payload"]
+    ]
     travelled = [keys_of(frame) for frame in seen]
     types = {frame.get("type") for frame in seen}
     names = "\n".join(path.read_text() for path in (ROOT / "Sources").rglob("*.swift"))
-    for block in (block for page in ("Wire", "WirePairing", "WireSealing", "WireMessages") for block in json_blocks(page)):
+    for block in (
+        block for page in ("Wire", "WirePairing", "WireSealing", "WireMessages") for block in json_blocks(page)
+    ):
         frame = json.loads(block.text)
         if frame.get("type") in types or "body" in frame:
             assert keys_of(frame) in travelled, f"{block.id}: no frame with these members was seen"
@@ -547,8 +583,12 @@ def test_refusals_of_the_relay_are_all_explained() -> None:
 def test_reasons_and_problems_are_all_explained() -> None:
     page = (CATALOGUE / "Errors.md").read_text()
     source = (ROOT / "Sources/Wire/PairingReason.swift").read_text()
-    reasons = set(re.findall(r'case \w+ = "(\w+)"', source)) | set(re.findall(r"^    case (\w+)$", source, re.MULTILINE))
-    assert set(re.findall(r"^\| `(\w+)` \|", page.split("When pairing fails")[1].split("## ")[0], re.MULTILINE)) == reasons
+    reasons = set(re.findall(r'case \w+ = "(\w+)"', source)) | set(
+        re.findall(r"^    case (\w+)$", source, re.MULTILINE)
+    )
+    assert (
+        set(re.findall(r"^\| `(\w+)` \|", page.split("When pairing fails")[1].split("## ")[0], re.MULTILINE)) == reasons
+    )
     named = set(re.findall(r"^\| `(\w+)` \|", page.split("## Problems")[1], re.MULTILINE))
     said: set[str] = set()
     for path in (ROOT / "Sources").rglob("*.swift"):
