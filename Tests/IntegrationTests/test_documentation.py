@@ -36,7 +36,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from peers import FakeDesktop, Peer
-from programs import ROOT, STAGE, Program
+from programs import LIBRARY, ROOT, STAGE, Program
 
 Start = Callable[..., Program]
 
@@ -167,7 +167,7 @@ def test_the_table_of_rooms_is_that_of_the_package() -> None:
         for name, uses in re.findall(
             r'\.(?:executableT|t)arget\(\s*name: "(\w+)"(?:,\s*dependencies: \[(.*?)\])?', package, re.DOTALL
         )
-        if not re.match(r"handover|C[A-Z]\w*[a-z]", name)
+        if name != "handover" and not (name.startswith("C") and (ROOT / "Sources" / name / "include").is_dir())
     }
     page = (CATALOGUE / "Architecture.md").read_text().split("## Rooms")[1].split("## Two threads")[0]
     table = {
@@ -362,6 +362,107 @@ def test_the_limits_of_the_relay_are_those_of_its_help(bellwire: Start) -> None:
             defaults[found.group(1)] = found.group(2)
     table = re.findall(r"^\| `(--[\w-]+)` \| (\d+) \|", (CATALOGUE / "RunningARelay.md").read_text(), re.MULTILINE)
     assert dict(table) == defaults
+
+
+# MARK: Python
+
+PACKAGE = ROOT / "bindings/python/src"
+
+
+def python_of(block: Block) -> str:
+    """The block as a module: statements become those of a function."""
+    if block.given is None:
+        return block.text
+    body = "".join(f"    {line}\n" if line else "\n" for line in block.text.splitlines())
+    return f"import bellwire\n\n\ndef fragment({block.given}) -> None:\n{body}"
+
+
+def python() -> dict[str, str]:
+    """What the blocks of Python run with: the package of this checkout, with the library under test."""
+    assert (PACKAGE / "bellwire/__init__.py").exists(), f"{PACKAGE}/bellwire is not there"
+    return {"PYTHONPATH": str(PACKAGE), "BELLWIRE_LIBRARY": str(LIBRARY)}
+
+
+def in_python() -> list[str]:
+    """The beginning of a command that runs Python with it."""
+    return ["env", *(f"{name}={value}" for name, value in python().items()), sys.executable]
+
+
+def test_python_is_typed(tmp_path: Path) -> None:
+    """All blocks pass mypy --strict; a fault is told by its page and line."""
+    names = []
+    for block in BLOCKS:
+        if block.language == "python":
+            names.append(f"{block.page}_{block.line}.py")
+            (tmp_path / names[-1]).write_text(python_of(block))
+    assert names
+    environment = {**os.environ, "MYPYPATH": python()["PYTHONPATH"]}
+    command = [sys.executable, "-m", "mypy", "--strict", *names]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def is_told_by_a_desk(scene: Scene, program: Path) -> None:
+    """The program shows a code; a device that pairs by it is pushed to."""
+    desk = scene.start(*in_python(), program, home="desk")
+    code = desk.line(r"^\{.*desktop-pairing.*").string
+    desk.line("^True$")
+    (listener,) = [block for block in BLOCKS if block.name == "listener.c"]
+    device = scene.start(compile_block(listener, scene.folder, "gcc"), code, home="device")
+    device.line("^Welcome$")
+    assert device.wait() == 0, device.err.all
+    desk.line("^1$")
+    assert desk.wait() == 0, desk.err.all
+
+
+def gets_a_push_in_python(scene: Scene, program: Path) -> None:
+    desktop = scene.bellwire("desktop", "--relay-url", scene.relay, "--stdin")
+    code = desktop.line(r"^\{.*desktop-pairing.*").string
+    running = scene.start(*in_python(), program, code, home="python")
+    desktop.line("^Paired with")
+    if "await_online" in program.read_text():
+        running.line("^0 unread$")
+    desktop.write("Tea\tis ready\n")
+    running.line("^Tea is ready$")
+    assert running.wait() == 0, running.err.all
+
+
+#: peer.py has a scene among the frames.
+PYTHON_SCENES: dict[str, Callable[[Scene, Path], None]] = {
+    "listener.py": gets_a_push_in_python,
+    "alistener.py": gets_a_push_in_python,
+    "desk.py": is_told_by_a_desk,
+}
+
+
+@pytest.mark.parametrize(
+    "block",
+    [pytest.param(b, id=b.id) for b in BLOCKS if b.language == "python" and not b.given and b.name != "peer.py"],
+)
+def test_a_python_program_does_what_it_is_for(
+    block: Block, start: Start, bellwire: Start, relay: str, tmp_path: Path
+) -> None:
+    assert block.name in PYTHON_SCENES, f"{block.id}: no scene is named {block.name}"
+    program = tmp_path / block.name
+    program.write_text(block.text)
+    PYTHON_SCENES[block.name](Scene(start, bellwire, relay, tmp_path), program)
+
+
+def test_exceptions_of_python_are_all_explained() -> None:
+    script = """if True:
+        import builtins
+        from bellwire import errors
+        for kind in errors.BellwireError.__subclasses__():
+            also = [base.__name__ for base in kind.__bases__ if base.__name__ in vars(builtins)]
+            print(kind.__name__, "BW_" + kind.default_status.name, *also)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, **python()}, capture_output=True, check=True, text=True
+    )
+    table = re.findall(
+        r"^\| `(\w+Error)` \| `(BW_E_\w+)` \| (?:`(\w+)` )?\|$", (CATALOGUE / "Python.md").read_text(), re.MULTILINE
+    )
+    assert sorted(" ".join(filter(None, row)) for row in table) == sorted(done.stdout.splitlines())
 
 
 # MARK: Shell
