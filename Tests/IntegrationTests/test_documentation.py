@@ -321,6 +321,52 @@ def test_a_whole_program_does_what_it_is_for(
     SCENES[block.name](Scene(start, bellwire, relay, tmp_path), program)
 
 
+#: What a fragment is called with, by what it is given. One that wants something else is compiled alone.
+GIVEN = {
+    "bw_device *device": "device",
+    "bw_desktop *desktop": "desktop",
+    "const char *event_json": '"{\\"event\\":\\"notification.received\\",\\"data\\":{\\"body\\":\\"Tea\\",\\"createdAt\\":7}}"',
+    "int other": "ends[0]",
+    "void (*report)(const char *)": "report",
+}
+CALLER = """
+#include <unistd.h>
+static void report(const char *problem) { fprintf(stderr, "%s\\n", problem); }
+int main(void) {
+    bw_device *device = NULL;
+    bw_desktop *desktop = NULL;
+    int ends[2];
+    if (pipe(ends) != 0 || write(ends[1], "!", 1) != 1) return 2;
+    if (bw_device_open("{\\"state_dir\\":\\":memory:\\",\\"alerts\\":\\"host\\"}", &device) < 0) return 3;
+    if (bw_desktop_open("{\\"state_dir\\":\\":memory:\\",\\"relay\\":{\\"listen\\":\\"127.0.0.1:0\\"}}", &desktop) < 0) return 4;
+    if (bw_device_start(device) < 0 || bw_desktop_start(desktop) < 0 || bw_device_quit(device) < 0) return 5;
+    (void)report;
+    if (fragment(GIVEN) != 0) return 6;
+    return bw_device_close(device) < 0 || bw_desktop_close(desktop) < 0;
+}
+"""
+
+
+def arguments_of(block: Block) -> str | None:
+    """What it is called with; None where it cannot be run by itself."""
+    wanted = (block.given or "").split(", ")
+    return ", ".join(GIVEN[each] for each in wanted) if all(each in GIVEN for each in wanted) else None
+
+
+@pytest.mark.parametrize(
+    "block", [pytest.param(b, id=b.id) for b in BLOCKS if b.language == "c" and b.given and arguments_of(b)]
+)
+def test_statements_in_c_run_without_an_error(block: Block, tmp_path: Path) -> None:
+    """With handles that are open and started, none of the calls refuses what the page gives it."""
+    (tmp_path / "block.c").write_text(source_of(block) + CALLER.replace("GIVEN", arguments_of(block) or ""))
+    flags = pkg_config("--cflags", "--libs", "bellwire")
+    command = ["gcc", "-std=gnu99", str(tmp_path / "block.c"), "-o", str(tmp_path / "block"), *flags]
+    subprocess.run([*command, f"-Wl,-rpath,{STAGE / 'lib'}"], check=True)
+    done = subprocess.run([tmp_path / "block"], cwd=tmp_path, capture_output=True, check=False, text=True, timeout=30)
+    assert done.returncode == 0, done.stderr
+    assert "BW_E_" not in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("block", of("cmake"))
 def test_cmake_builds_both_linkages(block: Block, tmp_path: Path) -> None:
     (tmp_path / "CMakeLists.txt").write_text(block.text)
