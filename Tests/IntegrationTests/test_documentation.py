@@ -590,11 +590,12 @@ def test_the_commands_of_a_page_do_what_it_says(page: str, tmp_path: Path) -> No
     (tmp_path / "isolated.sh").write_text(ISOLATED)
     (tmp_path / "hosts").write_text("127.0.0.1 localhost\n192.168.1.5 relay.example.org\n")
     environment = {name: value for name, value in os.environ.items() if not re.match(r"XDG_|DBUS_|BELLWIRE", name)}
+    if "python3 -m bellwire" in script:
+        environment |= python()
     environment |= {
         "HOME": str(home),
         "TZ": "UTC",
         "LC_ALL": "C.UTF-8",
-        "BELLWIRE_SOURCE": str(ROOT),
         "PATH": f"{STAGE / 'bin'}:{os.environ['PATH']}",
         "PKG_CONFIG_PATH": str(STAGE / "lib/pkgconfig"),
         "LD_LIBRARY_PATH": str(STAGE / "lib"),
