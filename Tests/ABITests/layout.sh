@@ -39,7 +39,7 @@ test_layout() {
         "GNU_RELRO GNU_STACK RW"
     same "it needs only libraries that Debian has" \
         "$(sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' <<< "$dynamic" | sed 's/^ld-linux.*/ld-linux/' \
-            | grep -vxE 'libjansson\.so\.4|libuv\.so\.1|libwslay\.so\.1|libhttp_parser\.so\.2\.9|libssl\.so\.3|libcrypto\.so\.3|libsodium\.so\.23|libsqlite3\.so\.0|libqrencode\.so\.4|libc\.so\.6|libm\.so\.6|libstdc\+\+\.so\.6|libgcc_s\.so\.1|ld-linux')" ""
+            | grep -vxE 'libjansson\.so\.4|libuv\.so\.1|libwslay\.so\.1|libhttp_parser\.so\.2\.9|libssl\.so\.3|libcrypto\.so\.3|libsodium\.so\.23|libsqlite3\.so\.0|libqrencode\.so\.4|libc\.so\.6|libm\.so\.6|libgcc_s\.so\.1|ld-linux')" ""
     same "it is stripped" "$(readelf -SW "$so" | grep -oE '\.(symtab|debug_[a-z]+)')" ""
     same "it is at most 9 MB" "$(($(stat -c %s "$so") <= 9000000))" 1
     same "libbellwire.so leads to it" "$(readlink "$stage/lib/libbellwire.so")" libbellwire.so.1
