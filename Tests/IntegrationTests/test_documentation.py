@@ -21,6 +21,8 @@ example.org there. So commands are tested as they stand.
 
 from __future__ import annotations
 
+import base64
+import ctypes
 import json
 import os
 import re
@@ -639,6 +641,13 @@ def test_json_is_json(block: Block) -> None:
     json.loads(block.text)
 
 
+def a_point() -> str:
+    """A share of nobody's, as CPace takes one."""
+    point = ctypes.create_string_buffer(32)
+    ctypes.CDLL("libsodium.so.23").crypto_core_ristretto255_random(point)
+    return base64.urlsafe_b64encode(point.raw).rstrip(b"=").decode()
+
+
 def test_frames_of_the_pages_are_those_that_travel(start: Start, bellwire: Start, tmp_path: Path) -> None:
     """The page of Python pairs, is pushed to and asks; peers of others meet what a relay says."""
     desktop = bellwire("desktop", "--relay", "127.0.0.1:0", "--stdin")
@@ -685,7 +694,14 @@ def test_frames_of_the_pages_are_those_that_travel(start: Start, bellwire: Start
     stranger = Peer(relay)
     stranger.message("phone-1", {})
     seen.append(stranger.receive("error"))
-    for each in (first, second, stranger):
+    # Where digits are typed, each side says twice what the other one says: who does not know the code sees half of it.
+    alias = Peer(relay, "pairing-code:123456")
+    bellwire("pair", "--code", "123456-789012", "--relay-url", relay, home="typing")
+    share = alias.receive("message")
+    step = {**share["payload"]["payload"], "step": 2, "did": json.loads(code)["pcPeerId"], "share": a_point()}
+    alias.message(share["from"], {"type": "bellwire:pake", "payload": step})
+    seen += [share["payload"], alias.payload("bellwire:pake")]
+    for each in (first, second, stranger, alias):
         each.close()
 
     seen += [
@@ -705,6 +721,18 @@ def test_frames_of_the_pages_are_those_that_travel(start: Start, bellwire: Start
         inner = frame["payload"] if isinstance(frame.get("payload"), dict) else {}
         for name in [*frame, *inner, frame["type"]]:
             assert f'"{name}"' in names, f"{block.id}: the library knows no {name}"
+
+
+def test_an_error_looks_as_the_page_about_errors_shows_it(bellwire: Start, tmp_path: Path) -> None:
+    """Of a state directory that is in use, which is the example there."""
+    (block,) = json_blocks("Errors")
+    shown = json.loads(block.text)
+    place = tmp_path / "home/bellwire/desktop"
+    bellwire("desktop", "--relay", "127.0.0.1:0").line("ws://")
+    second = bellwire("desktop", "--relay", "127.0.0.1:0", "--json")
+    assert second.wait() == 5
+    said = json.loads(second.err.all[-1])["error"]
+    assert said == json.loads(block.text.replace(shown["detail"]["path"], str(place)))
 
 
 def test_what_deployed_desktops_push_is_taken(bellwire: Start, fake_desktop: FakeDesktop, tmp_path: Path) -> None:
