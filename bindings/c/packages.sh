@@ -27,6 +27,8 @@ tests=(
     dunst fonts-dejavu-core imagemagick xdotool xvfb
     # a reader of QR codes that is not ours, and what turns SVG into pixels
     librsvg2-bin zbar-tools
+    # what the examples in the documentation take: commands, a unit of systemd, the main loops of GLib and Qt
+    curl jq libglib2.0-dev qtbase5-dev systemd
     # the other build of curl, which a machine may have alone
     libcurl3-gnutls
 )
