@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CONNECT_MS = 10000, ANSWER_MS = 15000 };
+enum { CONNECT_MS = 5000, ANSWER_MS = 15000 };
 enum { EXIT_OFFLINE = 3, EXIT_INTERRUPTED = 130 };
 
 static bw_device *device;
