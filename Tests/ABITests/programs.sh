@@ -2,7 +2,7 @@
 # Sourced by run.sh: the C programs, each with both libraries, compiled by gcc and clang as C99 and as C++17, run by
 # themselves; under valgrind, which looks at the library more than at its host, once as C99 and once as C++17.
 
-programs=(library options callbacks scan process endtoend queue inbox pushservices alerts)
+programs=(complaints library options callbacks scan process endtoend queue inbox pushservices alerts jansson)
 
 # The compilers by the names of the variants.
 compile_with() {
