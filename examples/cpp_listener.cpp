@@ -68,6 +68,9 @@ class Device {
 public:
     explicit Device(const char *options_json = nullptr) { check(bw_device_open(options_json, &state_->handle)); }
 
+    // For every other function of bellwire.h.
+    bw_device *handle() const noexcept { return state_ ? state_->handle : nullptr; }
+
     void start() { check(bw_device_start(handle())); }
     int fd() const { return check(bw_device_fd(handle())); }
 
@@ -126,8 +129,6 @@ private:
     }
 
     static void destroy(void *user_data) noexcept { delete static_cast<Bound *>(user_data); }
-
-    bw_device *handle() const noexcept { return state_ ? state_->handle : nullptr; }
 
     std::unique_ptr<State> state_ = std::make_unique<State>();
 };

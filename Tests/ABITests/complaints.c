@@ -8,7 +8,7 @@
  *   5. no descriptor, or one that changes         here; callbacks.c: fd_is_constant_and_readable
  *   6. SIGPIPE                                    here; process.c: no_sigpipe
  *   7. a close that hangs on a dead network       here; callbacks.c: close_ends_*
- *   8. unloading                                  load.c
+ *   8. unloading                                  load.c: unloaded_while_it_works
  *   9. fork                                       here; process.c: forks
  *  10. symbols that clash                         clash.sh; consumers.sh: test_two_swifts
  */

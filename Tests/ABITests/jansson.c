@@ -245,6 +245,7 @@ static void calls_and_callbacks(void)
     CHECK(dispatch_until(only_device(device), was_seen, &seen, 10000), "the event comes");
     received = json_object_get(seen.kept, "data");
     CHECK(json_equal(received, data), "with the data that was posted");
+    CHECK(json_real_value(json_object_get(received, "half")) == 0.5, "a fraction stays what it is");
     CHECK_NUMBER(seen.destroyed, 0);
     CHECK_STATUS(bw_device_unsubscribe(device, subscription), BW_OK);
     CHECK_NUMBER(seen.destroyed, 1);
@@ -285,9 +286,10 @@ int main(int argc, char **argv)
 {
     int64_t before;
     json_set_alloc_funcs(allocate, release);
-    /* A locale with a decimal comma, where the machine has one: JSON has a point all the same. */
-    if (setlocale(LC_ALL, "de_DE.UTF-8") != NULL)
-        printf("      decimal point: \"%s\"\n", localeconv()->decimal_point);
+    /* run.sh makes a locale with a decimal comma: JSON has a point all the same. */
+    check_test = "locale";
+    CHECK(setlocale(LC_ALL, "de_DE.UTF-8") != NULL && strcmp(localeconv()->decimal_point, ",") == 0,
+          "numbers have a decimal comma here");
     RUN(options_and_errors);
     before = __atomic_load_n(&allocated, __ATOMIC_SEQ_CST);
     RUN(options_and_errors);

@@ -35,6 +35,11 @@ warnings=(-Wall -Wextra -Wpedantic -Werror)
 work=$(mktemp -d "${TMPDIR:-/tmp}/bellwire-abi-tests-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
+# A locale with a decimal comma, for the program that asks for it by its name.
+mkdir "$work/locale"
+localedef -i de_DE -f UTF-8 "$work/locale/de_DE.UTF-8" > /dev/null
+export LOCPATH=$work/locale
+
 # What links and runs below has no Swift on its path (unless it lives among the system's programs).
 full_path=$PATH
 bare_path=""

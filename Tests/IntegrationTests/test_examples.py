@@ -35,7 +35,12 @@ SANITIZERS = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undef
 def succeeds(*command: str | Path) -> str:
     environment = {**os.environ, "PKG_CONFIG_PATH": str(STAGE / "lib/pkgconfig")}
     done = subprocess.run(
-        [str(part) for part in command], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [str(part) for part in command],
+        check=False,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     assert done.returncode == 0, f"{' '.join(str(part) for part in command)}\n{done.stdout}"
     return done.stdout
@@ -52,7 +57,9 @@ def by_pkg_config(directory: Path, *flags: str, static: bool) -> Path:
 
     def build(name: str) -> None:
         also = {"glib_loop": ["glib-2.0"], "jansson_host": ["jansson"]}.get(name, [])
-        found = succeeds("pkg-config", *(["--static"] if static else []), "--cflags", "--libs", "bellwire", *also).split()
+        found = succeeds(
+            "pkg-config", *(["--static"] if static else []), "--cflags", "--libs", "bellwire", *also
+        ).split()
         if static:
             found[found.index("-lbellwire")] = str(STAGE / "lib/libbellwire.a")
         else:
@@ -199,7 +206,9 @@ def test_send_takes_lines_from_standard_input(paired: Desk) -> None:
 @pytest.mark.parametrize(
     ("result", "code", "says"),
     [
-        pytest.param({"success": True, "silenced": True}, 0, "kept, not shown: the desktop has quiet hours", id="quiet"),
+        pytest.param(
+            {"success": True, "silenced": True}, 0, "kept, not shown: the desktop has quiet hours", id="quiet"
+        ),
         pytest.param({"success": False, "error": "no"}, 1, "send: the desktop refused it", id="refused"),
     ],
 )
@@ -288,7 +297,9 @@ def test_history_shows_the_inbox_and_queues_while_the_desktop_is_away(paired: De
     wait_until(lambda: rows(paired.run("history", "--unread")) == [], timeout=20)
 
 
-@pytest.mark.parametrize("arguments", [["--limit", "0"], ["--limit", "ten"], ["--search"], ["--nonsense"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [["--limit", "0"], ["--limit", "ten"], ["--search"], ["--nonsense"]], ids=" ".join
+)
 def test_history_says_how_it_is_used(start: Start, examples: Path, arguments: list[str]) -> None:
     program = start(examples / "history", *arguments)
     assert program.wait() == 2
@@ -397,3 +408,74 @@ def test_jansson_host_prints_json_and_marks_as_read_on_the_desktop(desk: Desk) -
     assert program.end() == 0, program.err.all
     # Ended before the answer came, the mark waits in the queue and goes out with the next program.
     wait_until(lambda: rows(desk.run("history", "--unread")) == [], timeout=20)
+
+
+# MARK: The C++ class
+
+THROWING = r"""
+#define main example_main
+#include "cpp_listener.cpp"
+#undef main
+#include <cassert>
+
+int main() {
+    const auto owned = std::make_shared<int>(0);
+    {
+        bellwire::Device first("{\"state_dir\":\":memory:\"}");
+        const auto once = first.subscribe("host.throws", [owned](const std::string &event, const std::string &) {
+            ++*owned;
+            throw std::out_of_range(event);
+        });
+        first.subscribe("host.throws", [owned](const std::string &, const std::string &) { *owned += 10; });
+        bellwire::Device device(std::move(first));
+        assert(bw_device_post(device.handle(), "host.throws", nullptr) == BW_OK);
+        bool caught = false;
+        try {
+            device.dispatch();
+        } catch (const std::out_of_range &error) {
+            caught = std::string(error.what()) == "host.throws";
+        }
+        assert(caught && *owned == 11);
+        device.dispatch(); // it was told once
+        device.unsubscribe(once);
+        assert(owned.use_count() == 2);
+        try {
+            device.unsubscribe(once);
+            assert(false);
+        } catch (const bellwire::Error &error) {
+            assert(error.status() == BW_E_NOT_FOUND && std::string(error.what()).size() > 10);
+        }
+        try {
+            device.subscribe("no such event", [owned](const std::string &, const std::string &) {});
+            assert(false);
+        } catch (const bellwire::Error &error) {
+            assert(error.status() == BW_E_INVALID);
+        }
+        assert(owned.use_count() == 2);
+        try {
+            first.start(); // what was moved from is empty, not dangling
+            assert(false);
+        } catch (const bellwire::Error &error) {
+            assert(error.status() == BW_E_HANDLE);
+        }
+    }
+    assert(owned.use_count() == 1);
+    std::cout << "good" << std::endl;
+}
+"""
+
+
+# Debian's clang has no sanitizers without another package.
+@pytest.mark.parametrize("compiler", [["g++", *SANITIZERS], ["clang++-14"]], ids=["g++", "clang++"])
+def test_an_exception_of_a_callback_comes_out_of_dispatch(compiler: list[str], tmp_path: Path, start: Start) -> None:
+    """No exception crosses the library's frames, and what a callback holds is freed with its subscription, once."""
+    source = tmp_path / "throwing.cpp"
+    source.write_text(THROWING)
+    flags = succeeds("pkg-config", "--cflags", "--libs", "bellwire").split()
+    succeeds(
+        *compiler, "-std=c++17", *WARNINGS, "-Wno-unused-function", f"-I{EXAMPLES}", source, *flags,
+        f"-Wl,-rpath,{STAGE / 'lib'}", "-o", tmp_path / "throwing",
+    )  # fmt: skip
+    program = start(tmp_path / "throwing")
+    assert program.wait() == 0, program.err.all
+    assert program.out.all == ["good"]

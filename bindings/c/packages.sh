@@ -27,6 +27,8 @@ tests=(
     dunst fonts-dejavu-core imagemagick xdotool xvfb
     # the other build of curl, which a machine may have alone
     libcurl3-gnutls
+    # an example has GLib's main loop; a locale with a decimal comma is made out of what locales has
+    libglib2.0-dev locales
 )
 
 packages=("${build[@]}")
