@@ -1,14 +1,18 @@
 # shellcheck shell=bash disable=SC2154 # run.sh sets what these share
 # Sourced by run.sh: hosts that have jansson, libuv and a Swift runtime of their own, or functions with their names.
 
+# What links the archive, in $options.
+archive_options() {
+    read -ra options < <(flags "$stage" --static --libs | sed "s|-lbellwire|$stage/lib/libbellwire.a|")
+}
+
 # The host of clash.c, built with a library and run: clash NAME EXPECTED LIBRARY OPTIONS…
 clash() {
     local name=$1 expected=$2 library=$3 options=()
     shift 3
     case $library in
         shared) options=("-L$stage/lib" -lbellwire "-Wl,-rpath,$stage/lib") ;;
-        # shellcheck disable=SC2207 # flags are words
-        static) options=("$stage/lib/libbellwire.a" $(flags "$stage" --static --libs | sed 's/-lbellwire//')) ;;
+        static) archive_options ;;
         loaded) options=(-DLOADED -ldl) ;;
     esac
     works "a host with $name" "$gcc" -std=c99 "${warnings[@]}" -D_GNU_SOURCE -I"$stage/include" "$here/clash.c" "$@" "${options[@]}" -o "$work/clash"
@@ -18,7 +22,7 @@ clash() {
 test_clash() {
     # Debian's archives of both; a program that was linked with them has them inside.
     local copies=(-DOWN_COPIES -l:libjansson.a -l:libuv_a.a)
-    local whole=(-DOWN_COPIES -Wl,--whole-archive -l:libjansson.a -l:libuv_a.a -Wl,--no-whole-archive)
+    local whole=(-DOWN_COPIES "-Wl,--whole-archive" -l:libjansson.a -l:libuv_a.a "-Wl,--no-whole-archive")
 
     clash "jansson and libuv of its own, which it keeps to itself" "both work, each with its own" shared "${copies[@]}" -Wl,--exclude-libs,ALL
     clash "jansson and libuv of its own, which it exports" "both work, with one copy" shared "${whole[@]}" -rdynamic
@@ -32,18 +36,17 @@ test_clash() {
 
 # A host in C with a Swift archive of somebody else's beside ours: two Swift runtimes in one program.
 test_two_swifts() {
-    local expected runtime architecture compiler export
+    local expected runtime architecture compiler option kind resources
     expected="$(sed -n 's/^#define BW_VERSION "\(.*\)"/\1/p' "$root/include/bellwire.h") opens; 1342"
-    local resources
     resources=$(PATH=$full_path swiftc -print-target-info -static-stdlib | sed -n 's/^ *"runtimeResourcePath": "\(.*\)"$/\1/p')
     runtime=$resources/linux
     architecture=$(uname -m)
     local modules=(-lswiftCore -lswift_Concurrency -lswift_StringProcessing -lswift_RegexParser -ldispatch -lBlocksRuntime)
     local theirs=("-L$runtime" "-Wl,--start-group" "${modules[@]}" "-Wl,--end-group")
     local host=(-std=c99 "${warnings[@]}" -DANOTHER "-I$stage/include" "$here/consumer.c")
-    local shared=("-L$stage/lib" -lbellwire "-Wl,-rpath,$stage/lib") archive
-    # shellcheck disable=SC2207 # flags are words
-    archive=("$stage/lib/libbellwire.a" $(flags "$stage" --static --libs | sed 's/-lbellwire//'))
+    local shared=("-L$stage/lib" -lbellwire "-Wl,-rpath,$stage/lib") options=() archive
+    archive_options
+    archive=("${options[@]}")
 
     works "a Swift archive of another's is made" env PATH="$full_path" \
         swiftc -static-stdlib -parse-as-library -O -c "$here/another.swift" -o "$work/another.o"
@@ -69,15 +72,15 @@ test_two_swifts() {
             "$work/libwhole.a" "${archive[@]}" -o "$work/consumer"
         gives "  and both run" "$expected" "$work/consumer"
         # The shared library keeps its runtime to itself, whatever the host exports.
-        for export in "" -rdynamic; do
+        for option in "" -rdynamic; do
             # shellcheck disable=SC2086 # an option or none
-            works "$compiler links the shared library, and another's with its runtime $export" "$compiler" "${host[@]}" $export \
+            works "$compiler links the shared library, and another's with its runtime $option" "$compiler" "${host[@]}" $option \
                 "$work/libanother.a" "$runtime/$architecture/swiftrt.o" "${theirs[@]}" "${shared[@]}" -lstdc++ -lm -o "$work/consumer"
             gives "  and both run" "$expected" "$work/consumer"
         done
-        for export in shared archive; do
-            local -n library=$export
-            works "$compiler links the $export, and a shared library in Swift" "$compiler" "${host[@]}" \
+        for kind in shared archive; do
+            local -n library=$kind
+            works "$compiler links the $kind, and a shared library in Swift" "$compiler" "${host[@]}" \
                 "$work/libdynamic.so" "${library[@]}" -o "$work/consumer"
             gives "  and both run" "$expected" env LD_LIBRARY_PATH="${resources%_static}/linux" "$work/consumer"
         done

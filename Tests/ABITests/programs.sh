@@ -53,7 +53,7 @@ count_log() {
 }
 
 test_programs() {
-    local library variant program how name libraries binary jobs
+    local library variant program how name libraries binary output jobs
     jobs=$(nproc)
     mkdir -p "$work/bin" "$work/logs" "$work/compiled"
 
@@ -81,22 +81,19 @@ test_programs() {
         done
     done
     wait
-    for name in "$work"/compiled/*; do
-        [ -e "$name" ] || continue
-        binary=$work/bin/$(basename "$name")
-        [ -x "$binary" ] || bad "$(basename "$name") compiles" < "$name"
+    for output in "$work"/compiled/*; do
+        name=$(basename "$output")
+        [ -x "$work/bin/$name" ] || [ ! -e "$output" ] || bad "$name compiles" < "$output"
     done
 
-    # Natively first, one after the other, for their times; then under valgrind, as many as there are processors.
+    # Natively first, then under valgrind, each time as many at once as there are processors: natively they mostly wait.
     for how in native valgrind; do
         for binary in "$work"/bin/*; do
             [ -x "$binary" ] || continue
             name=$(basename "$binary")
             local arguments=()
             if [[ $name == load.* ]]; then arguments=("$stage/lib/libbellwire.so.1"); fi
-            if [ "$how" = native ]; then
-                run_logged "$work/logs/$how.$name" "$how" "$binary" ${arguments[@]+"${arguments[@]}"}
-            elif [[ $name =~ \.gcc-c99$ || ($name =~ \.clang-c\+\+17$ && ! $name =~ ^(complaints|jansson)\.) ]]; then
+            if [[ $how = native || $name =~ \.gcc-c99$ || ($name =~ \.clang-c\+\+17$ && ! $name =~ ^(complaints|jansson)\.) ]]; then
                 while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
                 run_logged "$work/logs/$how.$name" "$how" "$binary" ${arguments[@]+"${arguments[@]}"} &
             fi
