@@ -31,6 +31,8 @@ tests=(
     curl jq libglib2.0-dev qtbase5-dev systemd
     # the other build of curl, which a machine may have alone
     libcurl3-gnutls
+    # an example has GLib's main loop; a locale with a decimal comma is made out of what locales has
+    libglib2.0-dev locales
 )
 
 packages=("${build[@]}")
