@@ -100,29 +100,24 @@ def _call(key: int, default: Any, *arguments: Any) -> Any:
         scope.running = before
 
 
-@c.Destroy
-def DESTROY(key: int) -> None:
+def _destroy(key: int) -> None:
     with _lock:
         _entries.pop(key, None)
 
 
-@c.EventCallback
-def EVENT(key: int, name: bytes, text: bytes) -> None:
+def _event(key: int, name: bytes, text: bytes) -> None:
     _call(key, None, name, text)
 
 
-@c.Completion
-def COMPLETION(key: int, status: int, text: bytes | None) -> None:
+def _completion(key: int, status: int, text: bytes | None) -> None:
     _call(key, None, status, text)
 
 
-@c.LogCallback
-def LOG(key: int, level: int, message: bytes) -> None:
+def _log(key: int, level: int, message: bytes) -> None:
     _call(key, None, level, message)
 
 
-@c.AuthorizeCallback
-def AUTHORIZE(key: int, text: bytes) -> None:
+def _authorize(key: int, text: bytes) -> None:
     _call(key, None, text)
 
 
@@ -130,15 +125,23 @@ def _number(answer: Any, default: int) -> int:
     return int(answer) if isinstance(answer, int) else default
 
 
-@c.WillPresentCallback
-def WILL_PRESENT(key: int, text: bytes) -> int:
+def _will_present(key: int, text: bytes) -> int:
     return _number(_call(key, None, text), int(c.Presentation.ALL))
 
 
-@c.PresentCallback
-def PRESENT(key: int, text: bytes) -> int:
+def _present(key: int, text: bytes) -> int:
     # A host whose callback raises has shown nothing: the library tries again.
     return _number(_call(key, 1, text), 0)
+
+
+# Kept for as long as the process lives: C holds their addresses.
+DESTROY = c.Destroy(_destroy)
+EVENT = c.EventCallback(_event)
+COMPLETION = c.Completion(_completion)
+LOG = c.LogCallback(_log)
+AUTHORIZE = c.AuthorizeCallback(_authorize)
+WILL_PRESENT = c.WillPresentCallback(_will_present)
+PRESENT = c.PresentCallback(_present)
 
 
 def _after_fork() -> None:

@@ -13,6 +13,7 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Protocol
 
 from . import _callbacks, _wire
@@ -259,20 +260,18 @@ class Attachment:
         if core is None or core.closed:
             self.detach()
             return
-        try:
+        # Another thread dispatches: it will do what there is to do.
+        with suppress(BusyError):
             core.dispatch()
-        except BusyError:
-            pass  # another thread dispatches: it will do what there is to do
 
     def soon(self, function: Callable[[], None]) -> None:
         """Calls it on the loop's thread."""
         if self.thread == _thread.get_ident():
             function()
             return
-        try:
+        # The loop is closed: nobody waits any more.
+        with suppress(RuntimeError):
             self.loop.call_soon_threadsafe(function)
-        except RuntimeError:
-            pass  # the loop is closed: nobody waits any more
 
     def release(self) -> None:
         self.uses -= 1

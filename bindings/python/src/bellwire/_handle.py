@@ -88,7 +88,7 @@ class Handle:
         self._core.do("stop")
 
     def close(self) -> None:
-        """Ends it: calls that wait and what is awaited raise :class:`~bellwire.ClosedError`, then no callback is called.
+        """Ends it: calls that wait raise :class:`~bellwire.ClosedError`, awaited ones too; no callback comes after it.
 
         From another thread it waits for the callback that is running; inside a callback it may be called. Idempotent.
         """
@@ -126,7 +126,7 @@ class Handle:
         """Calls the callbacks for what has come, and returns; never waits for more.
 
         Raises what a callback raised; :class:`~bellwire.BusyError` inside a callback, beside another thread's, or with
-        ``threaded=True``; :class:`~bellwire.StoreError` when pushes could not be marked as handed over: they come again.
+        ``threaded=True``; :class:`~bellwire.StoreError` (pushes could not be marked as handed over: they come again).
         """
         self._core.dispatch()
 
@@ -188,7 +188,7 @@ class PostingHandle(Handle):
     """A device or a desktop: they also carry events of the host's own."""
 
     def post(self, topic: str, data: Mapping[str, Any] | None = None) -> None:
-        """Posts an event of the program's own to whoever has subscribed to it: from any thread to the one that dispatches.
+        """Posts an event of the program's own to who has subscribed to it: from any thread to the one that dispatches.
 
         ``topic`` is ``host.`` and then letters, digits and . _ -, 128 bytes at most; ``data`` at most 65,536 bytes of
         JSON. Raises :class:`~bellwire.LimitError` when 1,024 events wait.

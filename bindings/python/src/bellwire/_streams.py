@@ -6,6 +6,7 @@ import asyncio
 import ctypes
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from . import _callbacks, _wire
@@ -140,10 +141,9 @@ class Stream(Generic[T], Iterator[T]):
 
     def __del__(self) -> None:
         if not getattr(self, "_ended", True):
-            try:
+            # In a fork of the process that opened it, or with a handle that is closed just now.
+            with suppress(BellwireError):
                 self.close()
-            except BellwireError:
-                pass  # a fork of the process that opened it, or a handle that is closed just now
 
 
 class AsyncStream(Generic[T], AsyncIterator[T]):
@@ -165,47 +165,57 @@ class AsyncStream(Generic[T], AsyncIterator[T]):
         source = self._source
         if self._ended:
             raise StopAsyncIteration
-        if self._waiting:
-            raise RuntimeError("the stream is awaited already; each task takes a stream of its own")
         if not source.ready:
             if source.overflowed:
                 await self.aclose()
                 raise source.overflow()
-            if source.core.closed or not await self._wait():
+            if not await self.arrives(self._timeout):
                 await self.aclose()
                 raise StopAsyncIteration
         return source.pop()
 
-    async def _wait(self) -> bool:
-        source = self._source
+    def listen(self) -> None:
+        """Takes events from now on."""
         if self._attachment is None:
-            self._attachment = attach(source.core)
-        attachment = self._attachment
+            self._attachment = attach(self._source.core)
+        self._source.resume()
+
+    async def arrives(self, timeout: float | None) -> bool:
+        """Waits for one, at most so many seconds; whether there is one."""
+        source = self._source
+        if self._waiting:
+            raise RuntimeError("the stream is awaited already; each task takes a stream of its own")
+        if source.core.closed:
+            return source.ready
+        self.listen()
         arrived = asyncio.Event()
+        attachment = self._attachment
 
         def wake() -> None:
-            attachment.soon(arrived.set)
+            if attachment is not None:
+                attachment.soon(arrived.set)
 
         source.wake = wake
         source.core.at_close.add(wake)
         self._waiting = True
         try:
-            source.resume()
             while not source.ready and not source.core.closed:
                 arrived.clear()
-                if source.ready:
-                    break
-                if self._timeout is None:
+                if timeout is None:
                     await arrived.wait()
                 else:
-                    await asyncio.wait_for(arrived.wait(), self._timeout)
+                    await asyncio.wait_for(arrived.wait(), timeout)
         except asyncio.TimeoutError:
-            return source.ready
+            pass
         finally:
             self._waiting = False
             source.wake = None
             source.core.at_close.discard(wake)
         return source.ready
+
+    def forget(self) -> None:
+        """Lets go of what came and was not taken."""
+        self._source.items.clear()
 
     async def aclose(self) -> None:
         """Ends it."""
@@ -225,9 +235,7 @@ class AsyncStream(Generic[T], AsyncIterator[T]):
     def __del__(self) -> None:
         if not getattr(self, "_ended", True):
             self._ended = True
-            try:
+            with suppress(BellwireError):
                 if self._attachment is not None:
                     self._attachment.soon(self._attachment.release)
                 self._source.end()
-            except (BellwireError, RuntimeError):
-                pass

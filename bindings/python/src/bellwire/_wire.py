@@ -33,7 +33,7 @@ INT64 = range(-(1 << 63), 1 << 63)
 
 
 class WireEnum(str, Enum):
-    """Words of the wire. One that this package does not know, from a newer peer, is a member of its own, ``UNKNOWN``."""
+    """Words of the wire. What this package does not know, from a newer peer, is a member of its own: ``UNKNOWN``."""
 
     @classmethod
     def _missing_(cls, value: object) -> WireEnum | None:

@@ -370,7 +370,7 @@ class Alerts(Room):
         sources: Mapping[str, Optional[bool]] | None = None,
         categories: Mapping[str, Optional[bool]] | None = None,
     ) -> AlertSettings:
-        """Changes those that are given, and gives all; of sources and categories the named ones (None = as at first)."""
+        """Changes those that are given, and gives all; of sources and categories those named (None = as at first)."""
         changes = members(
             enabled=enabled,
             quiet_hours_enabled=quiet_hours_enabled,

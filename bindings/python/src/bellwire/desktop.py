@@ -142,7 +142,7 @@ class Desktop(PostingHandle):
         self._core.do("pairing_cancel", _wire.optional_text(flow, "flow"))
 
     def confirm(self, accept: bool, flow: Flow | None = None) -> None:
-        """The user's answer to the device that ``pairing.changed`` has named; ``flow`` None = in the only one that asks.
+        """The user's answer to the device that ``pairing.changed`` has named; ``flow`` None = in the one that asks.
 
         Raises :class:`~bellwire.NotFoundError` (nothing waits; or another device has taken its place just now).
         """
@@ -161,7 +161,7 @@ class Desktop(PostingHandle):
         self._core.do("rename", _wire.text(device, "device"), _wire.text(name, "name"))
 
     def unpair(self, device: str) -> None:
-        """Ends a pairing at once; a device that is not reached is told later. Raises :class:`~bellwire.NotFoundError`."""
+        """Ends a pairing at once; a device that is away is told later. Raises :class:`~bellwire.NotFoundError`."""
         self._core.do("unpair", _wire.text(device, "device"))
 
     def unpair_all(self) -> None:

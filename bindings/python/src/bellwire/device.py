@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Optional, Union
@@ -13,7 +14,7 @@ from ._signatures import BYTES, SIZE
 from ._streams import AsyncStream, Stream
 from ._wire import list_of, one
 from .alerts import Alerts, Reminders, Response, response_of
-from .errors import InvalidError
+from .errors import InvalidError, NotFoundError, OfflineError
 from .inbox import Inbox, Queue
 from .models import Offer, PairedDesktop, Push
 from .states import DeviceState, Received
@@ -166,6 +167,44 @@ class Device(Methods):
         """Who it is, its connections, unread count, latest push, queue and counters."""
         return self._ask(one(DeviceState), "state")
 
+    def wait_online(self, desktop: str | None = None, *, timeout: float = TIMEOUT) -> None:
+        """Starts the device, and waits until the desktop can be reached: at most ``timeout`` seconds.
+
+        Dispatches meanwhile. Raises :class:`~bellwire.OfflineError` when it cannot be by then,
+        :class:`~bellwire.NotFoundError` (desktop).
+        """
+        self.start()
+        source = self._source(("connection.changed",), _as_it_is)
+        source.resume()
+        try:
+            online = self._core.pump(lambda: self._is_online(desktop), timeout)
+        finally:
+            source.end()
+        if not online:
+            raise _unreached(timeout)
+
+    async def await_online(self, desktop: str | None = None, *, timeout: float = TIMEOUT) -> None:
+        """As :meth:`wait_online`, awaited."""
+        self.start()
+        loop = asyncio.get_running_loop()
+        end = loop.time() + timeout
+        stream = AsyncStream(self, self._source(("connection.changed",), _as_it_is), None)
+        try:
+            stream.listen()
+            while not self._is_online(desktop):
+                if not await stream.arrives(end - loop.time()):
+                    raise _unreached(timeout)
+                stream.forget()
+        finally:
+            await stream.aclose()
+
+    def _is_online(self, desktop: str | None) -> bool:
+        found = [each for each in self.state().connection if desktop in (None, each.desktop)]
+        if len(found) != 1:
+            message = "no such desktop is paired" if not found else "several desktops are paired: say which one"
+            raise NotFoundError(message, {"field": "desktop"})
+        return found[0].online
+
     # Pushes
 
     def pushes(self, *, timeout: float | None = None) -> Stream[Push]:
@@ -312,6 +351,10 @@ class Device(Methods):
     def complete(self, push_id: str, result: Literal["new_data", "no_data", "failed"]) -> None:
         """Ends the work of a ``notification.silent``, within 30 s. Raises :class:`~bellwire.NotFoundError`."""
         self._core.do("complete", _wire.text(push_id, "id"), _wire.text(result, "result"))
+
+
+def _unreached(timeout: float) -> OfflineError:
+    return OfflineError(f"the desktop could not be reached in {timeout:g} s")
 
 
 def _as_it_is(value: Any) -> Any:
