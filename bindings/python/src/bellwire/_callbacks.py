@@ -75,6 +75,11 @@ def register(function: Callable[..., Any], scope: Scope) -> ctypes.c_void_p:
     return ctypes.c_void_p(key)
 
 
+def release(key: ctypes.c_void_p) -> None:
+    """Takes an entry out that the library was never given."""
+    _destroy(key.value or 0)
+
+
 def registered() -> int:
     """How many entries there are: each is released exactly once, so this comes back to where it was."""
     with _lock:

@@ -136,10 +136,21 @@ class Core:
             ended = True
             complete(status, _wire.loads(result) if result else None)
 
-        key = _callbacks.register(completion, self.scope)
-        status = self.function(name)(self.value, *arguments, _callbacks.COMPLETION, key, _callbacks.DESTROY)
+        status = self.give(name, arguments, _callbacks.COMPLETION, completion)
         if status < 0 and not ended:
             raise self.failure(status)
+
+    def give(self, name: str, before: tuple[Any, ...], thunk: Any, function: Callable[..., Any], *after: Any) -> int:
+        """A call that takes a callback, whose entry the library releases, also when the call fails; its status."""
+        self.require_open()
+        native = self.function(name)
+        key = _callbacks.register(function, self.scope)
+        try:
+            status: int = native(self.value, *before, thunk, key, _callbacks.DESTROY, *after)
+        except ctypes.ArgumentError:
+            _callbacks.release(key)
+            raise
+        return status
 
     # Dispatch
 

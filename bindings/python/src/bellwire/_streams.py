@@ -22,15 +22,10 @@ CAPACITY = 1024
 def subscribe(core: Core, event: str, function: Callable[[bytes, bytes], None]) -> int:
     """A subscription of the library's; its number."""
     number = ctypes.c_uint64()
-    key = _callbacks.register(function, core.scope)
-    core.do(
-        "subscribe",
-        _wire.text(event, "event"),
-        _callbacks.EVENT,
-        key,
-        _callbacks.DESTROY,
-        ctypes.byref(number),
-    )
+    name = _wire.text(event, "event")
+    status = core.give("subscribe", (name,), _callbacks.EVENT, function, ctypes.byref(number))
+    if status < 0:
+        raise core.failure(status)
     return number.value
 
 

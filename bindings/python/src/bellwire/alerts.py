@@ -330,7 +330,9 @@ class Alerts(Room):
         if call is None:
             self._core.do(name, type(thunk)(), None, _callbacks.DESTROY)
         else:
-            self._core.do(name, thunk, _callbacks.register(call, self._core.scope), _callbacks.DESTROY)
+            status = self._core.give(name, (), thunk, call)
+            if status < 0:
+                raise self._core.failure(status)
 
     def in_front(self, in_front: bool) -> None:
         """Says whether the program is in front of the user; at first it is not."""
