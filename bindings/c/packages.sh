@@ -25,6 +25,10 @@ tests=(
     clang-14 cmake make openssl python3 python3-venv shellcheck valgrind
     dbus-daemon iproute2 python3-dbus python3-dbusmock python3-gi util-linux
     dunst fonts-dejavu-core imagemagick xdotool xvfb
+    # the Debian packages: what makes them, what looks them over, and what runs the units as systemd would
+    chrpath debhelper dh-python dpkg-dev lintian python3-seccomp systemd
+    # whoever reads the installed manuals, and completes in one of three shells
+    bash-completion fish man-db zsh
     # the other build of curl, which a machine may have alone
     libcurl3-gnutls
 )
