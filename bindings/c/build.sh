@@ -4,7 +4,7 @@
 #
 #   build.sh [--prefix DIR] [--build-dir DIR]
 #
-#   --prefix DIR      also installs: DIR/lib, DIR/include, DIR/bin (a staged install: any DIR, the tree can be moved)
+#   --prefix DIR      also installs there: install.sh, which has more options, and removes it again
 #   --build-dir DIR   where it builds (default: build/ in the checkout); the result stands in its stage/
 set -euo pipefail
 shopt -s inherit_errexit
@@ -29,8 +29,7 @@ while [ $# -gt 0 ]; do
     case $1 in
         --prefix | --build-dir)
             [ -n "${2:-}" ] || fail "$1 takes a directory; $usage"
-            mkdir -p "$2" || fail "$2 cannot be made"
-            directory=$(cd "$2" && pwd)
+            directory=$(realpath --canonicalize-missing --no-symlinks -- "$2")
             if [ "$1" = --prefix ]; then prefix=$directory; else build=$directory; fi
             shift 2
             ;;
@@ -48,7 +47,7 @@ command -v swift > /dev/null || fail "swift is not on the PATH; Bellwire takes S
 missing=$("$here/packages.sh" --print)
 [ -z "$missing" ] || fail "Debian packages are missing: ${missing//$'\n'/ }; bindings/c/packages.sh installs them"
 
-mkdir -p "$build/stage/lib/.debug" "$build/stage/include" "$build/stage/bin"
+mkdir -p "$build/stage/lib/.debug" "$build/stage/include" "$build/stage/bin" || fail "$build cannot be made"
 stage=$build/stage
 log=$build/build.log
 exec 9> "$build/.lock"
@@ -98,7 +97,7 @@ architecture=$(sed -n 's/^ *"arch": "\(.*\)",$/\1/p' <<< "$info")
 inputs=$(
     {
         xargs sha256sum < "$objects"
-        sha256sum "$release/bellwire" "$header" "$here/build.sh" "$here/unicode.c" "$here/unretain.c" "$here/bellwire.pc.in" "$here"/cmake/*.in
+        sha256sum "$release/bellwire" "$root"/include/*.h "$here/build.sh" "$here/unicode.c" "$here/unretain.c" "$here/bellwire.pc.in" "$here"/cmake/*.in
         echo "$info"
     } | sha256sum
 )
@@ -190,11 +189,12 @@ link_static() {
 
 describe() {
     mkdir -p "$stage/lib/pkgconfig" "$stage/lib/cmake/bellwire"
-    sed "s/@VERSION@/$version/g" "$here/bellwire.pc.in" > "$stage/lib/pkgconfig/bellwire.pc"
+    # @PREFIX@ is the way from the libraries to what they lie in; install.sh knows others.
+    sed "s/@VERSION@/$version/g; s/@PREFIX@/../g" "$here/bellwire.pc.in" > "$stage/lib/pkgconfig/bellwire.pc"
     for template in "$here"/cmake/*.in; do
-        sed "s/@VERSION@/$version/g" "$template" > "$stage/lib/cmake/bellwire/$(basename "$template" .in)"
+        sed "s/@VERSION@/$version/g; s/@PREFIX@/../g" "$template" > "$stage/lib/cmake/bellwire/$(basename "$template" .in)"
     done
-    cp "$header" "$stage/include/bellwire.h"
+    cp "$root"/include/*.h "$stage/include/"
 }
 
 if [ "$(cat "$build/inputs.sum" 2> /dev/null || true)" != "$inputs" ]; then
@@ -212,16 +212,7 @@ fi
 # MARK: Install
 
 if [ -n "$prefix" ]; then
-    install -d "$prefix/lib/pkgconfig" "$prefix/lib/cmake/bellwire" "$prefix/include" "$prefix/bin"
-    # install replaces a file, it does not write into it: a program that runs keeps the library that it has loaded.
-    install -m 755 "$stage/lib/$soname" "$prefix/lib/$soname"
-    ln -sfn "$soname" "$prefix/lib/libbellwire.so"
-    install -m 644 "$stage/lib/libbellwire.a" "$prefix/lib/"
-    install -m 644 "$stage/lib/pkgconfig/bellwire.pc" "$prefix/lib/pkgconfig/"
-    install -m 644 "$stage"/lib/cmake/bellwire/*.cmake "$prefix/lib/cmake/bellwire/"
-    install -m 644 "$stage/include/bellwire.h" "$prefix/include/"
-    install -m 755 "$stage/bin/bellwire" "$prefix/bin/"
-    echo "Installed in $prefix"
+    "$here/install.sh" --stage "$stage" --prefix "$prefix"
 else
     echo "Built in $stage"
 fi

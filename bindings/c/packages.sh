@@ -25,14 +25,18 @@ tests=(
     clang-14 cmake make openssl python3 python3-venv shellcheck valgrind
     dbus-daemon iproute2 python3-dbus python3-dbusmock python3-gi util-linux
     dunst fonts-dejavu-core imagemagick xdotool xvfb
-    # a reader of QR codes that is not ours, and what turns SVG into pixels
+# a reader of QR codes that is not ours, and what turns SVG into pixels
     librsvg2-bin zbar-tools
     # what the examples in the documentation take: commands, a unit of systemd, the main loops of GLib and Qt
     curl jq libglib2.0-dev qtbase5-dev systemd
+    # the Debian packages: what makes them, what looks them over, and what runs the units as systemd would
+    chrpath debhelper dh-python dpkg-dev lintian python3-seccomp
+    # whoever reads the installed manuals, and completes in one of three shells
+    bash-completion fish man-db zsh
     # the other build of curl, which a machine may have alone
     libcurl3-gnutls
-    # an example has GLib's main loop; a locale with a decimal comma is made out of what locales has
-    libglib2.0-dev locales
+    # a locale with a decimal comma is made out of what locales has
+    locales
 )
 
 packages=("${build[@]}")

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Makes the Debian packages libbellwire1, libbellwire-dev, python3-bellwire and bellwire out of what bindings/c/build.sh
+# made, with debhelper. The same commit and tree give the same bytes.
+#
+#   build.sh [--output DIR] [--stage DIR]
+#
+#   --output DIR   where the packages go (default: build/debian in the checkout)
+#   --stage DIR    the tree that bindings/c/build.sh made (default: $BELLWIRE_STAGE, or build/stage in the checkout, which
+#                  is built first when it is not there)
+#
+# bindings/c/packages.sh --tests installs what it needs. DEBFULLNAME and DEBEMAIL name who packages.
+set -euo pipefail
+shopt -s inherit_errexit
+export LC_ALL=C.UTF-8
+umask 022
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+python=$root/bindings/python/src/bellwire
+
+fail() {
+    echo "build.sh: $*" >&2
+    exit 1
+}
+
+usage="usage: build.sh [--output DIR] [--stage DIR]"
+output=$root/build/debian
+stage=""
+while [ $# -gt 0 ]; do
+    case $1 in
+        --output | --stage)
+            [ -n "${2:-}" ] || fail "$1 takes a directory; $usage"
+            printf -v "${1#--}" %s "$(realpath --canonicalize-missing -- "$2")"
+            shift 2
+            ;;
+        -h | --help)
+            sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
+            exit 0
+            ;;
+        *) fail "unknown argument '$1'; $usage" ;;
+    esac
+done
+
+# MARK: What it needs
+
+for tool in dpkg-buildpackage dh dh_python3 chrpath; do
+    command -v "$tool" > /dev/null || fail "$tool is not here; bindings/c/packages.sh --tests installs it"
+done
+[ -f "$python/__init__.py" ] || fail "the Python package is not in this checkout: $python/__init__.py is missing"
+stage=${stage:-${BELLWIRE_STAGE:-}}
+if [ -z "$stage" ]; then
+    stage=$root/build/stage
+    [ -f "$stage/bin/bellwire" ] || "$root/bindings/c/build.sh"
+fi
+[ -f "$stage/lib/libbellwire.so.1" ] || fail "$stage is no built tree; bindings/c/build.sh makes it"
+
+# Every time in the packages is that of the last commit, or what the environment says.
+if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
+    SOURCE_DATE_EPOCH=$(git -C "$root" log -1 --format=%ct 2> /dev/null) \
+        || fail "this is no git checkout: set SOURCE_DATE_EPOCH to the time of the sources, in seconds"
+fi
+export SOURCE_DATE_EPOCH
+version=$(sed -n 's/^#define BW_VERSION "\(.*\)"$/\1/p' "$stage/include/bellwire.h")
+
+# MARK: The tree that the packages are made in
+
+mkdir -p "$output" || fail "$output cannot be made"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+tree=$work/bellwire-$version
+mkdir -p "$tree/bindings/c" "$tree/debian/source" "$tree/stage" "$tree/python"
+
+cp -a "$root/LICENSE" "$root/README.md" "$tree/"
+cp -a "$root/bindings/c/install.sh" "$root/bindings/c/bellwire.pc.in" "$root/bindings/c/cmake" "$tree/bindings/c/"
+cp -a "$root/bindings/systemd" "$tree/bindings/"
+cp -a "$stage/bin" "$stage/include" "$stage/lib" "$tree/stage/"
+
+# The library that a wheel carries inside is that of the package libbellwire1 here.
+tar -C "$(dirname "$python")" --exclude=__pycache__ --exclude='*.so*' --exclude=_lib -c bellwire | tar -C "$tree/python" -x
+metadata=$tree/python/bellwire-$version.dist-info
+mkdir "$metadata"
+cat > "$metadata/METADATA" << METADATA
+Metadata-Version: 2.1
+Name: bellwire
+Version: $version
+Summary: Pair with a desktop, receive its notifications, answer them
+License: MIT
+Requires-Python: >=3.9
+METADATA
+
+cp -a "$here"/{control,rules,not-installed,*.install,*.symbols,*.postrm,*.lintian-overrides} "$tree/debian/"
+echo "3.0 (quilt)" > "$tree/debian/source/format"
+{
+    cat "$here/copyright"
+    echo "License: Expat"
+    # The permission alone: the title and the copyright stand in fields of their own.
+    sed -n '/^Permission/,$p' "$root/LICENSE" | sed 's/^$/./; s/^/ /'
+} > "$tree/debian/copyright"
+cat > "$tree/debian/changelog" << CHANGELOG
+bellwire ($version-1) unstable; urgency=medium
+
+  * Bellwire $version.
+
+ -- ${DEBFULLNAME:-The Bellwire authors} <${DEBEMAIL:-authors@bellwire.invalid}>  $(date -u -R -d "@$SOURCE_DATE_EPOCH")
+CHANGELOG
+
+# MARK: Build
+
+if ! (cd "$tree" && dpkg-buildpackage --build=binary --no-sign) > "$work/log" 2>&1 < /dev/null; then
+    tail -n 40 "$work/log" >&2
+    fail "dpkg-buildpackage failed; its last lines are above"
+fi
+mv "$work"/*.deb "$output/"
+(cd "$output" && stat -c '  %n: %s bytes' ./*.deb)
+echo "Built in $output"
