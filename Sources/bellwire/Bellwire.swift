@@ -5,7 +5,9 @@ import Glibc
 @main
 enum Bellwire {
     /// Every command, in the order of the overview.
-    static let commands: [Command] = [.relay, .desktop, .pair, .peers, .listen, .send, .history]
+    static let commands: [Command] = [
+        .relay, .desktop, .pair, .peers, .listen, .send, .history, .completion, .man,
+    ]
 
     static func main() {
         let words = Array(CommandLine.arguments.dropFirst())
@@ -47,11 +49,12 @@ enum Bellwire {
                 Output.text(Help.page(of: command))
                 return .done
             }
+            Style.choose(arguments.text(.color))
             return try command.run(arguments)
         }
     }
 
-    private static func command(named name: String) throws(Failure) -> Command {
+    static func command(named name: String) throws(Failure) -> Command {
         if let command = commands.first(where: { $0.name == name }) { return command }
         let nearest = Suggestion.nearest(to: name, in: commands.map(\.name))
         let hint = nearest.map { "did you mean \"\($0)\"?" } ?? "see bellwire --help"

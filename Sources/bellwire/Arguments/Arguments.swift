@@ -23,7 +23,7 @@ struct Arguments {
         if operands.count < required.count {
             throw Arguments.misuse("\(required[operands.count].name) is missing", command)
         }
-        if operands.count > command.operands.count {
+        if operands.count > command.operands.count, command.operands.last?.repeats != true {
             throw Arguments.misuse("\"\(operands[command.operands.count])\" is one word too many", command)
         }
     }
@@ -50,6 +50,10 @@ struct Arguments {
         case .required(let placeholder):
             guard let value = attached ?? rest.popFirst() else {
                 throw Arguments.misuse("--\(option.name) needs a value: \(placeholder)", command)
+            }
+            guard option.choices.isEmpty || option.choices.contains(value) else {
+                let choices = option.choices.joined(separator: ", ")
+                throw Arguments.misuse("--\(option.name): \"\(value)\" is none of \(choices)", command)
             }
             values[option.name, default: []].append(value)
         }

@@ -34,7 +34,7 @@ final class PeersRun {
     private let canConnect: Bool
 
     init(_ arguments: Arguments) throws(Failure) {
-        let changes = [Command.peersRename, Command.peersUnpair, Command.peersClear]
+        let changes = [Command.peersNames, Command.peersRename, Command.peersUnpair, Command.peersClear]
         try arguments.exclude([Command.peersDevice, Command.peersDesktop], of: "peers")
         try arguments.exclude(changes, of: "peers")
         guard arguments.has(Command.peersRename) != arguments.operands.isEmpty else {
@@ -125,6 +125,10 @@ final class PeersRun {
     private func show(_ peers: [PairedPeer]) {
         if json {
             for peer in peers { Output.json(peer.json) }
+            return
+        }
+        if arguments.has(Command.peersNames) {
+            for peer in peers { Output.line(peer.name) }
             return
         }
         if peers.isEmpty { return Output.notice("no \(book.kind) is paired") }

@@ -24,7 +24,8 @@ extension Command {
         run: { arguments throws(Failure) in try runSend(arguments) })
 
     private static let priority = Option(
-        "priority", .required("LEVEL"), "low, normal, high or urgent.", initial: "normal")
+        "priority", .required("LEVEL"), "low, normal, high or urgent.", initial: "normal",
+        choices: ["low", "normal", "high", "urgent"])
     private static let icon = Option("icon", .required("NAME"), "The icon that the desktop shows with it.")
     private static let ignoreQuietHours = Option("ignore-quiet-hours", "Shown also in the desktop's quiet hours.")
     private static let broadcast = Option("broadcast", "Pushes to all devices of the desktop.")
