@@ -11,11 +11,12 @@ enum ZshCompletion {
 
             # The names of who is paired. Asking would make a state directory that is not there.
             _bellwire_peers() {
-                local role=$1
+                # _arguments puts options of compadd before the action's own word.
+                local role=${@[-1]}
                 [[ $role == peers ]] && { role=device; (( ${words[(I)--desktop]} )) && role=desktop }
                 [[ -d ${XDG_STATE_HOME:-$HOME/.local/state}/bellwire/$role ]] || return 1
                 local -a names=(${(f)"$(${(Q)_bellwire_program} peers --$role --names 2> /dev/null)"})
-                compadd -a names
+                compadd "${@[1,-2]}" -a names
             }
 
             _bellwire_at_file() {
