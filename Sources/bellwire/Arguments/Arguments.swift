@@ -85,11 +85,13 @@ struct Arguments {
         return value
     }
 
-    /// A number of seconds, fractions allowed, as milliseconds within what the library takes (1 to 600000).
-    func milliseconds(_ option: Option) throws(Failure) -> Int32 {
+    /// A number of seconds, fractions allowed, as milliseconds.
+    ///
+    /// - Parameter most: seconds; the library's own calls take 600.
+    func milliseconds(_ option: Option, most: Int = 600) throws(Failure) -> Int32 {
         let text = text(option) ?? option.initial ?? ""
-        guard let seconds = Double(text), seconds >= 0.001, seconds <= 600 else {
-            throw Failure(.usage, "--\(option.name): \"\(text)\" is not a number of seconds from 0.001 to 600")
+        guard let seconds = Double(text), seconds >= 0.001, seconds <= Double(most) else {
+            throw Failure(.usage, "--\(option.name): \"\(text)\" is not a number of seconds from 0.001 to \(most)")
         }
         return Int32(seconds * 1000)
     }

@@ -21,6 +21,8 @@ enum Exit: Sendable, Equatable {
         }
     }
 
+    var isInterruption: Bool { if case .interrupted = self { true } else { false } }
+
     /// For the help pages.
     static let table: [(String, String)] = [
         ("0", "Done."),

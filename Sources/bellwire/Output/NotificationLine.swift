@@ -4,11 +4,21 @@ import JSON
 enum NotificationLine {
     static func text(_ notification: JSONValue) -> String {
         let time = Clock.text(ofEpochMilliseconds: notification["createdAt"]?.integer ?? 0)
-        let priority = Printable.padded(notification["priority"]?.string ?? "normal", to: 6)
-        let source = Printable.padded(notification["source"]?.string ?? "pc", to: 6)
+        let priority = notification["priority"]?.string ?? "normal"
+        let source = Printable.padded(Printable.line(notification["source"]?.string ?? "pc"), to: 6)
         let title = Printable.line(notification["title"]?.string ?? "")
         let body = Printable.line(notification["body"]?.string ?? "")
-        return [time, Printable.line(priority), Printable.line(source), title, body]
+        let padded = Printable.padded(Printable.line(priority), to: 6)
+        return [Style.dim.of(time), style(of: priority)?.of(padded) ?? padded, source, Style.bold.of(title), body]
             .filter { !$0.isEmpty }.joined(separator: "  ")
+    }
+
+    private static func style(of priority: String) -> Style? {
+        switch priority {
+        case "urgent": .alarming
+        case "high": .yellow
+        case "low": .dim
+        default: nil
+        }
     }
 }

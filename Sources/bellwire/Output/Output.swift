@@ -10,11 +10,14 @@ enum Output {
     static func json(_ value: JSONValue) { line(value.serialized()) }
 
     /// For the person at the terminal; standard output stays what a script wants.
-    static func notice(_ text: String) { write("bellwire: \(Printable.line(text))\n", to: 2) }
+    static func notice(_ text: String, _ style: Style? = nil) {
+        let line = "bellwire: \(Printable.line(text))"
+        write((style?.of(line, on: 2) ?? line) + "\n", to: 2)
+    }
 
     /// Why the program ends, in one line on standard error.
     static func failure(_ failure: Failure, json: Bool) {
-        guard json else { return notice(failure.message) }
+        guard json else { return notice(failure.message, failure.exit.isInterruption ? nil : .red) }
         let error = failure.error ?? ["message": .string(failure.message)]
         write(
             JSONValue.object(["error": error, "exit": .integer(Int64(failure.exit.code))]).serialized() + "\n", to: 2)

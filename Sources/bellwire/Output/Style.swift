@@ -32,8 +32,8 @@ enum Style: String {
         return getenv("TERM").map { String(cString: $0) == "dumb" } ?? true
     }
 
-    /// The text in this style, as standard output takes it. What it holds must be fit for a terminal (``Printable``).
-    func of(_ text: String) -> String {
-        Style.isOn(1) && !text.isEmpty ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
+    /// The text in this style, as the descriptor takes it. What it holds must be fit for a terminal (``Printable``).
+    func of(_ text: String, on descriptor: Int32 = 1) -> String {
+        Style.isOn(descriptor) && !text.isEmpty ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
     }
 }
