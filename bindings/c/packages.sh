@@ -16,7 +16,7 @@ build=(
     # the libraries that Bellwire stands on
     libhttp-parser-dev libjansson-dev libqrencode-dev libsodium-dev libsqlite3-dev libssl-dev libuv1-dev libwslay-dev
     # of these the headers: they are loaded when they are used, where they are there
-    libcurl4-openssl-dev libsystemd-dev
+    libcurl4-openssl-dev libpng-dev libsystemd-dev libturbojpeg0-dev libzbar-dev
 )
 # clang-14, not clang: the latter would put itself over the clang of a Swift that was unpacked into /usr.
 # dbus-daemon to python3-gi: a private bus, with services on it that the tests play; iproute2 changes a network.
@@ -25,6 +25,8 @@ tests=(
     clang-14 cmake make openssl python3 python3-venv shellcheck valgrind
     dbus-daemon iproute2 python3-dbus python3-dbusmock python3-gi util-linux
     dunst fonts-dejavu-core imagemagick xdotool xvfb
+    # a reader of QR codes that is not ours, and what turns SVG into pixels
+    librsvg2-bin zbar-tools
     # the other build of curl, which a machine may have alone
     libcurl3-gnutls
 )
