@@ -6,7 +6,8 @@ import Glibc
 enum Bellwire {
     /// Every command, in the order of the overview.
     static let commands: [Command] = [
-        .relay, .desktop, .pair, .peers, .listen, .send, .history, .completion, .man,
+        .relay, .desktop, .pair, .peers, .listen, .send, .history, .inbox, .settings, .quiet, .queue, .qr,
+        .completion, .man,
     ]
 
     static func main() {
@@ -50,6 +51,7 @@ enum Bellwire {
                 return .done
             }
             Style.choose(arguments.text(.color))
+            if arguments.has(.json) { Progress.silence() }
             return try command.run(arguments)
         }
     }

@@ -45,12 +45,31 @@ struct DeviceSession {
             if event["desktop"]?.string == desktop.id, let data = event["data"] { connection = Connection(data) }
         }
         try handle.start()
-        switch try handle.wait(until: deadline, isDone: { () throws(Failure) in connection.isOnline }) {
+        // Of a device that is started already nothing new may be told.
+        let known = try result { bw_device_state(pointer, $0) }["connection"]?.array ?? []
+        if let now = known.first(where: { $0["desktop"]?.string == desktop.id }) { connection = Connection(now) }
+        let waitingFor = Progress { "\(desktop.name)\(connection.problem.map { ": \($0)" } ?? "")" }
+        let wake = try handle.wait(until: deadline, waitingFor: waitingFor) { () throws(Failure) in connection.isOnline
+        }
+        switch wake {
         case .done: return
         case .signal(let signal): throw .interrupted(signal)
         case .deadline:
             let reason = connection.problem.map { ": \($0)" } ?? ""
             throw Failure(.offline, "no connection to \(desktop.name) in time\(reason)")
+        }
+    }
+}
+
+extension DeviceSession {
+    /// Asks a desktop something, with the time that is left.
+    func answer(
+        of desktop: PairedPeer, until deadline: Int64,
+        _ call: (Int32, bw_completion, UnsafeMutableRawPointer, bw_destroy) -> bw_status
+    ) throws(Failure) -> JSONValue {
+        let left = Int32(clamping: max(1, deadline &- Clock.now))
+        return try handle.completion(waitingFor: "the answer of \(desktop.name)") { completion, userData, destroy in
+            call(left, completion, userData, destroy)
         }
     }
 }

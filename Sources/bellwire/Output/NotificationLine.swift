@@ -13,6 +13,21 @@ enum NotificationLine {
             .filter { !$0.isEmpty }.joined(separator: "  ")
     }
 
+    /// A page of a history: a line for each, * where it is unread; for a person also how many there are.
+    ///
+    /// - Parameter withIDs: as those by which a row is named.
+    static func list(_ page: JSONValue, unread: Int64?, withIDs: Bool = false) {
+        let rows = page["notifications"]?.array ?? []
+        for row in rows {
+            let mark = row["read"]?.bool == true ? " " : Style.bold.of("*")
+            let id = withIDs ? "  \(Style.dim.of(Printable.line(row["id"]?.string ?? "")))" : ""
+            Output.line("\(mark) \(text(row))\(id)")
+        }
+        guard Output.isTerminal || rows.isEmpty else { return }
+        let total = page["total"]?.integer ?? Int64(rows.count)
+        Output.notice("\(rows.count) of \(total) shown, \(unread ?? 0) unread")
+    }
+
     private static func style(of priority: String) -> Style? {
         switch priority {
         case "urgent": .alarming
