@@ -116,8 +116,11 @@ struct QueueRun {
     private func carryOut() throws(Failure) {
         let deadline = Clock.now &+ Int64(try arguments.milliseconds(Command.queueTimeout))
         var failed = 0
+        // By their ends, not by the list: what has left it may not have been told yet.
+        var waiting = Set(try commands().filter { !$0.isFailed }.map(\.id))
         try session.handle.subscribe("queue.ended") { [json] _, event in
             let data = event["data"] ?? .null
+            waiting.remove(data["id"]?.string ?? "")
             if data["outcome"]?.string == "failed" { failed += 1 }
             if json { return Output.json(event) }
             let problem = data["error"]?["message"]?.string.map { ": \($0)" } ?? ""
@@ -127,14 +130,12 @@ struct QueueRun {
         }
         try session.handle.start()
         let wake = try session.handle.wait(until: deadline, waitingFor: Progress { "the desktops" }) {
-            () throws(Failure) in
-            try commands().allSatisfy(\.isFailed)
+            () throws(Failure) in waiting.isEmpty
         }
         switch wake {
         case .signal(let signal): throw .interrupted(signal)
         case .deadline:
-            let waiting = try commands().filter { !$0.isFailed }.count
-            throw Failure(.offline, "\(waiting) still waiting: their desktops are not there")
+            throw Failure(.offline, "\(waiting.count) still waiting: their desktops are not there")
         case .done:
             if failed > 0 { throw Failure(.failed, "\(failed) failed (see bellwire queue)") }
         }
