@@ -92,6 +92,22 @@ def test_lines_of_json_are_sent_and_answered_in_json(desk: Desk) -> None:
     assert [json.loads(line)["exit"] for line in sender.err.all] == [1, 1, 1]
 
 
+def test_a_sender_of_lines_waits_for_a_desktop_that_went(bellwire: Start) -> None:
+    pair = Pair(bellwire)
+    port = json.loads(pair.code)["signalingUrl"].rsplit(":", 1)[1]
+    sender = bellwire("send", "--stdin")
+    sender.write("One\n")
+    sender.line("Sent to Desk")
+    pair.desktop.end()
+    sender.write("Two\n")
+    again = bellwire("desktop", "--relay", f"127.0.0.1:{port}")
+    again.line("mobile  Two$")
+    sender.line("Sent to Desk")
+    assert sender.process.stdin is not None
+    sender.process.stdin.close()
+    assert sender.wait() == 0, sender.err.all
+
+
 def test_ctrl_c_ends_a_sender_that_waits_for_lines(desk: Desk) -> None:
     sender = desk.bellwire("send", "--stdin")
     sender.write("One\n")

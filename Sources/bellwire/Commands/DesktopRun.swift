@@ -96,9 +96,9 @@ final class DesktopRun {
 
     private func showConnection() {
         if connection.isOnline {
-            Output.notice("online")
+            Output.notice("online", .green)
         } else if let problem = connection.problem {
-            Output.notice("offline, trying on: \(problem)")
+            Output.notice("offline, trying on: \(problem)", .yellow)
         }
     }
 

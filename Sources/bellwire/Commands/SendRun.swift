@@ -47,17 +47,20 @@ final class SendRun {
     func run() throws(Failure) -> Exit {
         let session = try DeviceSession(arguments)
         let desktop = try session.desktop(arguments)
+        let connection = try DesktopConnection(session, to: desktop)
         let deadline = Clock.now &+ timeout
-        try session.connect(to: desktop, until: deadline)
+        try connection.wait(until: deadline)
         guard fromInput else {
             try send(only, to: desktop, session, until: deadline)
             return .done
         }
-        return try sendLines(to: desktop, session)
+        return try sendLines(to: desktop, session, connection)
     }
 
     /// One after the other: a line is read when the one before was answered.
-    private func sendLines(to desktop: PairedPeer, _ session: DeviceSession) throws(Failure) -> Exit {
+    private func sendLines(
+        to desktop: PairedPeer, _ session: DeviceSession, _ connection: DesktopConnection
+    ) throws(Failure) -> Exit {
         var lines: [String] = []
         var (sent, failed) = (0, 0)
         let input = LineInput { lines.append($0) }
@@ -68,7 +71,10 @@ final class SendRun {
                 do throws(Failure) {
                     guard let params = try InputLine.params(of: line, json: json) else { continue }
                     sent += 1
-                    try send(params, to: desktop, session, until: Clock.now &+ timeout)
+                    let deadline = Clock.now &+ timeout
+                    // It may have gone since the last line.
+                    try connection.wait(until: deadline)
+                    try send(params, to: desktop, session, until: deadline)
                 } catch {
                     if error.exit.isInterruption { throw error }
                     failed += 1

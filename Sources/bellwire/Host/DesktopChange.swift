@@ -12,7 +12,7 @@ final class DesktopChange {
     private let session: DeviceSession
     private let desktop: PairedPeer
     private var connects: Bool
-    private let deadline: Int64
+    private let timeout: Int64
     private var isConnected = false
     /// `queue.ended` of what was queued.
     private var ended: [String: JSONValue] = [:]
@@ -21,7 +21,7 @@ final class DesktopChange {
         self.session = session
         self.desktop = desktop
         connects = !arguments.has(DesktopChange.queueOnly)
-        deadline = Clock.now &+ Int64(try arguments.milliseconds(DesktopChange.timeout))
+        timeout = Int64(try arguments.milliseconds(DesktopChange.timeout))
         try session.handle.subscribe("queue.ended") { [unowned self] _, event in
             if let data = event["data"], let id = data["id"]?.string { ended[id] = data }
         }
@@ -30,17 +30,16 @@ final class DesktopChange {
     /// Nobody is to be asked: the desktop is not paired any more.
     func staysHere() { connects = false }
 
-    /// Goes online, unless the change is for the queue. `false` = the desktop is away.
-    @discardableResult
-    func connect() throws(Failure) -> Bool {
-        guard connects, !isConnected else { return isConnected }
+    /// Goes online, once, unless the change is for the queue. A desktop that is away is no failure.
+    private func connect() throws(Failure) {
+        guard connects else { return }
+        connects = false
         do throws(Failure) {
-            try session.connect(to: desktop, until: deadline)
+            try session.connect(to: desktop, until: Clock.now &+ timeout)
             isConnected = true
         } catch {
             guard error.exit == .offline else { throw error }
         }
-        return isConnected
     }
 
     /// Connects, makes the change, and waits for its end where it had to queue behind others.
@@ -50,6 +49,7 @@ final class DesktopChange {
         _ call: (Int32, bw_completion, UnsafeMutableRawPointer, bw_destroy) -> bw_status
     ) throws(Failure) -> JSONValue {
         try connect()
+        let deadline = Clock.now &+ timeout
         let answer = try session.answer(of: desktop, until: deadline, call)
         guard answer["queued"]?.bool == true, let id = answer["id"]?.string, isConnected else {
             guard answer["success"]?.bool != false else {

@@ -40,24 +40,7 @@ struct DeviceSession {
 
     /// Goes online and waits until the desktop's connection is up.
     func connect(to desktop: PairedPeer, until deadline: Int64) throws(Failure) {
-        var connection = Connection()
-        try handle.subscribe("connection.changed") { _, event in
-            if event["desktop"]?.string == desktop.id, let data = event["data"] { connection = Connection(data) }
-        }
-        try handle.start()
-        // Of a device that is started already nothing new may be told.
-        let known = try result { bw_device_state(pointer, $0) }["connection"]?.array ?? []
-        if let now = known.first(where: { $0["desktop"]?.string == desktop.id }) { connection = Connection(now) }
-        let waitingFor = Progress { "\(desktop.name)\(connection.problem.map { ": \($0)" } ?? "")" }
-        let wake = try handle.wait(until: deadline, waitingFor: waitingFor) { () throws(Failure) in connection.isOnline
-        }
-        switch wake {
-        case .done: return
-        case .signal(let signal): throw .interrupted(signal)
-        case .deadline:
-            let reason = connection.problem.map { ": \($0)" } ?? ""
-            throw Failure(.offline, "no connection to \(desktop.name) in time\(reason)")
-        }
+        try DesktopConnection(self, to: desktop).wait(until: deadline)
     }
 }
 
@@ -71,19 +54,5 @@ extension DeviceSession {
         return try handle.completion(waitingFor: "the answer of \(desktop.name)") { completion, userData, destroy in
             call(left, completion, userData, destroy)
         }
-    }
-}
-
-/// The data of `connection.changed`.
-struct Connection: Equatable {
-    var isOnline = false
-    /// What the first route that has trouble says.
-    var problem: String?
-
-    init() {}
-
-    init(_ data: JSONValue) {
-        isOnline = data["online"]?.bool ?? false
-        problem = data["routes"]?.array?.lazy.compactMap { $0["problem"]?.string }.first
     }
 }
