@@ -20,10 +20,12 @@ build=(
 )
 # clang-14, not clang: the latter would put itself over the clang of a Swift that was unpacked into /usr.
 # dbus-daemon to python3-gi: a private bus, with services on it that the tests play; iproute2 changes a network.
+# fish to zsh: the shells whose completion is tested, and both formatters of manual pages.
 # dunst to xvfb: a real notification server on a screen that nobody sees, clicked on and looked at.
 tests=(
     clang-14 cmake make openssl python3 python3-venv shellcheck valgrind
     dbus-daemon iproute2 python3-dbus python3-dbusmock python3-gi util-linux
+    fish groff-base man-db mandoc zsh
     dunst fonts-dejavu-core imagemagick xdotool xvfb
 # a reader of QR codes that is not ours, and what turns SVG into pixels
     librsvg2-bin zbar-tools
