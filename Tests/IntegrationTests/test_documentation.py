@@ -14,7 +14,7 @@ The rules by which a block is tested, by its language (one that is not here fail
             stream; "…" stands for any text.
   cmake     the CMakeLists.txt of a project whose app.c is a program that prints the version; built in every linkage.
   json      is JSON. What is a frame (has a "type") has the members that frames of that type have on the wire.
-  ini       a unit of systemd, named by the comment in its first line: `systemd-analyze verify` has nothing to say.
+  ini       a drop-in for a unit of bindings/systemd, named by its first line: `systemd-analyze verify` says nothing of it.
 
 The script of a page runs in a network of its own: loopback, which has the address 192.168.1.5 as well, and the names of
 example.org there. So commands are tested as they stand.
