@@ -2,8 +2,8 @@
 
 The rules by which a block is tested, by its language (one that is not here fails):
 
-  c, cpp    with a `main`: a whole program, named by the comment in its first line, compiled and run in the scene of that
-            name. With `/* given: PARAMETERS */` (C++: `// given: …`) in its first line: statements in a function that
+  c, cpp    with a `main`: a whole program, named by the comment in its first line, compiled and run in the scene of
+            that name. With `/* given: PARAMETERS */` (C++: `// given: …`) in its first line: statements in a function that
             has these parameters, run with open handles where they take no more than these. Else declarations of a file.
             All are compiled without a warning, by gcc and clang.
   python    whole programs, named alike, run in their scenes; `# given: PARAMETERS` in the first line: statements of a
@@ -14,7 +14,7 @@ The rules by which a block is tested, by its language (one that is not here fail
             stream; "…" stands for any text.
   cmake     the CMakeLists.txt of a project whose app.c is a program that prints the version; built in every linkage.
   json      is JSON. What is a frame (has a "type") has the members that frames of that type have on the wire.
-  ini       a drop-in for a unit of bindings/systemd, named by its first line: `systemd-analyze verify` says nothing of it.
+  ini       a drop-in for a unit of bindings/systemd, named by its first line; `systemd-analyze verify` is silent.
 
 The script of a page runs in a network of its own: loopback, which has the address 192.168.1.5 as well, and the names of
 example.org there. So commands are tested as they stand.
@@ -328,7 +328,7 @@ def test_a_whole_program_does_what_it_is_for(
 GIVEN = {
     "bw_device *device": "device",
     "bw_desktop *desktop": "desktop",
-    "const char *event_json": '"{\\"event\\":\\"notification.received\\",\\"data\\":{\\"body\\":\\"Tea\\",\\"createdAt\\":7}}"',
+    "const char *event_json": '"{\\"data\\":{\\"body\\":\\"Tea\\",\\"createdAt\\":7}}"',
     "int other": "ends[0]",
     "void (*report)(const char *)": "report",
 }
@@ -341,7 +341,8 @@ int main(void) {
     int ends[2];
     if (pipe(ends) != 0 || write(ends[1], "!", 1) != 1) return 2;
     if (bw_device_open("{\\"state_dir\\":\\":memory:\\",\\"alerts\\":\\"host\\"}", &device) < 0) return 3;
-    if (bw_desktop_open("{\\"state_dir\\":\\":memory:\\",\\"relay\\":{\\"listen\\":\\"127.0.0.1:0\\"}}", &desktop) < 0) return 4;
+    const char *options = "{\\"state_dir\\":\\":memory:\\",\\"relay\\":{\\"listen\\":\\"127.0.0.1:0\\"}}";
+    if (bw_desktop_open(options, &desktop) < 0) return 4;
     if (bw_device_start(device) < 0 || bw_desktop_start(desktop) < 0 || bw_device_quit(device) < 0) return 5;
     if (fragment(GIVEN) != 0) return 6;
     char *error = bw_last_error();
