@@ -3,9 +3,9 @@
 The rules by which a block is tested, by its language (one that is not here fails):
 
   c, cpp    with a `main`: a whole program, named by the comment in its first line, compiled and run in the scene of
-            that name. With `/* given: PARAMETERS */` (C++: `// given: …`) in its first line: statements in a function that
-            has these parameters, run with open handles where they take no more than these. Else declarations of a file.
-            All are compiled without a warning, by gcc and clang.
+            that name. With `/* given: PARAMETERS */` (C++: `// given: …`) in its first line: statements in a function
+            that has these parameters, run with open handles where they take no more than these. Else declarations of a
+            file. All are compiled without a warning, by gcc and clang.
   python    whole programs, named alike, run in their scenes; `# given: PARAMETERS` in the first line: statements of a
             function that has them. All pass `mypy --strict`.
   sh        all blocks of a page, in their order, are one script. A line that ends in "# until Ctrl-C" goes on until the
