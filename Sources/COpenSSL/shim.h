@@ -22,6 +22,8 @@ static inline void bw_ssl_ctx_set_manners(SSL_CTX *context) {
 }
 static inline int bw_ssl_has_extended_master_secret(SSL *ssl) { return SSL_get_extms_support(ssl) == 1; }
 static inline int bw_err_reason(unsigned long code) { return ERR_GET_REASON(code); }
+/* The reason is an errno then. */
+static inline int bw_err_is_system(unsigned long code) { return ERR_SYSTEM_ERROR(code) != 0; }
 
 /* SHA-1 of a WebSocket handshake. The low-level calls need no start of OpenSSL, whose providers and error texts would
  * be 2 MB of a program that speaks no TLS. */

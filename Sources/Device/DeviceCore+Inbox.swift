@@ -163,6 +163,7 @@ extension DeviceCore {
                 if isKept { queuedAs = id }
             }
             core.noteInbox(error, of: desktop.id)
+            core.overtakeRefresh(of: desktop.id)
             core.end(begun, ending, of: desktop.id, queuedAs: queuedAs) { core, unread, hasNewer in
                 // What came meanwhile may be marked or gone as well.
                 if ending == .done, request.kind.isOfAll, hasNewer { core.refreshUnasked(desktop) }
@@ -211,6 +212,7 @@ extension DeviceCore {
             noteInbox(HostError(.remote, failure.message), of: command.desktop)
         case .superseded, .displaced, .removed: ending = .refused
         }
+        overtakeRefresh(of: command.desktop)
         store { (connection) throws(StoreError) -> (isKnown: Bool, unread: Int64) in
             let inbox = Inbox(connection)
             let change = try inbox.change(id)

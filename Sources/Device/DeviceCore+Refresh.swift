@@ -58,10 +58,18 @@ extension DeviceCore {
         run.wait(until: run.deadline, then)
         desk.runs[run.desktop.id] = run
         tellInbox(of: run.desktop.id, unread: nil)
+        start(run)
+    }
+
+    /// Something of the desktop's history has changed: a refresh under way may have been told what was before.
+    func overtakeRefresh(of desktop: PeerID) { desk.runs[desktop]?.isOvertaken = true }
+
+    private func start(_ run: InboxRun) {
         let peer = run.desktop.id
         store { (connection) throws(StoreError) in
             try Inbox(connection).beginRefresh(of: peer)
         } then: { core, result in
+            guard core.desk.runs[peer] === run else { return }
             switch result {
             case .failure(let error): core.end(run, .failure(HostError(error)))
             case .success(let begun):
@@ -135,7 +143,9 @@ extension DeviceCore {
     }
 
     private func finish(_ run: InboxRun, _ coverage: Inbox.Coverage, unread: Int64?) {
+        if run.beginsAnew() { return start(run) }
         let (peer, begun, through) = (run.desktop.id, run.run, run.through)
+        let unread = run.isOvertaken ? nil : unread
         let moment = EpochMilliseconds.now
         store { (connection) throws(StoreError) in
             let inbox = Inbox(connection)

@@ -193,6 +193,7 @@ extension DeviceCore {
         }
         let change = result["success"] == false ? nil : InboxChange.Kind(method)
         guard settings != nil || change != nil else { return then(self) }
+        if change != nil { overtakeRefresh(of: desktop) }
         let revision = result["revision"]?.integer
         let ids = params["notificationId"]?.string.map { [NotificationID($0)] } ?? []
         let moment = EpochMilliseconds.now
@@ -229,6 +230,10 @@ extension DeviceCore {
             return true
         }
         let peer = desktop.id
+        switch event {
+        case .read, .deleted, .cleared: overtakeRefresh(of: peer)
+        case .settingsChanged: break
+        }
         let moment = EpochMilliseconds.now
         store { (connection) throws(StoreError) -> Learnt? in
             if let mark, try !SealStates(connection).save(mark) { return nil }

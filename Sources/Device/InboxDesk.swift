@@ -26,6 +26,10 @@ final class InboxRun {
     var run = Inbox.Run(number: 0, through: 0)
     /// The youngest row when the page was asked for that is under way.
     var through: Int64 = 0
+    /// Something was marked or deleted since it began: what it was told may be older than that.
+    var isOvertaken = false
+    /// How often it has begun anew because of that.
+    var restarts = 0
     /// Nothing was read yet: whoever comes now gets what they want to know.
     var isFresh = true
     var waiters = Waiters()
@@ -40,6 +44,8 @@ final class InboxRun {
 
     /// At each connect at most so many rows are read: what is older is as it was, until the host asks.
     private static let ownLimit: Int64 = 2_000
+    /// On a desktop on which something changes all the time, it ends all the same.
+    private static let restartLimit = 3
 
     struct Summary: Sendable {
         var added = 0
@@ -49,7 +55,20 @@ final class InboxRun {
 
     init(of desktop: PairedDesktop, isOwn: Bool, deadline: UInt64) {
         (self.desktop, self.isOwn, self.deadline) = (desktop, isOwn, deadline)
-        machine = InboxRefresh(rowLimit: isOwn ? Self.ownLimit : InboxRefresh.rowLimit)
+        machine = Self.machine(isOwn: isOwn)
+    }
+
+    private static func machine(isOwn: Bool) -> InboxRefresh {
+        InboxRefresh(rowLimit: isOwn ? ownLimit : InboxRefresh.rowLimit)
+    }
+
+    /// Whether it has to begin anew, before what it was told counts.
+    func beginsAnew() -> Bool {
+        guard isOvertaken, restarts < Self.restartLimit else { return false }
+        isOvertaken = false
+        restarts += 1
+        machine = Self.machine(isOwn: isOwn)
+        return true
     }
 
     func wait(until deadline: UInt64, _ then: @escaping Then) {

@@ -378,6 +378,35 @@ struct InboxTests {
         await bench.device.close()
         await bench.relay.stop()
     }
+
+    @Test("what is marked while a refresh is under way is asked for again: what it was told before may be older")
+    func refreshOvertaken() async throws {
+        let bench = try await Bench()
+        let (desktop, did) = try await bench.pairedDesktop()
+        try await desktop.answerSync(of: did, rows: [])
+        func rows(read: Int64) -> JSONObject {
+            let rows = (0..<3).map { number -> JSONValue in
+                ["id": .string("n\(number)"), "title": "T", "created_at": .integer(number), "read": .integer(read)]
+            }
+            return ["items": .array(rows), "total": 3]
+        }
+        async let refreshed = value { bench.device.refresh(nil, timeout: 10_000, then: $0) }
+        try await desktop.answerRefresh(of: did, rows(read: 0))
+        let early = try await desktop.request("notification.getUnreadCount")
+        async let marked = bench.device.change(.markAllRead())
+        await desktop.answer(
+            try await desktop.request("notification.markAllAsRead"), of: did,
+            ["result": ["success": true, "markedCount": 3]])
+        #expect(try await marked.get()["unread"] == 0)
+        await desktop.answer(early, of: did, ["result": ["count": 3]])
+        try await desktop.answerRefresh(of: did, rows(read: 1))
+        await desktop.answer(
+            try await desktop.request("notification.getUnreadCount"), of: did, ["result": ["count": 0]])
+        #expect(try await refreshed["unread"] == 0)
+        #expect(try await bench.device.load().unread == 0)
+        await bench.device.close()
+        await bench.relay.stop()
+    }
 }
 
 // MARK: What tests ask

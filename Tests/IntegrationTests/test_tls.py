@@ -138,3 +138,10 @@ def test_desktop_device_and_relay_speak_wss_with_each_other(bellwire: Start, aut
     desktop.write("Over TLS\n")
     listener.line("Over TLS")
     assert listener.wait() == 0
+
+
+def test_a_certificate_file_that_is_not_there_is_named(bellwire: Start, tmp_path: Path) -> None:
+    absent = tmp_path / "absent.pem"
+    program = bellwire("relay", "--listen", "127.0.0.1:0", "--tls-certificate", absent, "--tls-key", absent)
+    assert program.wait() == 1
+    assert f"{absent} cannot be used: No such file or directory" in "\n".join(program.err.all)

@@ -1,4 +1,5 @@
 import COpenSSL
+import Glibc
 
 /// OpenSSL's reasons as sentences that say what to do.
 enum TLSFailure {
@@ -7,6 +8,7 @@ enum TLSFailure {
         let code = ERR_get_error()
         ERR_clear_error()
         guard code != 0 else { return "no reason given" }
+        if bw_err_is_system(code) != 0 { return String(cString: strerror(bw_err_reason(code))) }
         guard let reason = ERR_reason_error_string(code) else { return "error \(bw_err_reason(code))" }
         return String(cString: reason)
     }
