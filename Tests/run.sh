@@ -182,17 +182,18 @@ if ! bindings/c/packages.sh --tests; then
     finish
 fi
 
-# Python's part, beside the build: nothing is installed into the system's Python.
-python_packages=(websockets==15.0.1 pytest==8.4.2)
+# Python's part: nothing is installed into the system's Python.
+requirements=(Tests/IntegrationTests/requirements.txt Tests/PythonTests/requirements.txt)
 venv=$root/.build/venv
 prepare_python() {
-    local made=$venv/installed
-    [ "$(cat "$made" 2> /dev/null)" = "${python_packages[*]}" ] && "$venv/bin/python" -c "" && return 0
-    echo "Installing into .build/venv: ${python_packages[*]}"
+    local made=$venv/installed file options=()
+    cmp -s <(cat "${requirements[@]}") "$made" && "$venv/bin/python" -c "" && return 0
+    echo "Installing into .build/venv what is named in ${requirements[*]}"
     rm -rf "$venv"
+    for file in "${requirements[@]}"; do options+=(--requirement "$file"); done
     logged venv 300 python3 -m venv "$venv" \
-        && logged venv 600 "$venv/bin/python" -m pip --disable-pip-version-check install --quiet "${python_packages[@]}" \
-        && echo "${python_packages[*]}" > "$made"
+        && logged venv 600 "$venv/bin/python" -m pip --disable-pip-version-check install --quiet "${options[@]}" \
+        && cat "${requirements[@]}" > "$made"
 }
 
 # MARK: The suites
@@ -200,10 +201,20 @@ prepare_python() {
 swift_flags=(--explicit-target-dependency-import-check error)
 stage=$root/build/stage
 
+if ! prepare_python; then
+    tail -n 20 "$logs/venv.log" | indented
+    echo "Tests/run.sh: Python's packages cannot be installed" >&2
+    result python-packages 0 1 0
+    finish
+fi
+
 if [ -z "$filter" ]; then
     check format-lint 300 swift format lint --strict -r Sources Tests Package.swift
     mapfile -t scripts < <(git ls-files '*.sh' .ci/run)
     check shell-lint 120 shellcheck "${scripts[@]}"
+    check python-lint 120 "$venv/bin/ruff" check --no-cache bindings Tests
+    check python-format 120 "$venv/bin/ruff" format --no-cache --check bindings Tests
+    check python-types 300 "$venv/bin/mypy" --config-file bindings/python/pyproject.toml
 fi
 
 if check swift-build 2400 swift build --build-tests "${swift_flags[@]}"; then
@@ -220,16 +231,10 @@ fi
 # These keep one core busy; those after them wait for sockets most of the time.
 beside abi-tests 2400 Tests/ABITests/run.sh --stage "$stage" ${filter:+--filter "$filter"}
 
-if compgen -G "Tests/IntegrationTests/*.py" > /dev/null; then
-    if prepare_python; then
-        export BELLWIRE_STAGE=$stage
-        reported integration-tests 900 "$venv/bin/python" -m pytest -q --junitxml "$logs/integration-tests.xml" \
-            -p no:cacheprovider ${filter:+-k "$filter"} Tests/IntegrationTests
-    else
-        result integration-tests 0 1 0
-        tail -n 20 "$logs/venv.log" | indented
-    fi
-fi
+export BELLWIRE_STAGE=$stage
+pytest=("$venv/bin/python" -m pytest -q -p no:cacheprovider ${filter:+-k "$filter"})
+reported integration-tests 1500 "${pytest[@]}" --junitxml "$logs/integration-tests.xml" Tests/IntegrationTests
+reported python-tests 900 "${pytest[@]}" --junitxml "$logs/python-tests.xml" Tests/PythonTests
 
 joined abi-tests
 

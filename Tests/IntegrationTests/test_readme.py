@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from conftest import compile_c
-from programs import ROOT, Program
+from programs import LIBRARY, ROOT, Program
 
 Start = Callable[..., Program]
 
 README = (ROOT / "README.md").read_text()
 #: A program that gets pushes, and what it adds for alerts.
 PROGRAM, ALERTS = re.findall(r"```c\n(.*?)```", README, re.DOTALL)
+(IN_PYTHON,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 def test_the_c_program_of_the_readme_prints_a_push(start: Start, bellwire: Start, relay: str, tmp_path: Path) -> None:
@@ -28,6 +30,21 @@ def test_the_c_program_of_the_readme_prints_a_push(start: Start, bellwire: Start
     desktop.write("Tea\tis ready\n")
     push = json.loads(app.line("Tea").string)
     assert push["event"] == "notification.received" and push["data"]["body"] == "is ready"
+
+
+def test_the_python_program_of_the_readme_prints_a_push(
+    start: Start, bellwire: Start, relay: str, tmp_path: Path
+) -> None:
+    assert len(IN_PYTHON.splitlines()) <= 30
+    (tmp_path / "app.py").write_text(IN_PYTHON)
+    desktop = bellwire("desktop", "--relay-url", relay, "--stdin", "--name", "Desk")
+    code = desktop.line(r"^\{.*desktop-pairing.*").group()
+    package = [f"PYTHONPATH={ROOT / 'bindings/python/src'}", f"BELLWIRE_LIBRARY={LIBRARY}"]
+    app = start("env", *package, sys.executable, tmp_path / "app.py", code)
+    app.line("paired with Desk")
+    desktop.line("^Paired with")
+    desktop.write("Tea\tis ready\turgent\n")
+    app.line("Tea is ready")
 
 
 def test_the_program_of_the_readme_says_why_it_fails(start: Start, tmp_path: Path) -> None:
@@ -80,9 +97,11 @@ def test_every_file_and_folder_that_it_names_exists() -> None:
 
 
 def test_every_command_and_option_that_it_shows_is_known(bellwire: Start) -> None:
+    listed = bellwire("man", "--list")
+    assert listed.wait() == 0
     for words in re.findall(r"\bbellwire ([a-z]+(?: --[a-z-]+)*)", README):
         command, *options = words.split()
-        if command in ("desktop", "pair", "peers", "listen", "send", "history", "relay"):
+        if command in listed.out.all:
             page = bellwire(command, "--help")
             assert page.wait() == 0
             for option in options:
