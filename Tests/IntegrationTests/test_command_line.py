@@ -29,6 +29,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(
         [BELLWIRE, *arguments],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, env={**os.environ, **environment},
+        check=False,
     )  # fmt: skip
 
 
@@ -437,14 +438,14 @@ def in_terminal(*arguments: str, columns: int) -> str:
 
 def test_a_pipe_that_closes_ends_it_quietly(pair: Pair) -> None:
     history = subprocess.run(
-        f'"{BELLWIRE}" relay --help | head -n 1', shell=True, capture_output=True, text=True, timeout=20
+        f'"{BELLWIRE}" relay --help | head -n 1', shell=True, capture_output=True, text=True, timeout=20, check=False
     )
     assert history.stdout.startswith("Usage:") and history.stderr == ""
 
 
 def test_a_full_disk_is_said(pair: Pair) -> None:
     full = subprocess.run(
-        f'"{BELLWIRE}" --help > /dev/full', shell=True, capture_output=True, text=True, timeout=20
+        f'"{BELLWIRE}" --help > /dev/full', shell=True, capture_output=True, text=True, timeout=20, check=False
     )
     assert full.returncode == 1 and "cannot be written" in full.stderr
 

@@ -82,7 +82,7 @@ def test_a_command_that_reads_nothing_hinders_nobody(bellwire: Start, fake_deskt
 
 
 def test_its_failure_is_said_and_the_next_push_comes(pair: Pair) -> None:
-    command = 'case $BELLWIRE_TITLE in One) exit 7 ;; Two) kill -9 $$ ;; esac'
+    command = "case $BELLWIRE_TITLE in One) exit 7 ;; Two) kill -9 $$ ;; esac"
     listener = pair.bellwire("listen", "--exec", command, "--count", "3")
     listener.error_line("connected to Desk")
     pair.desktop.write("One\nTwo\nThree\n")

@@ -47,6 +47,8 @@ class Shells:
         (folder / "bin/bellwire").symlink_to(BELLWIRE)
         for shell in SHELLS:
             (folder / f"completion.{shell}").write_text(output(BELLWIRE, "completion", shell))
+        # As it is installed; that it can be sourced as well, a test of its own says.
+        (folder / "_bellwire").write_text(output(BELLWIRE, "completion", "zsh"))
         self.environment = {
             **os.environ,
             "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
@@ -66,7 +68,7 @@ class Shells:
     def bash(self, line: str) -> list[str]:
         words = shlex.split(line) + ([""] if line.endswith(" ") else [])
         # As readline splits them.
-        words = [part for word in words for part in (re.split(r"(=)", word) if word.startswith("--") else [word])]
+        words = [part for word in words for part in (re.split(r"(=)", word) if word[:2] == "--" else [word])]
         if words[-1] == "" and len(words) > 1 and words[-2] == "=":
             words.pop()
         script = f"""
@@ -86,8 +88,7 @@ class Shells:
         """zsh completes only in its line editor: in a terminal, with `compadd` telling what it is given."""
         start = f"""
             PS1=; fpath=({shlex.quote(str(self.folder))} $fpath)
-            autoload -Uz compinit && compinit -u -D
-            source completion.zsh
+            autoload -Uz compinit && compinit -u -d ./dump
             zstyle ':completion:*' list-colors ''
             zmodload zsh/zutil
             compadd() {{
@@ -178,6 +179,10 @@ def test_it_completes_files_and_directories_where_they_are_wanted(shell: str, sh
     assert names("bellwire listen --ca-file cert") == {"certificate one.pem", "certificates"}
     assert names("bellwire listen --state-dir cert") == {"certificates"}
     assert names("bellwire listen ") == set()
+    # Commands to be run stand behind an option, or the dashes.
+    assert "zsh" in shells.ask(shell, "bellwire listen --exec zs")
+    assert "zsh" in shells.ask(shell, "bellwire listen -- zs")
+    assert shells.ask(shell, "bellwire listen zs") == []
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -195,6 +200,55 @@ def test_it_completes_the_names_of_who_is_paired(shell: str, shells: Shells, bel
     assert shells.ask(shell, "bellwire peers --rename L") == ["Laptop"]
     # Those of a desktop are asked of the desktop's directory, which is not there.
     assert shells.ask(shell, "bellwire peers --desktop --rename L") == []
+
+
+def test_zsh_takes_the_completion_from_a_file_that_is_sourced(shells: Shells) -> None:
+    script = "autoload -Uz compinit && compinit -u -D; source completion.zsh; print $_comps[bellwire]"
+    (shells.folder / "_bellwire").unlink()
+    found = subprocess.run(
+        ["zsh", "-f", "-c", script], capture_output=True, text=True, timeout=30, cwd=shells.folder, check=True
+    )
+    assert (found.stdout, found.stderr) == ("_bellwire\n", "")
+
+
+def test_a_person_at_bash_gets_whole_words_also_with_spaces(shells: Shells, bellwire: Start) -> None:
+    desktop = bellwire("desktop", "--relay", "127.0.0.1:0", "--name", "Desk at work", home="desktop")
+    pairing = bellwire("pair", desktop.line(r"^\{.*desktop-pairing.*").group())
+    assert pairing.wait() == 0, pairing.err.all
+    (shells.folder / "certificate one.pem").touch()
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(shells.folder)
+        os.execvpe("bash", ["bash", "--norc", "-i"], {**shells.environment, "PS1": "$ ", "TERM": "dumb"})
+    seen = ""
+
+    def wait_for(pattern: str) -> None:
+        nonlocal seen
+        deadline = time.monotonic() + 20
+        while not re.search(pattern, seen):
+            assert time.monotonic() < deadline, seen
+            if select.select([terminal], [], [], 0.05)[0]:
+                seen += os.read(terminal, 65536).decode("utf-8", "replace")
+
+    try:
+        os.write(terminal, b"source completion.bash; echo begun\n")
+        wait_for(r"\nbegun")
+        for number, (typed, words) in enumerate(
+            [
+                ("bellwire sen\tTITLE --priority=u\t", "bellwire|send|TITLE|--priority=urgent"),
+                ("bellwire send --priority hi\t--to D\t", "bellwire|send|--priority|high|--to|Desk at work"),
+                ("bellwire send --to 'D\t", "bellwire|send|--to|Desk at work"),
+                ("bellwire listen --ca-file=cert\t", "bellwire|listen|--ca-file=certificate one.pem"),
+                ("bellwire pair @cert\t", "bellwire|pair|@certificate one.pem"),
+            ]
+        ):
+            # Ctrl-A, and a command before it that shows the words.
+            os.write(terminal, f"{typed}\x01printf '|%s' {number} \n".encode())
+            wait_for(rf"\n\|{number}\|{re.escape(words)}[^|\w]")
+    finally:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+        os.close(terminal)
 
 
 # MARK: Manual pages
@@ -225,7 +279,9 @@ def test_a_manual_page_is_clean_for_both_formatters_and_says_what_the_help_says(
                 assert words in said
         for option in re.findall(r"--[a-z-]+", help_page):
             assert option in said
-        for sentence in re.findall(r"[A-Z][^.:]+\.", " ".join(help_page.split("\n\n", 1)[-1].split("Options:")[0].split())):
+        for sentence in re.findall(
+            r"[A-Z][^.:]+\.", " ".join(help_page.split("\n\n", 1)[-1].split("Options:")[0].split())
+        ):
             if command:
                 assert sentence in said
 

@@ -14,10 +14,11 @@ extension Command {
             """
             With --exec it runs a command for each push instead of printing it, one after the other, in their order: \
             CMD by /bin/sh, or after -- a COMMAND with its arguments, without a shell. Its standard input is the event \
-            as --json prints it. Its environment has BELLWIRE_ID, _TITLE, _BODY, _PRIORITY, _SOURCE, _CREATED_AT \
-            (milliseconds since 1970), _DESKTOP (its id), _DESKTOP_NAME, and as 1 or empty _LATE and _REDELIVERED. What \
-            others wrote stands in them as data, without control characters, and cut after 65,536 bytes: put quotes \
-            around them, and -- before them where a program takes options. With --json the command's own output goes to \
+            as --json prints it. Its environment has BELLWIRE_ID, BELLWIRE_TITLE, BELLWIRE_BODY, BELLWIRE_PRIORITY, \
+            BELLWIRE_SOURCE, BELLWIRE_CREATED_AT (milliseconds since 1970), BELLWIRE_DESKTOP (its id), \
+            BELLWIRE_DESKTOP_NAME, and as 1 or empty BELLWIRE_LATE and BELLWIRE_REDELIVERED. What others wrote stands in \
+            them as data, without control characters, the body cut after 65,536 bytes and all else after 4,096: put \
+            quotes around them, and -- before them where a program takes options. With --json the command's own output goes to \
             standard error, and its end is told as the event exec.
             """,
             """

@@ -10,9 +10,6 @@ final class PushCommand {
     /// How many runs ended with anything but 0.
     private(set) var failures = 0
 
-    /// Bytes of a variable: Linux refuses more than 128 KiB, and standard input has all of it.
-    private static let variableLimit = 65_536
-
     init(_ words: [String], limit: Int32?, json: Bool) {
         self.words = words
         self.limit = limit.map(Int64.init)
@@ -63,11 +60,12 @@ final class PushCommand {
 
     // MARK: Variables
 
+    /// They are cut, as Linux takes 128 KiB of one and not much more of all; standard input has everything.
     private func variables(of event: JSONValue, _ data: JSONValue, desktop: String) -> [(String, String)] {
         [
             ("BELLWIRE_ID", Printable.line(data["id"]?.string ?? "")),
             ("BELLWIRE_TITLE", Printable.line(data["title"]?.string ?? "")),
-            ("BELLWIRE_BODY", Printable.lines(data["body"]?.string ?? "")),
+            ("BELLWIRE_BODY", Printable.lines(PushCommand.cut(data["body"]?.string ?? "", to: 65_536))),
             ("BELLWIRE_PRIORITY", Printable.line(data["priority"]?.string ?? "normal")),
             ("BELLWIRE_SOURCE", Printable.line(data["source"]?.string ?? "pc")),
             ("BELLWIRE_CREATED_AT", "\(data["createdAt"]?.integer ?? 0)"),
@@ -75,13 +73,13 @@ final class PushCommand {
             ("BELLWIRE_REDELIVERED", data["redelivered"]?.bool == true ? "1" : ""),
             ("BELLWIRE_DESKTOP", Printable.line(event["desktop"]?.string ?? "")),
             ("BELLWIRE_DESKTOP_NAME", Printable.line(desktop)),
-        ].map { ($0, PushCommand.cut($1)) }
+        ].map { ($0, $0 == "BELLWIRE_BODY" ? $1 : PushCommand.cut($1, to: 4_096)) }
     }
 
     /// The beginning that fits, with whole characters.
-    private static func cut(_ text: String) -> String {
-        guard text.utf8.count > variableLimit else { return text }
-        var end = text.utf8.index(text.startIndex, offsetBy: variableLimit)
+    private static func cut(_ text: String, to limit: Int) -> String {
+        guard text.utf8.count > limit else { return text }
+        var end = text.utf8.index(text.startIndex, offsetBy: limit)
         while end > text.startIndex, end.samePosition(in: text.unicodeScalars) == nil {
             end = text.utf8.index(before: end)
         }

@@ -20,7 +20,7 @@ extension Command {
         ownOptions: [svg, png, scale, readImage],
         examples: [
             Example(line: "bellwire qr https://example.org", says: "Draws it here."),
-            Example(line: "bellwire desktop | head -n 1 | bellwire qr --png code.png", says: "A picture of it."),
+            Example(line: "bellwire qr --svg code.svg < code.txt", says: "A picture of what the file says."),
             Example(line: "bellwire qr --read screenshot.png", says: "What the codes on it say."),
         ],
         run: { arguments throws(Failure) in try runQR(arguments) })

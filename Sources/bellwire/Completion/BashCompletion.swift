@@ -30,7 +30,9 @@ enum BashCompletion {
             }
 
             _bellwire_at_file() {
+                # To bash these are two words, of which readline replaces both.
                 if [[ $previous == @ ]]; then
+                    attached=@
                     _bellwire_paths -f
                 elif [[ $current == @* ]]; then
                     attached+=@ current=${current#@}
@@ -90,7 +92,9 @@ enum BashCompletion {
         lines.append("            fi")
         // Which operand it is, is not counted: what may stand in any place is offered.
         for operand in command.operands where operand.completed != .nothing {
-            lines.append("            \(action(operand.completed))")
+            // A command to be run comes after the dashes alone.
+            let condition = operand.completed == .command ? "[[ -n $ended ]] && " : ""
+            lines.append("            \(condition)\(action(operand.completed))")
         }
         lines.append("            ;;")
         return lines.joined(separator: "\n")

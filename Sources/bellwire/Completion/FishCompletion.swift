@@ -55,8 +55,11 @@ enum FishCompletion {
                 lines.append("\(head) -l \(option.name)\(short)\(value) -d \(quoted(option.brief))")
             }
             for operand in command.operands where operand.completed != .nothing {
-                lines.append(
-                    head + action(operand.completed).replacingFirst(" -r", with: "").replacingFirst(" -x", with: ""))
+                // A command to be run comes after the dashes alone.
+                let condition = "-n '__bellwire_is \(command.name); and contains -- -- (commandline -opc)'"
+                let head = operand.completed == .command ? "complete -c bellwire \(condition)" : head
+                let action = action(operand.completed)
+                lines.append(head + action.replacingFirst(" -r", with: "").replacingFirst(" -x", with: ""))
             }
         }
         return lines.joined(separator: "\n") + "\n"

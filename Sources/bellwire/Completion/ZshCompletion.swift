@@ -19,6 +19,11 @@ enum ZshCompletion {
                 compadd "${@[1,-2]}" -a names
             }
 
+            # A command to be run comes after the dashes alone.
+            _bellwire_run() {
+                (( ${words[(i)--]} < CURRENT )) && _command_names "$@"
+            }
+
             _bellwire_at_file() {
                 compset -P '@' && _files
             }
@@ -72,8 +77,8 @@ enum ZshCompletion {
         }
         for (index, operand) in command.operands.enumerated() {
             let place = operand.repeats ? "*" : "\(index + 1)"
-            specifications.append(
-                "\(place):\(operand.isRequired ? "" : ":")\(operand.name):\(action(operand.completed))")
+            let action = operand.completed == .command ? "_bellwire_run -e" : action(operand.completed)
+            specifications.append("\(place):\(operand.isRequired ? "" : ":")\(operand.name):\(action)")
         }
         // The star's own form has no second colon.
         let words = specifications.map { $0.hasPrefix("*::") ? "*:" + $0.dropFirst(3) : $0 }

@@ -22,8 +22,8 @@ final class DesktopChange {
         self.desktop = desktop
         connects = !arguments.has(DesktopChange.queueOnly)
         timeout = Int64(try arguments.milliseconds(DesktopChange.timeout))
-        try session.handle.subscribe("queue.ended") { [unowned self] _, event in
-            if let data = event["data"], let id = data["id"]?.string { ended[id] = data }
+        try session.handle.subscribe("queue.ended") { [weak self] _, event in
+            if let data = event["data"], let id = data["id"]?.string { self?.ended[id] = data }
         }
     }
 
