@@ -7,11 +7,10 @@ import gc
 import threading
 from typing import Any
 
-import pytest
-from peers import Peers
-
 import bellwire
+import pytest
 from bellwire import _callbacks
+from peers import Peers
 
 
 def test_pushes_arrive_on_the_loop_without_a_thread(peers: Peers) -> None:

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-import pytest
-from peers import Peers, until
-
 import bellwire
+import pytest
 from bellwire import Priority
+from peers import Peers, until
 
 
 def drive(awaited: bool, peers: Peers, name: str) -> Callable[..., Any]:

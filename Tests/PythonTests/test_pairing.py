@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime, timezone
 
+import bellwire
 import pytest
 from peers import Peers, until
-
-import bellwire
 
 
 def test_a_scanned_code_pairs_sealed_and_both_sides_can_compare(peers: Peers) -> None:

@@ -10,11 +10,10 @@ import zlib
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-import pytest
-from peers import Peers, until
-
 import bellwire
+import pytest
 from bellwire import Alert, qr
+from peers import Peers, until
 
 
 def test_the_inbox_follows_the_desktop_and_changes_it(peers: Peers) -> None:

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bellwire import LogLevel, Presentation, Status, _signatures
 from conftest import ROOT
 from pycparser import c_ast, c_parser
-
-from bellwire import LogLevel, Presentation, Status, _signatures
 
 HEADER = ROOT / "include/bellwire.h"
 PACKAGE = ROOT / "bindings/python/src/bellwire"
