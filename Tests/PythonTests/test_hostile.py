@@ -89,7 +89,27 @@ def test_a_text_without_utf_8_is_refused_by_name(shared: Peers, title: str, body
 
 OPTIONS = st.dictionaries(
     st.sampled_from(
-        ["name", "platform", "relay_url", "keys", "tls", "legacy", "follow_system", "late_alerts", "alerts", "application_id", "icon", "images", "relay", "confirm", "signaling_url", "max_commands_per_second", "listen", "health", "origins"]
+        [
+            "name",
+            "platform",
+            "relay_url",
+            "keys",
+            "tls",
+            "legacy",
+            "follow_system",
+            "late_alerts",
+            "alerts",
+            "application_id",
+            "icon",
+            "images",
+            "relay",
+            "confirm",
+            "signaling_url",
+            "max_commands_per_second",
+            "listen",
+            "health",
+            "origins",
+        ]
     )
     | ANY_TEXTS,
     ANYTHING,

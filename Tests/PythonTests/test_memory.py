@@ -97,5 +97,5 @@ def test_memory_is_flat_over_many_pushes(tmp_path: Path, record_property: Callab
     record_property("python_pushes_per_second", round(PUSHES / found["seconds"]))
     print(found)
     assert found["entries"] == 0
-    # A leak of 100 bytes for each of 100,000 pushes would be 9.8 MiB; what SQLite's and malloc's caches take is bounded.
+    # A leak of 100 bytes for each of 100,000 pushes would be 9.8 MiB; what caches take is bounded.
     assert growth < 8192, found

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from bellwire import LogLevel, Presentation, Status, _signatures
 from conftest import ROOT
-from pycparser import c_ast, c_parser
+from pycparser import c_ast, c_parser  # type: ignore[import-untyped]
 
 HEADER = ROOT / "include/bellwire.h"
 PACKAGE = ROOT / "bindings/python/src/bellwire"

@@ -15,13 +15,36 @@ import pytest
 from conftest import ROOT, SITE, STAGE
 
 #: What the library links, and what it loads on first use.
-NEEDED = ["libjansson", "libuv", "libwslay", "libhttp_parser", "libsodium", "libsqlite3", "libqrencode", "libssl", "libcrypto"]
+NEEDED = [
+    "libjansson",
+    "libuv",
+    "libwslay",
+    "libhttp_parser",
+    "libsodium",
+    "libsqlite3",
+    "libqrencode",
+    "libssl",
+    "libcrypto",
+]
 ON_FIRST_USE = ["libcurl.so.4", "libzbar.so.0", "libpng16.so.16", "libturbojpeg.so.0"]
 
 #: What is taken away from the machine: all of these, by their names on it.
 HIDDEN = [
     *NEEDED,
-    *["libcurl", "libzbar", "libpng16", "libturbojpeg", "libjpeg", "libnghttp2", "libssh2", "libldap", "libgnutls", "libidn2", "libv4l2", "libdbus-1"],
+    *[
+        "libcurl",
+        "libzbar",
+        "libpng16",
+        "libturbojpeg",
+        "libjpeg",
+        "libnghttp2",
+        "libssh2",
+        "libldap",
+        "libgnutls",
+        "libidn2",
+        "libv4l2",
+        "libdbus-1",
+    ],
 ]
 
 # Pairs, pushes, draws and reads; then tells which libraries it has.
@@ -120,7 +143,15 @@ def test_it_runs_where_the_machine_has_none_of_them(fresh: Path, tmp_path: Path)
     ]
     assert len(hidden) >= len(NEEDED)
     script = "".join(f"mount --bind '{empty}' '{path}'\n" for path in hidden)
-    gone = "import ctypes\ntry:\n    ctypes.CDLL('libjansson.so.4')\nexcept OSError:\n    pass\nelse:\n    raise SystemExit('hidden?')\n"
+    gone = """
+import ctypes
+try:
+    ctypes.CDLL("libjansson.so.4")
+except OSError:
+    pass
+else:
+    raise SystemExit("it is not hidden")
+"""
     done = run_fresh(
         [
             "unshare",
