@@ -7,9 +7,11 @@ import gc
 import threading
 from typing import Any
 
-import bellwire
 import pytest
+
+import bellwire
 from bellwire import _callbacks
+
 from peers import Peers
 
 

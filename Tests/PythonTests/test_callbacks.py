@@ -9,9 +9,11 @@ import threading
 import time
 from pathlib import Path
 
-import bellwire
 import pytest
+
+import bellwire
 from bellwire import _callbacks
+
 from peers import Peers, until
 
 

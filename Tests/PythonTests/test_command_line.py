@@ -9,8 +9,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import bellwire
 import pytest
+
+import bellwire
+
 from peers import Peers, python, until
 
 COMMAND = [sys.executable, "-X", "faulthandler", "-W", "error", "-m", "bellwire"]

@@ -66,7 +66,7 @@ async def flood(count):
     await feeding
     assert (heard, taken) == (most, count - most), (heard, taken)
 
-asyncio.run(flood(min(4000, total // 2)))
+asyncio.run(flood(min(4000, total // 4)))
 entries, before = _callbacks.registered(), rss()
 started = time.monotonic()
 middle = 0

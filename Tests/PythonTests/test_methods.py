@@ -7,9 +7,11 @@ from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-import bellwire
 import pytest
+
+import bellwire
 from bellwire import Priority
+
 from peers import Peers, until
 
 

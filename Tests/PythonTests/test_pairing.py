@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime, timezone
 
-import bellwire
 import pytest
+
+import bellwire
+
 from peers import Peers, until
 
 

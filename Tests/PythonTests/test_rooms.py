@@ -10,9 +10,11 @@ import zlib
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-import bellwire
 import pytest
+
+import bellwire
 from bellwire import Alert, qr
+
 from peers import Peers, until
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -79,6 +80,16 @@ def test_a_program_is_checked_against_the_installed_package(tmp_path: Path) -> N
     assert done.returncode == 0, done.stdout
     done = tool("mypy", *options, wrong)
     assert done.returncode == 1 and done.stdout.count("wrong.py:") == 5, done.stdout
+
+
+def test_the_programs_of_the_readme_are_typed(tmp_path: Path) -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```", (BINDING / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 3
+    for number, block in enumerate(blocks):
+        path = tmp_path / f"block{number}.py"
+        path.write_text(block)
+        done = tool("mypy", "--cache-dir", tmp_path / "cache", path)
+        assert done.returncode == 0, done.stdout
 
 
 def test_style() -> None:

@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
 from conftest import ROOT, SITE, STAGE
 
 #: What the library links, and what it loads on first use.
