@@ -8,10 +8,11 @@ import threading
 from typing import Any
 
 import pytest
-from peers import Peers
 
 import bellwire
 from bellwire import _callbacks
+
+from peers import Peers
 
 
 def test_pushes_arrive_on_the_loop_without_a_thread(peers: Peers) -> None:

@@ -8,10 +8,11 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from peers import Peers, until
 
 import bellwire
 from bellwire import Priority
+
+from peers import Peers, until
 
 
 def drive(awaited: bool, peers: Peers, name: str) -> Callable[..., Any]:

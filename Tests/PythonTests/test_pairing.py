@@ -6,9 +6,10 @@ import asyncio
 from datetime import datetime, timezone
 
 import pytest
-from peers import Peers, until
 
 import bellwire
+
+from peers import Peers, until
 
 
 def test_a_scanned_code_pairs_sealed_and_both_sides_can_compare(peers: Peers) -> None:

@@ -11,10 +11,11 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from peers import Peers, until
 
 import bellwire
 from bellwire import Alert, qr
+
+from peers import Peers, until
 
 
 def test_the_inbox_follows_the_desktop_and_changes_it(peers: Peers) -> None:

@@ -91,8 +91,12 @@ class Core:
         out = ctypes.c_void_p()
         check(self.function("open")(_wire.dumps(options, "options"), ctypes.byref(out)))
         self.value = out.value
-        self.number = check(self.function("fd")(self.value))
-        self.descriptor = Descriptor(self.number)
+        try:
+            self.number = check(self.function("fd")(self.value))
+            self.descriptor = Descriptor(self.number)
+        except BaseException:
+            self.function("close")(self.value)
+            raise
         _open.add(self)
 
     def function(self, name: str) -> Any:
@@ -233,13 +237,15 @@ class Core:
     # The end
 
     def close(self) -> None:
+        if self.pid != os.getpid():
+            # The parent's, which closes it; here a thread that is no more may hold the condition's lock.
+            self.closed = True
+            return
         with self.condition:
             if self.closed:
                 return
             self.closed = True
         _open.discard(self)
-        if self.pid != os.getpid():
-            return  # the parent's, which closes it
         if self.attachment is not None:
             self.attachment.detach()
         try:

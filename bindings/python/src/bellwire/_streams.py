@@ -75,6 +75,11 @@ class Source(Generic[T]):
         if self.wake is not None:
             self.wake()
 
+    def rest(self) -> None:
+        """Nobody waits any more, and perhaps nobody will: what comes now belongs into the store."""
+        if self.stored is not None and not self.items and self.core.takes_alone(self):
+            self.pause()
+
     @property
     def ready(self) -> bool:
         return bool(self.items)
@@ -117,6 +122,9 @@ class Stream(Generic[T], Iterator[T]):
                 arrived = source.core.pump(lambda: source.ready, self._timeout)
             except ClosedError:
                 arrived = False
+            except BaseException:
+                source.rest()
+                raise
             if not arrived:
                 self.close()
                 raise StopIteration
@@ -206,6 +214,7 @@ class AsyncStream(Generic[T], AsyncIterator[T]):
             self._waiting = False
             source.wake = None
             source.core.at_close.discard(wake)
+            source.rest()
         return source.ready
 
     def forget(self) -> None:

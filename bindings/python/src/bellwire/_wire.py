@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import json.scanner
 import math
 import sys
 import threading
@@ -166,6 +167,14 @@ def decode(cls: type[T], value: Any) -> T:
 _deep = threading.Lock()
 
 
+def _decoder_in_python() -> json.JSONDecoder:
+    decoder: Any = json.JSONDecoder()
+    scanner: Any = json.scanner
+    decoder.scan_once = scanner.py_make_scanner(decoder)
+    python: json.JSONDecoder = decoder
+    return python
+
+
 def loads(text: bytes | str) -> Any:
     """JSON that the library gave. It nests as deep as a peer likes, up to 2,048: deeper than Python reads at first."""
     try:
@@ -177,7 +186,8 @@ def loads(text: bytes | str) -> Any:
             try:
                 return json.loads(text)
             except RecursionError:
-                raise ProtocolError("the JSON is nested too deep for this Python") from None
+                # Python 3.12 has a limit for C as well, which cannot be raised.
+                return _decoder_in_python().decode(text if isinstance(text, str) else text.decode())
             finally:
                 sys.setrecursionlimit(limit)
 

@@ -217,7 +217,7 @@ def error_of(status: int, report: Mapping[str, Any] | None) -> BellwireError:
     name = Status(status).name if status in Status._value2member_map_ else str(status)
     message = report.get("message")
     return kind(
-        message if isinstance(message, str) else (kind.__doc__ or name).splitlines()[0],
+        message if isinstance(message, str) and message else (kind.__doc__ or name).splitlines()[0],
         detail if isinstance(detail, dict) else {},
         status,
     )

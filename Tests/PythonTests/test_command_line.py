@@ -1,0 +1,146 @@
+"""python -m bellwire: pairs, listens, sends, shows the history, says what is wrong, and can be interrupted."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import bellwire
+
+from peers import Peers, python, until
+
+COMMAND = [sys.executable, "-X", "faulthandler", "-W", "error", "-m", "bellwire"]
+
+
+class Shell:
+    def __init__(self, state: Path) -> None:
+        self.state = str(state)
+
+    def __call__(self, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+        command = [*COMMAND, *arguments, "--state-dir", self.state]
+        return subprocess.run(command, input=text, capture_output=True, text=True, timeout=40)
+
+    def begin(self, *arguments: str) -> subprocess.Popen[str]:
+        command = [*COMMAND, *arguments, "--state-dir", self.state]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    monkeypatch.setenv("TZ", "UTC")
+    return Shell(tmp_path / "state")
+
+
+@pytest.fixture
+def paired(peers: Peers, shell: Shell) -> Iterator[Shell]:
+    done = shell("pair", "-", "--name", "Shell", "--json", text=peers.desktop.offer().payload + "\n")
+    assert done.returncode == 0, done.stderr
+    desktop = json.loads(done.stdout)["paired"]
+    assert desktop["name"] == "Desk" and desktop["secure"] is True and len(desktop["sas"]["digits"]) == 6
+    yield shell
+
+
+def test_it_sends_and_shows_the_history(peers: Peers, paired: Shell) -> None:
+    assert paired("send", "Build done", "All green", "--priority", "high").returncode == 0
+    sent = paired("send", "--json", "From a pipe", "-", text="line 1\nline 2\n")
+    assert json.loads(sent.stdout)["success"] is True
+    broadcast = paired("send", "--broadcast", "--json", "To all", "--to", "Desk")
+    assert json.loads(broadcast.stdout)["deliveredCount"] >= 1
+    assert [each.body for each in peers.desktop.history().notifications] == ["", "line 1\nline 2", "All green"]
+    shown = paired("history")
+    lines = shown.stdout.splitlines()
+    assert len(lines) == 3 and lines[2].startswith("* ") and "high" in lines[2] and "Build done: All green" in lines[2]
+    found = paired("history", "--json", "--search", "gree*", "--unread", "--limit", "1")
+    assert [each["title"] for each in json.loads(found.stdout)["notifications"]] == ["Build done"]
+
+
+def test_it_listens(peers: Peers, paired: Shell) -> None:
+    peers.desktop.notify("Kept", "for it", data={"n": 1})
+    done = paired("listen", "--count", "1", "--json")
+    event = json.loads(done.stdout)
+    assert event["event"] == "notification.received" and event["desktop"] == peers.paired.id
+    assert event["data"]["title"] == "Kept" and event["data"]["data"] == {"n": 1}
+    peers.desktop.notify("Wicked \x1b[31m\u202e title", "two\nlines")
+    shown = paired("listen", "-n", "1").stdout
+    assert shown.count("\n") == 1 and "\x1b" not in shown and "\u202e" not in shown and "two lines" in shown
+    assert paired("listen", "-n", "1", "--timeout", "0.2").returncode == 3
+    assert paired("listen", "--timeout", "0.2").returncode == 0
+
+
+def test_what_waits_behind_the_last_one_stays(peers: Peers, paired: Shell) -> None:
+    for number in range(5):
+        peers.desktop.notify(f"n{number}")
+    first = paired("listen", "-n", "2", "--json").stdout
+    second = paired("listen", "-n", "3", "--json").stdout
+    titles = [json.loads(line)["data"]["title"] for line in (first + second).splitlines()]
+    assert titles == [f"n{number}" for number in range(5)]
+
+
+@pytest.mark.parametrize("command", ["listen", "pair --show"])
+def test_ctrl_c_ends_it_without_a_trace(peers: Peers, paired: Shell, command: str) -> None:
+    with paired.begin(
+        *command.split(), "--json", *(["--relay-url", peers.url] if "pair" in command else [])
+    ) as process:
+        assert process.stdout is not None
+        peers.desktop.notify("ready")
+        assert process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (130, "", "")
+
+
+def test_a_device_shows_a_code(peers: Peers, shell: Shell) -> None:
+    with shell.begin("pair", "--show", "--relay-url", peers.url, "--json") as process:
+        assert process.stdout is not None
+        offer = json.loads(process.stdout.readline())["offer"]
+        peers.desktop.scan(offer["payload"])
+        peers.desktop.confirm(True)
+        out, err = process.communicate(timeout=20)
+    assert process.returncode == 0, err
+    assert json.loads(out)["paired"]["name"] == "Desk"
+
+
+def test_digits_are_typed(peers: Peers, shell: Shell) -> None:
+    done = shell("pair", "--code", peers.desktop.code().code, "--relay-url", peers.url)
+    assert done.returncode == 0, done.stderr
+    assert "Paired with Desk (sealed)" in done.stdout and "Compare" in done.stdout
+
+
+def test_every_failure_has_its_code_and_a_line(peers: Peers, shell: Shell, tmp_path: Path) -> None:
+    unpaired = shell("send", "t")
+    assert unpaired.returncode == 4 and "not paired" in unpaired.stderr
+    bad = shell("pair", "no code", "--json")
+    assert bad.returncode == 1 and json.loads(bad.stderr)["status"] == "BW_E_PAIRING"
+    missing = shell("pair", f"@{tmp_path / 'absent'}")
+    assert missing.returncode == 2 and "absent" in missing.stderr
+    for arguments in (["dance"], ["listen", "-n", "0"], ["send"], ["history", "--limit", "501"], []):
+        done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=40)
+        assert done.returncode == 2 and "usage" in done.stderr.lower()
+    assert shell("pair", peers.desktop.offer().payload).returncode == 0
+    assert shell("send", "t", "--to", "nobody").returncode == 4
+    assert shell("send", "", "--json").returncode == 2
+    peers.desktop.stop()
+    peers.relay.stop()
+    assert shell("history", "--timeout", "0.3").returncode == 3
+    with bellwire.Device(state_dir=shell.state, follow_system=False):
+        assert shell("listen").returncode == 5
+    said = python("import bellwire.__main__ as m, sys; sys.exit(m.main(['--version']))")
+    assert said.stdout == f"bellwire {bellwire.version()}\n"
+
+
+def test_who_reads_the_output_may_go(peers: Peers, paired: Shell) -> None:
+    with paired.begin("listen") as process:
+        assert process.stdout is not None and process.stderr is not None
+        peers.desktop.notify("first")
+        assert "first" in process.stdout.readline()
+        process.stdout.close()
+        peers.desktop.notify("second")
+        peers.desktop.notify("third")
+        until(lambda: process.poll() is not None)
+        assert process.returncode == 1 and process.stderr.read() == ""
