@@ -95,6 +95,7 @@ struct answer {
 
 static void on_answer(void *user_data, bw_status status, const char *json) {
     struct answer *answer = (struct answer *)user_data;
+    if (status == BW_E_CLOSED) return; /* by leave() */
     answer->is_there = 1;
     answer->status = status;
     answer->json = json ? strdup(json) : NULL;
@@ -232,7 +233,7 @@ int main(int argc, char **argv) {
     memset(&answer, 0, sizeof answer);
     if (online) {
         check(bw_notification_get_history_async(device, NULL, question, ANSWER_MS, on_answer, &answer, NULL));
-        wait_until(&answer.is_there, ANSWER_MS + 5000);
+        if (!wait_until(&answer.is_there, ANSWER_MS + 5000)) leave(EXIT_FAILURE);
         check_answer(&answer);
         print_page(answer.json);
     } else {
@@ -248,7 +249,7 @@ int main(int argc, char **argv) {
     if (mark_read) {
         memset(&answer, 0, sizeof answer);
         check(bw_inbox_mark_all_read_async(device, NULL, ANSWER_MS, on_answer, &answer, NULL));
-        wait_until(&answer.is_there, ANSWER_MS + 5000);
+        if (!wait_until(&answer.is_there, ANSWER_MS + 5000)) leave(EXIT_FAILURE);
         check_answer(&answer);
         printf(answer.status == BW_QUEUED ? "queued: marked as read when the desktop is there\n" : "all marked as read\n");
         free(answer.json);

@@ -102,6 +102,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: jansson_host [text of a desktop's QR code]\n");
         return 2;
     }
+    if (pipe(interrupt_pipe) != 0) return EXIT_FAILURE;
     bw_device *device = NULL;
     json_t *options = json_pack("{s:s, s:s}", "name", "jansson_host", "platform", "linux");
     int good = succeeds(bwj_device_open(options, &device));
@@ -111,7 +112,6 @@ int main(int argc, char **argv) {
     good = is_paired(device, argc == 2 ? argv[1] : NULL);
     if (good) {
         struct sigaction action;
-        if (pipe(interrupt_pipe) != 0) return EXIT_FAILURE;
         memset(&action, 0, sizeof action);
         action.sa_handler = on_interrupt;
         sigaction(SIGINT, &action, NULL);

@@ -85,6 +85,7 @@ struct answer {
 
 static void on_answer(void *user_data, bw_status status, const char *json) {
     struct answer *answer = (struct answer *)user_data;
+    if (status == BW_E_CLOSED) return; /* by leave() */
     answer->is_there = 1;
     answer->status = status;
     answer->json = json ? strdup(json) : NULL;

@@ -150,7 +150,7 @@ static int send_one(const char *title, const char *body) {
     bw_status status = bw_notification_send_async(device, NULL, json, ANSWER_MS, on_answer, &answer, NULL);
     free(json);
     check(status);
-    wait_until(&answer.is_there, ANSWER_MS + 5000);
+    if (!wait_until(&answer.is_there, ANSWER_MS + 5000)) leave(EXIT_FAILURE);
     return answer.exit_code;
 }
 

@@ -88,6 +88,7 @@ static inline json_t *bwj_last_error(void) {
     bw_free(json);
     return error;
 }
+
 /* ================================================================================================================
  * Callbacks
  * ============================================================================================================= */
@@ -116,7 +117,7 @@ static inline void bwj_on_event_(void *user_data, const char *event, const char 
 static inline void bwj_on_completion_(void *user_data, bw_status status, const char *json) {
     const struct bwj_callback_ *callback = BWJ_CAST_(struct bwj_callback_ *, user_data);
     json_t *value = bwj_parse(json);
-    if (callback->completion) callback->completion(callback->user_data, status, value);
+    callback->completion(callback->user_data, status, value);
     json_decref(value);
 }
 
@@ -193,7 +194,8 @@ static inline bw_status bwj_pairing_scan_async(bw_device *device, const char *qr
                                                bwj_completion completion, void *user_data, bw_destroy destroy) {
     struct bwj_callback_ *taken = bwj_callback_of_(NULL, completion, user_data, destroy);
     if (!taken) return BW_E_NO_MEMORY;
-    return bw_pairing_scan_async(device, qr_text, timeout_ms, bwj_on_completion_, taken, bwj_destroy_);
+    return bw_pairing_scan_async(device, qr_text, timeout_ms,
+                                 completion ? bwj_on_completion_ : NULL, taken, bwj_destroy_);
 }
 
 /* bw_inbox_load(). */
@@ -233,7 +235,7 @@ static inline bw_status bwj_call_async_(bwj_method_async_ method, bw_device *dev
     bw_status status;
     if (!taken) return BW_E_NO_MEMORY;
     text = bwj_text(params);
-    status = method(device, desktop, text, timeout_ms, bwj_on_completion_, taken, bwj_destroy_);
+    status = method(device, desktop, text, timeout_ms, completion ? bwj_on_completion_ : NULL, taken, bwj_destroy_);
     bwj_free(text);
     return status;
 }
@@ -392,7 +394,8 @@ static inline bw_status bwj_device_invoke_async(bw_device *device, const char *d
     bw_status status;
     if (!taken) return BW_E_NO_MEMORY;
     text = bwj_text(params);
-    status = bw_device_invoke_async(device, desktop, method, text, timeout_ms, bwj_on_completion_, taken, bwj_destroy_);
+    status = bw_device_invoke_async(device, desktop, method, text, timeout_ms,
+                                    completion ? bwj_on_completion_ : NULL, taken, bwj_destroy_);
     bwj_free(text);
     return status;
 }
@@ -453,7 +456,8 @@ static inline bw_status bwj_desktop_notify_async(bw_desktop *desktop, const json
     bw_status status;
     if (!taken) return BW_E_NO_MEMORY;
     text = bwj_text(params);
-    status = bw_desktop_notify_async(desktop, text, timeout_ms, bwj_on_completion_, taken, bwj_destroy_);
+    status = bw_desktop_notify_async(desktop, text, timeout_ms,
+                                     completion ? bwj_on_completion_ : NULL, taken, bwj_destroy_);
     bwj_free(text);
     return status;
 }
@@ -482,7 +486,8 @@ static inline bw_status bwj_desktop_invoke_async(bw_desktop *desktop, const char
     bw_status status;
     if (!taken) return BW_E_NO_MEMORY;
     text = bwj_text(params);
-    status = bw_desktop_invoke_async(desktop, method, text, timeout_ms, bwj_on_completion_, taken, bwj_destroy_);
+    status = bw_desktop_invoke_async(desktop, method, text, timeout_ms,
+                                     completion ? bwj_on_completion_ : NULL, taken, bwj_destroy_);
     bwj_free(text);
     return status;
 }

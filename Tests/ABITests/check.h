@@ -153,6 +153,19 @@ MAYBE_UNUSED static int fd_count(void)
     return entries_of("/proc/self/fd");
 }
 
+/* Whether there are, at once or soon, no more descriptors than that: what a closed handle had may take a moment to go. */
+MAYBE_UNUSED static int fd_count_falls_to(int count)
+{
+    int64_t deadline = monotonic_ms() + within(5000);
+    while (fd_count() > count) {
+        struct timespec pause = {0, 2000000};
+        if (monotonic_ms() > deadline)
+            return 0;
+        nanosleep(&pause, NULL);
+    }
+    return 1;
+}
+
 /* Runs a function in a forked child that may be killed, and returns what waitpid says. */
 MAYBE_UNUSED static int in_child(int (*body)(void))
 {

@@ -256,7 +256,8 @@ static void calls_and_callbacks(void)
     CHECK_NUMBER(seen.destroyed, 2);
     begin(&seen);
     CHECK_STATUS(bwj_notification_send_async(device, NULL, data, 1000, keep_result, &seen, seen_destroy), BW_E_INVALID);
-    CHECK_NUMBER(seen.destroyed, 1);
+    CHECK_STATUS(bwj_notification_send_async(device, NULL, NULL, 1000, NULL, &seen, seen_destroy), BW_E_INVALID);
+    CHECK_NUMBER(seen.destroyed, 2);
     CHECK_NUMBER(seen.calls, 0);
     begin(&seen);
     CHECK_STATUS(bwj_notification_get_settings_async(device, NULL, NULL, 60000, keep_result, &seen, seen_destroy), BW_OK);
