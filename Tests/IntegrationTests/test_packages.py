@@ -595,9 +595,35 @@ def test_installed_used_upgraded_and_purged_nothing_is_left(
     assert not Path("/usr/bin/bellwire").exists() or "bellwire" in run("dpkg-query", "-S", "/usr/bin/bellwire").stdout
 
 
+def users_desktop(root: ThrowawayRoot) -> None:
+    """The unit of a person, under a manager of theirs, through the machine's relay by a line of configuration."""
+    root.run("useradd", "--create-home", "person")
+    for directory in ("/run/person", "/home/person/.config/bellwire"):
+        root.run("install", "--directory", "--owner=person", "--mode=700", directory)
+    (root.root / "home/person/.config/bellwire/desktop.conf").write_text(
+        'BELLWIRE_DESKTOP_OPTIONS="--relay-url ws://127.0.0.1:9001 --name Study"\n'
+    )
+    theirs = ["HOME=/home/person", "XDG_RUNTIME_DIR=/run/person"]
+    manager = ["--unit=manager", "--uid=person", "--property=Delegate=yes", *(f"--setenv={each}" for each in theirs)]
+    root.run("systemd-run", *manager, "/lib/systemd/systemd", "--user")
+
+    def systemctl(*arguments: str) -> str:
+        person = ["setpriv", "--reuid=person", "--regid=person", "--clear-groups"]
+        return root.run(*person, "systemctl", "--user", *arguments, check=False, environment=theirs).stdout
+
+    wait_until(lambda: systemctl("is-active", "default.target") == "active\n", 15)
+    systemctl("start", "bellwire-desktop")
+    said = ["journalctl", "_SYSTEMD_USER_UNIT=bellwire-desktop.service", "--output=cat"]
+    wait_until(lambda: "bellwire: online" in root.run(*said).stdout, 15)
+    assert (root.root / "home/person/.local/state/bellwire/desktop").is_dir()
+    systemctl("stop", "bellwire-desktop")
+    assert systemctl("show", "--value", "--property=Result", "bellwire-desktop") == "success\n"
+    root.run("systemctl", "stop", "manager")
+
+
 def test_the_units_run_under_systemd(packages: list[Path], tmp_path: Path) -> None:
     """In a copy of this machine whose first process is systemd: the relay starts with every restriction, is used, is
-    started again when it dies, keeps its state, and a purge takes it away."""
+    started again when it dies, keeps its state, and a purge takes it away; a person's desktop goes through it."""
     shared = tmp_path / "shared"
     (tmp_path / "copy").mkdir()
     shutil.copytree(packages[0].parent, shared)
@@ -626,6 +652,8 @@ def test_the_units_run_under_systemd(packages: list[Path], tmp_path: Path) -> No
         assert (status["CapBnd"], status["NoNewPrivs"], status["Seccomp"]) == ("0" * 16, "1", "2")
         state = root.root / "var/lib/private/bellwire-relay"
         assert (state.stat().st_mode & 0o777) == 0o700 and list(state.iterdir())
+
+        users_desktop(root)
 
         died = show("MainPID")
         root.run("kill", "-KILL", died)
