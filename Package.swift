@@ -21,6 +21,9 @@ var targets: [Target] = [
     .target(name: "CSystemd", cSettings: [.unsafeFlags(["-gdwarf-4"])]),  // DWARF 4: valgrind 3.19 reads no more
     // libcurl.so.4, or its GnuTLS build, which is loaded on first use: only its header is needed to build.
     .target(name: "CCurl", cSettings: [.unsafeFlags(["-gdwarf-4"])]),
+    // libzbar.so.0; libpng16.so.16 and libturbojpeg.so.0: loaded on first use, too.
+    .target(name: "CZBar", cSettings: [.unsafeFlags(["-gdwarf-4"])]),
+    .target(name: "CImages", cSettings: [.unsafeFlags(["-gdwarf-4"])]),
     // The contract: the public header as a module, so that the compiler compares it with what CABI exports.
     .systemLibrary(name: "CBellwire", path: "include"),
 ]
@@ -58,6 +61,8 @@ targets += [
     .target(name: "Alerts", dependencies: ["Addresses", "Calendar", "Wire", "JSON", "Store"]),
     // What a push names on the web, fetched as if an enemy had written the address: libcurl on the event loop.
     .target(name: "Fetching", dependencies: ["Addresses", "Transport", "CCurl"]),
+    // QR codes: drawn for terminals, as SVG and PNG, and read from pictures.
+    .target(name: "QR", dependencies: ["CQREncode", "CZBar", "CImages"]),
     // What the machine tells and keeps: its buses, relays nearby, its network, its sleep, the user's secrets.
     .target(name: "Surroundings", dependencies: ["Transport", "CSystemd", "CLinux"]),
     // What roles share towards the program that embeds them: options, events, errors, log, state directory.
@@ -83,7 +88,7 @@ targets += [
         name: "CABI",
         dependencies: [
             "CBellwire", "CLinux", "Device", "Desktop", "Relay", "Hosting", "Transport", "Store", "Notifications",
-            "Wire", "JSON", "CQREncode",
+            "Wire", "JSON", "QR",
         ]),
     // The command-line program: a host of the C interface like any other; of the relay it reads the limits' defaults.
     .executableTarget(name: "bellwire", dependencies: ["CABI", "CBellwire", "Relay", "JSON"]),
@@ -116,6 +121,7 @@ targets += [
     .testTarget(
         name: "FetchingTests", dependencies: ["Fetching", "Addresses", "Alerts", "JSON", "Transport"],
         exclude: ["Mocks"]),
+    .testTarget(name: "QRTests", dependencies: ["QR"]),
     .testTarget(name: "AlertsTests", dependencies: ["Alerts", "Calendar", "Wire", "JSON", "Store"]),
     .testTarget(name: "HostingTests", dependencies: ["Hosting", "Store", "JSON"]),
     .testTarget(
@@ -164,7 +170,7 @@ for target in targets where target.type == .regular {
 
 // The library has a size to keep: speed is what the rooms need that see every frame and every byte of JSON, and no other.
 let fast: Set<String> = ["JSON", "Transport", "Relay"]
-let inC: Set<String> = ["CSystemd", "CCurl"]
+let inC: Set<String> = ["CSystemd", "CCurl", "CZBar", "CImages"]
 for target in targets where target.type == .regular && !fast.contains(target.name) && !inC.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }

@@ -140,6 +140,29 @@ settle() {
     fi
 }
 
+# beside NAME LIMIT COMMAND…: a counted suite that runs while others do. joined NAME waits for it, says what it said, and
+# adds its count to the sum.
+declare -A running=()
+beside() {
+    counted_apart "$@" > "$logs/$1.said" 2>&1 &
+    running[$1]=$!
+}
+
+counted_apart() {
+    local passed=0 failed=0
+    counted "$@"
+    echo "$passed $failed" > "$logs/$1.count"
+}
+
+joined() {
+    local good=0 bad=1
+    wait "${running[$1]}"
+    cat "$logs/$1.said"
+    read -r good bad < "$logs/$1.count" || echo "    FAILED: $1 left no count"
+    passed=$((passed + ${good:-0}))
+    failed=$((failed + ${bad:-1}))
+}
+
 finish() {
     echo "All took $((SECONDS - started)) s; outputs in ${logs#"$root/"}."
     echo "$passed passed, $failed failed"
@@ -194,7 +217,8 @@ if ! check library 2400 bindings/c/build.sh; then
     finish
 fi
 
-counted abi-tests 2400 Tests/ABITests/run.sh --stage "$stage" ${filter:+--filter "$filter"}
+# These keep one core busy; those after them wait for sockets most of the time.
+beside abi-tests 2400 Tests/ABITests/run.sh --stage "$stage" ${filter:+--filter "$filter"}
 
 if compgen -G "Tests/IntegrationTests/*.py" > /dev/null; then
     if prepare_python; then
@@ -206,6 +230,8 @@ if compgen -G "Tests/IntegrationTests/*.py" > /dev/null; then
         tail -n 20 "$logs/venv.log" | indented
     fi
 fi
+
+joined abi-tests
 
 if [ -z "$filter" ]; then
     if [ -x Tests/Benchmarks/relay.sh ]; then check relay-benchmarks 900 Tests/Benchmarks/relay.sh --short; fi

@@ -971,6 +971,27 @@ BW_API bw_status bw_json_integer(const char *json, const char *pointer, int64_t 
  * Errors: BW_E_INVALID. Since 0.1. */
 BW_API bw_status bw_qr_terminal(const char *text, int32_t plain, char **drawing);
 
+/* Draws text as a QR code, as an SVG document in which a module is one unit: black on white, with the quiet zone. Text
+ * as above. Errors: BW_E_INVALID. Since 0.1. */
+BW_API bw_status bw_qr_svg(const char *text, char **svg);
+
+/* Draws text as a QR code, as a PNG image, black on white, with the quiet zone: scale pixels a module, 1 to 32. *png
+ * becomes its *size bytes, owned by the caller (bw_free). libpng is loaded for it. Errors: BW_E_INVALID,
+ * BW_E_UNSUPPORTED (no libpng). Since 0.1. */
+BW_API bw_status bw_qr_png(const char *text, int32_t scale, uint8_t **png, size_t *size);
+
+/* Reads the QR codes in an image file, PNG or JPEG, of at most 32 MiB and 50 megapixels: dark on light or light on
+ * dark, at least 2 pixels a module. *texts_json becomes an array of their texts. libzbar, and libpng or libturbojpeg,
+ * are loaded for it; a large picture takes a second. Errors: BW_E_NOT_FOUND (no QR code in it), BW_E_IO (the file
+ * cannot be read), BW_E_INVALID (it is no such image), BW_E_LIMIT (too large), BW_E_UNSUPPORTED (a library is missing;
+ * the message names it). Since 0.1. */
+BW_API bw_status bw_qr_read(const char *path, char **texts_json);
+
+/* The same of pixels that the program has: height rows of width grey bytes (0 = black), each row stride bytes after the
+ * one before. Since 0.1. */
+BW_API bw_status bw_qr_read_pixels(const uint8_t *grey, int32_t width, int32_t height, int32_t stride,
+                                   char **texts_json);
+
 #ifdef __cplusplus
 }
 #endif

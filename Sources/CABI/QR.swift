@@ -1,8 +1,8 @@
 public import CBellwire
-import CQREncode
 import Glibc
 import Hosting
 import JSON
+import QR
 
 // bellwire.h, "QR".
 
@@ -12,56 +12,87 @@ public func bw_qr_terminal(
 ) -> bw_status {
     entry { () throws(HostError) in
         let drawing = try output(drawing, "drawing")
-        let code = try QRCode(try CABI.text(text, "text"))
-        try give(code.terminalDrawing(plain: plain != 0), to: drawing)
+        try give(try code(of: text).terminalDrawing(plain: plain != 0), to: drawing)
     }
 }
 
-/// A QR code as a square of modules, by libqrencode.
-private struct QRCode {
-    /// ISO/IEC 18004 asks for four light modules on each side.
-    private static let quietZone = 4
-    static let maximumBytes = 2_048
-
-    private let width: Int
-    private let isDark: [Bool]
-
-    init(_ text: String) throws(HostError) {
-        let count = text.utf8.count
-        guard (1...QRCode.maximumBytes).contains(count) else {
-            throw HostError(.invalid, "text must have 1 to 2048 bytes; it has \(count)", detail: ["field": "text"])
-        }
-        let bytes = Array(text.utf8)
-        guard let code = QRcode_encodeData(Int32(count), bytes, 0, QR_ECLEVEL_L) else {
-            throw HostError(.invalid, "the text does not fit in a QR code", detail: ["field": "text"])
-        }
-        defer { QRcode_free(code) }
-        width = Int(code.pointee.width)
-        // The lowest bit of each module's byte is its colour (qrencode.h).
-        isDark = UnsafeBufferPointer(start: code.pointee.data, count: width * width).map { $0 & 1 == 1 }
+@_cdecl("bw_qr_svg") @implementation
+public func bw_qr_svg(
+    _ text: UnsafePointer<CChar>?, _ svg: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let svg = try output(svg, "svg")
+        try give(try code(of: text).svg(), to: svg)
     }
+}
 
-    private func isDark(_ x: Int, _ y: Int) -> Bool {
-        guard (0..<width).contains(x), (0..<width).contains(y) else { return false }
-        return isDark[y * width + x]
+@_cdecl("bw_qr_png") @implementation
+public func bw_qr_png(
+    _ text: UnsafePointer<CChar>?, _ scale: Int32, _ png: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?,
+    _ size: UnsafeMutablePointer<Int>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let png = try output(png, "png")
+        let size = try output(size, "size")
+        let code = try code(of: text)
+        let image = try drawn { () throws(QRError) in try code.png(scale: Int(scale)) }
+        png.pointee = image.baseAddress
+        size.pointee = image.count
     }
+}
 
-    /// Two rows of modules in each line of text: half blocks, dark on light.
-    func terminalDrawing(plain: Bool) -> String {
-        let range = -QRCode.quietZone..<(width + QRCode.quietZone)
-        var lines = ""
-        for y in stride(from: range.lowerBound, to: range.upperBound, by: 2) {
-            if !plain { lines += "\u{1b}[38;5;16;48;5;231m" }
-            for x in range {
-                switch (isDark(x, y), isDark(x, y + 1)) {
-                case (true, true): lines += "█"
-                case (true, false): lines += "▀"
-                case (false, true): lines += "▄"
-                case (false, false): lines += " "
-                }
-            }
-            lines += plain ? "\n" : "\u{1b}[0m\n"
+@_cdecl("bw_qr_read") @implementation
+public func bw_qr_read(
+    _ path: UnsafePointer<CChar>?, _ texts_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let output = try output(texts_json, "texts_json")
+        let path = try text(path, "path")
+        try give(try drawn { () throws(QRError) in try QRReader.read(path: path) }, to: output)
+    }
+}
+
+@_cdecl("bw_qr_read_pixels") @implementation
+public func bw_qr_read_pixels(
+    _ grey: UnsafePointer<UInt8>?, _ width: Int32, _ height: Int32, _ stride: Int32,
+    _ texts_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let output = try output(texts_json, "texts_json")
+        guard let grey else {
+            throw HostError(.invalid, "grey is NULL; pass the pixels", detail: ["field": "grey"])
         }
-        return lines
+        let texts = try drawn { () throws(QRError) in
+            try QRReader.read(grey: grey, width: Int(width), height: Int(height), stride: Int(stride))
+        }
+        try give(texts, to: output)
+    }
+}
+
+private func code(of text: UnsafePointer<CChar>?) throws(HostError) -> QRCode {
+    let text = try CABI.text(text, "text")
+    return try drawn { () throws(QRError) in try QRCode(text) }
+}
+
+private func give(
+    _ texts: [String], to pointer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+) throws(HostError) {
+    try give(JSONValue.array(texts.map { .string($0) }).serialized(), to: pointer)
+}
+
+/// The room's error as the host gets it.
+private func drawn<Result>(_ body: () throws(QRError) -> Result) throws(HostError) -> Result {
+    do throws(QRError) { return try body() } catch {
+        switch error.code {
+        case .text, .scale, .pixels:
+            let field = error.code == .text ? "text" : error.code == .scale ? "scale" : "width"
+            throw HostError(.invalid, error.message, detail: ["field": .string(field)])
+        case .image: throw HostError(.invalid, error.message, detail: ["field": "path"])
+        case .file: throw HostError(.io, error.message)
+        case .tooLarge: throw HostError(.limit, error.message)
+        case .missingLibrary: throw HostError(.unsupported, error.message)
+        case .noCode: throw HostError(.notFound, error.message)
+        default: throw HostError(.noMemory, error.message)  // `Code` is open-ended; no other is left.
+        }
     }
 }

@@ -55,7 +55,8 @@ final class Transfer {
         }
         let pin = pins.isEmpty ? nil : "\(url.host):\(url.port):\(addresses)"
         return bw_transfer_new(
-            functions.pointer, &calls, url.text, pin, options.caFile, "Accept: \(options.accept)",
+            functions.pointer, &calls, url.text, pin, options.caFile ?? SystemAuthorities.elsewhere(),
+            "Accept: \(options.accept)",
             "User-Agent: bellwire",
             Int64(options.maximumBytes))
     }

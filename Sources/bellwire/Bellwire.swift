@@ -5,7 +5,10 @@ import Glibc
 @main
 enum Bellwire {
     /// Every command, in the order of the overview.
-    static let commands: [Command] = [.relay, .desktop, .pair, .peers, .listen, .send, .history]
+    static let commands: [Command] = [
+        .relay, .desktop, .pair, .peers, .listen, .send, .history, .inbox, .settings, .quiet, .queue, .qr,
+        .completion, .man,
+    ]
 
     static func main() {
         let words = Array(CommandLine.arguments.dropFirst())
@@ -47,11 +50,13 @@ enum Bellwire {
                 Output.text(Help.page(of: command))
                 return .done
             }
+            Style.choose(arguments.text(.color))
+            if arguments.has(.json) { Progress.silence() }
             return try command.run(arguments)
         }
     }
 
-    private static func command(named name: String) throws(Failure) -> Command {
+    static func command(named name: String) throws(Failure) -> Command {
         if let command = commands.first(where: { $0.name == name }) { return command }
         let nearest = Suggestion.nearest(to: name, in: commands.map(\.name))
         let hint = nearest.map { "did you mean \"\($0)\"?" } ?? "see bellwire --help"

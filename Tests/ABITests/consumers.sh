@@ -1,98 +1,105 @@
 # shellcheck shell=bash disable=SC2154 # run.sh sets what these share
-# Sourced by run.sh: programs that use the installed tree as users do.
+# Sourced by run.sh: programs that use the installed tree as users do, on a machine that knows nothing of Swift.
+
+# Runs a command with nothing of this environment: Debian's programs and the tree are all there is.
+clean() {
+    env -i PATH=/usr/bin:/bin "$@"
+}
 
 # The flags that pkg-config gives for a tree.
 flags() {
     local tree=$1
     shift
-    PKG_CONFIG_PATH=$tree/lib/pkgconfig pkg-config "$@" bellwire
+    clean PKG_CONFIG_PATH="$tree/lib/pkgconfig" pkg-config "$@" bellwire
+}
+
+# refuses NAME TEXT COMMAND…: a command that fails, and says this on one of its lines
+refuses() {
+    local name=$1 text=$2
+    shift 2
+    if "$@" > "$work/output" 2>&1; then
+        echo "it ended with 0" >> "$work/output"
+        bad "$name" < "$work/output"
+    # CMake breaks its lines where it likes.
+    elif tr -s ' \n' ' ' < "$work/output" | grep -qF "$text"; then
+        ok "$name"
+    else
+        echo "it does not say: $text" >> "$work/output"
+        bad "$name" < "$work/output"
+    fi
 }
 
 test_consumers() {
-    local tree=$work/moved static=$work/static compiler version
+    local tree=$work/moved static=$work/static compiler standard version
     version=$(sed -n 's/^#define BW_VERSION "\(.*\)"/\1/p' "$root/include/bellwire.h")
 
-    # The tree is moved away from where it was made, and has a space in its name for good measure.
+    # The tree is moved away from where it was made.
     mkdir -p "$tree"
     cp -a "$stage/." "$tree/"
     # A tree without the shared library: -lbellwire then is the archive.
-    cp -a "$tree" "$static"
+    cp -al "$tree" "$static"
     rm "$static"/lib/libbellwire.so*
 
+    # shellcheck disable=SC2016 # for the other shell
+    same "there is no Swift where these are compiled and run" \
+        "$(clean sh -c 'command -v swift swiftc; for f in /etc/ld.so.conf.d/*; do grep -i swift "$f"; done')" ""
     gives "pkg-config tells the version" "$version" flags "$tree" --modversion
+    works "pkg-config takes this version" flags "$tree" --atleast-version="$version"
+    refuses "pkg-config refuses a newer one, in words" "'bellwire >= 999'" \
+        clean PKG_CONFIG_PATH="$tree/lib/pkgconfig" pkg-config --print-errors "bellwire >= 999"
 
     for compiler in "$gcc" "$clang"; do
-        # shellcheck disable=SC2046 # flags are words
-        works "$compiler links the shared library" \
-            "$compiler" -std=c99 "${warnings[@]}" "$here/consumer.c" $(flags "$tree" --cflags --libs) -o "$work/consumer"
-        gives "  and it runs" "$version opens" env LD_LIBRARY_PATH="$tree/lib" "$work/consumer"
+        for standard in c99 c11 c17 gnu2x; do
+            # shellcheck disable=SC2046 # flags are words
+            works "$compiler -std=$standard links the shared library" \
+                clean "$compiler" "-std=$standard" "${warnings[@]}" "$here/consumer.c" $(flags "$tree" --cflags --libs) -o "$work/consumer"
+            gives "  and it runs" "$version opens" clean LD_LIBRARY_PATH="$tree/lib" "$work/consumer"
+        done
         # shellcheck disable=SC2046
         works "$compiler links the archive" \
-            "$compiler" -std=c99 "${warnings[@]}" "$here/consumer.c" $(flags "$static" --static --cflags --libs) -o "$work/consumer"
-        gives "  and it runs" "$version opens" "$work/consumer"
+            clean "$compiler" -std=c99 "${warnings[@]}" "$here/consumer.c" $(flags "$static" --static --cflags --libs) -o "$work/consumer"
+        gives "  and it runs" "$version opens" clean "$work/consumer"
         # shellcheck disable=SC2046
         works "$compiler links the archive, dropping sections that nothing refers to" \
-            "$compiler" -std=c99 "${warnings[@]}" -Wl,--gc-sections "$here/consumer.c" $(flags "$static" --static --cflags --libs) -o "$work/consumer"
-        gives "  and it runs" "$version opens" "$work/consumer"
+            clean "$compiler" -std=c99 "${warnings[@]}" -Wl,--gc-sections "$here/consumer.c" $(flags "$static" --static --cflags --libs) -o "$work/consumer"
+        gives "  and it runs" "$version opens" clean "$work/consumer"
     done
     for compiler in "$gxx" "$clangxx"; do
-        # shellcheck disable=SC2046
-        works "$compiler links the shared library" \
-            "$compiler" -std=c++17 "${warnings[@]}" "$here/consumer.cc" $(flags "$tree" --cflags --libs) -o "$work/consumer"
-        gives "  and it runs" "$version opens, 1000 words, caught" env LD_LIBRARY_PATH="$tree/lib" "$work/consumer"
+        for standard in c++11 c++14 c++17 c++20; do
+            # shellcheck disable=SC2046
+            works "$compiler -std=$standard links the shared library" \
+                clean "$compiler" "-std=$standard" "${warnings[@]}" "$here/consumer.cc" $(flags "$tree" --cflags --libs) -o "$work/consumer"
+            gives "  and it runs" "$version opens, 1000 words, caught" clean LD_LIBRARY_PATH="$tree/lib" "$work/consumer"
+        done
         # shellcheck disable=SC2046
         works "$compiler links the archive beside the same templates of its own" \
-            "$compiler" -std=c++17 "${warnings[@]}" "$here/consumer.cc" $(flags "$static" --static --cflags --libs) -o "$work/consumer"
-        gives "  and it runs" "$version opens, 1000 words, caught" "$work/consumer"
+            clean "$compiler" -std=c++17 "${warnings[@]}" "$here/consumer.cc" $(flags "$static" --static --cflags --libs) -o "$work/consumer"
+        gives "  and it runs" "$version opens, 1000 words, caught" clean "$work/consumer"
     done
 
-    works "CMake finds the package" cmake -S "$here/cmake" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$tree" -DCMAKE_C_COMPILER="$gcc"
-    works "CMake builds with both targets" cmake --build "$work/cmake"
-    gives "  the shared one runs" "$version opens" "$work/cmake/shared"
-    gives "  the static one runs" "$version opens" "$work/cmake/static"
-    same "  and the static one needs no libbellwire.so" "$(readelf -d "$work/cmake/static" | grep -F libbellwire)" ""
-    if cmake -S "$here/cmake" -B "$work/cmake-newer" -DCMAKE_PREFIX_PATH="$tree" -DWANTED=999.0 > "$work/output" 2>&1; then
-        bad "CMake refuses a version that is too old" < "$work/output"
-    else
-        ok "CMake refuses a version that is too old"
-    fi
-
-    test_two_swifts "$static" "$version"
+    test_cmake "$tree" "$version"
 }
 
-# A host in C with a Swift archive of somebody else's beside ours: two Swift runtimes in one program.
-test_two_swifts() {
-    local static=$1 expected="$2 opens; 1342" runtime architecture compiler
-    runtime=$(PATH=$full_path swiftc -print-target-info -static-stdlib | sed -n 's/^ *"runtimeResourcePath": "\(.*\)"$/\1/p')/linux
-    architecture=$(uname -m)
-    local modules=(-lswiftCore -lswift_Concurrency -lswift_StringProcessing -lswift_RegexParser -ldispatch -lBlocksRuntime)
-    local theirs=("-L$runtime" "-Wl,--start-group" "${modules[@]}" "-Wl,--end-group")
-
-    works "a Swift archive of another's is made" env PATH="$full_path" \
-        swiftc -static-stdlib -parse-as-library -O -c "$here/another.swift" -o "$work/another.o"
-    # As its maker might: the module alone, its runtime linked by the host …
-    ar rcs "$work/libanother.a" "$work/another.o"
-    # … or with its own runtime inside, all but its function made local.
-    ld -r --force-group-allocation -o "$work/whole.o" "$work/another.o" "$runtime/$architecture/swiftrt.o" -L"$runtime" \
-        --start-group "${modules[@]}" --end-group
-    objcopy --keep-global-symbol=another_count "$work/whole.o"
-    ar rcs "$work/libwhole.a" "$work/whole.o"
-
-    for compiler in "$gcc" "$clang"; do
-        # shellcheck disable=SC2046
-        works "$compiler links the archive, then another's with its runtime" \
-            "$compiler" -std=c99 "${warnings[@]}" -DANOTHER "$here/consumer.c" $(flags "$static" --static --cflags --libs) \
-            "$work/libanother.a" "$runtime/$architecture/swiftrt.o" "${theirs[@]}" -lstdc++ -lm -o "$work/consumer"
-        gives "  and both run" "$expected" "$work/consumer"
-        # shellcheck disable=SC2046
-        works "$compiler links another's with its runtime, then the archive" \
-            "$compiler" -std=c99 "${warnings[@]}" -DANOTHER "$here/consumer.c" "$work/libanother.a" "$runtime/$architecture/swiftrt.o" \
-            "${theirs[@]}" $(flags "$static" --static --cflags --libs) -o "$work/consumer"
-        gives "  and both run" "$expected" "$work/consumer"
-        # shellcheck disable=SC2046
-        works "$compiler links the archive and another that is made like it" \
-            "$compiler" -std=c99 "${warnings[@]}" -DANOTHER "$here/consumer.c" "$work/libwhole.a" \
-            $(flags "$static" --static --cflags --libs) -o "$work/consumer"
-        gives "  and both run" "$expected" "$work/consumer"
+# find_package, from a directory with a space in its name.
+test_cmake() {
+    local tree="$work/with a space" version=$2 compiler
+    cp -al "$1" "$tree"
+    for compiler in "$gcc:$gxx" "$clang:$clangxx"; do
+        rm -rf "$work/cmake"
+        works "CMake finds the package, with ${compiler%:*}" clean cmake -S "$here/cmake" -B "$work/cmake" \
+            -DCMAKE_PREFIX_PATH="$tree" -DCMAKE_C_COMPILER="${compiler%:*}" -DCMAKE_CXX_COMPILER="${compiler#*:}" -DWANTED="$version"
+        works "CMake builds C and C++ with both targets" clean cmake --build "$work/cmake"
+        gives "  C with the shared library runs" "$version opens" clean "$work/cmake/shared"
+        gives "  C with the archive runs" "$version opens" clean "$work/cmake/static"
+        gives "  C++ with the shared library runs" "$version opens, 1000 words, caught" clean "$work/cmake/shared++"
+        gives "  C++ with the archive runs" "$version opens, 1000 words, caught" clean "$work/cmake/static++"
+        same "  and those with the archive need no libbellwire.so" \
+            "$(readelf -d "$work/cmake/static" "$work/cmake/static++" | grep -F libbellwire)" ""
     done
+    refuses "CMake refuses a version that is too old, in words" "compatible with requested version \"999.0\"" \
+        clean cmake -S "$here/cmake" -B "$work/cmake-newer" -DCMAKE_PREFIX_PATH="$tree" -DWANTED=999.0
+    refuses "  and one of another major version" "compatible with requested version \"1.0\"" \
+        clean cmake -S "$here/cmake" -B "$work/cmake-other" -DCMAKE_PREFIX_PATH="$tree" -DWANTED=1.0
+    refuses "CMake says where it looked when there is no package" "bellwireConfig.cmake" \
+        clean cmake -S "$here/cmake" -B "$work/cmake-none" -DCMAKE_PREFIX_PATH="$work/nowhere"
 }

@@ -25,6 +25,9 @@ test_layout() {
         "$(nm --undefined-only "$archive" | awk '{ print $NF }' | grep -vE '^__(start|stop)_bellwire_swift5_' \
             | grep -E '^(_?swift|[$]s|_?dispatch_|_Block_|__(start|stop)_)')" ""
 
+    same "complaints.c gives user data to every function that takes some" \
+        "$(sed -n '/^static bw_status give_user_data/,/^}/p' "$here/complaints.c" | grep -oE 'bw_[a-z0-9_]+\(' | tr -d '(' | sort -u)" \
+        "$(sed -n 's/^.*bellwire\.h:.*[ *]\(bw_[a-z0-9_]*\) (.*bw_destroy.*$/\1/p' "$work/declared.txt" | sort -u)"
     same "what valgrind.supp overlooks has no unsafe code" \
         "$(grep -rli unsafe "$root"/Sources/Pairing "$root"/Sources/De{vice,sktop}/De{vice,sktop}Core*.swift 2> /dev/null)" ""
 
@@ -39,7 +42,7 @@ test_layout() {
         "GNU_RELRO GNU_STACK RW"
     same "it needs only libraries that Debian has" \
         "$(sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' <<< "$dynamic" | sed 's/^ld-linux.*/ld-linux/' \
-            | grep -vxE 'libjansson\.so\.4|libuv\.so\.1|libwslay\.so\.1|libhttp_parser\.so\.2\.9|libssl\.so\.3|libcrypto\.so\.3|libsodium\.so\.23|libsqlite3\.so\.0|libqrencode\.so\.4|libc\.so\.6|libm\.so\.6|libstdc\+\+\.so\.6|libgcc_s\.so\.1|ld-linux')" ""
+            | grep -vxE 'libjansson\.so\.4|libuv\.so\.1|libwslay\.so\.1|libhttp_parser\.so\.2\.9|libssl\.so\.3|libcrypto\.so\.3|libsodium\.so\.23|libsqlite3\.so\.0|libqrencode\.so\.4|libc\.so\.6|libm\.so\.6|libgcc_s\.so\.1|ld-linux')" ""
     same "it is stripped" "$(readelf -SW "$so" | grep -oE '\.(symtab|debug_[a-z]+)')" ""
     same "it is at most 9 MB" "$(($(stat -c %s "$so") <= 9000000))" 1
     same "libbellwire.so leads to it" "$(readlink "$stage/lib/libbellwire.so")" libbellwire.so.1
@@ -49,21 +52,29 @@ test_layout() {
 }
 
 test_header() {
-    local compiler
-    echo '#include <bellwire.h>
-int main(void) { return bw_abi_version() == BW_ABI_VERSION ? 0 : 1; }' > "$work/header.c"
-    cp "$work/header.c" "$work/header.cc"
-    for compiler in "$gcc -std=c99" "$gcc -std=c11" "$clang -std=c99" "$clang -std=c17"; do
-        # shellcheck disable=SC2086 # a compiler and its options
-        works "the header compiles: $compiler" $compiler "${warnings[@]}" -Wstrict-prototypes -I"$stage/include" -fsyntax-only "$work/header.c"
-    done
-    for compiler in "$gxx -std=c++11" "$gxx -std=c++17" "$clangxx -std=c++17" "$clangxx -std=c++20"; do
-        # shellcheck disable=SC2086
-        works "the header compiles: $compiler" $compiler "${warnings[@]}" -Wold-style-cast -I"$stage/include" -fsyntax-only "$work/header.cc"
+    local compiler header
+    same "the installed header for json_t is the project's" \
+        "$(sha256sum < "$stage/include/bellwire_jansson.h")" "$(sha256sum < "$root/include/bellwire_jansson.h")"
+    for header in bellwire bellwire_jansson; do
+        echo "#include <$header.h>
+int main(void) { return bw_abi_version() == BW_ABI_VERSION ? 0 : 1; }" > "$work/header.c"
+        cp "$work/header.c" "$work/header.cc"
+        for compiler in "$gcc -std="{c99,c11,c17,gnu2x} "$clang -std="{c99,c11,c17,gnu2x}; do
+            # shellcheck disable=SC2086 # a compiler and its options
+            works "$header.h compiles: $compiler" $compiler "${warnings[@]}" -Wshadow -Wconversion -Wcast-qual -Wstrict-prototypes \
+                -I"$stage/include" -fsyntax-only "$work/header.c"
+        done
+        for compiler in "$gxx -std="{c++11,c++14,c++17,c++20} "$clangxx -std="{c++11,c++14,c++17,c++20}; do
+            # shellcheck disable=SC2086
+            works "$header.h compiles: $compiler" $compiler "${warnings[@]}" -Wshadow -Wconversion -Wold-style-cast \
+                -I"$stage/include" -fsyntax-only "$work/header.cc"
+        done
     done
     # Included first, last, and twice, it needs nothing before it.
     echo '#include <bellwire.h>
+#include <bellwire_jansson.h>
 #include <bellwire.h>
+#include <bellwire_jansson.h>
 bw_status (*open_function)(const char *, bw_device **) = bw_device_open;' > "$work/twice.c"
-    works "the header can be included twice" "$gcc" -std=c99 "${warnings[@]}" -I"$stage/include" -fsyntax-only "$work/twice.c"
+    works "the headers can be included twice" "$gcc" -std=c99 "${warnings[@]}" -I"$stage/include" -fsyntax-only "$work/twice.c"
 }

@@ -263,6 +263,44 @@ static void qr_terminal(void)
     bw_free(drawing);
 }
 
+static void qr_images(void)
+{
+    static const unsigned char signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+    const uint8_t grey[4] = {255, 255, 255, 255};
+    char *text = NULL;
+    uint8_t *png = NULL;
+    size_t size = 0;
+    CHECK_STATUS(bw_qr_svg("x", &text), BW_OK);
+    CHECK(text != NULL && strstr(text, "<svg") != NULL, "it is SVG");
+    bw_free(text);
+    text = NULL;
+    CHECK_STATUS(bw_qr_png("x", 4, &png, &size), BW_OK);
+    CHECK(png != NULL && size > 8 && memcmp(png, signature, 8) == 0, "it is PNG");
+    bw_free(png);
+    png = NULL;
+    CHECK_STATUS(bw_qr_svg(NULL, &text), BW_E_INVALID);
+    CHECK_STATUS(bw_qr_svg("", &text), BW_E_INVALID);
+    CHECK_STATUS(bw_qr_svg("x", NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_qr_png("x", 0, &png, &size), BW_E_INVALID);
+    CHECK_STATUS(bw_qr_png("x", 33, &png, &size), BW_E_INVALID);
+    CHECK_STATUS(bw_qr_png("x", INT32_MIN, &png, &size), BW_E_INVALID);
+    CHECK_STATUS(bw_qr_png(NULL, 1, &png, &size), BW_E_INVALID);
+    CHECK_STATUS(bw_qr_png("x", 1, NULL, &size), BW_E_INVALID);
+    CHECK_STATUS(bw_qr_png("x", 1, &png, NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_qr_read(NULL, &text), BW_E_INVALID);
+    CHECK_STATUS(bw_qr_read("/dev/null", NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_qr_read("/dev/null", &text), BW_E_INVALID);
+    CHECK_STATUS(bw_qr_read("/nonexistent", &text), BW_E_IO);
+    CHECK_STATUS(bw_qr_read_pixels(NULL, 2, 2, 2, &text), BW_E_INVALID);
+    CHECK_STATUS(bw_qr_read_pixels(grey, 2, 2, 2, NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_qr_read_pixels(grey, 0, 2, 2, &text), BW_E_INVALID);
+    CHECK_STATUS(bw_qr_read_pixels(grey, 2, -2, 2, &text), BW_E_INVALID);
+    CHECK_STATUS(bw_qr_read_pixels(grey, 2, 2, 1, &text), BW_E_INVALID);
+    CHECK_STATUS(bw_qr_read_pixels(grey, INT32_MAX, INT32_MAX, INT32_MAX, &text), BW_E_LIMIT);
+    CHECK_STATUS(bw_qr_read_pixels(grey, 2, 2, 2, &text), BW_E_NOT_FOUND);
+    CHECK(text == NULL && png == NULL && size > 0, "a call that fails leaves its output as it was");
+}
+
 /* ---- handles ------------------------------------------------------------------------------------------------- */
 
 static void no_event(void *user_data, const char *event, const char *event_json)
@@ -598,6 +636,7 @@ int main(int argc, char **argv)
     RUN(logs_replaced_inside);
     RUN(json);
     RUN(qr_terminal);
+    RUN(qr_images);
     RUN(null_handles);
     RUN(closed_handles);
     RUN(handles_of_another_kind);

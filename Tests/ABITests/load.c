@@ -121,6 +121,60 @@ static void nothing_but_the_header(void)
     dlclose(library);
 }
 
+static int events;
+
+static void count_event(void *user_data, const char *event, const char *event_json)
+{
+    (void)user_data, (void)event, (void)event_json;
+    events++;
+}
+
+/* A plug-in that comes and goes, and forgets to close before it goes: nothing crashes, and nothing adds up. */
+static void unloaded_while_it_works(void)
+{
+    bw_status (*open_device)(const char *, bw_device **) = NULL;
+    bw_status (*subscribe)(bw_device *, const char *, bw_event_callback, void *, bw_destroy, bw_subscription *) = NULL;
+    bw_status (*post)(bw_device *, const char *, const char *) = NULL;
+    bw_status (*start)(bw_device *) = NULL;
+    bw_status (*dispatch)(bw_device *) = NULL;
+    bw_status (*close_device)(bw_device *) = NULL;
+    int threads = 0;
+    int descriptors = 0;
+    int round;
+    for (round = 0; round < 10; round++) {
+        bw_device *device = NULL;
+        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        find("bw_device_open", &open_device, sizeof open_device);
+        find("bw_device_subscribe", &subscribe, sizeof subscribe);
+        find("bw_device_post", &post, sizeof post);
+        find("bw_device_start", &start, sizeof start);
+        find("bw_device_dispatch", &dispatch, sizeof dispatch);
+        find("bw_device_close", &close_device, sizeof close_device);
+        CHECK_NUMBER(open_device("{\"state_dir\":\":memory:\"}", &device), BW_OK);
+        CHECK_NUMBER(subscribe(device, "host.x", count_event, NULL, NULL, NULL), BW_OK);
+        CHECK_NUMBER(start(device), BW_OK);
+        CHECK_NUMBER(post(device, "host.x", NULL), BW_OK);
+        CHECK_NUMBER(dlclose(library), 0);
+        CHECK_NUMBER(dispatch(device), BW_OK);
+        CHECK_NUMBER(events, round + 1);
+        CHECK_NUMBER(close_device(device), BW_OK);
+        if (round == 1) {
+            threads = thread_count();
+            descriptors = fd_count();
+        }
+    }
+    CHECK_NUMBER(thread_count(), threads);
+    CHECK_NUMBER(fd_count(), descriptors);
+    /* One stays open when the program ends. */
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    {
+        bw_device *forgotten = NULL;
+        CHECK_NUMBER(open_device("{\"state_dir\":\":memory:\"}", &forgotten), BW_OK);
+        CHECK_NUMBER(start(forgotten), BW_OK);
+    }
+    CHECK_NUMBER(dlclose(library), 0);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -131,5 +185,6 @@ int main(int argc, char **argv)
     argc = 1;
     RUN(load_and_unload);
     RUN(nothing_but_the_header);
+    RUN(unloaded_while_it_works);
     return check_end();
 }

@@ -4,7 +4,7 @@
 #   Tests/ABITests/run.sh --stage DIR [--filter REGEX]
 #
 #   --stage DIR      the tree that bindings/c/build.sh made
-#   --filter REGEX   only the parts and programs whose names match: layout, header, consumers, library, options, …
+#   --filter REGEX   only the parts and programs whose names match: layout, header, consumers, clash, complaints, library, …
 #
 # Prints a line for each failure ("FAIL…"), and at last "N passed, N failed".
 set -uo pipefail
@@ -34,6 +34,11 @@ warnings=(-Wall -Wextra -Wpedantic -Werror)
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/bellwire-abi-tests-XXXXXX")
 trap 'rm -rf "$work"' EXIT
+
+# A locale with a decimal comma, for the program that asks for it by its name.
+mkdir "$work/locale"
+localedef -i de_DE -f UTF-8 "$work/locale/de_DE.UTF-8" > /dev/null
+export LOCPATH=$work/locale
 
 # What links and runs below has no Swift on its path (unless it lives among the system's programs).
 full_path=$PATH
@@ -94,10 +99,12 @@ gives() {
 . "$here/layout.sh"
 # shellcheck source=consumers.sh
 . "$here/consumers.sh"
+# shellcheck source=clash.sh
+. "$here/clash.sh"
 # shellcheck source=programs.sh
 . "$here/programs.sh"
 
-for part in layout header consumers; do
+for part in layout header consumers clash; do
     if [[ $part =~ $filter ]]; then "test_$part"; fi
 done
 test_programs

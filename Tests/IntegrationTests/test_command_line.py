@@ -19,7 +19,10 @@ from programs import BELLWIRE, Program
 
 Start = Callable[..., Program]
 
-COMMANDS = ["relay", "desktop", "pair", "peers", "listen", "send", "history"]
+COMMANDS = [
+    "relay", "desktop", "pair", "peers", "listen", "send", "history", "inbox", "settings", "quiet", "queue", "qr", "completion",
+    "man",
+]  # fmt: skip
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

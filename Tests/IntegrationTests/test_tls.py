@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 import warnings
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from websockets.sync.client import connect
 
 from certificates import Authority
 from peers import FakeDesktop
-from programs import Program
+from programs import BELLWIRE, Program
 
 Start = Callable[..., Program]
 
@@ -50,6 +51,19 @@ def test_a_certificate_of_our_authority_for_this_name_is_accepted(
 ) -> None:
     desktop = desktop_with(authority.server("name", "DNS:localhost"), host="localhost")
     program = bellwire("pair", desktop.code(), "--ca-file", authority.file)
+    desktop.pair()
+    assert program.wait() == 0, program.err.all
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes root: it lays another system's files over this one's")
+def test_authorities_are_found_where_another_system_has_them(
+    start: Start, authority: Authority, desktop_with: Callable[..., FakeDesktop]
+) -> None:
+    """openSUSE's place, seen by one process alone; OpenSSL was built for Debian's."""
+    desktop = desktop_with(authority.server("elsewhere", "IP:127.0.0.1"))
+    lay = 'mount -t tmpfs none /etc/ssl && cp "$1" /etc/ssl/ca-bundle.pem && shift && exec "$@"'
+    hidden = ("env", "-u", "SSL_CERT_FILE", "-u", "SSL_CERT_DIR", "unshare", "--mount", "sh", "-c", lay, "sh")
+    program = start(*hidden, authority.file, BELLWIRE, "pair", desktop.code())
     desktop.pair()
     assert program.wait() == 0, program.err.all
 

@@ -16,21 +16,29 @@ build=(
     # the libraries that Bellwire stands on
     libhttp-parser-dev libjansson-dev libqrencode-dev libsodium-dev libsqlite3-dev libssl-dev libuv1-dev libwslay-dev
     # of these the headers: they are loaded when they are used, where they are there
-    libcurl4-openssl-dev libsystemd-dev
+    libcurl4-openssl-dev libpng-dev libsystemd-dev libturbojpeg0-dev libzbar-dev
 )
 # clang-14, not clang: the latter would put itself over the clang of a Swift that was unpacked into /usr.
 # dbus-daemon to python3-gi: a private bus, with services on it that the tests play; iproute2 changes a network.
+# fish to zsh: the shells whose completion is tested, and both formatters of manual pages.
 # dunst to xvfb: a real notification server on a screen that nobody sees, clicked on and looked at.
 tests=(
     clang-14 cmake make openssl python3 python3-venv shellcheck valgrind
     dbus-daemon iproute2 python3-dbus python3-dbusmock python3-gi util-linux
+    fish groff-base man-db mandoc zsh
     dunst fonts-dejavu-core imagemagick xdotool xvfb
+# a reader of QR codes that is not ours, and what turns SVG into pixels
+    librsvg2-bin zbar-tools
+    # what the examples in the documentation take: commands, a unit of systemd, the main loops of GLib and Qt
+    curl jq libglib2.0-dev qtbase5-dev systemd
     # the Debian packages: what makes them, what looks them over, and what runs the units as systemd would
-    chrpath debhelper dh-python dpkg-dev lintian python3-seccomp systemd
+    chrpath debhelper dh-python dpkg-dev lintian python3-seccomp
     # whoever reads the installed manuals, and completes in one of three shells
     bash-completion fish man-db zsh
     # the other build of curl, which a machine may have alone
     libcurl3-gnutls
+    # a locale with a decimal comma is made out of what locales has
+    locales
 )
 
 packages=("${build[@]}")

@@ -128,13 +128,18 @@ extension AlertCenter {
 
     // MARK: Digests
 
-    /// So long after a push that came late another is waited for, in milliseconds.
+    /// So long after a push that came late another is waited for, and so long after the first, in milliseconds.
     private static let latePause: UInt64 = 2_000
+    private static let lateLimit: UInt64 = 15_000
 
     private func wait(for hold: AlertDecision.Hold) {
         switch hold {
         case .quietHours: armClock()
-        case .late: if !lateTimer.isRunning { lateTimer.start(after: Self.latePause) }
+        case .late:
+            let now = EventLoop.now
+            if !lateTimer.isRunning { lateSince = now }
+            let rest = lateSince &+ Self.lateLimit > now ? lateSince &+ Self.lateLimit - now : 0
+            lateTimer.start(after: min(Self.latePause, rest))
         }
     }
 

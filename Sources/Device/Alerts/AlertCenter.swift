@@ -89,7 +89,8 @@ final class AlertCenter {
         self?.isResting = false
         self?.clockFired()
     }
-    /// A little after the last push that came late.
+    /// A little after the last push that came late; by the loop's clock, when the first of them came.
+    var lateSince: UInt64 = 0
     lazy var lateTimer = LoopTimer { [weak self] in self?.tellLate() }
     /// Images are kept for a day.
     lazy var sweepTimer = LoopTimer { [weak self] in self?.sweepImages() }

@@ -23,7 +23,7 @@ final class TLSContext {
     static func client(_ options: TLSClientOptions) throws(TransportError) -> TLSContext {
         let context = try TLSContext(TLS_client_method())
         SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
-        if let file = options.caFile {
+        if let file = options.caFile ?? SystemAuthorities.elsewhere() {
             guard SSL_CTX_load_verify_locations(context.pointer, file, nil) == 1 else {
                 throw TransportError(
                     .tlsFailed, "the CA file \(file) cannot be used: \(TLSFailure.queued()); give a PEM file")

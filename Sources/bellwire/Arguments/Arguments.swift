@@ -23,7 +23,7 @@ struct Arguments {
         if operands.count < required.count {
             throw Arguments.misuse("\(required[operands.count].name) is missing", command)
         }
-        if operands.count > command.operands.count {
+        if operands.count > command.operands.count, command.operands.last?.repeats != true {
             throw Arguments.misuse("\"\(operands[command.operands.count])\" is one word too many", command)
         }
     }
@@ -50,6 +50,10 @@ struct Arguments {
         case .required(let placeholder):
             guard let value = attached ?? rest.popFirst() else {
                 throw Arguments.misuse("--\(option.name) needs a value: \(placeholder)", command)
+            }
+            guard option.choices.isEmpty || option.choices.contains(value) else {
+                let choices = option.choices.joined(separator: ", ")
+                throw Arguments.misuse("--\(option.name): \"\(value)\" is none of \(choices)", command)
             }
             values[option.name, default: []].append(value)
         }
@@ -81,11 +85,13 @@ struct Arguments {
         return value
     }
 
-    /// A number of seconds, fractions allowed, as milliseconds within what the library takes (1 to 600000).
-    func milliseconds(_ option: Option) throws(Failure) -> Int32 {
+    /// A number of seconds, fractions allowed, as milliseconds.
+    ///
+    /// - Parameter most: seconds; the library's own calls take 600.
+    func milliseconds(_ option: Option, most: Int = 600) throws(Failure) -> Int32 {
         let text = text(option) ?? option.initial ?? ""
-        guard let seconds = Double(text), seconds >= 0.001, seconds <= 600 else {
-            throw Failure(.usage, "--\(option.name): \"\(text)\" is not a number of seconds from 0.001 to 600")
+        guard let seconds = Double(text), seconds >= 0.001, seconds <= Double(most) else {
+            throw Failure(.usage, "--\(option.name): \"\(text)\" is not a number of seconds from 0.001 to \(most)")
         }
         return Int32(seconds * 1000)
     }

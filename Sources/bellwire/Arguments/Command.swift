@@ -4,6 +4,16 @@ struct Command: Sendable {
         let name: String
         let help: String
         var isRequired = false
+        /// The last operand of a command may be given several times.
+        var repeats = false
+        /// Words that it may be; for the completion, the command itself says what else it takes.
+        var choices: [String] = []
+
+        /// How the usage shows it.
+        var spelling: String {
+            let name = repeats ? "\(name)..." : name
+            return isRequired ? name : "[\(name)]"
+        }
     }
 
     struct Example: Sendable {
@@ -22,7 +32,10 @@ struct Command: Sendable {
     let examples: [Example]
     let run: @Sendable (Arguments) throws(Failure) -> Exit
 
-    static let common: [Option] = [.json, .verbose, .help]
+    static let common: [Option] = [.json, .color, .verbose, .help]
 
     var options: [Option] { ownOptions + Command.common }
+
+    /// How it is called.
+    var usage: String { (["bellwire", name, "[options]"] + operands.map(\.spelling)).joined(separator: " ") }
 }

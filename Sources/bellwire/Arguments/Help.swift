@@ -4,10 +4,31 @@ import CBellwire
 enum Help {
     private static let width = 80
 
+    /// What the program does, in a line.
+    static let summary = "pair with a desktop, receive its notifications, send some"
+
+    /// What it takes without a command.
+    static let options = [
+        ("--help, -h", "Shows this page; bellwire COMMAND --help that of a command."),
+        ("--version, -V", "Shows the version."),
+    ]
+
+    static let environment = [
+        ("XDG_STATE_HOME", "Where state directories are by default (else ~/.local/state)."),
+        ("NO_COLOR", "Set to anything: no colours."),
+        ("TERM", "\"dumb\": no colours."),
+    ]
+
+    static let examples = [
+        Command.Example(line: "bellwire desktop", says: "in one terminal: shows a QR code and its text"),
+        Command.Example(line: "bellwire pair", says: "in another: paste the text"),
+        Command.Example(line: "bellwire listen", says: "prints what the desktop pushes"),
+    ]
+
     static func overview(of commands: [Command]) -> String {
         let rows = commands.map { ($0.name, $0.summary) }
         return """
-            bellwire \(String(cString: bw_version())): pair with a desktop, receive its notifications, send some
+            bellwire \(String(cString: bw_version())): \(summary)
 
             Usage: bellwire COMMAND [options]
 
@@ -15,28 +36,25 @@ enum Help {
             \(table(rows))
 
             Options:
-            \(table([("--help, -h", "Shows this page; bellwire COMMAND --help that of a command."), ("--version, -V", "Shows the version.")]))
+            \(table(options))
 
             Exit codes:
             \(table(Exit.table))
 
+            Environment:
+            \(table(environment))
+
             Try it:
-              $ bellwire desktop                  in one terminal: shows a QR code and its text
-              $ bellwire pair                     in another: paste the text
-              $ bellwire listen                   prints what the desktop pushes
+            \(examples.map { "  $ " + Printable.padded($0.line, to: 34) + $0.says }.joined(separator: "\n"))
 
             """
     }
 
     static func page(of command: Command) -> String {
-        let operands = command.operands.map { $0.isRequired ? $0.name : "[\($0.name)]" }
-        let usage = (["bellwire", command.name, "[options]"] + operands).joined(separator: " ")
-        var page = "Usage: \(usage)\n\n"
+        var page = "Usage: \(command.usage)\n\n"
         for paragraph in command.about { page += lines(of: paragraph, width: width).joined(separator: "\n") + "\n\n" }
         if !command.operands.isEmpty { page += "Operands:\n\(table(command.operands.map { ($0.name, $0.help) }))\n\n" }
-        let options = command.options.map { option in
-            (option.spelling, option.initial.map { "\(option.help) Default: \($0)." } ?? option.help)
-        }
+        let options = command.options.map { ($0.spelling, $0.helpWithDefault) }
         page += "Options:\n\(table(options))\n\nExit codes:\n\(table(Exit.table))\n\nExamples:\n"
         for example in command.examples { page += "  $ \(example.line)\n      \(example.says)\n" }
         return page

@@ -16,17 +16,25 @@ struct Option: Sendable {
     let help: String
     /// The default as text; `nil` where there is none, or the help says it.
     let initial: String?
+    /// The only values that it takes; none = any.
+    let choices: [String]
 
     /// A switch.
     init(_ name: String, short: Character? = nil, _ help: String) { self.init(name, short: short, .none, help) }
 
-    init(_ name: String, short: Character? = nil, _ value: Value, _ help: String, initial: String? = nil) {
+    init(
+        _ name: String, short: Character? = nil, _ value: Value, _ help: String, initial: String? = nil,
+        choices: [String] = []
+    ) {
         self.name = name
         self.short = short
         self.value = value
         self.help = help
         self.initial = initial
+        self.choices = choices
     }
+
+    var helpWithDefault: String { initial.map { "\(help) Default: \($0)." } ?? help }
 
     /// How the option is written, as the help page shows it.
     var spelling: String {
@@ -46,13 +54,16 @@ extension Option {
     static let help = Option("help", short: "h", "Shows this page.")
     static let json = Option("json", "One JSON object a line, for machines; errors too.")
     static let verbose = Option("verbose", short: "v", "The library's log on standard error.")
+    static let color = Option(
+        "color", .required("WHEN"), "Colours: auto = on a terminal, unless NO_COLOR is set.", initial: "auto",
+        choices: ["auto", "always", "never"])
     static let caFile = Option(
         "ca-file", .required("FILE"), "Certificates (PEM) to trust for wss:// instead of the system's.")
     static let name = Option("name", .required("NAME"), "What the other side calls this one (default: the host name).")
 
     /// What peers may do that cannot prove who they are.
     static func legacy(_ help: String) -> Option {
-        Option("legacy", .required("WHICH"), help, initial: "qr")
+        Option("legacy", .required("WHICH"), help, initial: "qr", choices: ["qr", "all", "none"])
     }
 
     static let deviceStateDirectory = stateDirectory("device")

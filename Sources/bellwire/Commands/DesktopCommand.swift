@@ -26,7 +26,8 @@ extension Command {
         ],
         operands: [],
         ownOptions: [
-            relayAddress, relayURL, signalingURL, .name, pairAlways, pairNever, scanText, acceptAll, confirmAll,
+            relayAddress, relayURL, signalingURL, .name, pairAlways, pairNever, scanText, scanImage, acceptAll,
+            confirmAll,
             desktopLegacy, qrText, stdinOption, .desktopStateDirectory, .caFile,
         ],
         examples: [
@@ -53,6 +54,8 @@ extension Command {
     static let pairNever = Option("no-pair", "Offers no pairing.")
     static let scanText = Option(
         "scan", .required("TEXT"), "Takes the code that a device shows: its text, @FILE, or - for standard input.")
+    static let scanImage = Option(
+        "scan-image", .required("IMAGE"), "Takes it from a picture of the code, PNG or JPEG.")
     static let acceptAll = Option("accept", "Accepts every device that it would ask about.")
     static let confirmAll = Option("confirm", "Asks about every device, also one that has proved itself.")
     static let desktopLegacy = Option.legacy(

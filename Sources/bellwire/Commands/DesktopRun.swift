@@ -17,9 +17,11 @@ final class DesktopRun {
         self.arguments = arguments
         json = arguments.has(.json)
         carriesRelay = !arguments.has(Command.relayURL)
-        let scanned = try arguments.text(Command.scanText).map { text throws(Failure) in
+        try arguments.exclude([Command.scanText, Command.scanImage], of: "desktop")
+        var scanned = try arguments.text(Command.scanText).map { text throws(Failure) in
             try CodeText.read(text, of: "device")
         }
+        if let path = arguments.text(Command.scanImage) { scanned = try CodeText.read(image: path) }
         let listen = arguments.text(Command.relayAddress) ?? Command.relayAddress.initial ?? ""
         let options: JSONValue = [
             "state_dir": arguments.text(.desktopStateDirectory).map { .string($0) },
@@ -94,20 +96,21 @@ final class DesktopRun {
 
     private func showConnection() {
         if connection.isOnline {
-            Output.notice("online")
+            Output.notice("online", .green)
         } else if let problem = connection.problem {
-            Output.notice("offline, trying on: \(problem)")
+            Output.notice("offline, trying on: \(problem)", .yellow)
         }
     }
 
     // MARK: Pushing
 
     private func push(_ line: String) {
-        guard let params = params(of: line) else { return }
         let json = json
         do throws(Failure) {
+            guard let params = try InputLine.params(of: line, json: json) else { return }
             try handle.begin { completion, userData, destroy in
-                bw_desktop_notify_async(handle.pointer, params.serialized(), 10_000, completion, userData, destroy)
+                bw_desktop_notify_async(
+                    handle.pointer, JSONValue.object(params).serialized(), 10_000, completion, userData, destroy)
             } then: { result in
                 do throws(Failure) { DesktopRun.showPushed(try result.get(), json: json) } catch {
                     Output.failure(error, json: json)
@@ -123,20 +126,5 @@ final class DesktopRun {
         let delivered = answer["deliveredCount"]?.integer ?? 0
         let failed = answer["failedCount"]?.integer ?? 0
         Output.line("Pushed to \(delivered) of \(delivered &+ failed) devices.")
-    }
-
-    private func params(of line: String) -> JSONValue? {
-        if line.trimmed.isEmpty { return nil }
-        guard json else {
-            let parts = line.split(separator: "\t", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
-            return [
-                "title": .string(parts[0]), "body": .string(parts.count > 1 ? parts[1] : ""),
-                "priority": parts.count > 2 ? .string(parts[2]) : nil,
-            ]
-        }
-        do throws(JSONError) { return try JSONValue(parsing: line) } catch {
-            Output.failure(Failure(.failed, "a line of standard input: \(error.message)"), json: true)
-            return nil
-        }
     }
 }

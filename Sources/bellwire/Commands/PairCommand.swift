@@ -9,7 +9,8 @@ extension Command {
             """
             Pairs with the desktop whose QR code says TEXT: what the code holds, as bellwire desktop --qr-text prints \
             it. With --show this device shows a code instead, for a desktop to scan; with --code the digits are typed \
-            that a desktop shows. A code is good for five minutes.
+            that a desktop shows. With --image the code is read from a picture, such as a screenshot. A code is good for \
+            five minutes.
             """,
             """
             With another Bellwire the pairing is sealed: nobody in between can read or change what follows, and both \
@@ -23,10 +24,11 @@ extension Command {
                 name: "TEXT", help: "The text; - or nothing reads it from standard input, @FILE from a file.")
         ],
         ownOptions: [
-            pairShow, pairCode, pairRelay, pairTimeout, .name, pairLegacy, qrText, pairList,
+            pairImage, pairShow, pairCode, pairRelay, pairTimeout, .name, pairLegacy, qrText, pairList,
         ] + DeviceSession.options,
         examples: [
             Example(line: "bellwire pair @code.txt", says: "Pairs by the text in a file."),
+            Example(line: "bellwire pair --image screenshot.png", says: "Pairs by a picture of the code."),
             Example(
                 line: "bellwire pair --show --relay-url wss://relay.example.org",
                 says: "Shows a code, for bellwire desktop --scan."),
@@ -34,6 +36,8 @@ extension Command {
         ],
         run: { arguments throws(Failure) in try runPair(arguments) })
 
+    private static let pairImage = Option(
+        "image", .required("IMAGE"), "Reads the desktop's code from a picture, PNG or JPEG.")
     private static let pairShow = Option("show", "Shows a code for the desktop to scan, and waits until it has.")
     private static let pairCode = Option(
         "code", .required("DIGITS"), "The twelve digits that the desktop shows, as 123456-789012.")
@@ -48,14 +52,21 @@ extension Command {
     private static let pairList = Option("list", "Pairs nothing; shows the paired desktops (see bellwire peers).")
 
     private static func runPair(_ arguments: Arguments) throws(Failure) -> Exit {
-        try arguments.exclude([pairList, pairShow, pairCode], of: "pair")
+        try arguments.exclude([pairList, pairImage, pairShow, pairCode], of: "pair")
         if arguments.has(pairList) { return try list(arguments) }
         let isByText = !arguments.has(pairShow) && !arguments.has(pairCode)
-        if let text = arguments.operands.first, !isByText {
-            throw Failure(.usage, "\"\(text)\": no TEXT belongs to --show and --code (see bellwire pair --help)")
+        let image = arguments.text(pairImage)
+        if let text = arguments.operands.first, !isByText || image != nil {
+            throw Failure(
+                .usage, "\"\(text)\": no TEXT belongs to --show, --code and --image (see bellwire pair --help)")
         }
         let timeout = arguments.has(pairTimeout) ? try arguments.milliseconds(pairTimeout) : nil
-        let text = isByText ? try CodeText.read(arguments.operands.first ?? "-", of: "desktop") : ""
+        let text: String
+        if let image {
+            text = try CodeText.read(image: image)
+        } else {
+            text = isByText ? try CodeText.read(arguments.operands.first ?? "-", of: "desktop") : ""
+        }
         let session = try DeviceSession(
             arguments,
             options: [
@@ -69,7 +80,8 @@ extension Command {
         }
         let code = arguments.text(pairCode)
         let limit = timeout ?? 60_000
-        let desktop = try session.handle.completion { completion, userData, destroy in
+        let desktop = try session.handle.completion(waitingFor: "the relay and the desktop") {
+            completion, userData, destroy in
             if let code {
                 bw_pairing_type_async(session.pointer, code, limit, completion, userData, destroy)
             } else {

@@ -17,7 +17,7 @@ extension Command {
         ],
         operands: [Operand(name: "NAME", help: "With --rename: the new name, of 1 to 256 bytes.")],
         ownOptions: [
-            peersDevice, peersDesktop, peersRename, peersUnpair, peersClear, peersRelay, peersTimeout,
+            peersDevice, peersDesktop, peersNames, peersRename, peersUnpair, peersClear, peersRelay, peersTimeout,
             peersStateDirectory, .caFile,
         ],
         examples: [
@@ -30,6 +30,7 @@ extension Command {
 
     static let peersDevice = Option("device", "This device's desktops; so without either of the two.")
     static let peersDesktop = Option("desktop", "The devices of the desktop on this machine.")
+    static let peersNames = Option("names", "Prints the names alone, one a line.")
     static let peersRename = Option("rename", .required("PEER"), "Gives it the name NAME, here only.")
     static let peersUnpair = Option("unpair", .required("PEER"), "Ends the pairing.")
     static let peersClear = Option("clear", "Ends all pairings.")

@@ -34,7 +34,7 @@ final class PeersRun {
     private let canConnect: Bool
 
     init(_ arguments: Arguments) throws(Failure) {
-        let changes = [Command.peersRename, Command.peersUnpair, Command.peersClear]
+        let changes = [Command.peersNames, Command.peersRename, Command.peersUnpair, Command.peersClear]
         try arguments.exclude([Command.peersDevice, Command.peersDesktop], of: "peers")
         try arguments.exclude(changes, of: "peers")
         guard arguments.has(Command.peersRename) != arguments.operands.isEmpty else {
@@ -113,7 +113,9 @@ final class PeersRun {
         }
         try handle.start()
         let deadline = Clock.now &+ Int64(try arguments.milliseconds(Command.peersTimeout))
-        if case .signal(let signal) = try handle.wait(until: deadline, isDone: { () throws(Failure) in online == all })
+        if case .signal(let signal) = try handle.wait(
+            until: deadline, waitingFor: Progress { "those who are to be told" },
+            isDone: { () throws(Failure) in online == all })
         {
             throw .interrupted(signal)
         }
@@ -122,9 +124,19 @@ final class PeersRun {
 
     // MARK: The table
 
+    private func style(row: Int, _ column: Int, _ text: String) -> Style? {
+        if row == 0 { return .bold }
+        guard column == 2 else { return nil }
+        return text == "yes" ? .green : .yellow
+    }
+
     private func show(_ peers: [PairedPeer]) {
         if json {
             for peer in peers { Output.json(peer.json) }
+            return
+        }
+        if arguments.has(Command.peersNames) {
+            for peer in peers { Output.line(peer.name) }
             return
         }
         if peers.isEmpty { return Output.notice("no \(book.kind) is paired") }
@@ -135,9 +147,11 @@ final class PeersRun {
                 Clock.text(ofEpochMilliseconds: peer.json["lastSeenAt"]?.integer ?? 0), Printable.line(peer.id),
             ]
         }
-        for row in rows {
+        for (index, row) in rows.enumerated() {
             let cells = row.enumerated().map { column, text in
-                column == row.count - 1 ? text : Printable.padded(text, to: rows.map { $0[column].count }.max() ?? 0)
+                let width = column == row.count - 1 ? 0 : rows.map { $0[column].count }.max() ?? 0
+                return style(row: index, column, text)?.of(Printable.padded(text, to: width))
+                    ?? Printable.padded(text, to: width)
             }
             Output.line(cells.joined(separator: "  "))
         }

@@ -26,7 +26,10 @@ final class ShownCode {
         try session.handle.subscribe("pairing.changed") { [unowned self] _, event in
             if let data = event["data"], data["flow"]?.string == "show" { changed(data) }
         }
-        try show(try result { bw_pairing_show(session.pointer, connectTime, $0) })
+        let offer = try session.handle.completion(waitingFor: "the relay") { completion, userData, destroy in
+            bw_pairing_show_async(session.pointer, connectTime, completion, userData, destroy)
+        }
+        try show(offer)
         switch try session.handle.wait(until: deadline, isDone: { () throws(Failure) in outcome != nil }) {
         case .signal(let signal): throw .interrupted(signal)
         case .deadline: throw ShownCode.failure("timeout", "no desktop has taken the code in time")

@@ -1,3 +1,6 @@
+import CBellwire
+import JSON
+
 /// The text of a QR code, as a user gives it.
 enum CodeText {
     /// The text itself, `@FILE`, or `-` for standard input.
@@ -12,6 +15,17 @@ enum CodeText {
             text = try LineInput.contents(ofFile: String(operand.dropFirst()))
         }
         return text.trimmed
+    }
+
+    /// What the QR code in a picture says: the only one, or the only one that is for pairing.
+    static func read(image path: String) throws(Failure) -> String {
+        let texts = try result { bw_qr_read(path, $0) }.array?.compactMap(\.string) ?? []
+        let found = texts.count > 1 ? texts.filter { $0.contains("-pairing\"") } : texts
+        guard found.count == 1 else {
+            let many = found.isEmpty ? "\(texts.count) QR codes, none of them" : "\(found.count) QR codes"
+            throw Failure(.failed, "\(path) shows \(many) for pairing: cut out the one that is meant")
+        }
+        return found[0]
     }
 }
 

@@ -40,31 +40,19 @@ struct DeviceSession {
 
     /// Goes online and waits until the desktop's connection is up.
     func connect(to desktop: PairedPeer, until deadline: Int64) throws(Failure) {
-        var connection = Connection()
-        try handle.subscribe("connection.changed") { _, event in
-            if event["desktop"]?.string == desktop.id, let data = event["data"] { connection = Connection(data) }
-        }
-        try handle.start()
-        switch try handle.wait(until: deadline, isDone: { () throws(Failure) in connection.isOnline }) {
-        case .done: return
-        case .signal(let signal): throw .interrupted(signal)
-        case .deadline:
-            let reason = connection.problem.map { ": \($0)" } ?? ""
-            throw Failure(.offline, "no connection to \(desktop.name) in time\(reason)")
-        }
+        try DesktopConnection(self, to: desktop).wait(until: deadline)
     }
 }
 
-/// The data of `connection.changed`.
-struct Connection: Equatable {
-    var isOnline = false
-    /// What the first route that has trouble says.
-    var problem: String?
-
-    init() {}
-
-    init(_ data: JSONValue) {
-        isOnline = data["online"]?.bool ?? false
-        problem = data["routes"]?.array?.lazy.compactMap { $0["problem"]?.string }.first
+extension DeviceSession {
+    /// Asks a desktop something, with the time that is left.
+    func answer(
+        of desktop: PairedPeer, until deadline: Int64,
+        _ call: (Int32, bw_completion, UnsafeMutableRawPointer, bw_destroy) -> bw_status
+    ) throws(Failure) -> JSONValue {
+        let left = Int32(clamping: max(1, deadline &- Clock.now))
+        return try handle.completion(waitingFor: "the answer of \(desktop.name)") { completion, userData, destroy in
+            call(left, completion, userData, destroy)
+        }
     }
 }

@@ -21,13 +21,15 @@ enum Exit: Sendable, Equatable {
         }
     }
 
+    var isInterruption: Bool { if case .interrupted = self { true } else { false } }
+
     /// For the help pages.
     static let table: [(String, String)] = [
         ("0", "Done."),
         ("1", "Refused or failed; the line on standard error says why."),
         ("2", "Usage: an unknown option, or a value that cannot be."),
         ("3", "Offline, or no answer in time."),
-        ("4", "Not paired with such a desktop or device."),
+        ("4", "No such desktop or device is paired; or no such notification, command or QR code is there."),
         ("5", "In use: another process holds the state directory."),
         ("130, 143", "Interrupted (Ctrl-C, SIGTERM) before it was done."),
     ]

@@ -77,9 +77,13 @@ final class Handle {
 
     /// Dispatches events, and reads lines where there is an input, until `isDone`, the deadline (see ``Clock``; `nil` =
     /// none) or a signal.
+    ///
+    /// - Parameter waitingFor: what a person at a terminal is told that it takes so long for; `nil` = nothing.
     func wait(
-        until deadline: Int64? = nil, input: LineInput? = nil, isDone: () throws(Failure) -> Bool = { false }
+        until deadline: Int64? = nil, input: LineInput? = nil, waitingFor: Progress? = nil,
+        isDone: () throws(Failure) -> Bool = { false }
     ) throws(Failure) -> Wake {
+        var progress = waitingFor
         let descriptor = try check(role.descriptor(pointer))
         while true {
             try check(role.dispatch(pointer))
@@ -87,11 +91,12 @@ final class Handle {
             if let signal = Interrupt.take() { return .signal(signal) }
             let left = deadline.map { max(0, $0 &- Clock.now) }
             if left == 0 { return .deadline }
+            let next = [progress?.step().map { max(0, $0 &- Clock.now) }, left].compactMap(\.self).min()
             var entries = [descriptor, Interrupt.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             if let input, input.isOpen, input.isWanted {
                 entries.append(pollfd(fd: input.descriptor, events: Int16(POLLIN), revents: 0))
             }
-            let count = poll(&entries, nfds_t(entries.count), left.map { Int32(clamping: $0) } ?? -1)
+            let count = poll(&entries, nfds_t(entries.count), next.map { Int32(clamping: $0) } ?? -1)
             if count < 0, errno != EINTR {
                 throw Failure(.failed, "poll failed: \(String(cString: strerror(errno)))")
             }
@@ -110,11 +115,13 @@ final class Handle {
 
     /// Starts an `_async` call and waits for its completion. The call's own timeout bounds the wait.
     func completion(
+        waitingFor: String? = nil,
         of call: (bw_completion, UnsafeMutableRawPointer, bw_destroy) -> bw_status
     ) throws(Failure) -> JSONValue {
         var result: Result<JSONValue, Failure>?
         try begin(call) { result = $0 }
-        if case .signal(let signal) = try wait(isDone: { () throws(Failure) in result != nil }) {
+        let progress = waitingFor.flatMap { text in Progress { text } }
+        if case .signal(let signal) = try wait(waitingFor: progress, isDone: { () throws(Failure) in result != nil }) {
             throw .interrupted(signal)
         }
         return try result?.get() ?? .null

@@ -4,11 +4,36 @@ import JSON
 enum NotificationLine {
     static func text(_ notification: JSONValue) -> String {
         let time = Clock.text(ofEpochMilliseconds: notification["createdAt"]?.integer ?? 0)
-        let priority = Printable.padded(notification["priority"]?.string ?? "normal", to: 6)
-        let source = Printable.padded(notification["source"]?.string ?? "pc", to: 6)
+        let priority = notification["priority"]?.string ?? "normal"
+        let source = Printable.padded(Printable.line(notification["source"]?.string ?? "pc"), to: 6)
         let title = Printable.line(notification["title"]?.string ?? "")
         let body = Printable.line(notification["body"]?.string ?? "")
-        return [time, Printable.line(priority), Printable.line(source), title, body]
+        let padded = Printable.padded(Printable.line(priority), to: 6)
+        return [Style.dim.of(time), style(of: priority)?.of(padded) ?? padded, source, Style.bold.of(title), body]
             .filter { !$0.isEmpty }.joined(separator: "  ")
+    }
+
+    /// A page of a history: a line for each, * where it is unread; for a person also how many there are.
+    ///
+    /// - Parameter withIDs: as those by which a row is named.
+    static func list(_ page: JSONValue, unread: Int64?, withIDs: Bool = false) {
+        let rows = page["notifications"]?.array ?? []
+        for row in rows {
+            let mark = row["read"]?.bool == true ? " " : Style.bold.of("*")
+            let id = withIDs ? "  \(Style.dim.of(Printable.line(row["id"]?.string ?? "")))" : ""
+            Output.line("\(mark) \(text(row))\(id)")
+        }
+        guard Output.isTerminal || rows.isEmpty else { return }
+        let total = page["total"]?.integer ?? Int64(rows.count)
+        Output.notice("\(rows.count) of \(total) shown, \(unread ?? 0) unread")
+    }
+
+    private static func style(of priority: String) -> Style? {
+        switch priority {
+        case "urgent": .alarming
+        case "high": .yellow
+        case "low": .dim
+        default: nil
+        }
     }
 }

@@ -14,6 +14,18 @@ enum Printable {
         return String(result)
     }
 
+    /// The same for a text of several lines: line breaks and tabs stay.
+    static func lines(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\n", "\t": result.append(scalar)
+            default: result.append(contentsOf: line(String(scalar)).unicodeScalars)
+            }
+        }
+        return String(result)
+    }
+
     static func padded(_ text: String, to width: Int) -> String {
         text.count >= width ? text : text + String(repeating: " ", count: width - text.count)
     }

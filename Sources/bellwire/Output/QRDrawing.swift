@@ -1,5 +1,4 @@
 import CBellwire
-import Glibc
 
 /// A QR code on the terminal.
 enum QRDrawing {
@@ -16,7 +15,6 @@ enum QRDrawing {
 
     /// `nil`, and said, where the terminal is too narrow for it.
     private static func drawing(of payload: String) throws(Failure) -> String? {
-        let plain = getenv("NO_COLOR") != nil || getenv("TERM").map { String(cString: $0) == "dumb" } ?? true
         // Measured without colours: those are no columns.
         let measured = try resultText { bw_qr_terminal(payload, 1, $0) }
         let width = measured.split(separator: "\n").map(\.count).max() ?? 0
@@ -24,6 +22,6 @@ enum QRDrawing {
             Output.notice("the QR code needs \(width) columns, the terminal has \(columns); its text is")
             return nil
         }
-        return plain ? measured : try resultText { bw_qr_terminal(payload, 0, $0) }
+        return Style.isOn(1) ? try resultText { bw_qr_terminal(payload, 0, $0) } : measured
     }
 }

@@ -1,0 +1,102 @@
+import CImages
+import CZBar
+import Glibc
+
+/// Finds QR codes in pictures, by ZBar; libpng and libjpeg-turbo read the files. All three are loaded when they are used.
+package enum QRReader {
+    package static let maximumFileBytes = 32 << 20
+    package static let maximumPixels = 50_000_000
+
+    /// The texts of the codes in an image file; at least one.
+    package static func read(path: String) throws(QRError) -> [String] {
+        let bytes = try contents(of: path)
+        var image = bw_image()
+        let (result, why) = withReason { why, size in
+            bw_image_read(&image, bytes, bytes.count, UInt64(maximumPixels), why, size)
+        }
+        defer { free(image.grey) }
+        switch result {
+        case 0: break
+        case -ENOENT:
+            throw QRError(.missingLibrary, "the library that reads such an image cannot be used: \(why)")
+        case -EINVAL:
+            throw QRError(.image, "the file is no PNG or JPEG image that can be read: \(why)")
+        case -EFBIG:
+            throw QRError(.tooLarge, "\(why); at most 50 megapixels are read: make it smaller, or cut the code out")
+        default: throw QRError(.noMemory, "memory has run out")
+        }
+        return try texts(in: image)
+    }
+
+    /// The texts of the codes in grey pixels (0 = black), which are copied.
+    package static func read(
+        grey: UnsafePointer<UInt8>, width: Int, height: Int, stride: Int
+    ) throws(QRError) -> [String] {
+        guard width > 0, height > 0, stride >= width else {
+            throw QRError(.pixels, "width and height must be above 0, and stride at least the width")
+        }
+        guard width <= maximumPixels / height else {
+            throw QRError(.tooLarge, "it has \(width) x \(height) pixels; at most 50 megapixels are read")
+        }
+        guard let copy = malloc(width * height) else { throw QRError(.noMemory, "memory has run out") }
+        defer { free(copy) }
+        for row in 0..<height { memcpy(copy + row * width, grey + row * stride, width) }
+        return try texts(
+            in: bw_image(
+                grey: copy.assumingMemoryBound(to: UInt8.self), width: UInt32(width), height: UInt32(height)))
+    }
+
+    private static func texts(in image: bw_image) throws(QRError) -> [String] {
+        var found: [String] = []
+        let (result, why) = withReason { why, size in
+            withUnsafeMutablePointer(to: &found) { found in
+                bw_zbar_read(
+                    image.grey, image.width, image.height,
+                    { context, start, count in
+                        guard let context, let start else { return }
+                        let bytes = UnsafeRawBufferPointer(start: start, count: count)
+                        // ISO/IEC 18004 says ISO 8859-1 where nothing else is said; what is UTF-8 is hardly that.
+                        let text =
+                            String(validating: bytes, as: UTF8.self)
+                            ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+                        context.assumingMemoryBound(to: [String].self).pointee.append(text)
+                    }, found, why, size)
+            }
+        }
+        switch result {
+        case 0: break
+        case -ENOENT:
+            throw QRError(.missingLibrary, "libzbar, which reads QR codes, cannot be used: \(why)")
+        default: throw QRError(.noMemory, "memory has run out")
+        }
+        guard !found.isEmpty else {
+            throw QRError(
+                .noCode, "no QR code was found in the picture; it has to be whole, sharp, and have a border around it")
+        }
+        return found
+    }
+
+    private static func contents(of path: String) throws(QRError) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else { throw fileError(path) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw fileError(path)
+            }
+            if count == 0 { return bytes }
+            bytes += chunk.prefix(count)
+            if bytes.count > maximumFileBytes {
+                throw QRError(.tooLarge, "\(path) has more than 32 MiB; make the picture smaller")
+            }
+        }
+    }
+
+    private static func fileError(_ path: String) -> QRError {
+        QRError(.file, "\(path) cannot be read: \(String(cString: strerror(errno)))")
+    }
+}

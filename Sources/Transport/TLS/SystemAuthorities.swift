@@ -1,0 +1,34 @@
+import COpenSSL
+import Glibc
+
+/// Where this machine keeps the authorities that it trusts.
+///
+/// OpenSSL looks where the system has them that it was built for. One that came along with the library, as in a Python
+/// wheel, may run on another system, which has them elsewhere.
+package enum SystemAuthorities {
+    /// Fedora and Red Hat, the same since their version 7, openSUSE, Alpine (Go keeps this list in
+    /// `crypto/x509/root_linux.go`).
+    private static let places = [
+        "/etc/pki/tls/certs/ca-bundle.crt", "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+        "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem", "/etc/ssl/certs/ca-certificates.crt",
+    ]
+
+    /// The file of authorities to name to OpenSSL and libcurl; `nil` where OpenSSL finds them by itself, where the
+    /// user's environment says where they are, and where there are none.
+    package static func elsewhere() -> String? {
+        for variable in [X509_get_default_cert_file_env(), X509_get_default_cert_dir_env()] {
+            if let variable, getenv(variable) != nil { return nil }
+        }
+        if let file = X509_get_default_cert_file(), access(file, R_OK) == 0 { return nil }
+        if let directory = X509_get_default_cert_dir(), hasEntries(directory) { return nil }
+        return places.first { access($0, R_OK) == 0 }
+    }
+
+    private static func hasEntries(_ path: UnsafePointer<CChar>) -> Bool {
+        guard let directory = opendir(path) else { return false }
+        defer { closedir(directory) }
+        // "." and ".." are in each.
+        for _ in 0..<2 where readdir(directory) == nil { return false }
+        return readdir(directory) != nil
+    }
+}

@@ -1,0 +1,57 @@
+import JSON
+
+/// What is asked of a history or of the inbox: the same options for both.
+enum HistoryFilter {
+    static let priorities = ["low", "normal", "high", "urgent"]
+
+    /// These are known to Bellwire desktops and to the inbox; other desktops know ``plain`` alone.
+    static let special = [search, priority, source, since, until, sort]
+    static let plain = [unread, limit, offset]
+    static let options = special + plain
+
+    private static let unread = Option("unread", "Only those that are unread.")
+    private static let search = Option(
+        "search", .required("WORDS"), "Only those with all these words in title or body; buil* begins so.")
+    private static let priority = Option(
+        "priority", .required("LEVEL"), "Only those of this priority.", choices: priorities)
+    private static let source = Option(
+        "source", .required("SOURCE"), "Only those of the desktop (pc), or sent by devices (mobile).",
+        choices: ["pc", "mobile"])
+    private static let since = Option(
+        "since", .required("TIME"),
+        """
+        Only those created then or later: 2026-11-22, "2026-11-22 14:30", 14:30 (today), today, yesterday, or 90s, 15m, \
+        2h, 3d, 1w ago.
+        """)
+    private static let until = Option("until", .required("TIME"), "Only those created then or earlier.")
+    private static let sort = Option(
+        "sort", .required("ORDER"), "In which order they come: the most urgent first with priority.", initial: "newest",
+        choices: ["newest", "oldest", "priority", "unread"])
+    private static let limit = Option(
+        "limit", short: "n", .required("N"), "How many at most (1 to 500).", initial: "50")
+    private static let offset = Option("offset", .required("N"), "How many of the first to leave out.", initial: "0")
+
+    /// As parameters of notification.getHistory.
+    static func params(_ arguments: Arguments) throws(Failure) -> JSONObject {
+        [
+            "limit": try arguments.integer(limit, in: 1...500).map { .integer(Int64($0)) },
+            "offset": try arguments.integer(offset, in: 0...Int(Int32.max)).map { .integer(Int64($0)) },
+            "unreadOnly": arguments.has(unread) ? true : nil,
+            "query": arguments.text(search).map { .string($0) },
+            "priority": arguments.text(priority).map { .string($0) },
+            "source": arguments.text(source).map { .string($0) },
+            "since": try moment(since, arguments),
+            "until": try moment(until, arguments),
+            "sort": arguments.text(sort).map { .string($0) },
+        ]
+    }
+
+    private static func moment(_ option: Option, _ arguments: Arguments) throws(Failure) -> JSONValue? {
+        guard let text = arguments.text(option) else { return nil }
+        guard let moment = Moment.parse(text) else {
+            throw Failure(
+                .usage, "--\(option.name): \"\(text)\" is no time such as 2026-11-22, 14:30, today, 2h (see --help)")
+        }
+        return .integer(moment)
+    }
+}

@@ -1,0 +1,41 @@
+import JSON
+
+extension Command {
+    static let man = Command(
+        name: "man",
+        summary: "Prints the manual page of a command, for man to show.",
+        about: [
+            """
+            Prints bellwire(1), or with a COMMAND bellwire-COMMAND(1), in the language of man (roff); made from the same \
+            text as --help. install.sh puts them all in their places.
+            """
+        ],
+        operands: [Operand(name: "COMMAND", help: "One of those that --list prints.")],
+        ownOptions: [manList],
+        examples: [
+            Example(line: "bellwire man listen | man -l -", says: "Shows a page that is not installed."),
+            Example(
+                line: "for c in $(bellwire man --list); do bellwire man $c > bellwire-$c.1; done", says: "All of them."),
+        ],
+        run: { arguments throws(Failure) in
+            if arguments.has(manList) {
+                guard arguments.operands.isEmpty else {
+                    throw Failure(.usage, "--list goes without a COMMAND (see bellwire man --help)")
+                }
+                for command in Bellwire.commands {
+                    arguments.has(.json)
+                        ? Output.json(["name": .string(command.name), "summary": .string(command.summary)])
+                        : Output.line(command.name)
+                }
+                return .done
+            }
+            let page =
+                try arguments.operands.first.map { name throws(Failure) in
+                    ManualPage.page(of: try Bellwire.command(named: name))
+                } ?? ManualPage.overview
+            if arguments.has(.json) { Output.json(["page": .string(page)]) } else { Output.text(page) }
+            return .done
+        })
+
+    private static let manList = Option("list", "Prints the names of all commands, one a line.")
+}

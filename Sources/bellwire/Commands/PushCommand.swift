@@ -1,0 +1,90 @@
+import Glibc
+import JSON
+
+/// The command of `bellwire listen --exec`: run for each push, one after the other.
+final class PushCommand {
+    private let words: [String]
+    /// In milliseconds.
+    private let limit: Int64?
+    private let json: Bool
+    /// How many runs ended with anything but 0.
+    private(set) var failures = 0
+
+    /// Bytes of a variable: Linux refuses more than 128 KiB, and standard input has all of it.
+    private static let variableLimit = 65_536
+
+    init(_ words: [String], limit: Int32?, json: Bool) {
+        self.words = words
+        self.limit = limit.map(Int64.init)
+        self.json = json
+    }
+
+    /// Runs it, within the callback that has the push: only then is the push taken.
+    ///
+    /// - Returns: the signal that came meanwhile, where the command was done all the same.
+    func run(_ event: JSONValue, desktop: String) -> Int32? {
+        let data = event["data"] ?? .null
+        let outcome: ChildProcess.Outcome
+        do throws(Failure) {
+            let child = try ChildProcess(
+                words, environment: variables(of: event, data, desktop: desktop), input: event.serialized() + "\n",
+                output: json ? 2 : 1)
+            outcome = child.wait(limit: limit)
+        } catch {
+            // A push whose command never began is not taken: ending inside dispatch hands it over again.
+            Output.failure(error, json: json)
+            _exit(error.exit.code)
+        }
+        if let signal = outcome.interruption, outcome.code != 0 {
+            let message = "interrupted: the command was ended, and its push comes again the next time"
+            Output.failure(Failure(.interrupted(signal), message), json: json)
+            _exit(Exit.interrupted(signal).code)
+        }
+        say(outcome, id: data["id"]?.string ?? "")
+        return outcome.interruption
+    }
+
+    private func say(_ outcome: ChildProcess.Outcome, id: String) {
+        if outcome.code != 0 || outcome.isOverTime { failures += 1 }
+        if json {
+            return Output.json([
+                "event": "exec",
+                "data": [
+                    "id": .string(id), "code": .integer(Int64(outcome.code)), "overTime": .bool(outcome.isOverTime),
+                ],
+            ])
+        }
+        if outcome.isOverTime {
+            Output.notice("the command took too long for \(id) and was ended")
+        } else if outcome.code != 0 {
+            Output.notice("the command ended with \(outcome.code) for \(id)")
+        }
+    }
+
+    // MARK: Variables
+
+    private func variables(of event: JSONValue, _ data: JSONValue, desktop: String) -> [(String, String)] {
+        [
+            ("BELLWIRE_ID", Printable.line(data["id"]?.string ?? "")),
+            ("BELLWIRE_TITLE", Printable.line(data["title"]?.string ?? "")),
+            ("BELLWIRE_BODY", Printable.lines(data["body"]?.string ?? "")),
+            ("BELLWIRE_PRIORITY", Printable.line(data["priority"]?.string ?? "normal")),
+            ("BELLWIRE_SOURCE", Printable.line(data["source"]?.string ?? "pc")),
+            ("BELLWIRE_CREATED_AT", "\(data["createdAt"]?.integer ?? 0)"),
+            ("BELLWIRE_LATE", data["late"]?.bool == true ? "1" : ""),
+            ("BELLWIRE_REDELIVERED", data["redelivered"]?.bool == true ? "1" : ""),
+            ("BELLWIRE_DESKTOP", Printable.line(event["desktop"]?.string ?? "")),
+            ("BELLWIRE_DESKTOP_NAME", Printable.line(desktop)),
+        ].map { ($0, PushCommand.cut($1)) }
+    }
+
+    /// The beginning that fits, with whole characters.
+    private static func cut(_ text: String) -> String {
+        guard text.utf8.count > variableLimit else { return text }
+        var end = text.utf8.index(text.startIndex, offsetBy: variableLimit)
+        while end > text.startIndex, end.samePosition(in: text.unicodeScalars) == nil {
+            end = text.utf8.index(before: end)
+        }
+        return String(text[..<end])
+    }
+}

@@ -1,0 +1,129 @@
+import CBellwire
+import JSON
+
+/// One run of `bellwire send`.
+final class SendRun {
+    private let arguments: Arguments
+    private let json: Bool
+    private let timeout: Int64
+    private let fromInput: Bool
+    /// What every notification of this run has.
+    private let common: JSONObject
+    /// The only one; empty with `--stdin`.
+    private let only: JSONObject
+
+    init(_ arguments: Arguments) throws(Failure) {
+        self.arguments = arguments
+        json = arguments.has(.json)
+        fromInput = arguments.has(Command.sendStdin)
+        try arguments.exclude([Command.broadcast, Command.toMobile], of: "send")
+        let pushes = arguments.has(Command.broadcast) || arguments.has(Command.toMobile)
+        for option in [Command.sendPriority, Command.icon, Command.ignoreQuietHours]
+        where pushes && arguments.has(option) {
+            throw Failure(.usage, "--\(option.name) is for notifications that the desktop shows, not for pushes")
+        }
+        timeout = Int64(try arguments.milliseconds(Command.sendTimeout))
+        guard fromInput != (arguments.operands.first != nil) else {
+            let problem = fromInput ? "no TITLE belongs to --stdin" : "TITLE is missing"
+            throw Failure(.usage, "\(problem) (see bellwire send --help)")
+        }
+        let body = arguments.operands.count > 1 ? arguments.operands[1] : ""
+        only =
+            fromInput
+            ? [:]
+            : [
+                "title": arguments.operands.first.map { .string($0) },
+                "body": .string(body == "-" ? try LineInput.all().trimmed : body),
+            ]
+        var common: JSONObject = [
+            "priority": pushes ? nil : .string(arguments.text(Command.sendPriority) ?? "normal"),
+            "icon": arguments.text(Command.icon).map { .string($0) },
+            "deviceId": arguments.text(Command.toMobile).map { .string($0) },
+        ]
+        if arguments.has(Command.ignoreQuietHours) { common["respectQuietHours"] = false }
+        self.common = common
+    }
+
+    func run() throws(Failure) -> Exit {
+        let session = try DeviceSession(arguments)
+        let desktop = try session.desktop(arguments)
+        let connection = try DesktopConnection(session, to: desktop)
+        let deadline = Clock.now &+ timeout
+        try connection.wait(until: deadline)
+        guard fromInput else {
+            try send(only, to: desktop, session, until: deadline)
+            return .done
+        }
+        return try sendLines(to: desktop, session, connection)
+    }
+
+    /// One after the other: a line is read when the one before was answered.
+    private func sendLines(
+        to desktop: PairedPeer, _ session: DeviceSession, _ connection: DesktopConnection
+    ) throws(Failure) -> Exit {
+        var lines: [String] = []
+        var (sent, failed) = (0, 0)
+        let input = LineInput { lines.append($0) }
+        while true {
+            let wake = try session.handle.wait(input: input) { () throws(Failure) in !lines.isEmpty || !input.isOpen }
+            if case .signal(let signal) = wake { throw .interrupted(signal) }
+            for line in lines {
+                do throws(Failure) {
+                    guard let params = try InputLine.params(of: line, json: json) else { continue }
+                    sent += 1
+                    let deadline = Clock.now &+ timeout
+                    // It may have gone since the last line.
+                    try connection.wait(until: deadline)
+                    try send(params, to: desktop, session, until: deadline)
+                } catch {
+                    if error.exit.isInterruption { throw error }
+                    failed += 1
+                    Output.failure(error, json: json)
+                }
+            }
+            lines = []
+            if !input.isOpen { break }
+        }
+        guard failed == 0 else { throw Failure(.failed, "\(failed) of \(max(sent, failed)) lines were not sent") }
+        return .done
+    }
+
+    private func send(
+        _ own: JSONObject, to desktop: PairedPeer, _ session: DeviceSession, until deadline: Int64
+    ) throws(Failure) {
+        var params = common
+        params.merge(own)
+        let text = JSONValue.object(params).serialized()
+        let answer = try session.answer(of: desktop, until: deadline) { left, completion, userData, destroy in
+            if arguments.has(Command.broadcast) {
+                bw_notification_broadcast_async(session.pointer, desktop.id, text, left, completion, userData, destroy)
+            } else if arguments.has(Command.toMobile) {
+                bw_notification_send_to_mobile_async(
+                    session.pointer, desktop.id, text, left, completion, userData, destroy)
+            } else {
+                bw_notification_send_async(session.pointer, desktop.id, text, left, completion, userData, destroy)
+            }
+        }
+        if json { Output.json(answer) }
+        try say(answer, of: desktop)
+    }
+
+    /// Says what became of it; a desktop that answers without success has refused.
+    private func say(_ answer: JSONValue, of desktop: PairedPeer) throws(Failure) {
+        let silenced = answer["silenced"]?.bool == true
+        guard answer["success"]?.bool != false || silenced else {
+            throw Failure(.failed, "\(desktop.name) refused: \(answer["error"]?.string ?? "it does not say why")")
+        }
+        guard !json else { return }
+        if let delivered = answer["deliveredCount"]?.integer {
+            let failed = answer["failedCount"]?.integer ?? 0
+            Output.line("Pushed to \(delivered) of \(delivered &+ failed) devices of \(desktop.name).")
+        } else if let delivered = answer["delivered"]?.bool {
+            Output.line(
+                delivered ? "Pushed by \(desktop.name)." : "\(desktop.name) took it; the device is not there now.")
+        } else {
+            Output.line(
+                silenced ? "\(desktop.name) keeps it without showing it (quiet hours)." : "Sent to \(desktop.name).")
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import CBellwire
+import JSON
+
+/// A change at a desktop that waits in the queue where the desktop is away: of the inbox, or of its settings.
+final class DesktopChange {
+    static let queueOnly = Option(
+        "queue", "Does not connect: the change goes into the queue, and is carried out with the next connection.")
+    static let timeout = Option.timeout(
+        10, "How long to wait for the desktop; then the change waits in the queue (see bellwire queue).")
+    static let options = [queueOnly, timeout, .desktop]
+
+    private let session: DeviceSession
+    private let desktop: PairedPeer
+    private var connects: Bool
+    private let timeout: Int64
+    private var isConnected = false
+    /// `queue.ended` of what was queued.
+    private var ended: [String: JSONValue] = [:]
+
+    init(_ session: DeviceSession, _ desktop: PairedPeer, _ arguments: Arguments) throws(Failure) {
+        self.session = session
+        self.desktop = desktop
+        connects = !arguments.has(DesktopChange.queueOnly)
+        timeout = Int64(try arguments.milliseconds(DesktopChange.timeout))
+        try session.handle.subscribe("queue.ended") { [unowned self] _, event in
+            if let data = event["data"], let id = data["id"]?.string { ended[id] = data }
+        }
+    }
+
+    /// Nobody is to be asked: the desktop is not paired any more.
+    func staysHere() { connects = false }
+
+    /// Goes online, once, unless the change is for the queue. A desktop that is away is no failure.
+    private func connect() throws(Failure) {
+        guard connects else { return }
+        connects = false
+        do throws(Failure) {
+            try session.connect(to: desktop, until: Clock.now &+ timeout)
+            isConnected = true
+        } catch {
+            guard error.exit == .offline else { throw error }
+        }
+    }
+
+    /// Connects, makes the change, and waits for its end where it had to queue behind others.
+    ///
+    /// - Returns: the desktop's answer, or `{"queued":true,"id"}`.
+    func carryOut(
+        _ call: (Int32, bw_completion, UnsafeMutableRawPointer, bw_destroy) -> bw_status
+    ) throws(Failure) -> JSONValue {
+        try connect()
+        let deadline = Clock.now &+ timeout
+        let answer = try session.answer(of: desktop, until: deadline, call)
+        guard answer["queued"]?.bool == true, let id = answer["id"]?.string, isConnected else {
+            guard answer["success"]?.bool != false else {
+                let reason = answer["error"]?.string ?? "it does not say why"
+                throw Failure(.failed, "\(desktop.name) refused: \(reason)")
+            }
+            return answer
+        }
+        let wake = try session.handle.wait(
+            until: deadline, waitingFor: Progress { [desktop] in desktop.name },
+            isDone: { () throws(Failure) in ended[id] != nil })
+        if case .signal(let signal) = wake { throw .interrupted(signal) }
+        guard let end = ended[id] else { return answer }
+        guard end["outcome"]?.string == "failed" else { return end["result"] ?? ["success": true] }
+        throw Failure(.failed, "\(desktop.name) refused: \(end["error"]?["message"]?.string ?? "it does not say why")")
+    }
+
+    /// Says what became of it, or that it waits.
+    static func say(_ answer: JSONValue, of desktop: PairedPeer, json: Bool, done: String) {
+        if json { return Output.json(answer) }
+        guard answer["queued"]?.bool == true else { return Output.line(done) }
+        Output.line("Kept in the queue until \(desktop.name) is there (see bellwire queue).")
+    }
+}

@@ -1,0 +1,54 @@
+import CBellwire
+import JSON
+
+/// The data of `connection.changed`.
+struct Connection: Equatable {
+    var isOnline = false
+    /// What the first route that has trouble says.
+    var problem: String?
+
+    init() {}
+
+    init(_ data: JSONValue) {
+        isOnline = data["online"]?.bool ?? false
+        problem = data["routes"]?.array?.lazy.compactMap { $0["problem"]?.string }.first
+    }
+}
+
+/// The connection to one desktop, followed from now on.
+final class DesktopConnection {
+    private let session: DeviceSession
+    private let desktop: PairedPeer
+    private var connection = Connection()
+
+    /// Goes online.
+    init(_ session: DeviceSession, to desktop: PairedPeer) throws(Failure) {
+        self.session = session
+        self.desktop = desktop
+        try session.handle.subscribe("connection.changed") { [weak self] _, event in
+            guard event["desktop"]?.string == desktop.id, let data = event["data"] else { return }
+            self?.connection = Connection(data)
+        }
+        try session.handle.start()
+        // Of a device that is started already nothing new may be told.
+        let known = try result { bw_device_state(session.pointer, $0) }["connection"]?.array ?? []
+        if let now = known.first(where: { $0["desktop"]?.string == desktop.id }) { connection = Connection(now) }
+    }
+
+    /// Waits until it is up.
+    func wait(until deadline: Int64) throws(Failure) {
+        let progress = Progress { [unowned self] in
+            desktop.name + (connection.problem.map { ": \($0)" } ?? "")
+        }
+        let wake = try session.handle.wait(until: deadline, waitingFor: progress) { () throws(Failure) in
+            connection.isOnline
+        }
+        switch wake {
+        case .done: return
+        case .signal(let signal): throw .interrupted(signal)
+        case .deadline:
+            let reason = connection.problem.map { ": \($0)" } ?? ""
+            throw Failure(.offline, "no connection to \(desktop.name) in time\(reason)")
+        }
+    }
+}

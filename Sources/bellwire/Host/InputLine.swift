@@ -1,0 +1,26 @@
+import JSON
+
+/// A line of standard input that says a notification.
+enum InputLine {
+    /// A title, which a body and a priority may follow, with tabs between them; with `json`, an object.
+    ///
+    /// - Returns: `nil` for an empty line.
+    static func params(of line: String, json: Bool) throws(Failure) -> JSONObject? {
+        if line.trimmed.isEmpty { return nil }
+        guard json else {
+            let parts = line.split(separator: "\t", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
+            return [
+                "title": .string(parts[0]), "body": .string(parts.count > 1 ? parts[1] : ""),
+                "priority": parts.count > 2 ? .string(parts[2]) : nil,
+            ]
+        }
+        do throws(JSONError) {
+            guard let object = try JSONValue(parsing: line).object else {
+                throw JSONError(.syntax, "it is no object")
+            }
+            return object
+        } catch {
+            throw Failure(.failed, "a line of standard input: \(error.message)")
+        }
+    }
+}

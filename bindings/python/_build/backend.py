@@ -1,0 +1,158 @@
+"""The PEP 517 backend: hatchling's, and the C libraries in the wheel.
+
+The shared library comes from, in this order:
+
+- the directory that the config setting ``stage`` or the environment variable BELLWIRE_STAGE names
+  (``pip install ./bindings/python --config-settings stage=DIR``): it has lib/libbellwire.so.1;
+- build/stage of the checkout, where bindings/c/build.sh has put it;
+- bindings/c/build.sh, which is run; it takes Swift.
+
+What it needs is put beside it, those libraries too that it loads on first use: the wheel stands by itself on every
+Linux with the C library of its tag. An editable install (``pip install -e``) has no library inside.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any, Optional
+
+from hatchling.build import (
+    build_editable,
+    build_sdist,
+    get_requires_for_build_editable,
+    get_requires_for_build_sdist,
+    get_requires_for_build_wheel,
+)
+from hatchling.build import build_wheel as build_plain_wheel
+
+__all__ = [
+    "build_editable",
+    "build_sdist",
+    "build_wheel",
+    "get_requires_for_build_editable",
+    "get_requires_for_build_sdist",
+    "get_requires_for_build_wheel",
+    "prepare_metadata_for_build_wheel",
+]
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+SONAME = "libbellwire.so.1"
+#: Loaded by name on first use: for images of pushes, and for QR codes. (libsystemd speaks to the machine's own systemd.)
+ON_FIRST_USE = ("libcurl.so.4", "libzbar.so.0", "libpng16.so.16", "libturbojpeg.so.0")
+#: The C library of Debian 12, which the relocations of the library need.
+POLICY = "manylinux_2_36"
+
+Settings = Optional[dict[str, Any]]
+
+
+class BuildError(Exception):
+    """What is wrong, and what to do."""
+
+
+def say(text: str) -> None:
+    print(f"bellwire: {text}", file=sys.stderr, flush=True)
+
+
+def run(*command: str | Path) -> None:
+    # What a build environment has installed is beside its interpreter, also when that was not activated.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    done = subprocess.run(
+        [str(part) for part in command], env={**os.environ, "PATH": path}, stdout=sys.stderr, check=False
+    )
+    if done.returncode != 0:
+        raise BuildError(f"{Path(command[0]).name} failed (status {done.returncode}); its output is above")
+
+
+def find_library(settings: Settings) -> Path:
+    """The shared library that goes into the wheel."""
+    named = (settings or {}).get("stage") or os.environ.get("BELLWIRE_STAGE")
+    if named:
+        # A frontend has changed the directory; a relative name is meant from where its user is.
+        library = Path(os.environ.get("PWD", CHECKOUT), named, "lib", SONAME)
+        if not library.is_file():
+            raise BuildError(f"{library} is not there; bindings/c/build.sh makes it, in build/stage of the checkout")
+        return library
+    library = CHECKOUT / "build/stage/lib" / SONAME
+    if not library.is_file():
+        script = CHECKOUT / "bindings/c/build.sh"
+        if not script.is_file():
+            raise BuildError(
+                f"there is no {SONAME} and no checkout to build it in; name the directory that has lib/{SONAME} with "
+                "BELLWIRE_STAGE or --config-settings stage=DIR"
+            )
+        say(f"there is no {library}: running {script}")
+        run(script)
+    return library
+
+
+def system_libraries() -> dict[str, Path]:
+    """Where this machine has the libraries that are loaded on first use."""
+    tool = shutil.which("ldconfig", path=os.pathsep.join((os.environ.get("PATH", os.defpath), "/sbin", "/usr/sbin")))
+    if tool is None:
+        raise BuildError("there is no ldconfig; it is a part of the C library")
+    listed = subprocess.run([tool, "-p"], check=True, capture_output=True, text=True).stdout
+    # The wide ones first, and of each the first is the one that the loader takes.
+    found: dict[str, Path] = {}
+    for name, kind, path in re.findall(r"^\s+(\S+) \(([^)]*)\) => (\S+)$", listed, re.MULTILINE):
+        if name in ON_FIRST_USE and (sys.maxsize < 2**32 or "64" in kind):
+            found.setdefault(name, Path(path))
+    return found
+
+
+def gather(library: Path, directory: Path) -> None:
+    """Puts the library and those that it loads on first use into the directory that becomes bellwire/_lib."""
+    shutil.copyfile(library, directory / SONAME)
+    found = system_libraries()
+    for name in ON_FIRST_USE:
+        if name in found:
+            shutil.copyfile(found[name].resolve(), directory / name)
+        else:
+            say(f"this machine has no {name}: the wheel will use that of the machine it runs on, if there is one")
+    for each in directory.iterdir():
+        each.chmod(0o755)
+    # Where dlopen looks for them; auditwheel adds the place of what all of them need.
+    run("patchelf", "--force-rpath", "--set-rpath", "$ORIGIN", directory / SONAME)
+
+
+def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Settings = None) -> str:
+    """Without the libraries: a frontend that asks for this would else have them gathered twice."""
+    with tempfile.TemporaryDirectory(prefix="bellwire-metadata-") as name:
+        wheel = build_plain_wheel(name, config_settings)
+        with zipfile.ZipFile(Path(name) / wheel) as archive:
+            members = [each for each in archive.namelist() if ".dist-info/" in each and not each.endswith("/RECORD")]
+            archive.extractall(metadata_directory, members)
+    return members[0].partition("/")[0]
+
+
+def build_wheel(
+    wheel_directory: str, config_settings: Settings = None, metadata_directory: Optional[str] = None
+) -> str:
+    try:
+        with tempfile.TemporaryDirectory(prefix="bellwire-wheel-") as name:
+            temporary = Path(name)
+            libraries, plain, repaired = (temporary / part for part in ("libraries", "plain", "repaired"))
+            for each in (libraries, plain, repaired):
+                each.mkdir()
+            gather(find_library(config_settings), libraries)
+            # Read by hook.py.
+            os.environ["BELLWIRE_WHEEL_LIBRARIES"] = str(libraries)
+            try:
+                wheel = build_plain_wheel(str(plain), config_settings, metadata_directory)
+            finally:
+                del os.environ["BELLWIRE_WHEEL_LIBRARIES"]
+            tag = f"{POLICY}_{platform.machine()}"
+            run(sys.executable, "-m", "auditwheel", "repair", "--plat", tag, "-w", repaired, plain / wheel)
+            (result,) = repaired.glob("*.whl")
+            shutil.copyfile(result, Path(wheel_directory) / result.name)
+            return result.name
+    except BuildError as error:
+        say(str(error))
+        sys.exit(1)

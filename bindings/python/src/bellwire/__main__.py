@@ -1,0 +1,339 @@
+"""``python -m bellwire listen|pair|send|history``: a device on the command line."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import unicodedata
+from collections.abc import Coroutine
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Callable
+
+from . import BellwireError, Device, LibraryError, Offer, PairedDesktop, Priority, log_to, qr, version
+from ._handle import TIMEOUT
+from ._signatures import LogLevel, Status
+from ._wire import to_json
+
+DONE, FAILED, USAGE, OFFLINE, UNPAIRED, IN_USE, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+
+EXIT_CODES = """\
+exit codes:
+  0    Done.
+  1    Refused or failed; the line on standard error says why.
+  2    Usage: an unknown option, or a value that cannot be.
+  3    Offline, or no answer in time.
+  4    Not paired with such a desktop.
+  5    In use: another process holds the state directory.
+  130  Interrupted (Ctrl-C) before it was done.
+"""
+
+_OF_STATUS = {
+    Status.E_INVALID: USAGE,
+    Status.E_OFFLINE: OFFLINE,
+    Status.E_TIMEOUT: OFFLINE,
+    Status.E_NOT_FOUND: UNPAIRED,
+    Status.E_BUSY: IN_USE,
+}
+
+
+class Failed(Exception):
+    """Ends the program with a line and a code."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def visible(text: str) -> str:
+    """A text of others on one line: without control, bidi and other characters that a terminal would obey."""
+    return "".join(
+        " " if character.isspace() else "\ufffd" if unicodedata.category(character)[0] == "C" else character
+        for character in text
+    )
+
+
+def emit(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False), flush=True)
+
+
+def local(moment: datetime) -> str:
+    try:
+        return moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    except (OverflowError, ValueError):
+        return moment.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def line(created_at: datetime, priority: Priority, source: str, title: str, body: str) -> str:
+    said = f"{local(created_at)}  {visible(priority):<6}  {visible(source):<6}  {visible(title)}"
+    return f"{said}: {visible(body)}" if body else said
+
+
+async def listen(device: Device, arguments: argparse.Namespace) -> int:
+    count = 0
+    loop = asyncio.get_running_loop()
+    end = None if arguments.timeout is None else loop.time() + arguments.timeout
+    stream = device.apushes()
+    while arguments.count is None or count < arguments.count:
+        left = None if end is None else end - loop.time()
+        if left is not None and left <= 0:
+            break
+        if not await stream.arrives(left):
+            break
+        push = await stream.__anext__()
+        count += 1
+        if arguments.json:
+            data = {key: value for key, value in push.raw.items() if key != "desktop"}
+            emit({"event": "notification.received", "desktop": push.desktop, "data": data})
+        else:
+            print(line(push.created_at, push.priority, push.source, push.title, push.body), flush=True)
+    await stream.aclose()
+    return OFFLINE if arguments.count is not None and count < arguments.count else DONE
+
+
+async def pair(device: Device, arguments: argparse.Namespace) -> int:
+    if arguments.show:
+        desktop = await show(device, arguments)
+    elif arguments.code is not None:
+        desktop = await device.atype_code(arguments.code, timeout=arguments.timeout)
+    else:
+        text = read_operand(arguments.text)
+        desktop = await device.ascan(text, timeout=arguments.timeout)
+    if arguments.json:
+        emit({"paired": to_json(desktop)})
+        return DONE
+    sealed = "sealed" if desktop.secure else "NOT sealed: the relay can read it"
+    print(f"Paired with {visible(desktop.name)} ({sealed}).")
+    if desktop.sas is not None:
+        print(f"Compare on both sides: {desktop.sas.digits}, {' '.join(desktop.sas.words)}")
+    return DONE
+
+
+async def show(device: Device, arguments: argparse.Namespace) -> PairedDesktop:
+    """Shows a code, and waits until a desktop has scanned it."""
+    stream = device.aevents("pairing.changed")
+    stream.listen()
+    offer: Offer = await device.ashow(timeout=arguments.timeout)
+    if arguments.json:
+        emit({"offer": to_json(offer)})
+    else:
+        print(qr.terminal(offer.payload, plain=not sys.stdout.isatty()))
+        print(f"Scan this on the desktop, before {local(offer.expires_at)}. Its text:\n{offer.payload}", flush=True)
+    async for event in stream:
+        if event.data.get("flow") != "show":
+            continue
+        if event.data.get("state") == "completed":
+            await stream.aclose()
+            return next(each for each in reversed(device.desktops()))
+        if event.data.get("state") in ("expired", "failed"):
+            reason = event.data.get("message") or event.data.get("reason") or event.data["state"]
+            raise Failed(FAILED, f"pairing failed: {reason}")
+    raise Failed(FAILED, "the device was closed")
+
+
+async def send(device: Device, arguments: argparse.Namespace) -> int:
+    body = sys.stdin.read().rstrip("\n") if arguments.body == "-" else arguments.body
+    desktop = chosen(device, arguments.to)
+    end = asyncio.get_running_loop().time() + arguments.timeout
+    await device.await_online(desktop, timeout=arguments.timeout)
+    left = max(0.001, end - asyncio.get_running_loop().time())
+    if arguments.broadcast:
+        broadcast = await device.abroadcast(arguments.title, body, desktop=desktop, timeout=left)
+        success, error, result = broadcast.success, broadcast.error, to_json(broadcast)
+    else:
+        sent = await device.asend(
+            arguments.title,
+            body,
+            icon=arguments.icon,
+            priority=arguments.priority,
+            respect_quiet_hours=not arguments.ignore_quiet_hours,
+            desktop=desktop,
+            timeout=left,
+        )
+        success, error, result = sent.success, sent.error, to_json(sent)
+    if arguments.json:
+        emit(result)
+    if not success:
+        raise Failed(FAILED, f"the desktop did not take it: {visible(error or 'it says not why')}")
+    return DONE
+
+
+async def history(device: Device, arguments: argparse.Namespace) -> int:
+    desktop = chosen(device, arguments.to)
+    end = asyncio.get_running_loop().time() + arguments.timeout
+    await device.await_online(desktop, timeout=arguments.timeout)
+    page = await device.ahistory(
+        limit=arguments.limit,
+        offset=arguments.offset,
+        unread_only=arguments.unread,
+        query=arguments.search,
+        desktop=desktop,
+        timeout=max(0.001, end - asyncio.get_running_loop().time()),
+    )
+    if arguments.json:
+        rows = [dict(each.raw) for each in page.notifications]
+        emit({"notifications": rows, "total": page.total, "unreadCount": page.unread_count})
+        return DONE
+    for each in page.notifications:
+        mark = " " if each.read else "*"
+        print(f"{mark} {line(each.created_at, each.priority, each.source, each.title, each.body)}")
+    return DONE
+
+
+def read_operand(text: str | None) -> str:
+    """The text of a code: as it is, of a file (@FILE), or of standard input."""
+    try:
+        if text is None or text == "-":
+            return sys.stdin.read().strip()
+        if text.startswith("@"):
+            return Path(text[1:]).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Failed(USAGE, f"the code cannot be read: {error}") from None
+    return text
+
+
+def chosen(device: Device, wanted: str | None) -> str | None:
+    """The id of the desktop with this name, id, or beginning of an id."""
+    desktops = device.desktops()
+    if not desktops:
+        raise Failed(UNPAIRED, "this device is not paired; python -m bellwire pair")
+    if wanted is None:
+        if len(desktops) > 1:
+            names = ", ".join(visible(each.name) for each in desktops)
+            raise Failed(UNPAIRED, f"several desktops are paired; say which with --to: {names}")
+        return desktops[0].id
+    exact = [each.id for each in desktops if wanted in (each.id, each.name)]
+    found = exact or [each.id for each in desktops if each.id.startswith(wanted)]
+    if len(found) != 1:
+        raise Failed(UNPAIRED, "no such desktop is paired" if not found else "several desktops are meant by --to")
+    return found[0]
+
+
+def positive(kind: Callable[[str], Any], least: float, most: float) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = None
+        if value is None or not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is no number from {least:g} to {most:g}")
+        return value
+
+    return read
+
+
+def parser() -> argparse.ArgumentParser:
+    shape = argparse.RawDescriptionHelpFormatter
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--state-dir", metavar="DIR", help="where keys and database are kept; :memory: keeps nothing")
+    common.add_argument("--ca-file", metavar="FILE", help="certificates (PEM) to trust instead of the system's")
+    common.add_argument("--json", action="store_true", help="one JSON object a line, for machines; errors too")
+    common.add_argument("-v", "--verbose", action="store_true", help="the library's log on standard error")
+    aimed = argparse.ArgumentParser(add_help=False)
+    aimed.add_argument("--to", metavar="DESKTOP", help="the desktop's name, its id or the beginning of it")
+    waiting = positive(float, 0.001, 600)
+    said = f"seconds to wait for the connection and the answer; {TIMEOUT:g} by default"
+    aimed.add_argument("--timeout", type=waiting, default=TIMEOUT, metavar="SECONDS", help=said)
+
+    top = argparse.ArgumentParser(
+        prog="python -m bellwire", description="A device on the command line.", epilog=EXIT_CODES, formatter_class=shape
+    )
+    top.add_argument("--version", action="store_true", help="the library's version")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND")
+
+    def command(name: str, run: Any, text: str, *parents: argparse.ArgumentParser) -> argparse.ArgumentParser:
+        made = commands.add_parser(
+            name, help=text, description=text, epilog=EXIT_CODES, formatter_class=shape, parents=[*parents, common]
+        )
+        made.set_defaults(run=run)
+        return made
+
+    each = command("listen", listen, "Prints what the paired desktops push, as it comes.")
+    each.add_argument("-n", "--count", type=positive(int, 1, 2**31), metavar="N", help="ends after N pushes")
+    each.add_argument("--timeout", type=positive(float, 0, 1e9), metavar="SECONDS", help="ends after so long")
+
+    each = command("pair", pair, "Pairs with a desktop: by its QR code, by one of its own, or by digits.")
+    way = each.add_mutually_exclusive_group()
+    way.add_argument("text", nargs="?", metavar="TEXT", help="what the QR code says; - standard input, @FILE a file")
+    way.add_argument("--show", action="store_true", help="shows a code for the desktop to scan")
+    way.add_argument("--code", metavar="DIGITS", help="the twelve digits that the desktop shows")
+    each.add_argument("--relay-url", metavar="URL", help="the relay at which to meet")
+    each.add_argument("--name", help="what the other side calls this one; the host name by default")
+    each.add_argument("--legacy", choices=("qr", "all", "none"), help="who may pair unsealed; qr by default")
+    each.add_argument("--timeout", type=waiting, default=60.0, metavar="SECONDS", help="seconds to wait; 60 by default")
+
+    each = command("send", send, "Shows a notification on the paired desktop.", aimed)
+    each.add_argument("title", metavar="TITLE")
+    each.add_argument("body", metavar="BODY", nargs="?", default="", help="- reads it from standard input")
+    each.add_argument("--priority", choices=[each.value for each in Priority])
+    each.add_argument("--icon", metavar="NAME")
+    each.add_argument("--ignore-quiet-hours", action="store_true", help="shown also in the desktop's quiet hours")
+    each.add_argument("--broadcast", action="store_true", help="pushes to all devices of the desktop instead")
+
+    each = command("history", history, "Shows the desktop's past notifications, the newest first.", aimed)
+    each.add_argument("-n", "--limit", type=positive(int, 1, 500), default=50, metavar="N", help="50 by default")
+    each.add_argument("--offset", type=positive(int, 0, 2**31), default=0, metavar="N")
+    each.add_argument("--unread", action="store_true", help="only those that are unread")
+    each.add_argument("--search", metavar="WORDS", help="only those with all these words; buil* begins a word")
+    return top
+
+
+async def carry_out(arguments: argparse.Namespace) -> int:
+    device = Device(
+        state_dir=arguments.state_dir,
+        ca_file=arguments.ca_file,
+        relay_url=getattr(arguments, "relay_url", None),
+        name=getattr(arguments, "name", None),
+        legacy=getattr(arguments, "legacy", None),
+    )
+    with device:
+        command: Coroutine[Any, Any, int] = arguments.run(device, arguments)
+        return await command
+
+
+def complain(arguments: argparse.Namespace, message: str, status: str | None = None) -> None:
+    if getattr(arguments, "json", False):
+        print(json.dumps({"error": message, "status": status}, ensure_ascii=False), file=sys.stderr)
+    else:
+        print(f"bellwire: {visible(message)}", file=sys.stderr)
+
+
+def main(argv: list[str] | None = None) -> int:
+    top = parser()
+    arguments = top.parse_args(argv)
+    try:
+        if arguments.version:
+            print(f"bellwire {version()}")
+            return DONE
+        if arguments.command is None:
+            top.print_help(sys.stderr)
+            return USAGE
+        if arguments.verbose:
+            import logging
+
+            logging.basicConfig(stream=sys.stderr, level=logging.DEBUG, format="%(levelname)s %(message)s")
+            log_to(logging.getLogger("bellwire"), LogLevel.DEBUG)
+        return asyncio.run(carry_out(arguments))
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Failed as failed:
+        complain(arguments, str(failed))
+        return failed.code
+    except LibraryError as error:
+        complain(arguments, str(error))
+        return FAILED
+    except BellwireError as error:
+        name = error.status.name if isinstance(error.status, Status) else str(error.status)
+        complain(arguments, str(error), f"BW_{name}")
+        return _OF_STATUS.get(Status(error.status), FAILED) if isinstance(error.status, Status) else FAILED
+    except BrokenPipeError:
+        # Who read our output has gone; nothing may be written at the end either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

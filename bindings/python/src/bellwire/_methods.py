@@ -1,0 +1,389 @@
+"""The eleven methods, typed, for a device; each also as a coroutine, with an ``a`` before its name.
+
+``desktop`` is the id of a paired desktop, None where exactly one is paired; ``timeout`` is in seconds, at most 600.
+All raise :class:`~bellwire.InvalidError` (before anything is sent), :class:`~bellwire.NotFoundError` (desktop),
+:class:`~bellwire.OfflineError`, :class:`~bellwire.CallTimeoutError` (it may still be carried out),
+:class:`~bellwire.RemoteError`, :class:`~bellwire.ProtocolError`, :class:`~bellwire.DeniedError`,
+:class:`~bellwire.UnsupportedError` and :class:`~bellwire.LimitError` (1,024 calls are under way).
+
+Five can wait for a desktop that is away: where the others raise OfflineError, they give :class:`~bellwire.Queued`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, Union
+
+from . import _wire
+from ._core import ask_async
+from ._handle import TIMEOUT, PostingHandle, milliseconds
+from ._wire import Moment, members, one
+from .models import (
+    Broadcast,
+    Cleared,
+    Deleted,
+    HistoryPage,
+    Marked,
+    Priority,
+    Queued,
+    Sent,
+    SentToMobile,
+    Settings,
+    SettingsUpdate,
+    Sort,
+)
+
+T = TypeVar("T")
+Object = Mapping[str, Any]
+
+
+def settled(read: Callable[[Any], T], status: int, result: Any) -> Union[T, Queued]:
+    """A result, or the note that it has to wait."""
+    if status == 1:
+        return Queued(str(result["id"]))
+    return read(result)
+
+
+def history_params(
+    *,
+    limit: int | None,
+    offset: int | None,
+    unread_only: bool,
+    query: str | None,
+    priority: Priority | str | None,
+    source: str | None,
+    since: Moment | None,
+    until: Moment | None,
+    sort: Sort | str | None,
+    before: str | None,
+) -> dict[str, Any]:
+    return members(
+        limit=limit,
+        offset=offset,
+        unread_only=unread_only or None,
+        query=query,
+        priority=priority,
+        source=source,
+        since=since,
+        until=until,
+        sort=sort,
+        before=before,
+    )
+
+
+def _count(value: Any) -> int:
+    return int(value["count"])
+
+
+class Methods(PostingHandle):
+    """What a device can ask of a desktop."""
+
+    def _call(
+        self, read: Callable[[Any], T], method: str, desktop: str | None, params: Object | None, timeout: float
+    ) -> T:
+        return self._ask(read, f"bw_notification_{method}", *_arguments(desktop, params, timeout))
+
+    async def _acall(
+        self, read: Callable[[Any], T], method: str, desktop: str | None, params: Object | None, timeout: float
+    ) -> T:
+        return await self._aask(read, f"bw_notification_{method}_async", *_arguments(desktop, params, timeout))
+
+    def _change(
+        self, read: Callable[[Any], T], method: str, desktop: str | None, params: Object | None, timeout: float
+    ) -> Union[T, Queued]:
+        return settled(read, *self._core.ask(f"bw_notification_{method}", *_arguments(desktop, params, timeout)))
+
+    async def _achange(
+        self, read: Callable[[Any], T], method: str, desktop: str | None, params: Object | None, timeout: float
+    ) -> Union[T, Queued]:
+        name = f"bw_notification_{method}_async"
+        return settled(read, *await ask_async(self._core, name, *_arguments(desktop, params, timeout)))
+
+    def send(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        icon: str | None = None,
+        priority: Priority | str | None = None,
+        respect_quiet_hours: bool = True,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> Sent:
+        """Shows a notification on the desktop, which keeps it and pushes it to its devices.
+
+        ``title`` has 1 to 1,024 bytes, ``body`` at most 65,536. The desktop's quiet hours silence it, unless it is
+        ``urgent`` or ``respect_quiet_hours`` is False.
+        """
+        params = members(
+            title=title,
+            body=body,
+            icon=icon,
+            priority=priority,
+            respect_quiet_hours=None if respect_quiet_hours else False,
+        )
+        return self._call(one(Sent), "send", desktop, params, timeout)
+
+    async def asend(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        icon: str | None = None,
+        priority: Priority | str | None = None,
+        respect_quiet_hours: bool = True,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> Sent:
+        """As :meth:`send`, awaited."""
+        params = members(
+            title=title,
+            body=body,
+            icon=icon,
+            priority=priority,
+            respect_quiet_hours=None if respect_quiet_hours else False,
+        )
+        return await self._acall(one(Sent), "send", desktop, params, timeout)
+
+    def send_to_mobile(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        device_id: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> SentToMobile:
+        """Has the desktop push to one of its devices; without ``device_id``, to this one."""
+        params = members(title=title, body=body, device_id=device_id, data=data)
+        return self._call(one(SentToMobile), "send_to_mobile", desktop, params, timeout)
+
+    async def asend_to_mobile(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        device_id: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> SentToMobile:
+        """As :meth:`send_to_mobile`, awaited."""
+        params = members(title=title, body=body, device_id=device_id, data=data)
+        return await self._acall(one(SentToMobile), "send_to_mobile", desktop, params, timeout)
+
+    def broadcast(
+        self, title: str, body: str = "", *, desktop: str | None = None, timeout: float = TIMEOUT
+    ) -> Broadcast:
+        """Has the desktop push to all its devices."""
+        params = members(title=title, body=body)
+        return self._call(one(Broadcast), "broadcast", desktop, params, timeout)
+
+    async def abroadcast(
+        self, title: str, body: str = "", *, desktop: str | None = None, timeout: float = TIMEOUT
+    ) -> Broadcast:
+        """As :meth:`broadcast`, awaited."""
+        params = members(title=title, body=body)
+        return await self._acall(one(Broadcast), "broadcast", desktop, params, timeout)
+
+    def history(
+        self,
+        *,
+        limit: int | None = None,
+        offset: int | None = None,
+        unread_only: bool = False,
+        query: str | None = None,
+        priority: Priority | str | None = None,
+        source: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        sort: Sort | str | None = None,
+        before: str | None = None,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> HistoryPage:
+        """A page of the desktop's history, the newest first unless ``sort`` says otherwise.
+
+        ``limit`` is 1 to 500, by default 50. ``query``: words that all stand in title or body, ``buil*`` = words that
+        begin so. ``before``: the ``next`` of a page, for the one after it. What is beside ``limit``, ``offset`` and
+        ``unread_only`` takes a Bellwire desktop.
+        """
+        params = history_params(
+            limit=limit,
+            offset=offset,
+            unread_only=unread_only,
+            query=query,
+            priority=priority,
+            source=source,
+            since=since,
+            until=until,
+            sort=sort,
+            before=before,
+        )
+        return self._call(one(HistoryPage), "get_history", desktop, params, timeout)
+
+    async def ahistory(
+        self,
+        *,
+        limit: int | None = None,
+        offset: int | None = None,
+        unread_only: bool = False,
+        query: str | None = None,
+        priority: Priority | str | None = None,
+        source: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        sort: Sort | str | None = None,
+        before: str | None = None,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> HistoryPage:
+        """As :meth:`history`, awaited."""
+        params = history_params(
+            limit=limit,
+            offset=offset,
+            unread_only=unread_only,
+            query=query,
+            priority=priority,
+            source=source,
+            since=since,
+            until=until,
+            sort=sort,
+            before=before,
+        )
+        return await self._acall(one(HistoryPage), "get_history", desktop, params, timeout)
+
+    def mark_as_read(
+        self, notification_id: str, *, desktop: str | None = None, timeout: float = TIMEOUT
+    ) -> Union[Marked, Queued]:
+        """Marks a notification as read."""
+        params = members(notification_id=notification_id)
+        return self._change(one(Marked), "mark_as_read", desktop, params, timeout)
+
+    async def amark_as_read(
+        self, notification_id: str, *, desktop: str | None = None, timeout: float = TIMEOUT
+    ) -> Union[Marked, Queued]:
+        """As :meth:`mark_as_read`, awaited."""
+        params = members(notification_id=notification_id)
+        return await self._achange(one(Marked), "mark_as_read", desktop, params, timeout)
+
+    def mark_all_as_read(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> Union[Marked, Queued]:
+        """Marks all of the desktop's notifications as read."""
+        return self._change(one(Marked), "mark_all_as_read", desktop, None, timeout)
+
+    async def amark_all_as_read(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> Union[Marked, Queued]:
+        """As :meth:`mark_all_as_read`, awaited."""
+        return await self._achange(one(Marked), "mark_all_as_read", desktop, None, timeout)
+
+    def delete(
+        self, notification_id: str, *, desktop: str | None = None, timeout: float = TIMEOUT
+    ) -> Union[Deleted, Queued]:
+        """Deletes a notification; one that is not there is no failure."""
+        params = members(notification_id=notification_id)
+        return self._change(one(Deleted), "delete", desktop, params, timeout)
+
+    async def adelete(
+        self, notification_id: str, *, desktop: str | None = None, timeout: float = TIMEOUT
+    ) -> Union[Deleted, Queued]:
+        """As :meth:`delete`, awaited."""
+        params = members(notification_id=notification_id)
+        return await self._achange(one(Deleted), "delete", desktop, params, timeout)
+
+    def clear_all(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> Union[Cleared, Queued]:
+        """Deletes all of the desktop's notifications."""
+        return self._change(one(Cleared), "clear_all", desktop, None, timeout)
+
+    async def aclear_all(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> Union[Cleared, Queued]:
+        """As :meth:`clear_all`, awaited."""
+        return await self._achange(one(Cleared), "clear_all", desktop, None, timeout)
+
+    def unread_count(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> int:
+        """How many of the desktop's notifications are unread."""
+        return self._call(_count, "get_unread_count", desktop, None, timeout)
+
+    async def aunread_count(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> int:
+        """As :meth:`unread_count`, awaited."""
+        return await self._acall(_count, "get_unread_count", desktop, None, timeout)
+
+    def settings(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> Settings:
+        """The desktop's settings; a device's own are another thing."""
+        return self._call(one(Settings), "get_settings", desktop, None, timeout)
+
+    async def asettings(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> Settings:
+        """As :meth:`settings`, awaited."""
+        return await self._acall(one(Settings), "get_settings", desktop, None, timeout)
+
+    def update_settings(
+        self,
+        *,
+        enabled: bool | None = None,
+        quiet_hours_enabled: bool | None = None,
+        quiet_hours_start: str | None = None,
+        quiet_hours_end: str | None = None,
+        sound_enabled: bool | None = None,
+        vibration_enabled: bool | None = None,
+        show_preview: bool | None = None,
+        retention_rows: int | None = None,
+        retention_days: int | None = None,
+        revision: int | None = None,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> Union[SettingsUpdate, Queued]:
+        """Changes those of the desktop's settings that are given; the others stay.
+
+        Times of day are ``HH:mm``, local to the desktop. With ``revision`` (that of the settings on which the change is
+        based) a field that somebody else has changed since keeps its value, and is named in ``stale``.
+        """
+        params = members(
+            enabled=enabled,
+            quiet_hours_enabled=quiet_hours_enabled,
+            quiet_hours_start=quiet_hours_start,
+            quiet_hours_end=quiet_hours_end,
+            sound_enabled=sound_enabled,
+            vibration_enabled=vibration_enabled,
+            show_preview=show_preview,
+            retention_rows=retention_rows,
+            retention_days=retention_days,
+            revision=revision,
+        )
+        return self._change(one(SettingsUpdate), "update_settings", desktop, params, timeout)
+
+    async def aupdate_settings(
+        self,
+        *,
+        enabled: bool | None = None,
+        quiet_hours_enabled: bool | None = None,
+        quiet_hours_start: str | None = None,
+        quiet_hours_end: str | None = None,
+        sound_enabled: bool | None = None,
+        vibration_enabled: bool | None = None,
+        show_preview: bool | None = None,
+        retention_rows: int | None = None,
+        retention_days: int | None = None,
+        revision: int | None = None,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> Union[SettingsUpdate, Queued]:
+        """As :meth:`update_settings`, awaited."""
+        params = members(
+            enabled=enabled,
+            quiet_hours_enabled=quiet_hours_enabled,
+            quiet_hours_start=quiet_hours_start,
+            quiet_hours_end=quiet_hours_end,
+            sound_enabled=sound_enabled,
+            vibration_enabled=vibration_enabled,
+            show_preview=show_preview,
+            retention_rows=retention_rows,
+            retention_days=retention_days,
+            revision=revision,
+        )
+        return await self._achange(one(SettingsUpdate), "update_settings", desktop, params, timeout)
+
+
+def _arguments(desktop: str | None, params: Object | None, timeout: float) -> tuple[Any, ...]:
+    return (
+        _wire.optional_text(desktop, "desktop"),
+        None if params is None else _wire.dumps(params),
+        milliseconds(timeout),
+    )

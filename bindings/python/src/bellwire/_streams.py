@@ -1,0 +1,236 @@
+"""Events as something to iterate over: ``for push in device.pushes()``, and ``async for`` on asyncio's loop."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
+from typing import Any, Generic, TypeVar
+
+from . import _callbacks, _wire
+from ._core import Attachment, Core, attach
+from .errors import BellwireError, ClosedError, LimitError
+
+T = TypeVar("T")
+
+#: Events that a stream keeps for who iterates over it.
+CAPACITY = 1024
+
+
+def subscribe(core: Core, event: str, function: Callable[[bytes, bytes], None]) -> int:
+    """A subscription of the library's; its number."""
+    number = ctypes.c_uint64()
+    name = _wire.text(event, "event")
+    status = core.give("subscribe", (name,), _callbacks.EVENT, function, ctypes.byref(number))
+    if status < 0:
+        raise core.failure(status)
+    return number.value
+
+
+class Source(Generic[T]):
+    """What a stream has subscribed to, and what came and was not taken yet.
+
+    What the library keeps in its store until it is handed over, such as pushes, is taken one at a time: the
+    subscription ends inside its own callback and is made anew for the next one. So what nobody iterates to stays in the
+    store, also when the process ends. This goes only as long as nobody else on this handle takes the same events; a
+    second one would take them while this one is away.
+    """
+
+    def __init__(self, core: Core, events: tuple[str, ...], read: Callable[[Any], T], stored: str | None) -> None:
+        self.core, self.events, self.read = core, events, read
+        self.stored = stored
+        self.items: deque[T] = deque()
+        self.numbers: list[int] = []
+        self.overflowed = False
+        #: An asyncio stream that waits.
+        self.wake: Callable[[], None] | None = None
+        if stored is not None:
+            core.add_taker(self, stored)
+
+    def resume(self) -> None:
+        if not self.numbers and not self.core.closed and not self.overflowed:
+            self.numbers = [subscribe(self.core, event, self._take) for event in self.events]
+
+    def pause(self) -> None:
+        numbers, self.numbers = self.numbers, []
+        for number in numbers:
+            if not self.core.closed:
+                try:
+                    self.core.do("unsubscribe", number)
+                except BellwireError:
+                    if not self.core.closed:
+                        raise
+
+    def _take(self, _name: bytes, text: bytes) -> None:
+        self.items.append(self.read(_wire.loads(text)))
+        if len(self.items) >= CAPACITY:
+            self.overflowed = self.stored is None
+            self.pause()
+        elif self.stored is not None and self.core.takes_alone(self):
+            self.pause()
+        with self.core.condition:
+            self.core.condition.notify_all()
+        if self.wake is not None:
+            self.wake()
+
+    @property
+    def ready(self) -> bool:
+        return bool(self.items)
+
+    def pop(self) -> T:
+        return self.items.popleft()
+
+    def end(self) -> None:
+        self.core.takers.pop(self, None)
+        self.pause()
+
+    def overflow(self) -> LimitError:
+        return LimitError(f"{CAPACITY} events waited for who iterates: the stream has ended; take them faster")
+
+
+class Stream(Generic[T], Iterator[T]):
+    """Iterates over events as they come; ends when the handle is closed, or after ``timeout`` seconds without one.
+
+    Waiting dispatches: callbacks of the handle run meanwhile, on this thread, and what they raise is raised here. Ends
+    its subscription with :meth:`close`, with a ``with`` statement, or when it is not used any more.
+    """
+
+    def __init__(self, owner: object, source: Source[T], timeout: float | None) -> None:
+        self._owner, self._source, self._timeout = owner, source, timeout
+        self._ended = False
+
+    def __iter__(self) -> Stream[T]:
+        return self
+
+    def __next__(self) -> T:
+        source = self._source
+        if self._ended:
+            raise StopIteration
+        if not source.ready:
+            if source.overflowed:
+                self.close()
+                raise source.overflow()
+            try:
+                source.resume()
+                arrived = source.core.pump(lambda: source.ready, self._timeout)
+            except ClosedError:
+                arrived = False
+            if not arrived:
+                self.close()
+                raise StopIteration
+        return source.pop()
+
+    def close(self) -> None:
+        """Ends it. What has not been taken stays in the store, where the library keeps such events."""
+        if not self._ended:
+            self._ended = True
+            self._source.end()
+
+    def __enter__(self) -> Stream[T]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if not getattr(self, "_ended", True):
+            # In a fork of the process that opened it, or with a handle that is closed just now.
+            with suppress(BellwireError):
+                self.close()
+
+
+class AsyncStream(Generic[T], AsyncIterator[T]):
+    """As :class:`Stream`, on asyncio's loop, which reads the handle's file descriptor while somebody waits.
+
+    What callbacks of the handle raise meanwhile goes to the loop's exception handler.
+    """
+
+    def __init__(self, owner: object, source: Source[T], timeout: float | None) -> None:
+        self._owner, self._source, self._timeout = owner, source, timeout
+        self._attachment: Attachment | None = None
+        self._waiting = False
+        self._ended = False
+
+    def __aiter__(self) -> AsyncStream[T]:
+        return self
+
+    async def __anext__(self) -> T:
+        source = self._source
+        if self._ended:
+            raise StopAsyncIteration
+        if not source.ready:
+            if source.overflowed:
+                await self.aclose()
+                raise source.overflow()
+            if not await self.arrives(self._timeout):
+                await self.aclose()
+                raise StopAsyncIteration
+        return source.pop()
+
+    def listen(self) -> None:
+        """Takes events from now on."""
+        if self._attachment is None:
+            self._attachment = attach(self._source.core)
+        self._source.resume()
+
+    async def arrives(self, timeout: float | None) -> bool:
+        """Waits for one, at most so many seconds; whether there is one."""
+        source = self._source
+        if self._waiting:
+            raise RuntimeError("the stream is awaited already; each task takes a stream of its own")
+        if source.core.closed:
+            return source.ready
+        self.listen()
+        arrived = asyncio.Event()
+        attachment = self._attachment
+
+        def wake() -> None:
+            if attachment is not None:
+                attachment.soon(arrived.set)
+
+        source.wake = wake
+        source.core.at_close.add(wake)
+        self._waiting = True
+        try:
+            while not source.ready and not source.core.closed:
+                arrived.clear()
+                if timeout is None:
+                    await arrived.wait()
+                else:
+                    await asyncio.wait_for(arrived.wait(), timeout)
+        except asyncio.TimeoutError:
+            pass
+        finally:
+            self._waiting = False
+            source.wake = None
+            source.core.at_close.discard(wake)
+        return source.ready
+
+    def forget(self) -> None:
+        """Lets go of what came and was not taken."""
+        self._source.items.clear()
+
+    async def aclose(self) -> None:
+        """Ends it."""
+        if not self._ended:
+            self._ended = True
+            if self._attachment is not None:
+                self._attachment.release()
+                self._attachment = None
+            self._source.end()
+
+    async def __aenter__(self) -> AsyncStream[T]:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def __del__(self) -> None:
+        if not getattr(self, "_ended", True):
+            self._ended = True
+            with suppress(BellwireError):
+                if self._attachment is not None:
+                    self._attachment.soon(self._attachment.release)
+                self._source.end()

@@ -1,0 +1,440 @@
+"""What a person sees and answers: the alerts of pushes, and the program's own reminders."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Optional, Union
+
+from . import _callbacks, _wire
+from ._core import ask_async
+from ._handle import TIMEOUT, milliseconds
+from ._signatures import Presentation
+from ._wire import INT64, Moment, WireEnum, decode, list_of, members, one, to_json, wire
+from .inbox import Room
+from .models import Push
+
+
+@wire
+class AuthorizationStatus(WireEnum):
+    """Whether the person wants alerts."""
+
+    NOT_DETERMINED = "notDetermined"
+    AUTHORIZED = "authorized"
+    DENIED = "denied"
+    #: Quietly, without having been asked.
+    PROVISIONAL = "provisional"
+    #: Until a time.
+    EPHEMERAL = "ephemeral"
+
+
+@wire
+class AlertLevel(WireEnum):
+    """How much an alert presses."""
+
+    PASSIVE = "passive"
+    ACTIVE = "active"
+    TIME_SENSITIVE = "timeSensitive"
+
+
+@wire
+@dataclass(frozen=True)
+class Authorization:
+    """Whether alerts are shown. ``advice``: ``explain``, ``settings``, ``register`` or ``upgrade``."""
+
+    status: AuthorizationStatus
+    advice: Optional[str] = None
+    until: Optional[datetime] = None
+
+
+@wire
+@dataclass(frozen=True)
+class Presenter:
+    """Who shows alerts."""
+
+    kind: str
+    ready: bool = False
+    server: Optional[str] = None
+    capabilities: tuple[str, ...] = ()
+    problem: Optional[str] = None
+
+
+@wire
+@dataclass(frozen=True)
+class AlertsState:
+    """The state of alerts."""
+
+    authorization: Authorization
+    presenter: Presenter
+    in_front: bool = False
+    badge: int = 0
+    #: Alerts on their way.
+    waiting: int = 0
+    counters: Mapping[str, int] = field(default_factory=dict)
+
+
+@wire
+@dataclass(frozen=True)
+class Alert:
+    """An alert. A new one takes the place of the one with its id; a reminder without an id is given one."""
+
+    id: str = ""
+    title: str = ""
+    subtitle: Optional[str] = None
+    body: Optional[str] = None
+    badge: Optional[int] = None
+    #: ``default``, a name of the sound theme, or a path.
+    sound: Optional[str] = None
+    category: Optional[str] = None
+    thread: Optional[str] = None
+    user_info: Optional[Mapping[str, Any]] = None
+    deep_link: Optional[str] = None
+    #: Paths of images; the first is shown.
+    attachments: tuple[str, ...] = ()
+    level: Optional[AlertLevel] = None
+
+
+@wire
+@dataclass(frozen=True)
+class DeliveredAlert:
+    """An alert that was shown, and neither answered nor taken away."""
+
+    alert: Alert
+    shown_at: datetime
+    #: None: a reminder's.
+    desktop: Optional[str] = None
+    reminder: bool = False
+
+
+@wire
+@dataclass(frozen=True)
+class AlertSettings:
+    """The device's own settings, which no desktop sees. A source or category that is not named is on."""
+
+    enabled: bool = True
+    quiet_hours_enabled: bool = False
+    quiet_hours_start: str = "22:00"
+    quiet_hours_end: str = "08:00"
+    sound_enabled: bool = True
+    #: False = the title alone.
+    show_preview: bool = True
+    sources: Mapping[str, bool] = field(default_factory=dict)
+    categories: Mapping[str, bool] = field(default_factory=dict)
+
+
+@wire
+@dataclass(frozen=True)
+class AlertAction:
+    """A button of an alert, or with ``kind="reply"`` a field for a text."""
+
+    id: str
+    title: str
+    kind: str = "button"
+    placeholder: Optional[str] = None
+    foreground: bool = False
+    destructive: bool = False
+
+
+@wire
+@dataclass(frozen=True)
+class AlertCategory:
+    """A kind of alert, with its actions."""
+
+    id: str
+    actions: tuple[AlertAction, ...] = ()
+
+
+@wire
+@dataclass(frozen=True)
+class AlertRequest:
+    """What :meth:`Alerts.on_present` is to show, or with ``withdraw`` to take away."""
+
+    alert: Alert
+    desktop: Optional[str] = None
+    actions: tuple[AlertAction, ...] = ()
+    #: A sum of :class:`~bellwire.Presentation`.
+    presentation: int = 0
+    quietly: bool = False
+    #: The path of the image that was fetched.
+    image: Optional[str] = None
+    reminder: bool = False
+    withdraw: bool = False
+
+
+@wire
+@dataclass(frozen=True)
+class Response:
+    """What a person did with an alert. ``user_info`` and ``deep_link`` are as they came: data for the program alone."""
+
+    id: str
+    #: ``default`` (a tap), ``dismiss``, ``MARK_READ_ACTION``, ``REPLY_ACTION``, or the id of another one.
+    action: str
+    title: str = ""
+    text: Optional[str] = None
+    user_info: Mapping[str, Any] = field(default_factory=dict)
+    deep_link: Optional[str] = None
+    category: Optional[str] = None
+    thread: Optional[str] = None
+    responded_at: Optional[datetime] = None
+    late: bool = False
+    #: None: a reminder's.
+    desktop: Optional[str] = None
+    push: Optional[Push] = None
+    redelivered: bool = False
+
+
+def response_of(value: Any) -> Response:
+    return decode(Response, {**value["data"], "desktop": value.get("desktop")})
+
+
+# When a reminder comes
+
+
+@dataclass(frozen=True)
+class Interval:
+    """After so many seconds, 1 to 100 years; repeating at least 60."""
+
+    seconds: float
+    repeats: bool = False
+
+
+@dataclass(frozen=True)
+class At:
+    """At a moment; one that is past comes at once."""
+
+    at: Moment
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """When the local time matches all that is given; ``weekday`` is 1 (Monday) to 7."""
+
+    year: Optional[int] = None
+    month: Optional[int] = None
+    day: Optional[int] = None
+    weekday: Optional[int] = None
+    hour: Optional[int] = None
+    minute: Optional[int] = None
+    second: Optional[int] = None
+    repeats: bool = False
+
+
+@dataclass(frozen=True)
+class Region:
+    """By what :meth:`Reminders.position` says: degrees and metres (10 to 1,000,000)."""
+
+    latitude: float
+    longitude: float
+    radius_m: float
+    #: ``enter``, ``exit`` or ``both``.
+    on: str = "enter"
+    repeats: bool = False
+
+
+Trigger = Union[Interval, At, Calendar, Region]
+_TYPES: dict[type, str] = {Interval: "interval", At: "moment", Calendar: "calendar", Region: "region"}
+
+
+@dataclass(frozen=True)
+class Reminder:
+    """A reminder that is kept. ``next_at`` is when it comes, where a time is known."""
+
+    alert: Alert
+    #: As the library has it; None = at once.
+    trigger: Optional[Mapping[str, Any]] = None
+    next_at: Optional[datetime] = None
+
+
+def _reminder(value: Any) -> Reminder:
+    moment = value.get("nextAt")
+    return Reminder(decode(Alert, value), value.get("trigger"), None if moment is None else _wire.moment(moment))
+
+
+def _trigger(trigger: Trigger) -> dict[str, Any]:
+    # "radius_m" is so on the wire.
+    found = to_json(trigger)
+    if "radiusM" in found:
+        found["radius_m"] = found.pop("radiusM")
+    return {"type": _TYPES[type(trigger)], **found}
+
+
+class Alerts(Room):
+    """What a person sees: ``device.alerts``.
+
+    With the option ``alerts="none"`` nothing of it happens, and requests, reminders and badges raise
+    :class:`~bellwire.UnsupportedError`. All may raise :class:`~bellwire.StoreError`.
+    """
+
+    def state(self) -> AlertsState:
+        """Authorization, who shows alerts, the badge, and counters."""
+        return self._ask(one(AlertsState), "bw_alerts_state")
+
+    def request(self, *, provisional: bool = False, timeout: float = TIMEOUT) -> Authorization:
+        """Asks for the permission to alert, and waits for the answer: at most ``timeout`` seconds.
+
+        ``provisional``: quietly, without a question. The callback of :meth:`on_authorize` is called where somebody
+        dispatches, so this belongs on another thread then; or await :meth:`arequest`. Raises
+        :class:`~bellwire.DeniedError` (refused, now or before), :class:`~bellwire.CallTimeoutError` (the answer counts
+        when it comes), :class:`~bellwire.OfflineError` (no notification server), :class:`~bellwire.UnsupportedError`.
+        """
+        return self._ask(one(Authorization), "bw_alerts_request", _request(provisional), milliseconds(timeout))
+
+    async def arequest(self, *, provisional: bool = False, timeout: float = TIMEOUT) -> Authorization:
+        """As :meth:`request`, awaited."""
+        arguments = (_request(provisional), milliseconds(timeout))
+        return one(Authorization)((await ask_async(self._core, "bw_alerts_request_async", *arguments))[1])
+
+    def authorize(self, status: AuthorizationStatus | str, until: Moment | None = None) -> None:
+        """Sets the authorization: the answer to :meth:`on_authorize`, or what a page of settings says.
+
+        ``until``: when ``ephemeral`` ends.
+        """
+        moment = 0 if until is None else _wire.integer(_wire.milliseconds(until), "until_ms", INT64)
+        self._core.do("bw_alerts_authorize", _wire.text(str(status), "status"), ctypes.c_int64(moment))
+
+    def on_authorize(self, callback: Callable[[str], object] | None) -> None:
+        """Sets who asks the person, with the program's name; None = nobody. It returns at once: the answer is given by
+        :meth:`authorize`, then or later."""
+
+        def call(text: bytes) -> None:
+            assert callback is not None
+            callback(str(_wire.loads(text).get("name", "")))
+
+        self._hook("bw_alerts_on_authorize", _callbacks.AUTHORIZE, None if callback is None else call)
+
+    def on_will_present(self, callback: Callable[[AlertRequest], Presentation] | None) -> None:
+        """Sets who says how an alert is shown while the program is in front; None = nobody, and all of it is.
+
+        The answer has to come within 500 ms.
+        """
+
+        def call(text: bytes) -> int:
+            assert callback is not None
+            return int(callback(decode(AlertRequest, _wire.loads(text))))
+
+        self._hook("bw_alerts_on_will_present", _callbacks.WILL_PRESENT, None if callback is None else call)
+
+    def on_present(self, callback: Callable[[AlertRequest], object] | None) -> None:
+        """With ``alerts="host"``: sets who shows alerts. One that raises or returns False has not shown it: it is tried
+        again, for a minute. What the person does goes to :meth:`respond`."""
+
+        def call(text: bytes) -> int:
+            assert callback is not None
+            return 1 if callback(decode(AlertRequest, _wire.loads(text))) is False else 0
+
+        self._hook("bw_alerts_on_present", _callbacks.PRESENT, None if callback is None else call)
+
+    def _hook(self, name: str, thunk: Any, call: Callable[[bytes], Any] | None) -> None:
+        if call is None:
+            self._core.do(name, type(thunk)(), None, _callbacks.DESTROY)
+        else:
+            status = self._core.give(name, (), thunk, call)
+            if status < 0:
+                raise self._core.failure(status)
+
+    def in_front(self, in_front: bool) -> None:
+        """Says whether the program is in front of the user; at first it is not."""
+        self._core.do("bw_alerts_in_front", int(bool(in_front)))
+
+    def respond(self, alert_id: str, action: str, *, text: str | None = None, desktop: str | None = None) -> None:
+        """With ``alerts="host"``: what the person did. ``desktop`` is the alert's, ``text`` that of a reply.
+
+        Raises :class:`~bellwire.NotFoundError` (no such alert was shown, or it was answered),
+        :class:`~bellwire.InvalidError` (no such action).
+        """
+        self._core.do(
+            "bw_alerts_respond",
+            _wire.optional_text(desktop, "desktop"),
+            _wire.text(alert_id, "id"),
+            _wire.text(action, "action"),
+            _wire.optional_text(text, "text"),
+        )
+
+    def categories(self, categories: Iterable[AlertCategory]) -> None:
+        """Registers the categories of alerts, in place of those before: at most 64, of 8 actions."""
+        self._core.do("bw_alerts_categories", _wire.dumps([to_json(each) for each in categories], "categories"))
+
+    def settings(self) -> AlertSettings:
+        """The device's own settings."""
+        return self._ask(one(AlertSettings), "bw_alerts_settings")
+
+    def set_settings(
+        self,
+        *,
+        enabled: bool | None = None,
+        quiet_hours_enabled: bool | None = None,
+        quiet_hours_start: str | None = None,
+        quiet_hours_end: str | None = None,
+        sound_enabled: bool | None = None,
+        show_preview: bool | None = None,
+        sources: Mapping[str, Optional[bool]] | None = None,
+        categories: Mapping[str, Optional[bool]] | None = None,
+    ) -> AlertSettings:
+        """Changes those that are given, and gives all; of sources and categories those named (None = as at first)."""
+        changes = members(
+            enabled=enabled,
+            quiet_hours_enabled=quiet_hours_enabled,
+            quiet_hours_start=quiet_hours_start,
+            quiet_hours_end=quiet_hours_end,
+            sound_enabled=sound_enabled,
+            show_preview=show_preview,
+            sources=sources,
+            categories=categories,
+        )
+        return self._ask(one(AlertSettings), "bw_alerts_set_settings", _wire.dumps(changes, "settings"))
+
+    def delivered(self) -> tuple[DeliveredAlert, ...]:
+        """Those that were shown and neither answered nor taken away, the newest first, at most 500."""
+        return self._ask(list_of(DeliveredAlert), "bw_alerts_delivered")
+
+    def remove(self, alert_id: str | None = None, *, thread: str | None = None, desktop: str | None = None) -> None:
+        """Takes shown alerts away: that of an id (with its desktop), those of a thread, or all with neither.
+
+        Raises :class:`~bellwire.NotFoundError` (of an id).
+        """
+        self._core.do("bw_alerts_remove", *map(_wire.optional_text, (desktop, alert_id, thread), _NAMES))
+
+    def badge(self, number: int) -> None:
+        """Sets the badge, until ``unread.changed`` sets it anew; 0 clears it."""
+        self._core.do("bw_alerts_badge", ctypes.c_int64(_wire.integer(number, "badge", INT64)))
+
+
+class Reminders(Room):
+    """The program's own alerts, at a time or a place: ``device.reminders``. At most 500, in the store."""
+
+    def add(self, alert: Alert, trigger: Trigger | None = None) -> Reminder:
+        """Adds a reminder, or replaces the one with its id; ``trigger`` None = at once.
+
+        Raises :class:`~bellwire.InvalidError` (also for a time that never comes), :class:`~bellwire.LimitError`.
+        """
+        value = {key: each for key, each in to_json(alert).items() if each not in ("", []) or key in ("title", "body")}
+        if trigger is not None:
+            value["trigger"] = _trigger(trigger)
+        return self._ask(_reminder, "bw_reminder_add", _wire.dumps(value, "reminder"))
+
+    def list(self) -> tuple[Reminder, ...]:
+        """Those still to come, the next first, those of regions last."""
+        return self._ask(lambda found: tuple(map(_reminder, found)), "bw_reminder_list")
+
+    def remove(self, reminder_id: str | None = None, *, thread: str | None = None) -> None:
+        """Takes out that of an id, those of a thread, or all with neither; what was shown stays.
+
+        Raises :class:`~bellwire.NotFoundError` (of an id).
+        """
+        self._core.do("bw_reminder_remove", *map(_wire.optional_text, (reminder_id, thread), _NAMES[1:]))
+
+    def position(self, latitude: float, longitude: float, accuracy_m: float = 0.0) -> None:
+        """Says where the device is, in degrees, and how uncertain that is, in metres.
+
+        Raises :class:`~bellwire.InvalidError` (no such place).
+        """
+        self._core.do("bw_reminder_position", float(latitude), float(longitude), float(accuracy_m))
+
+
+_NAMES = ("desktop", "id", "thread")
+
+
+def _request(provisional: bool) -> bytes | None:
+    return _wire.dumps({"provisional": True}) if provisional else None

@@ -1,0 +1,296 @@
+"""The desktop's part: shows pairing codes, keeps the history, answers the methods, pushes to its devices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from . import _wire
+from ._handle import TIMEOUT, PostingHandle, milliseconds
+from ._methods import history_params
+from ._wire import Moment, list_of, members, one
+from .device import StrPath, common_options
+from .models import (
+    Allowance,
+    Broadcast,
+    HistoryPage,
+    Offer,
+    PairedDevice,
+    Permissions,
+    Priority,
+    PushToken,
+    Sort,
+    TypedCode,
+)
+from .states import DesktopState
+
+Flow = Literal["offer", "scan", "code"]
+
+
+class Desktop(PostingHandle):
+    """A desktop. It stays offline until :meth:`start`, or until it offers pairing; needs ``relay_url`` or ``relay``.
+
+    ::
+
+        with bellwire.Desktop(relay={"listen": "192.168.1.5:9001"}) as desktop:
+            print(bellwire.qr.terminal(desktop.offer().payload))
+            desktop.run()
+
+    ``relay_url``
+        The relay that it registers at, and names in its pairing codes.
+    ``relay``
+        Options of a relay that it carries itself, such as ``{"listen": "0.0.0.0:9001"}``.
+    ``signaling_url``
+        What the codes name instead, when devices reach that relay under another URL.
+    ``confirm``
+        Every device waits for :meth:`confirm`; by default only those that cannot prove that they have seen the code.
+    ``legacy``
+        What such a device may do: ``"qr"`` (default) and ``"all"`` pair, ``"none"`` nothing.
+    ``max_commands_per_second``
+        Of one device: 1 to 100,000, default 200.
+
+    The others, and the exceptions, are as for :class:`~bellwire.Device`.
+    """
+
+    _role = "desktop"
+
+    def __init__(
+        self,
+        *,
+        state_dir: StrPath | None = None,
+        name: str | None = None,
+        platform: str | None = None,
+        relay_url: str | None = None,
+        relay: Mapping[str, Any] | None = None,
+        signaling_url: str | None = None,
+        confirm: bool | None = None,
+        keys: Literal["file", "secret-service"] | None = None,
+        ca_file: StrPath | None = None,
+        legacy: Literal["qr", "all", "none"] | None = None,
+        follow_system: bool | None = None,
+        max_commands_per_second: int | None = None,
+        threaded: bool = False,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(
+            common_options(
+                state_dir,
+                ca_file,
+                threaded,
+                options,
+                name=name,
+                platform=platform,
+                relay_url=relay_url,
+                relay=relay,
+                signaling_url=signaling_url,
+                confirm=confirm,
+                keys=keys,
+                legacy=legacy,
+                follow_system=follow_system,
+                max_commands_per_second=max_commands_per_second,
+            )
+        )
+
+    def start(self) -> None:
+        """Starts its relay, if it carries one, and goes online. Does not wait. Idempotent.
+
+        Raises :class:`~bellwire.NetworkError` (the relay's address is in use), :class:`~bellwire.InvalidError`
+        (neither ``relay`` nor ``relay_url``).
+        """
+        super().start()
+
+    def state(self) -> DesktopState:
+        """Who it is, its connections, its relay, unread count and counters."""
+        return self._ask(one(DesktopState), "state")
+
+    # Pairing
+
+    def offer(self, *, timeout: float = TIMEOUT) -> Offer:
+        """Begins to offer pairing for 5 minutes; a newer offer replaces it. Starts the desktop.
+
+        Waits at most ``timeout`` seconds until a relay has it registered. Raises :class:`~bellwire.OfflineError` or
+        :class:`~bellwire.CallTimeoutError` (no relay), :class:`~bellwire.NetworkError`.
+        """
+        return self._ask(one(Offer), "offer", milliseconds(timeout))
+
+    async def aoffer(self, *, timeout: float = TIMEOUT) -> Offer:
+        """As :meth:`offer`, awaited."""
+        return await self._aask(one(Offer), "offer_async", milliseconds(timeout))
+
+    def scan(self, qr_text: str) -> PairedDevice:
+        """Scans the code that a device shows: its text. Gives who shows it; :meth:`confirm` within 30 s pairs with it.
+
+        The rest is told as ``pairing.changed``. Raises :class:`~bellwire.PairingError`,
+        :class:`~bellwire.NetworkError`.
+        """
+        return self._ask(one(PairedDevice), "scan", _wire.text(qr_text, "qr_text"))
+
+    def code(self, *, timeout: float = TIMEOUT) -> TypedCode:
+        """Shows digits to be typed, for 5 minutes; starts the desktop. Three wrong ones burn them.
+
+        Raises :class:`~bellwire.OfflineError` or :class:`~bellwire.CallTimeoutError` (no relay),
+        :class:`~bellwire.PairingError`, :class:`~bellwire.NetworkError`.
+        """
+        return self._ask(one(TypedCode), "code", milliseconds(timeout))
+
+    async def acode(self, *, timeout: float = TIMEOUT) -> TypedCode:
+        """As :meth:`code`, awaited."""
+        return await self._aask(one(TypedCode), "code_async", milliseconds(timeout))
+
+    def cancel_pairing(self, flow: Flow | None = None) -> None:
+        """Ends a flow, or all. None under way is fine."""
+        self._core.do("pairing_cancel", _wire.optional_text(flow, "flow"))
+
+    def confirm(self, accept: bool, flow: Flow | None = None) -> None:
+        """The user's answer to the device that ``pairing.changed`` has named; ``flow`` None = in the one that asks.
+
+        Raises :class:`~bellwire.NotFoundError` (nothing waits; or another device has taken its place just now).
+        """
+        self._core.do("confirm", _wire.optional_text(flow, "flow"), int(bool(accept)))
+
+    def devices(self) -> tuple[PairedDevice, ...]:
+        """The paired devices."""
+        return self._ask(list_of(PairedDevice), "devices")
+
+    def tokens(self) -> tuple[PushToken, ...]:
+        """The push tokens that the paired devices have given."""
+        return self._ask(list_of(PushToken), "tokens")
+
+    def rename(self, device: str, name: str) -> None:
+        """Gives a device another name, of 1 to 256 bytes, here only. Raises :class:`~bellwire.NotFoundError`."""
+        self._core.do("rename", _wire.text(device, "device"), _wire.text(name, "name"))
+
+    def unpair(self, device: str) -> None:
+        """Ends a pairing at once; a device that is away is told later. Raises :class:`~bellwire.NotFoundError`."""
+        self._core.do("unpair", _wire.text(device, "device"))
+
+    def unpair_all(self) -> None:
+        """Ends all pairings."""
+        self._core.do("clear")
+
+    # Permissions
+
+    def permissions(self) -> Permissions:
+        """What devices may do."""
+        return self._ask(one(Permissions), "permissions")
+
+    def allow(self, device: str, skill: str, allowance: Allowance | str) -> None:
+        """How far a device may go with a skill, such as ``notification``, from now on.
+
+        What is refused raises :class:`~bellwire.DeniedError` there. Raises :class:`~bellwire.NotFoundError`.
+        """
+        self._core.do(
+            "allow", _wire.text(device, "device"), _wire.text(skill, "skill"), _wire.text(str(allowance), "allowance")
+        )
+
+    def enable_skill(self, skill: str, enabled: bool) -> None:
+        """Switches a skill off or on for all devices. Raises :class:`~bellwire.NotFoundError`."""
+        self._core.do("skill_enable", _wire.text(skill, "skill"), int(bool(enabled)))
+
+    # Notifications
+
+    def notify(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        priority: Priority | str | None = None,
+        device_id: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        collapse_key: str | None = None,
+        expires_at: Moment | None = None,
+        timeout: float = TIMEOUT,
+    ) -> Broadcast:
+        """A notification of the desktop's own: kept in its history and pushed to its devices, or to ``device_id``.
+
+        Delivered = the device has said within 2 s that it has it; for the others it waits, for 30 days or until
+        ``expires_at``. One with a ``collapse_key`` takes the place of the one before it. Raises
+        :class:`~bellwire.NotFoundError` (device_id), :class:`~bellwire.StoreError`,
+        :class:`~bellwire.CallTimeoutError` (kept; the push may still go out).
+        """
+        params = _notification(title, body, priority, device_id, data, collapse_key, expires_at)
+        return self._ask(one(Broadcast), "notify", params, milliseconds(timeout))
+
+    async def anotify(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        priority: Priority | str | None = None,
+        device_id: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        collapse_key: str | None = None,
+        expires_at: Moment | None = None,
+        timeout: float = TIMEOUT,
+    ) -> Broadcast:
+        """As :meth:`notify`, awaited; pushes go out in the order of the calls."""
+        params = _notification(title, body, priority, device_id, data, collapse_key, expires_at)
+        return await self._aask(one(Broadcast), "notify_async", params, milliseconds(timeout))
+
+    def history(
+        self,
+        *,
+        limit: int | None = None,
+        offset: int | None = None,
+        unread_only: bool = False,
+        query: str | None = None,
+        priority: Priority | str | None = None,
+        source: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        sort: Sort | str | None = None,
+        before: str | None = None,
+    ) -> HistoryPage:
+        """A page of the desktop's history, with the parameters of :meth:`Device.history`."""
+        params = history_params(
+            limit=limit,
+            offset=offset,
+            unread_only=unread_only,
+            query=query,
+            priority=priority,
+            source=source,
+            since=since,
+            until=until,
+            sort=sort,
+            before=before,
+        )
+        return self._ask(one(HistoryPage), "history", _wire.dumps(params))
+
+    def invoke(self, method: str, params: Mapping[str, Any] | None = None, *, timeout: float = TIMEOUT) -> Any:
+        """One of the eleven methods, such as ``notification.markAllAsRead``, for the desktop's own user.
+
+        Parameters and result as they are on the wire; devices hear of what changes. Raises
+        :class:`~bellwire.UnsupportedError` (method), :class:`~bellwire.NotFoundError`,
+        :class:`~bellwire.CallTimeoutError` (carried out; who was reached is not known in time).
+        """
+        return self._core.ask("invoke", *_invocation(method, params, timeout))[1]
+
+    async def ainvoke(self, method: str, params: Mapping[str, Any] | None = None, *, timeout: float = TIMEOUT) -> Any:
+        """As :meth:`invoke`, awaited."""
+        return await self._aask(lambda value: value, "invoke_async", *_invocation(method, params, timeout))
+
+
+def _notification(
+    title: str,
+    body: str,
+    priority: Priority | str | None,
+    device_id: str | None,
+    data: Mapping[str, Any] | None,
+    collapse_key: str | None,
+    expires_at: Moment | None,
+) -> bytes:
+    return _wire.dumps(
+        members(
+            title=title,
+            body=body,
+            priority=priority,
+            device_id=device_id,
+            data=data,
+            collapse_key=collapse_key,
+            expires_at=expires_at,
+        )
+    )
+
+
+def _invocation(method: str, params: Mapping[str, Any] | None, timeout: float) -> tuple[Any, ...]:
+    return _wire.text(method, "method"), None if params is None else _wire.dumps(params), milliseconds(timeout)

@@ -1,0 +1,370 @@
+"""The device's part: pairs with desktops, gets their pushes, calls their methods."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Optional, Union
+
+from . import _wire
+from ._handle import TIMEOUT, Subscription, milliseconds, push_of
+from ._methods import Methods
+from ._signatures import BYTES, SIZE
+from ._streams import AsyncStream, Stream
+from ._wire import list_of, one
+from .alerts import Alerts, Reminders, Response, response_of
+from .errors import InvalidError, NotFoundError, OfflineError
+from .inbox import Inbox, Queue
+from .models import Offer, PairedDesktop, Push
+from .states import DeviceState, Received
+
+StrPath = Union[str, "os.PathLike[str]"]
+Flow = Literal["scan", "show", "code"]
+
+
+def common_options(
+    state_dir: StrPath | None, ca_file: StrPath | None, threaded: bool, options: Mapping[str, Any] | None, **others: Any
+) -> dict[str, Any]:
+    """The options of a handle in JSON; the names of options are snake_case there, too."""
+    found = {name: value for name, value in others.items() if value is not None}
+    if state_dir is not None:
+        found["state_dir"] = _path(state_dir, "state_dir")
+    if ca_file is not None:
+        found["tls"] = {"ca_file": _path(ca_file, "ca_file")}
+    if threaded:
+        found["threaded"] = True
+    return {**found, **(options or {})}
+
+
+def _path(value: StrPath, field: str) -> str:
+    path = os.fspath(value)
+    if not isinstance(path, str):
+        raise TypeError(f"{field} must be a str or a path of str")
+    if "\0" in path:
+        raise InvalidError(f"{field} has a NUL character", {"field": field})
+    return path
+
+
+class Device(Methods):
+    """A device: what a phone is to a desktop, in any program. It stays offline until :meth:`start`, or a pairing.
+
+    ::
+
+        with bellwire.Device() as device:
+            device.scan(text_of_the_qr_code)
+            for push in device.pushes():
+                print(push.title)
+
+    ``state_dir``
+        Directory of keys and database; by default ``$XDG_STATE_HOME/bellwire/device``. ``":memory:"`` keeps nothing.
+        One open handle for each, in all processes.
+    ``name``, ``platform``
+        Told to the desktop; by default the host name, and ``linux``.
+    ``relay_url``
+        A ws:// or wss:// URL that is used beside those that a desktop names in its code.
+    ``keys``
+        ``"file"`` (default) or ``"secret-service"``: in the keyring of the user's session.
+    ``ca_file``
+        PEM certificates to trust instead of the system's.
+    ``legacy``
+        What a desktop that cannot prove who it is may do: pair by a ``"qr"`` code (default), ``"all"`` = also by six
+        digits, ``"none"``.
+    ``follow_system``
+        Sleeps and wakes with the machine, follows its network, looks for relays nearby; default True.
+    ``late_alerts``
+        Which pushes that come late may show an alert: ``"none"`` (default), ``"summary"``, ``"each"``.
+    ``alerts``
+        Who shows alerts: ``"none"`` (default), ``"system"`` or ``"host"``; see :class:`~bellwire.Alerts`.
+    ``application_id``, ``icon``
+        Of ``"system"`` alerts: the name of the program's .desktop file; a name of the icon theme, or a path.
+    ``images``
+        ``{"enabled": bool, "timeout_ms": int, "allow": [addresses]}``.
+    ``threaded``
+        The library runs the dispatch loop on a thread of its own, which calls the callbacks.
+    ``options``
+        Further options of the library, by their names there.
+
+    Raises :class:`~bellwire.InvalidError` (an option), :class:`~bellwire.BusyError` (the state_dir is in use),
+    :class:`~bellwire.FileError`, :class:`~bellwire.DeniedError` (permissions of the key, the keyring is locked),
+    :class:`~bellwire.StoreError`, :class:`~bellwire.LimitError` (file descriptors).
+    """
+
+    _role = "device"
+
+    def __init__(
+        self,
+        *,
+        state_dir: StrPath | None = None,
+        name: str | None = None,
+        platform: str | None = None,
+        relay_url: str | None = None,
+        keys: Literal["file", "secret-service"] | None = None,
+        ca_file: StrPath | None = None,
+        legacy: Literal["qr", "all", "none"] | None = None,
+        follow_system: bool | None = None,
+        late_alerts: Literal["none", "summary", "each"] | None = None,
+        alerts: Literal["none", "system", "host"] | None = None,
+        application_id: str | None = None,
+        icon: str | None = None,
+        images: Mapping[str, Any] | None = None,
+        threaded: bool = False,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(
+            common_options(
+                state_dir,
+                ca_file,
+                threaded,
+                options,
+                name=name,
+                platform=platform,
+                relay_url=relay_url,
+                keys=keys,
+                legacy=legacy,
+                follow_system=follow_system,
+                late_alerts=late_alerts,
+                alerts=alerts,
+                application_id=application_id,
+                icon=icon,
+                images=images,
+            )
+        )
+
+    # Rooms
+
+    @property
+    def inbox(self) -> Inbox:
+        """The desktops' history as the device knows it."""
+        return Inbox(self)
+
+    @property
+    def queue(self) -> Queue:
+        """The commands that wait for their desktops."""
+        return Queue(self)
+
+    @property
+    def alerts(self) -> Alerts:
+        """What a person sees."""
+        return Alerts(self)
+
+    @property
+    def reminders(self) -> Reminders:
+        """The program's own alerts."""
+        return Reminders(self)
+
+    # Life
+
+    def suspend(self) -> None:
+        """Before the machine sleeps: closes the connections at once. Idempotent."""
+        self._core.do("suspend")
+
+    def resume(self) -> None:
+        """After it: connects again at once. Idempotent."""
+        self._core.do("resume")
+
+    def state(self) -> DeviceState:
+        """Who it is, its connections, unread count, latest push, queue and counters."""
+        return self._ask(one(DeviceState), "state")
+
+    def wait_online(self, desktop: str | None = None, *, timeout: float = TIMEOUT) -> None:
+        """Starts the device, and waits until the desktop can be reached: at most ``timeout`` seconds.
+
+        Dispatches meanwhile. Raises :class:`~bellwire.OfflineError` when it cannot be by then,
+        :class:`~bellwire.NotFoundError` (desktop).
+        """
+        self.start()
+        source = self._source(("connection.changed",), _as_it_is)
+        source.resume()
+        try:
+            online = self._core.pump(lambda: self._is_online(desktop), timeout)
+        finally:
+            source.end()
+        if not online:
+            raise _unreached(timeout)
+
+    async def await_online(self, desktop: str | None = None, *, timeout: float = TIMEOUT) -> None:
+        """As :meth:`wait_online`, awaited."""
+        self.start()
+        loop = asyncio.get_running_loop()
+        end = loop.time() + timeout
+        stream = AsyncStream(self, self._source(("connection.changed",), _as_it_is), None)
+        try:
+            stream.listen()
+            while not self._is_online(desktop):
+                if not await stream.arrives(end - loop.time()):
+                    raise _unreached(timeout)
+                stream.forget()
+        finally:
+            await stream.aclose()
+
+    def _is_online(self, desktop: str | None) -> bool:
+        found = [each for each in self.state().connection if desktop in (None, each.desktop)]
+        if len(found) != 1:
+            message = "no such desktop is paired" if not found else "several desktops are paired: say which one"
+            raise NotFoundError(message, {"field": "desktop"})
+        return found[0].online
+
+    # Pushes
+
+    def pushes(self, *, timeout: float | None = None) -> Stream[Push]:
+        """Iterates over pushes as they come, those first that wait in the store; starts the device.
+
+        Each comes once. It ends when the device is closed, or after ``timeout`` seconds without a push. What has not
+        been iterated to stays in the store, also when the process ends, as long as this is the only one that takes
+        pushes of this device.
+        """
+        return Stream(self, self._pushes(), timeout)
+
+    def apushes(self, *, timeout: float | None = None) -> AsyncStream[Push]:
+        """As :meth:`pushes`, for ``async for`` on asyncio's own loop, without a thread."""
+        return AsyncStream(self, self._pushes(), timeout)
+
+    def _pushes(self) -> Any:
+        self.start()
+        return self._source(("notification.received",), push_of)
+
+    def on_push(self, callback: Callable[[Push], object]) -> Subscription:
+        """Calls ``callback`` for each push, inside dispatch."""
+
+        def call(_name: bytes, text: bytes) -> None:
+            callback(push_of(_wire.loads(text)))
+
+        return Subscription(self._core, "notification.received", call)
+
+    def responses(self, *, timeout: float | None = None) -> Stream[Response]:
+        """Iterates over what people do with alerts, as :meth:`pushes` does over pushes."""
+        return Stream(self, self._source(("notification.response",), response_of), timeout)
+
+    def aresponses(self, *, timeout: float | None = None) -> AsyncStream[Response]:
+        """As :meth:`responses`, for ``async for``."""
+        return AsyncStream(self, self._source(("notification.response",), response_of), timeout)
+
+    # Pairing
+
+    def scan(self, qr_text: str, *, timeout: float = TIMEOUT) -> PairedDesktop:
+        """Pairs with the desktop whose QR code says ``qr_text``, within ``timeout`` seconds; starts the device.
+
+        A code that was paired already gives that desktop again. Raises :class:`~bellwire.PairingError`, with a
+        ``reason``.
+        """
+        return self._ask(one(PairedDesktop), "bw_pairing_scan", _wire.text(qr_text, "qr_text"), milliseconds(timeout))
+
+    async def ascan(self, qr_text: str, *, timeout: float = TIMEOUT) -> PairedDesktop:
+        """As :meth:`scan`, awaited."""
+        arguments = (_wire.text(qr_text, "qr_text"), milliseconds(timeout))
+        return await self._aask(one(PairedDesktop), "bw_pairing_scan_async", *arguments)
+
+    def show(self, *, timeout: float = TIMEOUT) -> Offer:
+        """Begins to show a code for 5 minutes, for a desktop to scan; starts the device.
+
+        Waits at most ``timeout`` seconds for a relay. That a desktop has taken it comes as the event
+        ``pairing.changed``. Raises :class:`~bellwire.PairingError`.
+        """
+        return self._ask(one(Offer), "bw_pairing_show", milliseconds(timeout))
+
+    async def ashow(self, *, timeout: float = TIMEOUT) -> Offer:
+        """As :meth:`show`, awaited."""
+        return await self._aask(one(Offer), "bw_pairing_show_async", milliseconds(timeout))
+
+    def type_code(self, code: str, *, timeout: float = TIMEOUT) -> PairedDesktop:
+        """Pairs with the desktop that shows these digits, such as ``123456-789012``, at the relay of :meth:`show`.
+
+        Six digits are taken only with ``legacy="all"``. Raises :class:`~bellwire.PairingError`.
+        """
+        return self._ask(one(PairedDesktop), "bw_pairing_type", _wire.text(code, "code"), milliseconds(timeout))
+
+    async def atype_code(self, code: str, *, timeout: float = TIMEOUT) -> PairedDesktop:
+        """As :meth:`type_code`, awaited."""
+        arguments = (_wire.text(code, "code"), milliseconds(timeout))
+        return await self._aask(one(PairedDesktop), "bw_pairing_type_async", *arguments)
+
+    def cancel_pairing(self, flow: Flow | None = None) -> None:
+        """Ends a flow, or all: its calls raise PairingError with the reason ``cancelled``. None under way is fine."""
+        self._core.do("bw_pairing_cancel", _wire.optional_text(flow, "flow"))
+
+    def desktops(self) -> tuple[PairedDesktop, ...]:
+        """The paired desktops, the oldest pairing first."""
+        return self._ask(list_of(PairedDesktop), "bw_pairing_list")
+
+    def rename(self, desktop: str, name: str) -> None:
+        """Gives a desktop another name, of 1 to 256 bytes, here only. Raises :class:`~bellwire.NotFoundError`."""
+        self._core.do("bw_pairing_rename", _wire.text(desktop, "desktop"), _wire.text(name, "name"))
+
+    def unpair(self, desktop: str) -> None:
+        """Ends a pairing at once; its notifications stay in the inbox. Raises :class:`~bellwire.NotFoundError`."""
+        self._core.do("bw_pairing_unpair", _wire.text(desktop, "desktop"))
+
+    def unpair_all(self) -> None:
+        """Ends all pairings."""
+        self._core.do("bw_pairing_clear")
+
+    # Any other method
+
+    def invoke(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> Any:
+        """Any method of the desktop's (``namespace.method``): parameters and result as they are. Raises as the methods.
+
+        One of the five that can wait gives ``{"queued": True, "id": …}`` while the desktop is away.
+        """
+        return self._core.ask("invoke", *_invocation(method, params, desktop, timeout))[1]
+
+    async def ainvoke(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> Any:
+        """As :meth:`invoke`, awaited."""
+        return await self._aask(_as_it_is, "bw_device_invoke_async", *_invocation(method, params, desktop, timeout))
+
+    # Push services
+
+    def set_token(self, service: str, token: bytes) -> None:
+        """Gives the device's token of a push service, such as ``fcm``: 1 to 4,096 bytes, in each run anew.
+
+        Raises :class:`~bellwire.LimitError` (16 services), :class:`~bellwire.StoreError`.
+        """
+        if not isinstance(token, (bytes, bytearray)):
+            raise TypeError(f"token must be bytes, not {type(token).__name__}")
+        self._core.do("token", _wire.text(service, "service"), BYTES(bytes(token)), SIZE(len(token)))
+
+    def clear_token(self, service: Optional[str] = None) -> None:
+        """Takes the token of a service back, as when the user logs out; None = of all services."""
+        self._core.do("clear_token", _wire.optional_text(service, "service"))
+
+    def receive(self, service: str, payload: Mapping[str, Any]) -> Received:
+        """Takes in what a service has brought: an APNs payload or an FCM message.
+
+        Raises :class:`~bellwire.ProtocolError` (it is neither), :class:`~bellwire.LimitError` (100,000 pushes wait).
+        """
+        return self._ask(one(Received), "receive", _wire.text(service, "service"), _wire.dumps(payload, "payload"))
+
+    def complete(self, push_id: str, result: Literal["new_data", "no_data", "failed"]) -> None:
+        """Ends the work of a ``notification.silent``, within 30 s. Raises :class:`~bellwire.NotFoundError`."""
+        self._core.do("complete", _wire.text(push_id, "id"), _wire.text(result, "result"))
+
+
+def _unreached(timeout: float) -> OfflineError:
+    return OfflineError(f"the desktop could not be reached in {timeout:g} s")
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _invocation(method: str, params: Mapping[str, Any] | None, desktop: str | None, timeout: float) -> tuple[Any, ...]:
+    return (
+        _wire.optional_text(desktop, "desktop"),
+        _wire.text(method, "method"),
+        None if params is None else _wire.dumps(params),
+        milliseconds(timeout),
+    )
