@@ -527,7 +527,8 @@ def users_program(root: ThrowawayRoot, shared: Path) -> None:
     assert root.run("/tmp/app").stdout == f"{VERSION}\n"
     assert "libbellwire" not in root.run("ldd", "/tmp/app").stdout
     shutil.copytree(ROOT / "Tests/ABITests/cmake", shared / "abi/cmake", dirs_exist_ok=True)
-    shutil.copy(ROOT / "Tests/ABITests/consumer.c", shared / "abi")
+    for source in (ROOT / "Tests/ABITests").glob("consumer.*"):
+        shutil.copy(source, shared / "abi")
     root.run("cmake", "-S", "/mnt/abi/cmake", "-B", "/tmp/cmake")
     root.run("cmake", "--build", "/tmp/cmake")
     for kind in ("shared", "static"):
@@ -613,7 +614,7 @@ def users_desktop(root: ThrowawayRoot) -> None:
 
     wait_until(lambda: systemctl("is-active", "default.target") == "active\n", 15)
     systemctl("start", "bellwire-desktop")
-    said = ["journalctl", "_SYSTEMD_USER_UNIT=bellwire-desktop.service", "--output=cat"]
+    said = ["journalctl", "--identifier=bellwire", "--output=cat"]
     wait_until(lambda: "bellwire: online" in root.run(*said).stdout, 15)
     assert (root.root / "home/person/.local/state/bellwire/desktop").is_dir()
     systemctl("stop", "bellwire-desktop")
@@ -623,7 +624,7 @@ def users_desktop(root: ThrowawayRoot) -> None:
 
 def test_the_units_run_under_systemd(packages: list[Path], tmp_path: Path) -> None:
     """In a copy of this machine whose first process is systemd: the relay starts with every restriction, is used, is
-    started again when it dies, keeps its state, and a purge takes it away; a person's desktop goes through it."""
+    started again when it dies and at an upgrade, keeps its state, and a purge takes it away; a person's desktop goes through it."""
     shared = tmp_path / "shared"
     (tmp_path / "copy").mkdir()
     shutil.copytree(packages[0].parent, shared)
@@ -658,6 +659,10 @@ def test_the_units_run_under_systemd(packages: list[Path], tmp_path: Path) -> No
         died = show("MainPID")
         root.run("kill", "-KILL", died)
         wait_until(lambda: show("MainPID") not in (died, "0") and healthy(), 15)
+
+        older = show("MainPID")
+        root.run("dpkg", "--install", f"/mnt/{package(packages, 'bellwire').name}")
+        wait_until(lambda: show("MainPID") not in (older, "0") and healthy(), 15)
 
         # An option that cannot be: it says so once, and is not tried again.
         conf = root.root / "etc/bellwire/relay.conf"

@@ -88,7 +88,7 @@ License: MIT
 Requires-Python: >=3.9
 METADATA
 
-cp -a "$here"/{control,rules,not-installed,*.install,*.symbols,*.postrm,*.lintian-overrides} "$tree/debian/"
+cp -a "$here"/{control,rules,not-installed,*.install,*.symbols,*.prerm,*.postrm,*.lintian-overrides} "$tree/debian/"
 echo "3.0 (quilt)" > "$tree/debian/source/format"
 {
     cat "$here/copyright"
