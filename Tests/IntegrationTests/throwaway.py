@@ -36,7 +36,8 @@ mount -t tmpfs -o mode=1777 tmpfs root/tmp
 mount --bind "$shared" root/mnt
 mount -t sysfs -o ro sysfs root/sys
 if [ -n "$cgroup" ]; then mount -t cgroup2 cgroup2 root/sys/fs/cgroup; fi
-# Images of containers leave out manuals; here they are wanted.
+# Images of containers leave out manuals, and forbid packages to touch services; here both are wanted.
+rm -f root/usr/sbin/policy-rc.d
 for file in root/etc/dpkg/dpkg.cfg.d/*; do
     if grep -qs '^path-exclude' "$file"; then sed -i '/^path-exclude/d' "$file"; fi
 done

@@ -104,6 +104,9 @@ bellwire ($version-1) unstable; urgency=medium
  -- ${DEBFULLNAME:-The Bellwire authors} <${DEBEMAIL:-authors@bellwire.invalid}>  $(date -u -R -d "@$SOURCE_DATE_EPOCH")
 CHANGELOG
 
+# Of a file that is older than the commit the package would keep the time of this checkout.
+find "$tree" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
+
 # MARK: Build
 
 if ! (cd "$tree" && dpkg-buildpackage --build=binary --no-sign) > "$work/log" 2>&1 < /dev/null; then
