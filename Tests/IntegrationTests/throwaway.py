@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Self
 
 #: $1 is an empty directory, $2 the directory that both see (here; there it is /mnt), $3 where a cgroup of its own is.
 SETUP = r"""
@@ -35,7 +36,8 @@ mount -t tmpfs -o mode=1777 tmpfs root/tmp
 mount --bind "$shared" root/mnt
 mount -t sysfs -o ro sysfs root/sys
 if [ -n "$cgroup" ]; then mount -t cgroup2 cgroup2 root/sys/fs/cgroup; fi
-# Images of containers leave out manuals; here they are wanted.
+# Images of containers leave out manuals, and forbid packages to touch services; here both are wanted.
+rm -f root/usr/sbin/policy-rc.d
 for file in root/etc/dpkg/dpkg.cfg.d/*; do
     if grep -qs '^path-exclude' "$file"; then sed -i '/^path-exclude/d' "$file"; fi
 done
@@ -102,7 +104,12 @@ class ThrowawayRoot:
         bare = ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/tmp", "LC_ALL=C.UTF-8", "DEBIAN_FRONTEND=noninteractive"]
         done = subprocess.run(
             [*self._enter, "/usr/bin/env", "-i", *bare, *environment, *command],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, cwd="/",
+            check=False,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            cwd="/",
         )
         assert not check or done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
         return done
@@ -152,7 +159,7 @@ class ThrowawayRoot:
             for folder, _, _ in os.walk(self._cgroup, topdown=False):
                 os.rmdir(folder)
 
-    def __enter__(self) -> ThrowawayRoot:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

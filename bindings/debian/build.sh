@@ -88,7 +88,7 @@ License: MIT
 Requires-Python: >=3.9
 METADATA
 
-cp -a "$here"/{control,rules,not-installed,*.install,*.symbols,*.postrm,*.lintian-overrides} "$tree/debian/"
+cp -a "$here"/{control,rules,not-installed,*.install,*.symbols,*.prerm,*.postrm,*.lintian-overrides} "$tree/debian/"
 echo "3.0 (quilt)" > "$tree/debian/source/format"
 {
     cat "$here/copyright"
@@ -103,6 +103,9 @@ bellwire ($version-1) unstable; urgency=medium
 
  -- ${DEBFULLNAME:-The Bellwire authors} <${DEBEMAIL:-authors@bellwire.invalid}>  $(date -u -R -d "@$SOURCE_DATE_EPOCH")
 CHANGELOG
+
+# Of a file that is older than the commit the package would keep the time of this checkout.
+find "$tree" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
 
 # MARK: Build
 
