@@ -1,0 +1,158 @@
+/*
+ * bellwire-tray - Bellwire in the panel: how many notifications are unread, which they are, and who sends them.
+ *
+ * A device by default, which desktops push to; with --desktop the desktop itself. It has no thread and no timer of its
+ * own: the library is one descriptor in GTK's main loop.
+ */
+#include "model.h"
+#include "tray.h"
+
+#include <glib-unix.h>
+#include <gtk/gtk.h>
+#include <signal.h>
+#include <stdlib.h>
+
+/* Not APPLICATION_ID, which the library takes on the bus for the alerts. */
+#define INSTANCE_ID APPLICATION_ID ".Instance"
+#define DESKTOP_INSTANCE_ID APPLICATION_ID ".DesktopInstance"
+
+typedef struct {
+    GtkApplication *application;
+    gboolean is_desktop, is_background;
+    char *state_dir, *relay_url;
+    Model *model;
+    Tray *tray;
+    char *icon_dir, *program;
+    char **start_arguments;
+    int code;
+} Program;
+
+static void on_wish(TrayWish wish, gpointer data) {
+    Program *program = data;
+    switch (wish) {
+    case TRAY_PAIR: break;
+    case TRAY_HISTORY: break;
+    case TRAY_SEND: break;
+    case TRAY_QUIT: g_application_quit(G_APPLICATION(program->application)); break;
+    }
+}
+
+/* Who started it from a menu sees no terminal. */
+static void say_failure(Program *program, const char *failure) {
+    g_printerr("bellwire-tray: %s\n", failure);
+    program->code = EXIT_FAILURE;
+    GtkWidget *dialog = gtk_message_dialog_new(NULL, 0, GTK_MESSAGE_ERROR, GTK_BUTTONS_CLOSE, "Bellwire cannot start");
+    gtk_message_dialog_format_secondary_text(GTK_MESSAGE_DIALOG(dialog), "%s", failure);
+    gtk_application_add_window(program->application, GTK_WINDOW(dialog));
+    g_signal_connect(dialog, "response", G_CALLBACK(gtk_widget_destroy), NULL);
+    gtk_widget_show(dialog);
+}
+
+static gboolean on_signal(gpointer data) {
+    Program *program = data;
+    g_application_quit(G_APPLICATION(program->application));
+    return G_SOURCE_CONTINUE;
+}
+
+static char **start_arguments(Program *program) {
+    GPtrArray *arguments = g_ptr_array_new();
+    g_ptr_array_add(arguments, g_strdup(program->program));
+    g_ptr_array_add(arguments, g_strdup("--background"));
+    if (program->is_desktop) g_ptr_array_add(arguments, g_strdup("--desktop"));
+    g_ptr_array_add(arguments, g_strconcat("--state-dir=", program->state_dir, NULL));
+    if (program->relay_url) g_ptr_array_add(arguments, g_strconcat("--relay-url=", program->relay_url, NULL));
+    g_ptr_array_add(arguments, NULL);
+    return (char **)g_ptr_array_free(arguments, FALSE);
+}
+
+/* The first instance alone comes here. */
+static void begin(Program *program) {
+    const char *kind = program->is_desktop ? "desktop" : "device";
+    if (!program->state_dir)
+        program->state_dir = g_build_filename(g_get_user_state_dir(), "bellwire", kind, NULL);
+    char *failure = NULL;
+    program->model = model_new(program->is_desktop, program->state_dir, program->relay_url, &failure);
+    if (!program->model) {
+        say_failure(program, failure);
+        g_free(failure);
+        return;
+    }
+    program->icon_dir = g_strdup_printf("%s/bellwire-tray-%s", g_get_user_runtime_dir(), kind);
+    program->start_arguments = start_arguments(program);
+    TrayOptions options = {
+        .model = program->model,
+        .name = program->is_desktop ? APPLICATION_ID ".Desktop" : APPLICATION_ID,
+        .state_dir = program->state_dir,
+        .icon_dir = program->icon_dir,
+        .start_arguments = program->start_arguments,
+        .wish = on_wish,
+        .user_data = program,
+    };
+    program->tray = tray_new(&options);
+    g_application_hold(G_APPLICATION(program->application));
+}
+
+static void on_activate(GApplication *application, gpointer data) {
+    (void)application;
+    Program *program = data;
+    gboolean is_first = !program->model;
+    if (is_first) begin(program);
+}
+
+static gint on_options(GApplication *application, GVariantDict *options, gpointer data) {
+    Program *program = data;
+    if (g_variant_dict_contains(options, "version")) {
+        g_print("bellwire-tray %s\n", bw_version());
+        return EXIT_SUCCESS;
+    }
+    program->is_desktop = g_variant_dict_contains(options, "desktop");
+    program->is_background = g_variant_dict_contains(options, "background");
+    g_variant_dict_lookup(options, "state-dir", "^ay", &program->state_dir);
+    g_variant_dict_lookup(options, "relay-url", "s", &program->relay_url);
+    if (program->is_desktop) g_application_set_application_id(application, DESKTOP_INSTANCE_ID);
+    if (program->state_dir) {
+        char *absolute = g_canonicalize_filename(program->state_dir, NULL);
+        g_free(program->state_dir);
+        program->state_dir = absolute;
+    }
+    return -1;
+}
+
+static const GOptionEntry entries[] = {
+    {"desktop", 0, 0, G_OPTION_ARG_NONE, NULL, "Be the desktop: pair devices, push to them, keep the history", NULL},
+    {"state-dir", 0, 0, G_OPTION_ARG_FILENAME, NULL, "Keep keys and notifications there", "DIRECTORY"},
+    {"relay-url", 0, 0, G_OPTION_ARG_STRING, NULL, "Meet the other side at this relay", "URL"},
+    {"background", 0, 0, G_OPTION_ARG_NONE, NULL, "Open no window at the start", NULL},
+    {"version", 0, 0, G_OPTION_ARG_NONE, NULL, "Print the version", NULL},
+    {0},
+};
+
+int main(int argc, char **argv) {
+    Program program = {0};
+    /* The window manager and the dock find the .desktop file by it. */
+    g_set_prgname(APPLICATION_ID);
+    g_set_application_name("Bellwire");
+    program.program = g_file_read_link("/proc/self/exe", NULL);
+    program.application = gtk_application_new(INSTANCE_ID, (GApplicationFlags)0);
+    GApplication *application = G_APPLICATION(program.application);
+    g_application_add_main_option_entries(application, entries);
+    g_application_set_option_context_summary(application, "Shows in the panel what desktops push to this one.");
+    g_signal_connect(application, "handle-local-options", G_CALLBACK(on_options), &program);
+    g_signal_connect(application, "activate", G_CALLBACK(on_activate), &program);
+    g_unix_signal_add(SIGTERM, on_signal, &program);
+    g_unix_signal_add(SIGINT, on_signal, &program);
+
+    int code = g_application_run(application, argc, argv);
+    if (program.tray) tray_free(program.tray);
+    if (program.model) {
+        model_close(program.model);
+        g_object_unref(program.model);
+    }
+    g_object_unref(program.application);
+    g_strfreev(program.start_arguments);
+    g_free(program.icon_dir);
+    g_free(program.state_dir);
+    g_free(program.relay_url);
+    g_free(program.program);
+    return program.code ? program.code : code;
+}
