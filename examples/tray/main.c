@@ -4,7 +4,10 @@
  * A device by default, which desktops push to; with --desktop the desktop itself. It has no thread and no timer of its
  * own: the library is one descriptor in GTK's main loop.
  */
+#include "history_window.h"
 #include "model.h"
+#include "pair_window.h"
+#include "send_window.h"
 #include "tray.h"
 
 #include <glib-unix.h>
@@ -30,9 +33,9 @@ typedef struct {
 static void on_wish(TrayWish wish, gpointer data) {
     Program *program = data;
     switch (wish) {
-    case TRAY_PAIR: break;
-    case TRAY_HISTORY: break;
-    case TRAY_SEND: break;
+    case TRAY_PAIR: pair_window_present(program->application, program->model); break;
+    case TRAY_HISTORY: history_window_present(program->application, program->model, NULL, NULL); break;
+    case TRAY_SEND: send_window_present(program->application, program->model); break;
     case TRAY_QUIT: g_application_quit(G_APPLICATION(program->application)); break;
     }
 }
@@ -46,6 +49,16 @@ static void say_failure(Program *program, const char *failure) {
     gtk_application_add_window(program->application, GTK_WINDOW(dialog));
     g_signal_connect(dialog, "response", G_CALLBACK(gtk_widget_destroy), NULL);
     gtk_widget_show(dialog);
+}
+
+/* Somebody tapped an alert. */
+static void on_opened(Model *model, const char *peer, const char *id, Program *program) {
+    history_window_present(program->application, model, peer, id);
+}
+
+/* A device asks, and no window may be open for the answer. */
+static void on_pairing(Model *model, json_t *data, Program *program) {
+    if (pair_window_is_question(data)) pair_window_ask(program->application, model, data);
 }
 
 static gboolean on_signal(gpointer data) {
@@ -89,14 +102,22 @@ static void begin(Program *program) {
         .user_data = program,
     };
     program->tray = tray_new(&options);
+    g_signal_connect(program->model, "opened", G_CALLBACK(on_opened), program);
+    g_signal_connect(program->model, "pairing", G_CALLBACK(on_pairing), program);
     g_application_hold(G_APPLICATION(program->application));
 }
 
+/* Also for each further start: the program is there already, so it shows itself. */
 static void on_activate(GApplication *application, gpointer data) {
     (void)application;
     Program *program = data;
-    gboolean is_first = !program->model;
-    if (is_first) begin(program);
+    gboolean is_first = !program->tray;
+    if (is_first && program->code == 0) begin(program);
+    if (!program->tray) return;
+    gboolean is_paired = json_array_size(model_peers(program->model)) > 0;
+    if (is_first && is_paired) model_ask_for_alerts(program->model);
+    if (is_first && (program->is_background || is_paired)) return;
+    on_wish(is_paired ? TRAY_HISTORY : TRAY_PAIR, program);
 }
 
 static gint on_options(GApplication *application, GVariantDict *options, gpointer data) {
@@ -107,6 +128,9 @@ static gint on_options(GApplication *application, GVariantDict *options, gpointe
     }
     program->is_desktop = g_variant_dict_contains(options, "desktop");
     program->is_background = g_variant_dict_contains(options, "background");
+    /* The window manager and the dock find the .desktop file by it. */
+    g_set_prgname(APPLICATION_ID);
+    gdk_set_program_class(APPLICATION_ID);
     g_variant_dict_lookup(options, "state-dir", "^ay", &program->state_dir);
     g_variant_dict_lookup(options, "relay-url", "s", &program->relay_url);
     if (program->is_desktop) g_application_set_application_id(application, DESKTOP_INSTANCE_ID);
@@ -129,8 +153,7 @@ static const GOptionEntry entries[] = {
 
 int main(int argc, char **argv) {
     Program program = {0};
-    /* The window manager and the dock find the .desktop file by it. */
-    g_set_prgname(APPLICATION_ID);
+    g_set_prgname("bellwire-tray");
     g_set_application_name("Bellwire");
     program.program = g_file_read_link("/proc/self/exe", NULL);
     program.application = gtk_application_new(INSTANCE_ID, (GApplicationFlags)0);

@@ -272,19 +272,31 @@ void model_delete(Model *self, const char *peer, const char *id) {
     begun(self, self->side->delete_one(self->handle, peer, id, on_end, call, call_free), NULL, NULL);
 }
 
+static void mark_all_of(Model *self, const char *peer) {
+    Call *call = call_new(self, NULL, NULL);
+    begun(self, self->side->mark_all_read(self->handle, peer, on_end, call, call_free), NULL, NULL);
+}
+
 void model_mark_all_read(Model *self) {
-    json_t *peer;
-    gsize index;
     if (model_is_desktop(self)) {
-        Call *call = call_new(self, NULL, NULL);
-        begun(self, self->side->mark_all_read(self->handle, NULL, on_end, call, call_free), NULL, NULL);
+        mark_all_of(self, NULL);
         return;
     }
-    json_array_foreach(self->peers, index, peer) {
-        Call *call = call_new(self, NULL, NULL);
-        const char *id = json_string_value(json_object_get(peer, "id"));
-        begun(self, self->side->mark_all_read(self->handle, id, on_end, call, call_free), NULL, NULL);
-    }
+    /* Those of desktops that are paired no more are unread as well. */
+    enum { MOST = 500 };
+    GHashTable *peers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    json_t *page = model_page(self, json_pack("{s:i, s:b}", "limit", MOST, "unreadOnly", 1)), *each;
+    gsize index;
+    json_array_foreach(self->peers, index, each)
+        g_hash_table_add(peers, g_strdup(json_string_value(json_object_get(each, "id"))));
+    json_array_foreach(json_object_get(page, "notifications"), index, each)
+        g_hash_table_add(peers, g_strdup(json_string_value(json_object_get(each, "desktop"))));
+    GHashTableIter iterator;
+    gpointer peer;
+    g_hash_table_iter_init(&iterator, peers);
+    while (g_hash_table_iter_next(&iterator, &peer, NULL)) mark_all_of(self, peer);
+    g_hash_table_unref(peers);
+    json_decref(page);
 }
 
 void model_unpair(Model *self, const char *peer) {
