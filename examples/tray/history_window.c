@@ -102,11 +102,12 @@ static GtkWidget *row_new(HistoryWindow *self, json_t *row) {
     gtk_label_set_line_wrap_mode(GTK_LABEL(text), PANGO_WRAP_WORD_CHAR);
     if (*body) gtk_container_add(GTK_CONTAINER(texts), text);
     gtk_box_pack_start(GTK_BOX(line), texts, TRUE, TRUE, 0);
-    if (!is_read)
-        gtk_container_add(GTK_CONTAINER(line),
-                          row_button("object-select-symbolic", "Mark as read", G_CALLBACK(on_mark), self));
-    gtk_container_add(GTK_CONTAINER(line),
-                      row_button("edit-delete-symbolic", "Delete", G_CALLBACK(on_delete), self));
+    GtkWidget *mark = row_button("object-select-symbolic", "Mark as read", G_CALLBACK(on_mark), self);
+    /* It keeps its place in the row. */
+    gtk_widget_set_sensitive(mark, !is_read);
+    gtk_widget_set_opacity(mark, is_read ? 0 : 1);
+    gtk_container_add(GTK_CONTAINER(line), mark);
+    gtk_container_add(GTK_CONTAINER(line), row_button("user-trash-symbolic", "Delete", G_CALLBACK(on_delete), self));
 
     GtkWidget *item = gtk_list_box_row_new();
     g_object_set_data_full(G_OBJECT(item), "row", json_incref(row), (GDestroyNotify)(void (*)(void))json_decref);
@@ -352,6 +353,7 @@ static HistoryWindow *history_window_new(GtkApplication *application, Model *mod
     gtk_container_add(GTK_CONTAINER(column), gtk_separator_new(GTK_ORIENTATION_HORIZONTAL));
     gtk_box_pack_start(GTK_BOX(column), self->scrolled, TRUE, TRUE, 0);
     gtk_container_add(GTK_CONTAINER(self), column);
+    gtk_window_set_position(GTK_WINDOW(self), GTK_WIN_POS_CENTER);
     widget_close_on_escape(GTK_WINDOW(self));
     reload(self);
     gtk_widget_show_all(GTK_WIDGET(self));

@@ -53,11 +53,17 @@ static json_t *taken(bw_status status, char *json) {
     return value;
 }
 
+/* What one of the side's calls without parameters tells. */
+static json_t *told(Model *self, bw_status (*call)(void *handle, char **json)) {
+    char *json = NULL;
+    bw_status status = call(self->handle, &json);
+    return taken(status, json);
+}
+
 /* What is shown -------------------------------------------------------------------------------------------------- */
 
 static void look_at_connection(Model *self) {
-    char *json = NULL;
-    json_t *state = taken(self->side->state(self->handle, &json), json), *each, *peer;
+    json_t *state = told(self, self->side->state), *each, *peer;
     gsize index, place;
     self->is_online = FALSE;
     json_array_foreach(json_object_get(state, "connection"), index, each) {
@@ -86,8 +92,7 @@ static void look_at_connection(Model *self) {
 static gboolean look_anew(gpointer data) {
     Model *self = data;
     self->changed_source = 0;
-    char *json = NULL;
-    json_t *peers = taken(self->side->peers(self->handle, &json), json);
+    json_t *peers = told(self, self->side->peers);
     if (peers) {
         json_decref(self->peers);
         self->peers = peers;
@@ -359,8 +364,7 @@ static void on_asked(void *user_data, bw_status status, const char *json) {
 void model_ask_for_alerts(Model *self) {
     enum { PATIENCE_MS = 600000 };
     if (self->is_asking || model_is_desktop(self)) return;
-    char *json = NULL;
-    json_t *state = taken(self->side->state(self->handle, &json), json);
+    json_t *state = told(self, self->side->state);
     const char *authorization = json_string_value(json_object_get(state, "authorization"));
     if (g_strcmp0(authorization, "notDetermined") == 0) {
         Call *call = call_new(self, NULL, NULL);
@@ -371,10 +375,7 @@ void model_ask_for_alerts(Model *self) {
 
 /* Settings ------------------------------------------------------------------------------------------------------- */
 
-json_t *model_settings(Model *self) {
-    char *json = NULL;
-    return taken(self->side->settings(self->handle, &json), json);
-}
+json_t *model_settings(Model *self) { return told(self, self->side->settings); }
 
 gboolean model_set_settings(Model *self, json_t *settings) {
     char *text = json_dumps(settings, 0);

@@ -26,7 +26,7 @@ struct _PairWindow {
     /* Paired */
     GtkWidget *peers;
     /* What came of it */
-    GtkWidget *bar, *bar_title, *bar_text, *busy;
+    GtkWidget *bar, *bar_title, *bar_sas, *bar_text, *busy;
     char *flow, *peer; /* of the question, or of who was paired */
 };
 
@@ -40,13 +40,14 @@ static void clear_bar(PairWindow *self) {
     gtk_container_foreach(GTK_CONTAINER(area), (GtkCallback)(void (*)(void))gtk_widget_destroy, NULL);
 }
 
-static void fill_bar(PairWindow *self, GtkMessageType type, const char *title, const char *text) {
+static void fill_bar(PairWindow *self, GtkMessageType type, const char *title, const char *sas, const char *text) {
     clear_bar(self);
     gtk_info_bar_set_message_type(GTK_INFO_BAR(self->bar), type);
     gtk_info_bar_set_show_close_button(GTK_INFO_BAR(self->bar), type == GTK_MESSAGE_ERROR);
     gtk_label_set_text(GTK_LABEL(self->bar_title), title);
     gtk_label_set_text(GTK_LABEL(self->bar_text), text);
-    gtk_widget_set_visible(self->bar_text, *text != '\0');
+    gtk_label_set_text(GTK_LABEL(self->bar_sas), sas ? sas : "");
+    gtk_widget_set_visible(self->bar_sas, sas != NULL);
     widget_name(self->bar, title, text);
     gtk_widget_show(self->bar);
 }
@@ -61,7 +62,7 @@ static void set_busy(PairWindow *self, gboolean is_busy) {
 
 static void fail(PairWindow *self, const char *failure) {
     set_busy(self, FALSE);
-    fill_bar(self, GTK_MESSAGE_ERROR, "That did not work", failure);
+    fill_bar(self, GTK_MESSAGE_ERROR, "That did not work", NULL, failure);
 }
 
 /* "045 572 · avenue major" */
@@ -89,14 +90,12 @@ static void succeed(PairWindow *self, const char *flow, json_t *peer) {
     remember(self, flow, peer);
     char *name = text_line(json_string_value(json_object_get(peer, "name")), NAME_LIMIT);
     char *title = g_strdup_printf("Paired with %s", name), *sas = sas_text(peer);
-    char *text = sas ? g_strdup_printf("%s\nThe same digits and words stand on the other side.", sas)
-                     : g_strdup("It cannot prove who it is: what it sends is not sealed.");
-    fill_bar(self, GTK_MESSAGE_INFO, title, text);
+    fill_bar(self, GTK_MESSAGE_INFO, title, sas,
+             sas ? "The same digits and words stand on the other side." : "It cannot prove who it is: nothing is sealed.");
     GtkInfoBar *bar = GTK_INFO_BAR(self->bar);
     if (sas) gtk_info_bar_add_button(bar, "They _differ: unpair", DIFFERS);
     gtk_info_bar_add_button(bar, sas ? "They are the _same" : "_Done", SAME);
     gtk_info_bar_set_default_response(bar, SAME);
-    g_free(text);
     g_free(sas);
     g_free(title);
     g_free(name);
@@ -111,14 +110,13 @@ static void ask(PairWindow *self, const char *flow, json_t *peer) {
     remember(self, flow, peer);
     char *name = text_line(json_string_value(json_object_get(peer, "name")), NAME_LIMIT);
     char *title = g_strdup_printf("Pair with %s?", name), *sas = sas_text(peer);
-    char *text = sas ? g_strdup_printf("%s\nPair only if the same stands there.", sas)
-                     : g_strdup(json_is_true(json_object_get(peer, "secure"))
-                                    ? "Its code was read here."
-                                    : "It cannot prove that it has seen the code. Pair only what you hold in your hand.");
-    fill_bar(self, GTK_MESSAGE_QUESTION, title, text);
+    fill_bar(self, GTK_MESSAGE_QUESTION, title, sas,
+             sas ? "Pair only if the same digits and words stand there."
+             : json_is_true(json_object_get(peer, "secure"))
+                 ? "It is the device whose code was read."
+                 : "It cannot prove that it has seen the code. Pair only what you hold in your hand.");
     gtk_info_bar_add_button(GTK_INFO_BAR(self->bar), "_Refuse", REFUSE);
     gtk_info_bar_add_button(GTK_INFO_BAR(self->bar), "_Pair", PAIR);
-    g_free(text);
     g_free(sas);
     g_free(title);
     g_free(name);
@@ -130,7 +128,7 @@ static void on_bar(GtkInfoBar *bar, gint response, PairWindow *self) {
     clear_bar(self);
     if (response == DIFFERS && self->peer) {
         model_unpair(self->model, self->peer);
-        fill_bar(self, GTK_MESSAGE_WARNING, "Unpaired",
+        fill_bar(self, GTK_MESSAGE_WARNING, "Unpaired", NULL,
                  "Somebody in between may have answered. Pair again with a new code, and compare once more.");
     } else if (response == PAIR || response == REFUSE) {
         if (!model_confirm(self->model, self->flow, response == PAIR))
@@ -566,6 +564,19 @@ static void on_page(GObject *stack, GParamSpec *property, PairWindow *self) {
     if (g_strcmp0(page, "type") == 0) gtk_widget_grab_focus(self->type_entry);
 }
 
+/* Alt+1 to Alt+4, as tabs have them elsewhere. */
+static gboolean on_key(GtkWidget *window, GdkEventKey *event, PairWindow *self) {
+    (void)window;
+    GList *pages = gtk_container_get_children(GTK_CONTAINER(self->stack));
+    GtkWidget *page = NULL;
+    if ((event->state & gtk_accelerator_get_default_mod_mask()) == GDK_MOD1_MASK && event->keyval >= GDK_KEY_1)
+        page = g_list_nth_data(pages, event->keyval - GDK_KEY_1);
+    g_list_free(pages);
+    if (!page) return GDK_EVENT_PROPAGATE;
+    gtk_stack_set_visible_child(GTK_STACK(self->stack), page);
+    return GDK_EVENT_STOP;
+}
+
 static void pair_window_dispose(GObject *object) {
     PairWindow *self = TRAY_PAIR_WINDOW(object);
     if (!self->is_closed) {
@@ -593,6 +604,7 @@ static void pair_window_init(PairWindow *self) { (void)self; }
 
 static void add_bar(PairWindow *self, GtkWidget *column) {
     self->bar = gtk_info_bar_new();
+    gtk_orientable_set_orientation(GTK_ORIENTABLE(self->bar), GTK_ORIENTATION_VERTICAL);
     gtk_widget_set_no_show_all(self->bar, TRUE);
     GtkWidget *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
     self->bar_title = widget_label("", "row-title");
@@ -603,7 +615,11 @@ static void add_bar(PairWindow *self, GtkWidget *column) {
     gtk_label_set_max_width_chars(GTK_LABEL(self->bar_text), 40);
     gtk_label_set_selectable(GTK_LABEL(self->bar_text), TRUE);
     gtk_widget_set_can_focus(self->bar_text, FALSE);
+    self->bar_sas = widget_label("", "digits");
+    gtk_label_set_selectable(GTK_LABEL(self->bar_sas), TRUE);
+    gtk_widget_set_can_focus(self->bar_sas, FALSE);
     gtk_container_add(GTK_CONTAINER(texts), self->bar_title);
+    gtk_container_add(GTK_CONTAINER(texts), self->bar_sas);
     gtk_container_add(GTK_CONTAINER(texts), self->bar_text);
     gtk_widget_show_all(texts);
     gtk_container_add(GTK_CONTAINER(gtk_info_bar_get_content_area(GTK_INFO_BAR(self->bar))), texts);
@@ -612,7 +628,7 @@ static void add_bar(PairWindow *self, GtkWidget *column) {
 }
 
 static PairWindow *pair_window_new(GtkApplication *application, Model *model) {
-    PairWindow *self = g_object_new(TYPE_PAIR_WINDOW, "application", application, "title", "Pair", "icon-name",
+    PairWindow *self = g_object_new(TYPE_PAIR_WINDOW, "application", application, "icon-name",
                                     APPLICATION_ID, "default-width", 500, "default-height", 500, NULL);
     gboolean is_desktop = model_is_desktop(model);
     self->model = g_object_ref(model);
@@ -627,8 +643,10 @@ static PairWindow *pair_window_new(GtkApplication *application, Model *model) {
 
     GtkWidget *header = gtk_header_bar_new(), *switcher = gtk_stack_switcher_new();
     gtk_stack_switcher_set_stack(GTK_STACK_SWITCHER(switcher), stack);
+    gtk_header_bar_set_title(GTK_HEADER_BAR(header), "Pair"); /* becomes the window's */
     gtk_header_bar_set_custom_title(GTK_HEADER_BAR(header), switcher);
     gtk_header_bar_set_show_close_button(GTK_HEADER_BAR(header), TRUE);
+    gtk_header_bar_set_decoration_layout(GTK_HEADER_BAR(header), ":close");
     self->busy = gtk_spinner_new();
     gtk_widget_set_no_show_all(self->busy, TRUE);
     widget_name(self->busy, "Pairing", NULL);
@@ -640,10 +658,12 @@ static PairWindow *pair_window_new(GtkApplication *application, Model *model) {
     add_bar(self, column);
     gtk_container_add(GTK_CONTAINER(self), column);
     fill_peers(model, self);
+    gtk_window_set_position(GTK_WINDOW(self), GTK_WIN_POS_CENTER);
     widget_close_on_escape(GTK_WINDOW(self));
     gtk_widget_show_all(GTK_WIDGET(self));
     gtk_stack_set_visible_child_name(stack, json_array_size(model_peers(model)) > 0 ? "peers" : "show");
     on_page(G_OBJECT(stack), NULL, self);
+    g_signal_connect(self, "key-press-event", G_CALLBACK(on_key), self);
     g_signal_connect(stack, "notify::visible-child", G_CALLBACK(on_page), self);
     g_signal_connect(model, "changed", G_CALLBACK(fill_peers), self);
     g_signal_connect(model, "pairing", G_CALLBACK(on_pairing), self);

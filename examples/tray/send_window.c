@@ -107,6 +107,7 @@ static SendWindow *send_window_new(GtkApplication *application, Model *model) {
     GtkWidget *header = gtk_header_bar_new();
     gtk_header_bar_set_title(GTK_HEADER_BAR(header), "Send a notification");
     gtk_header_bar_set_show_close_button(GTK_HEADER_BAR(header), TRUE);
+    gtk_header_bar_set_decoration_layout(GTK_HEADER_BAR(header), ":close");
     gtk_window_set_titlebar(GTK_WINDOW(self), header);
     GtkWidget *grid = gtk_grid_new();
     g_object_set(grid, "margin", 18, "row-spacing", 10, "column-spacing", 12, NULL);
@@ -145,6 +146,7 @@ static SendWindow *send_window_new(GtkApplication *application, Model *model) {
     g_signal_connect(self->title, "changed", G_CALLBACK(on_title), self);
     g_signal_connect(self->title, "activate", G_CALLBACK(on_send), self);
     g_signal_connect(self->send, "clicked", G_CALLBACK(on_send), self);
+    gtk_window_set_position(GTK_WINDOW(self), GTK_WIN_POS_CENTER);
     widget_close_on_escape(GTK_WINDOW(self));
     gtk_widget_show_all(GTK_WIDGET(self));
     return self;
