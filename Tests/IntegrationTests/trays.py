@@ -3,10 +3,11 @@ the tray program on it."""
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
-import queue
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -17,7 +18,7 @@ from typing import Any
 
 from desktopbus import SYSTEM_PYTHON, PrivateBus, missing_bus
 from peers import Object
-from programs import ROOT, STAGE, Program, wait_until
+from programs import LIBRARY, ROOT, STAGE, Program, wait_until
 
 SOURCES = ROOT / "examples/tray"
 WIDTH, HEIGHT = 1100, 760
@@ -58,18 +59,36 @@ PANEL = """<?xml version="1.0" encoding="UTF-8"?>
 </channel>
 """
 
-XFCONFD = "/usr/lib/x86_64-linux-gnu/xfce4/xfconf/xfconfd"
-
-
 def missing_tray() -> str | None:
     """What the tests of the tray take and is not installed."""
     if bus := missing_bus():
         return bus
-    programs = ["Xvfb", "xdotool", "xclip", "import", "xfce4-panel", "dunst", "make", "cmake"]
+    programs = ["Xvfb", "xdotool", "xclip", "xprop", "import", "xfce4-panel", "xfwm4", "dunst", "make", "cmake"]
     missing = [name for name in programs if shutil.which(name) is None]
     packages = ["gtk+-3.0", "ayatana-appindicator3-0.1", "jansson"]
     missing += [name for name in packages if subprocess.run(["pkg-config", "--exists", name]).returncode]
     return f"not installed: {', '.join(missing)}" if missing else None
+
+
+def qr_image(text: str, path: Path) -> Path:
+    """An image of a code, drawn by the library."""
+    library = ctypes.CDLL(str(LIBRARY))
+    png, size = ctypes.c_void_p(), ctypes.c_size_t()
+    assert library.bw_qr_png(text.encode(), 4, ctypes.byref(png), ctypes.byref(size)) == 0
+    path.write_bytes(ctypes.string_at(png, size.value))
+    library.bw_free(png)
+    return path
+
+
+def read_image(path: Path) -> list[str]:
+    """The QR codes in an image, read by the library."""
+    library = ctypes.CDLL(str(LIBRARY))
+    texts = ctypes.c_void_p()
+    if library.bw_qr_read(str(path).encode(), ctypes.byref(texts)) < 0:
+        return []
+    found: list[str] = json.loads(ctypes.string_at(texts.value or 0))
+    library.bw_free(texts)
+    return found
 
 
 def build_tray(directory: Path, *variables: str) -> Path:
@@ -85,7 +104,10 @@ def build_tray(directory: Path, *variables: str) -> Path:
 class Session:
     """A private session: bus, screen, panel, and whoever looks at them."""
 
-    def __init__(self, home: Path, dark: bool = True) -> None:
+    #: Not looked at by screen readers.
+    UNREAD = {"NO_AT_BRIDGE": "1"}
+
+    def __init__(self, home: Path, dark: bool = True, pretty: bool = False) -> None:
         self.bus = PrivateBus()
         self.home = home
         self.runtime = home / "run"
@@ -109,25 +131,35 @@ class Session:
             "GTK_THEME": "Adwaita:dark" if dark else "Adwaita",
             # Nothing else of a desktop is looked for.
             "GDK_BACKEND": "x11",
-            "GTK_A11Y": "none",
-            "NO_AT_BRIDGE": "1",
             "GIO_USE_VFS": "local",
             "GSETTINGS_BACKEND": "memory",
             "XDG_CURRENT_DESKTOP": "XFCE",
         }
-        script = self.bus.directory / "xfconfd.sh"
-        exports = "".join(f"export {name}='{value}'\n" for name, value in self.environment.items())
-        script.write_text(f"#!/bin/sh\n{exports}exec {XFCONFD}\n")
-        script.chmod(0o755)
-        self.bus.can_start("org.xfce.Xfconf", script)
+        self._can_start("org.xfce.Xfconf", "/usr/lib/x86_64-linux-gnu/xfce4/xfconf/xfconfd")
+        self._can_start("org.a11y.Bus", "/usr/libexec/at-spi-bus-launcher")
         self._eyes = self.run(SYSTEM_PYTHON, Path(__file__).with_name("tray_eyes.py"))
         self._looking = threading.Lock()
         self.panel: Program | None = None
+        self.manager = self.run("xfwm4", f"--compositor={'on' if pretty else 'off'}", **self.UNREAD)
+        wait_until(lambda: "window id" in self.tool("xprop", "-root", "_NET_SUPPORTING_WM_CHECK"), 20)
+
+    def _can_start(self, name: str, program: str) -> None:
+        script = self.bus.directory / f"{name}.sh"
+        exports = "".join(f"export {name}='{value}'\n" for name, value in self.environment.items())
+        script.write_text(f"#!/bin/sh\n{exports}exec {program}\n")
+        script.chmod(0o755)
+        self.bus.can_start(name, script)
 
     def _start_screen(self) -> str:
         number, theirs = os.pipe()
         self._xvfb = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(theirs), "-screen", "0", f"{WIDTH}x{HEIGHT}x24", "-nolisten", "tcp"],
+            # It would begin anew, and refuse others meanwhile, whenever its last client leaves.
+            [
+                "Xvfb",
+                *("-displayfd", str(theirs)),
+                *("-screen", "0", f"{WIDTH}x{HEIGHT}x24"),
+                *("-nolisten", "tcp", "-noreset"),
+            ],
             pass_fds=[theirs],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -143,8 +175,7 @@ class Session:
         return self.bus.run(*arguments, **{**self.environment, **environment})
 
     def start_panel(self) -> None:
-        # Its plugins run inside it, so that its end is theirs.
-        self.panel = self.run("xfce4-panel", "--disable-wm-check")
+        self.panel = self.run("xfce4-panel", **self.UNREAD)
         wait_until(lambda: self.look("owner", name="org.kde.StatusNotifierWatcher") is not None, 20)
 
     def look(self, what: str, **arguments: Any) -> Any:
@@ -170,10 +201,121 @@ class Session:
         if directory := os.environ.get("BELLWIRE_SCREENSHOTS"):
             self.picture(Path(directory) / f"{name}.png")
 
+    def restart_panel(self, meanwhile: Callable[[], Any]) -> None:
+        """It dies, as panels do, and somebody starts it again."""
+        assert self.panel is not None
+        for pid in [self.panel.pid, *self._children(self.panel.pid)]:
+            os.kill(pid, signal.SIGKILL)
+        self.panel.process.wait(15)
+        wait_until(lambda: self.look("owner", name="org.kde.StatusNotifierWatcher") is None)
+        meanwhile()
+        self.start_panel()
+
+    @staticmethod
+    def _children(pid: int) -> list[int]:
+        """Those that run its plugins."""
+        return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+    def until_owned(self, name: str) -> None:
+        wait_until(lambda: self.look("owner", name=name) is not None, 15)
+
+    def displayed(self) -> int:
+        """The banners that dunst shows."""
+        return int(self.tool("dunstctl", "count", "displayed"))
+
+    def click_item(self) -> None:
+        """On the icon of the panel: it stands beside the clock."""
+        self.tool("xdotool", "mousemove", str(WIDTH - 52), "15", "click", "1")
+
+    def colours(self) -> str:
+        """A picture of the screen, as a number."""
+        return self.tool("import", "-window", "root", "-depth", "8", "-format", "%#", "info:-")
+
+    def until_different(self, before: str) -> None:
+        wait_until(lambda: self.colours() != before)
+
+    def read_code(self) -> str:
+        """The QR code on the screen, as a camera sees it."""
+        picture = self.home / "screen.png"
+        found: list[str] = []
+
+        def is_there() -> bool:
+            self.picture(picture)
+            found[:] = read_image(picture)
+            return bool(found)
+
+        wait_until(is_there, 15)
+        return found[0]
+
+    @staticmethod
+    def command_of(entry: Path) -> list[str]:
+        """What a .desktop file starts, as a session reads it."""
+        line = re.search(r"^Exec=(.*)$", entry.read_text(), re.MULTILINE)
+        assert line is not None
+        return [each.replace("%%", "%") for each in shlex.split(line[1].replace("\\\\", "\\"))]
+
+    def until_open(self, title: str, timeout: float = 15) -> Window:
+        wait_until(lambda: title in self.look("windows"), timeout)
+        return Window(self, title)
+
+    def copy(self, kind: str, content: Path) -> None:
+        """Puts a file's content on the clipboard."""
+        selection = ["xclip", "-selection", "clipboard", "-t", kind, "-i", str(content)]
+        environment = {**os.environ, **self.environment}
+        # It stays, to hand it out, until something else is on the clipboard.
+        subprocess.run(selection, env=environment, check=True, timeout=15, stdout=subprocess.DEVNULL)
+
     def close(self) -> None:
         self.bus.close()
         self._xvfb.terminate()
         self._xvfb.wait(15)
+
+
+class Window:
+    """A window, as it is read out."""
+
+    def __init__(self, session: Session, title: str) -> None:
+        self.session, self.title = session, title
+
+    @property
+    def widgets(self) -> list[Object]:
+        found: list[Object] = self.session.look("window", title=self.title)
+        return found
+
+    @property
+    def texts(self) -> list[str]:
+        """Of all labels."""
+        return [each["text"] for each in self.widgets if each["role"] == "label" and each["text"]]
+
+    def rows(self) -> list[str]:
+        """The names of the rows of its list."""
+        return [each["name"] for each in self.widgets if each["role"] == "list item"]
+
+    def says(self, text: str) -> bool:
+        return any(text in each for each in self.texts)
+
+    def until(self, is_so: Callable[[], bool], timeout: float = 15) -> None:
+        try:
+            wait_until(is_so, timeout)
+        except AssertionError:
+            raise AssertionError(f"{self.title} has {self.texts}") from None
+
+    def until_says(self, text: str, timeout: float = 15) -> None:
+        self.until(lambda: self.says(text), timeout)
+
+    def press(self, name: str, index: int = 0) -> None:
+        assert self.session.look("press", title=self.title, name=name, index=index)
+
+    def write(self, name: str, text: str) -> None:
+        assert self.session.look("write", title=self.title, name=name, text=text)
+
+    def activate(self) -> None:
+        """Gives it the keyboard."""
+        self.session.tool("xdotool", "search", "--sync", "--onlyvisible", "--name", f"^{self.title}$", "windowactivate", "--sync")
+
+    def close(self) -> None:
+        self.press("Close")
+        wait_until(lambda: self.title not in self.session.look("windows"))
 
 
 class Tray:
