@@ -80,11 +80,20 @@ class House:
     def close(self) -> None:
         for tray in self.trays:
             if tray.program.process.poll() is None:
-                assert tray.end() == 0, tray.program.err.all
-            complaints = [line for line in tray.program.err.all if "CRITICAL" in line or "WARNING" in line]
-            assert complaints == []
+                try:
+                    assert tray.end() == 0, tray.program.err.all
+                finally:
+                    # Or it would be the one instance of the next test.
+                    tray.program.kill()
+            assert complaints(tray.program) == []
         for host in self.hosts:
             host.close()
+
+
+def complaints(program: Program) -> list[str]:
+    """Of GTK and GLib about the program; keys make GTK's own file chooser complain of itself."""
+    said = [line for line in program.err.all if re.search(r"-(CRITICAL|WARNING) \*\*", line)]
+    return [line for line in said if "WIDGET_REALIZED_FOR_EVENT" not in line]
 
 
 @pytest.fixture
@@ -195,7 +204,7 @@ def test_hostile_text_is_only_text(house: House) -> None:
     desktop = house.paired_desktop()
     tray = house.tray()
     house.push(desktop, "<b>&bold;</b> _under_ a\u202eb\u0007c\u001b[31md\u2066\u200b", body="<span>&</span>" * 10)
-    tray.until(lambda: tray.has("• <b>&bold;</b> _under_ abc [31md – ") or tray.has("• <b>&bold;</b> _under_ ab c"))
+    tray.until(lambda: tray.has("• <b>&bold;</b> _under_ ab c [31md – "))
     label = tray.entry("bold")["label"]
     assert "__under__" in label, "an underscore is no access key"
     assert not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u200b]", label)
@@ -242,7 +251,7 @@ def test_pairing_by_pasted_text(house: House, tmp_path: Path) -> None:
     house.session.tool("xdotool", "key", "Return")
     compared(window, desktop, "Studio")
     house.session.keep_picture("tray-paired")
-    window.press("They are the same")
+    window.press("They match")
     tray.until(lambda: tray.has("Studio – online"))
     # Two clicks, and it is over.
     window.press("Unpair Studio")
@@ -259,8 +268,9 @@ def test_pairing_by_an_image_file(house: House, tmp_path: Path) -> None:
     window.press("Image…")
     chooser = house.session.until_open("An image of a pairing code")
     chooser.activate()
-    house.session.tool("xdotool", "type", str(picture))
-    house.session.tool("xdotool", "key", "Return")
+    house.session.tool("xdotool", "key", "ctrl+l")
+    chooser.write("", str(picture))
+    chooser.press("Read")
     compared(window, desktop, "Studio")
 
 
@@ -272,7 +282,7 @@ def test_pairing_by_an_image_on_the_clipboard(house: House, tmp_path: Path) -> N
     window.press("Paste")
     compared(window, desktop, "Studio")
     # Somebody who sees other digits unpairs at once.
-    window.press("They differ: unpair")
+    window.press("They differ")
     tray.until(lambda: tray.has("No desktop is paired"))
 
 
@@ -353,7 +363,7 @@ def test_the_history_is_searched_filtered_marked_and_deleted(house: House) -> No
     house.push(desktop, "News")
     window.until(lambda: window.rows() == ["Unread: News", "Unread: Tea is ready"])
     window.press("Mark all as read")
-    window.until(lambda: window.says("Nothing matches"))
+    window.until_says("0 notifications")
     tray.until_unread(0)
 
 

@@ -94,9 +94,12 @@ class Eyes:
         found = []
         while waiting:
             widget = waiting.pop(0)
+            try:
+                children = [widget.get_child_at_index(index) for index in range(widget.get_child_count())]
+                waiting[:0] = [child for child in children if child and is_showing(child)]
+            except GLib.Error:
+                continue  # it has gone meanwhile
             found.append(widget)
-            children = [widget.get_child_at_index(index) for index in range(widget.get_child_count())]
-            waiting[:0] = [child for child in children if child and is_showing(child)]
         return found
 
     def windows(self) -> list[str]:

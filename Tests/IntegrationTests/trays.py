@@ -295,19 +295,28 @@ class Window:
         return any(text in each for each in self.texts)
 
     def until(self, is_so: Callable[[], bool], timeout: float = 15) -> None:
+        def is_it_so() -> bool:
+            try:
+                return is_so()
+            except LookupError:
+                return False  # not there yet, or gone in the moment of looking
+
         try:
-            wait_until(is_so, timeout)
+            wait_until(is_it_so, timeout)
         except AssertionError:
-            raise AssertionError(f"{self.title} has {self.texts}") from None
+            said = [(each["name"], each["text"]) for each in self.widgets if each["name"] or each["text"]]
+            raise AssertionError(f"{self.title} has {said}") from None
 
     def until_says(self, text: str, timeout: float = 15) -> None:
         self.until(lambda: self.says(text), timeout)
 
     def press(self, name: str, index: int = 0) -> None:
-        assert self.session.look("press", title=self.title, name=name, index=index)
+        """The button of that name, once it can be pressed; index: of several."""
+        self.until(lambda: bool(self.session.look("press", title=self.title, name=name, index=index)))
 
     def write(self, name: str, text: str) -> None:
-        assert self.session.look("write", title=self.title, name=name, text=text)
+        """Into the field of that name, once it is there."""
+        self.until(lambda: bool(self.session.look("write", title=self.title, name=name, text=text)))
 
     def activate(self) -> None:
         """Gives it the keyboard."""

@@ -30,13 +30,23 @@ typedef struct {
     int code;
 } Program;
 
+static void quit(Program *program) {
+    /* A dialog of GTK's own may be running a main loop in ours. */
+    GList *windows = gtk_window_list_toplevels();
+    g_list_foreach(windows, (GFunc)(void (*)(void))g_object_ref, NULL);
+    for (GList *each = windows; each; each = each->next)
+        if (GTK_IS_DIALOG(each->data)) gtk_widget_destroy(each->data);
+    g_list_free_full(windows, g_object_unref);
+    g_application_quit(G_APPLICATION(program->application));
+}
+
 static void on_wish(TrayWish wish, gpointer data) {
     Program *program = data;
     switch (wish) {
     case TRAY_PAIR: pair_window_present(program->application, program->model); break;
     case TRAY_HISTORY: history_window_present(program->application, program->model, NULL, NULL); break;
     case TRAY_SEND: send_window_present(program->application, program->model); break;
-    case TRAY_QUIT: g_application_quit(G_APPLICATION(program->application)); break;
+    case TRAY_QUIT: quit(program); break;
     }
 }
 
@@ -62,8 +72,7 @@ static void on_pairing(Model *model, json_t *data, Program *program) {
 }
 
 static gboolean on_signal(gpointer data) {
-    Program *program = data;
-    g_application_quit(G_APPLICATION(program->application));
+    quit(data);
     return G_SOURCE_CONTINUE;
 }
 

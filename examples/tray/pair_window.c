@@ -91,10 +91,10 @@ static void succeed(PairWindow *self, const char *flow, json_t *peer) {
     char *name = text_line(json_string_value(json_object_get(peer, "name")), NAME_LIMIT);
     char *title = g_strdup_printf("Paired with %s", name), *sas = sas_text(peer);
     fill_bar(self, GTK_MESSAGE_INFO, title, sas,
-             sas ? "The same digits and words stand on the other side." : "It cannot prove who it is: nothing is sealed.");
+             sas ? "Do the same stand on the other side?" : "It cannot prove who it is: nothing is sealed.");
     GtkInfoBar *bar = GTK_INFO_BAR(self->bar);
-    if (sas) gtk_info_bar_add_button(bar, "They _differ: unpair", DIFFERS);
-    gtk_info_bar_add_button(bar, sas ? "They are the _same" : "_Done", SAME);
+    if (sas) gtk_info_bar_add_button(bar, "They _differ", DIFFERS);
+    gtk_info_bar_add_button(bar, sas ? "They _match" : "_Done", SAME);
     gtk_info_bar_set_default_response(bar, SAME);
     g_free(sas);
     g_free(title);
@@ -604,7 +604,6 @@ static void pair_window_init(PairWindow *self) { (void)self; }
 
 static void add_bar(PairWindow *self, GtkWidget *column) {
     self->bar = gtk_info_bar_new();
-    gtk_orientable_set_orientation(GTK_ORIENTABLE(self->bar), GTK_ORIENTATION_VERTICAL);
     gtk_widget_set_no_show_all(self->bar, TRUE);
     GtkWidget *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
     self->bar_title = widget_label("", "row-title");
@@ -616,6 +615,7 @@ static void add_bar(PairWindow *self, GtkWidget *column) {
     gtk_label_set_selectable(GTK_LABEL(self->bar_text), TRUE);
     gtk_widget_set_can_focus(self->bar_text, FALSE);
     self->bar_sas = widget_label("", "digits");
+    gtk_label_set_ellipsize(GTK_LABEL(self->bar_sas), PANGO_ELLIPSIZE_NONE);
     gtk_label_set_selectable(GTK_LABEL(self->bar_sas), TRUE);
     gtk_widget_set_can_focus(self->bar_sas, FALSE);
     gtk_container_add(GTK_CONTAINER(texts), self->bar_title);

@@ -92,6 +92,7 @@ static void send_window_init(SendWindow *self) { (void)self; }
 static void add(GtkWidget *grid, int row, const char *mnemonic, GtkWidget *widget, GtkWidget *named) {
     GtkWidget *label = gtk_label_new_with_mnemonic(mnemonic);
     gtk_label_set_mnemonic_widget(GTK_LABEL(label), named);
+    widget_name(named, gtk_label_get_text(GTK_LABEL(label)), NULL);
     gtk_label_set_xalign(GTK_LABEL(label), 1);
     gtk_widget_set_valign(label, named == widget ? GTK_ALIGN_CENTER : GTK_ALIGN_START);
     gtk_style_context_add_class(gtk_widget_get_style_context(label), "dim-label");

@@ -31,11 +31,15 @@ struct Tray {
 
 /* The menu ------------------------------------------------------------------------------------------------------- */
 
-/* Panels draw the menu anew with every change of an item: only what is different is set. */
-static void say(GtkWidget *item, char *label) {
+/* Panels draw the menu anew with every change of an item: only what is different is set. An underscore would make the
+ * character after it an access key; two are one that is seen. */
+static void say(GtkWidget *item, char *text) {
+    char **parts = g_strsplit(text, "_", -1), *label = g_strjoinv("__", parts);
     if (g_strcmp0(gtk_menu_item_get_label(GTK_MENU_ITEM(item)), label) != 0)
         gtk_menu_item_set_label(GTK_MENU_ITEM(item), label);
     g_free(label);
+    g_strfreev(parts);
+    g_free(text);
 }
 
 static void show(GtkWidget *item, gboolean is_shown) {
@@ -85,8 +89,9 @@ static void update_pushes(Tray *self) {
     for (gsize index = 0; index < LATEST; index++) {
         Push *push = &self->pushes[index];
         show(push->item, index < count);
-        g_clear_pointer(&push->peer, g_free);
-        g_clear_pointer(&push->id, g_free);
+        g_free(push->peer);
+        g_free(push->id);
+        push->peer = push->id = NULL;
         if (index >= count) continue;
         json_t *row = json_array_get(latest, index);
         push->peer = g_strdup(json_string_value(json_object_get(row, "desktop")));
@@ -255,7 +260,7 @@ static GtkWidget *add(GtkWidget *menu, GtkWidget *item, GCallback clicked, Tray 
 static GtkWidget *add_line(GtkWidget *menu) { return add(menu, gtk_separator_menu_item_new(), NULL, NULL); }
 
 static GtkWidget *add_item(GtkWidget *menu, const char *label, GCallback clicked, Tray *self) {
-    GtkWidget *item = gtk_menu_item_new_with_label(label);
+    GtkWidget *item = gtk_menu_item_new_with_mnemonic(label);
     if (!clicked) gtk_widget_set_sensitive(item, FALSE);
     return add(menu, item, clicked, self);
 }
