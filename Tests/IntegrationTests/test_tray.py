@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from desktopbus import PlayedServer
 from hosts import Host
 from peers import Object
 from programs import STAGE, Program, proc_status, wait_until
@@ -115,17 +116,14 @@ def payload(desktop: Host) -> str:
 # Building
 
 
-def test_clang_has_no_complaint_either(tmp_path: Path) -> None:
-    build_tray(tmp_path, "CC=clang-14", "CFLAGS=-O0 -Werror")
-
-
-def test_cmake_finds_the_library_and_installs_the_program(tmp_path: Path) -> None:
+def test_cmake_finds_the_library_and_clang_has_no_complaint(tmp_path: Path) -> None:
     """As a packager does: configure, build, install; the program that is there starts."""
     build, prefix = tmp_path / "build", tmp_path / "prefix"
     configure = ["cmake", "-S", str(SOURCES), "-B", str(build), f"-DCMAKE_PREFIX_PATH={STAGE}"]
-    subprocess.run([*configure, f"-DCMAKE_INSTALL_PREFIX={prefix}"], check=True, capture_output=True)
-    subprocess.run(["cmake", "--build", str(build), "-j2"], check=True, capture_output=True)
-    subprocess.run(["cmake", "--install", str(build)], check=True, capture_output=True)
+    configure += [f"-DCMAKE_INSTALL_PREFIX={prefix}", "-DCMAKE_C_COMPILER=clang-14", "-DCMAKE_C_FLAGS=-O0 -Werror"]
+    for command in (configure, ["cmake", "--build", str(build), "-j2"], ["cmake", "--install", str(build)]):
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     said = subprocess.run([prefix / "bin/bellwire-tray", "--version"], check=True, capture_output=True, text=True)
     assert re.fullmatch(r"bellwire-tray \d+\.\d+\.\d+\n", said.stdout)
     assert (prefix / "share/applications/org.bellwire.Tray.desktop").exists()
@@ -156,7 +154,7 @@ def test_the_count_goes_up_and_down(house: House) -> None:
     tray.until_unread(0)
     for number in range(101):
         house.push(desktop, f"Push {number}")
-    tray.until_unread(99) if tray.icon.endswith("-99") else tray.until(lambda: tray.icon.endswith("-99+"))
+    tray.until(lambda: tray.icon == "bellwire-tray-on-99+")
 
 
 def test_mark_all_as_read(house: House) -> None:
@@ -428,7 +426,6 @@ def test_quiet_ends_by_itself(house: House) -> None:
     tray = house.tray()
     assert tray.has("end it now")
     tray.until(lambda: tray.has("Quiet for an hour"))
-    assert time.time() >= kept["until"] - 3600 or True
     assert alert_settings_of(tray, house) == before
     # Missed.
     (house.state_dir / "tray-quiet.json").write_text(json.dumps({**kept, "until": int(time.time()) - 60}))
@@ -480,7 +477,7 @@ def test_the_icon_is_back_after_the_panel(house: House) -> None:
 
 
 def test_alerts_go_on_after_the_notification_daemon(house: House) -> None:
-    """It is asked for, it is shown, and a daemon that was restarted shows the next."""
+    """They are shown, and a daemon that was killed and started again shows the next."""
     desktop = house.paired_desktop()
     tray = house.tray()
     assert tray.entry("Show alerts")["toggle-state"] == 0
@@ -491,11 +488,32 @@ def test_alerts_go_on_after_the_notification_daemon(house: House) -> None:
     for title in ("First", "Second"):
         identity = house.push(desktop, title)
         assert desktop.event("notification.presented", id=identity)["presented"] is True
-        wait_until(lambda: title in house.session.tool("dunstctl", "history") or house.session.displayed() > 0)
+        wait_until(lambda: house.session.displayed() == 1)
         daemon.end(signal.SIGKILL)
         daemon = house.session.run("dunst", "-config", "/dev/null", **Session.UNREAD)
         house.session.until_owned("org.freedesktop.Notifications")
     daemon.kill()
+
+
+def test_who_pairs_is_asked_for_alerts_and_a_tap_opens_the_history(house: House) -> None:
+    server = PlayedServer(house.session.bus, "actions", "body")
+    desktop = house.host("desktop", "Studio")
+    tray, window = pair_window(house)
+    assert server.titles == [], "nobody is asked before"
+    window.press("Read")
+    window.write("Text of the pairing code", payload(desktop))
+    window.press("Pair")
+    server.press(server.wait(lambda line: "would like to send" in line.get("title", "")), "Allow")
+    tray.until(lambda: tray.entry("Show alerts")["toggle-state"] == 1)
+    window.close()
+    house.push(desktop, "Tap me")
+    tray.until_unread(1)
+    server.tap(server.shown("Tap me"))
+    history_window = house.session.until_open("History")
+    history_window.until(lambda: history_window.rows() == ["Tap me"])
+    tray.until_unread(0)
+    assert tray.end() == 0
+    server.end()
 
 
 def test_it_starts_with_the_session_or_not(house: House) -> None:
@@ -563,12 +581,15 @@ def test_what_cannot_be_is_said(house: House, program: Path) -> None:
     assert refused.wait() == 1 and "no-such-option" in "\n".join(refused.err.all)
     helped = subprocess.run([program, "--help"], check=True, capture_output=True, text=True, env=os.environ)
     assert helped.stdout.startswith("Usage:\n  bellwire-tray [OPTION…]")
-    # The other role may run beside it, but not on its files.
-    other = house.session.run(program, "--desktop", f"--state-dir={house.state_dir}")
-    other.error_line("bellwire-tray: ")
-    dialog = house.session.until_open("Error") if "Error" in house.session.look("windows") else None
-    other.end()
-    assert dialog is None or tray.program.process.poll() is None
+    # The other role may run beside it, but not on its files: who started it from a menu sees a window that says so.
+    arguments = [f"--state-dir={house.state_dir}", f"--relay-url={house.relay}"]
+    other = house.session.run(program, "--desktop", *arguments)
+    other.error_line("bellwire-tray: .*in use")
+    dialog = house.session.until_open("Bellwire")
+    dialog.until_says("Bellwire cannot start")
+    dialog.press("Close")
+    assert other.wait() == 1
+    assert tray.program.process.poll() is None
 
 
 # The desktop
@@ -604,11 +625,17 @@ def test_the_desktop_side_pairs_asks_sends_and_unpairs(house: House) -> None:
         assert device.event("notification.received", title="From the tray")["body"] == "Body"
     window.until_says("Sent. 2 have it.")
     window.close()
-    # What a device asks it to show counts.
-    phone.notification("send", {"title": "From the phone", "body": "Hello"})
-    tray.until(lambda: tray.has("• From the phone"))
-    tray.click("Mark all as read")
+    # What a device asks it to show is shown, as text, and counts.
+    server = PlayedServer(house.session.bus, "actions", "body", "body-markup")
+    phone.notification("send", {"title": "From the <phone>", "body": "<b>Hello</b>"})
+    banner = server.shown("From the <phone>")
+    assert banner["body"] == "&lt;b&gt;Hello&lt;/b&gt;"
+    tray.until(lambda: tray.has("• From the <phone>"))
+    server.tap(banner)
+    window = house.session.until_open("History")
     tray.until_unread(0)
+    window.close()
+    server.end()
     tray.click("Pair…")
     window = house.session.until_open("Pair")
     window.press("Unpair Phone")

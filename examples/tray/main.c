@@ -4,6 +4,7 @@
  * A device by default, which desktops push to; with --desktop the desktop itself. It has no thread and no timer of its
  * own: the library is one descriptor in GTK's main loop.
  */
+#include "desktop_alert.h"
 #include "history_window.h"
 #include "model.h"
 #include "pair_window.h"
@@ -25,6 +26,7 @@ typedef struct {
     char *state_dir, *relay_url;
     Model *model;
     Tray *tray;
+    DesktopAlerts *alerts;
     char *icon_dir, *program;
     char **start_arguments;
     int code;
@@ -56,6 +58,7 @@ static void say_failure(Program *program, const char *failure) {
     program->code = EXIT_FAILURE;
     GtkWidget *dialog = gtk_message_dialog_new(NULL, 0, GTK_MESSAGE_ERROR, GTK_BUTTONS_CLOSE, "Bellwire cannot start");
     gtk_message_dialog_format_secondary_text(GTK_MESSAGE_DIALOG(dialog), "%s", failure);
+    gtk_window_set_title(GTK_WINDOW(dialog), "Bellwire");
     gtk_application_add_window(program->application, GTK_WINDOW(dialog));
     g_signal_connect(dialog, "response", G_CALLBACK(gtk_widget_destroy), NULL);
     gtk_widget_show(dialog);
@@ -64,6 +67,16 @@ static void say_failure(Program *program, const char *failure) {
 /* Somebody tapped an alert. */
 static void on_opened(Model *model, const char *peer, const char *id, Program *program) {
     history_window_present(program->application, model, peer, id);
+}
+
+static void on_tapped(const char *id, gpointer data) {
+    Program *program = data;
+    history_window_present(program->application, program->model, NULL, id);
+}
+
+static void on_arrived(Model *model, json_t *data, Program *program) {
+    (void)model;
+    desktop_alerts_show(program->alerts, data);
 }
 
 /* A device asks, and no window may be open for the answer. */
@@ -111,6 +124,10 @@ static void begin(Program *program) {
         .user_data = program,
     };
     program->tray = tray_new(&options);
+    if (program->is_desktop) {
+        program->alerts = desktop_alerts_new(on_tapped, program);
+        g_signal_connect(program->model, "arrived", G_CALLBACK(on_arrived), program);
+    }
     g_signal_connect(program->model, "opened", G_CALLBACK(on_opened), program);
     g_signal_connect(program->model, "pairing", G_CALLBACK(on_pairing), program);
     g_application_hold(G_APPLICATION(program->application));
@@ -175,6 +192,7 @@ int main(int argc, char **argv) {
     g_unix_signal_add(SIGINT, on_signal, &program);
 
     int code = g_application_run(application, argc, argv);
+    if (program.alerts) desktop_alerts_free(program.alerts);
     if (program.tray) tray_free(program.tray);
     if (program.model) {
         model_close(program.model);

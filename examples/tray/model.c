@@ -20,7 +20,7 @@ struct _Model {
 
 G_DEFINE_TYPE(Model, model, G_TYPE_OBJECT)
 
-enum { CHANGED, PAIRING, OPENED, SIGNALS };
+enum { CHANGED, PAIRING, OPENED, ARRIVED, SIGNALS };
 static guint signals[SIGNALS];
 
 static void model_finalize(GObject *object) {
@@ -39,6 +39,8 @@ static void model_class_init(ModelClass *class) {
         g_signal_new("pairing", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_POINTER);
     signals[OPENED] = g_signal_new("opened", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2,
                                    G_TYPE_STRING, G_TYPE_STRING);
+    signals[ARRIVED] =
+        g_signal_new("arrived", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_POINTER);
 }
 
 static void model_init(Model *self) {
@@ -126,6 +128,8 @@ static void on_event(void *user_data, const char *event, const char *event_json)
     json_t *whole = json_loads(event_json, 0, NULL), *data = json_object_get(whole, "data");
     if (strcmp(event, "pairing.changed") == 0) {
         g_signal_emit(self, signals[PAIRING], 0, data);
+    } else if (strcmp(event, "notification.received") == 0) {
+        g_signal_emit(self, signals[ARRIVED], 0, data);
     } else if (strcmp(event, "notification.response") == 0) {
         const char *action = json_string_value(json_object_get(data, "action"));
         if (g_strcmp0(action, "default") == 0)

@@ -4,6 +4,7 @@
  * Signals:
  *   "changed"                          the peers, the unread, the latest, or the problem; bursts come as one
  *   "pairing" (json_t *data)           a step of a pairing, as the library's pairing.changed has it
+ *   "arrived" (json_t *data)           a new notification, as the library's notification.received has it
  *   "opened" (const char *peer, id)    somebody tapped the alert of a notification
  */
 #ifndef TRAY_MODEL_H
