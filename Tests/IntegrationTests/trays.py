@@ -14,7 +14,7 @@ import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from desktopbus import SYSTEM_PYTHON, PrivateBus, missing_bus
 from peers import Object
@@ -59,6 +59,7 @@ PANEL = """<?xml version="1.0" encoding="UTF-8"?>
 </channel>
 """
 
+
 def missing_tray() -> str | None:
     """What the tests of the tray take and is not installed."""
     if bus := missing_bus():
@@ -66,7 +67,7 @@ def missing_tray() -> str | None:
     programs = ["Xvfb", "xdotool", "xclip", "xprop", "import", "xfce4-panel", "xfwm4", "dunst", "make", "cmake"]
     missing = [name for name in programs if shutil.which(name) is None]
     packages = ["gtk+-3.0", "ayatana-appindicator3-0.1", "jansson"]
-    missing += [name for name in packages if subprocess.run(["pkg-config", "--exists", name]).returncode]
+    missing += [name for name in packages if subprocess.run(["pkg-config", "--exists", name], check=False).returncode]
     return f"not installed: {', '.join(missing)}" if missing else None
 
 
@@ -105,7 +106,7 @@ class Session:
     """A private session: bus, screen, panel, and whoever looks at them."""
 
     #: Not looked at by screen readers.
-    UNREAD = {"NO_AT_BRIDGE": "1"}
+    UNREAD: ClassVar[dict[str, str]] = {"NO_AT_BRIDGE": "1"}
 
     def __init__(self, home: Path, dark: bool = True, pretty: bool = False) -> None:
         self.bus = PrivateBus()
@@ -320,7 +321,9 @@ class Window:
 
     def activate(self) -> None:
         """Gives it the keyboard."""
-        self.session.tool("xdotool", "search", "--sync", "--onlyvisible", "--name", f"^{self.title}$", "windowactivate", "--sync")
+        self.session.tool(
+            "xdotool", "search", "--sync", "--onlyvisible", "--name", f"^{self.title}$", "windowactivate", "--sync"
+        )
 
     def close(self) -> None:
         self.press("Close")
