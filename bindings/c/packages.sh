@@ -25,6 +25,10 @@ tests=(
     clang-14 cmake make openssl python3 python3-venv shellcheck valgrind
     dbus-daemon iproute2 python3-dbus python3-dbusmock python3-gi util-linux
     dunst fonts-dejavu-core imagemagick xdotool xvfb
+    # examples/tray, and the panel that it is tried on: its window manager, the clipboard, and what reads windows out
+    libgtk-3-dev libayatana-appindicator3-dev
+    xfce4-panel xfwm4 xfconf x11-utils xclip at-spi2-core gir1.2-atspi-2.0 adwaita-icon-theme hicolor-icon-theme
+    librsvg2-common
     # the other build of curl, which a machine may have alone
     libcurl3-gnutls
 )
