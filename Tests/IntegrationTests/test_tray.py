@@ -643,6 +643,12 @@ def test_the_desktop_side_pairs_asks_sends_and_unpairs(house: House) -> None:
     tray.until_unread(0)
     window.close()
     server.end()
+    tray.click("Quiet for an hour")
+    tray.until(lambda: tray.icon == "bellwire-tray-quiet-0")
+    assert phone.notification("get_settings")["quietHoursEnabled"] is True
+    tray.click("end it now")
+    tray.until(lambda: tray.icon == "bellwire-tray-on-0")
+    wait_until(lambda: phone.notification("get_settings")["quietHoursEnabled"] is False)
     tray.click("Pair…")
     window = house.session.until_open("Pair")
     window.press("Unpair Phone")

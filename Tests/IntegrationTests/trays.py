@@ -136,7 +136,7 @@ class Session:
             "GSETTINGS_BACKEND": "memory",
             "XDG_CURRENT_DESKTOP": "XFCE",
         }
-        self._can_start("org.xfce.Xfconf", "/usr/lib/x86_64-linux-gnu/xfce4/xfconf/xfconfd")
+        self._can_start("org.xfce.Xfconf", str(next(Path("/usr/lib").glob("*/xfce4/xfconf/xfconfd"))))
         self._can_start("org.a11y.Bus", "/usr/libexec/at-spi-bus-launcher")
         self._eyes = self.run(SYSTEM_PYTHON, Path(__file__).with_name("tray_eyes.py"))
         self._looking = threading.Lock()

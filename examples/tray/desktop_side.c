@@ -29,13 +29,13 @@ static bw_status page(void *handle, const char *params, char **json) {
     return bw_desktop_history(handle, params, json);
 }
 
-/* Its settings and its history lie in its own store: nobody else is asked. */
+/* Its settings lie in its own store: nobody else is asked. Its devices hear of a change. */
 static bw_status settings(void *handle, char **json) {
     return bw_desktop_invoke(handle, "notification.getSettings", NULL, PATIENCE_MS, json);
 }
 
-static bw_status set_settings(void *handle, const char *json) {
-    return bw_desktop_invoke_async(handle, "notification.updateSettings", json, PATIENCE_MS, NULL, NULL, NULL);
+static bw_status set_settings(void *handle, const char *json, bw_completion done, void *data, bw_destroy destroy) {
+    return bw_desktop_invoke_async(handle, "notification.updateSettings", json, PATIENCE_MS, done, data, destroy);
 }
 
 static bw_status of_one(void *handle, const char *method, const char *id, bw_completion done, void *data,

@@ -26,7 +26,14 @@ static bw_status peers(void *handle, char **json) { return bw_pairing_list(handl
 static bw_status unpair(void *handle, const char *peer) { return bw_pairing_unpair(handle, peer); }
 static bw_status page(void *handle, const char *params, char **json) { return bw_inbox_load(handle, params, json); }
 static bw_status settings(void *handle, char **json) { return bw_alerts_settings(handle, json); }
-static bw_status set_settings(void *handle, const char *json) { return bw_alerts_set_settings(handle, json, NULL); }
+
+/* They lie in its own store: it is done at once. */
+static bw_status set_settings(void *handle, const char *json, bw_completion done, void *data, bw_destroy destroy) {
+    bw_status status = bw_alerts_set_settings(handle, json, NULL);
+    if (status >= 0) done(data, status, NULL);
+    destroy(data);
+    return status;
+}
 
 static bw_status mark_read(void *handle, const char *peer, const char *id, bw_completion done, void *data,
                            bw_destroy destroy) {

@@ -383,8 +383,9 @@ json_t *model_settings(Model *self) { return told(self, self->side->settings); }
 
 gboolean model_set_settings(Model *self, json_t *settings) {
     char *text = json_dumps(settings, 0);
-    bw_status status = self->side->set_settings(self->handle, text);
-    set_problem(self, status < 0 ? text_failure(status) : NULL);
+    Call *call = call_new(self, NULL, NULL);
+    bw_status status = self->side->set_settings(self->handle, text, on_end, call, call_free);
+    begun(self, status, NULL, NULL);
     free(text);
     json_decref(settings);
     return status >= 0;

@@ -135,6 +135,8 @@ static void on_pairing(Model *model, json_t *data, PairWindow *self) {
     if (pair_window_is_question(data)) return; /* pair_window_ask() is called for it */
     if (!strcmp(state, "success") || !strcmp(state, "completed") || !strcmp(state, "paired")) {
         succeed(self, flow, peer);
+    } else if (!strcmp(state, "expired") && self->code_digits && !strcmp(flow, "code")) {
+        gtk_widget_hide(self->code_digits); /* the QR code beside them says it */
     } else if (!strcmp(state, "expired")) {
         if (is_shown) pair_show_again(self, "The code is too old.");
         else pair_fail(self, "It took too long. Begin again with a new code.");

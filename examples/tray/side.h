@@ -21,8 +21,8 @@ typedef struct {
     bw_status (*unpair)(void *handle, const char *peer);
     bw_status (*page)(void *handle, const char *params_json, char **page_json);
     bw_status (*settings)(void *handle, char **settings_json);
-    bw_status (*set_settings)(void *handle, const char *settings_json);
 
+    bw_status (*set_settings)(void *handle, const char *settings_json, bw_completion, void *, bw_destroy);
     bw_status (*mark_read)(void *handle, const char *peer, const char *id, bw_completion, void *, bw_destroy);
     bw_status (*mark_all_read)(void *handle, const char *peer, bw_completion, void *, bw_destroy);
     bw_status (*delete_one)(void *handle, const char *peer, const char *id, bw_completion, void *, bw_destroy);
