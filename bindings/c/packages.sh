@@ -27,14 +27,18 @@ tests=(
     dbus-daemon iproute2 python3-dbus python3-dbusmock python3-gi util-linux
     fish groff-base man-db mandoc zsh
     dunst fonts-dejavu-core imagemagick xdotool xvfb
-# a reader of QR codes that is not ours, and what turns SVG into pixels
+    # a reader of QR codes that is not ours, and what turns SVG into pixels
     librsvg2-bin zbar-tools
     # what the examples in the documentation take: commands, a unit of systemd, the main loops of GLib and Qt
     curl jq libglib2.0-dev qtbase5-dev systemd
     # the Debian packages: what makes them, what looks them over, and what runs the units as systemd would
     chrpath debhelper dh-python dpkg-dev lintian python3-seccomp
-    # whoever reads the installed manuals, and completes in one of three shells
-    bash-completion fish man-db zsh
+    # what completes in bash
+    bash-completion
+    # examples/tray, and the panel that it is tried on: its window manager, the clipboard, and what reads windows out
+    libgtk-3-dev libayatana-appindicator3-dev
+    xfce4-panel xfwm4 xfconf x11-utils xclip at-spi2-core gir1.2-atspi-2.0 adwaita-icon-theme hicolor-icon-theme
+    librsvg2-common
     # the other build of curl, which a machine may have alone
     libcurl3-gnutls
     # a locale with a decimal comma is made out of what locales has

@@ -1,0 +1,208 @@
+/*
+ * bellwire-tray - Bellwire in the panel: how many notifications are unread, which they are, and who sends them.
+ *
+ * A device by default, which desktops push to; with --desktop the desktop itself. It has no thread and no timer of its
+ * own: the library is one descriptor in GTK's main loop.
+ */
+#include "desktop_alert.h"
+#include "history_window.h"
+#include "model.h"
+#include "pair_window.h"
+#include "send_window.h"
+#include "tray.h"
+
+#include <glib-unix.h>
+#include <gtk/gtk.h>
+#include <signal.h>
+#include <stdlib.h>
+
+/* Not APPLICATION_ID, which the library takes on the bus for the alerts. */
+#define INSTANCE_ID APPLICATION_ID ".Instance"
+#define DESKTOP_INSTANCE_ID APPLICATION_ID ".DesktopInstance"
+
+typedef struct {
+    GtkApplication *application;
+    gboolean is_desktop, is_background;
+    char *state_dir, *relay_url;
+    Model *model;
+    Tray *tray;
+    DesktopAlerts *alerts;
+    char *icon_dir, *program;
+    char **start_arguments;
+    int code;
+} Program;
+
+static void quit(Program *program) {
+    /* A dialog of GTK's own may be running a main loop in ours. */
+    GList *windows = gtk_window_list_toplevels();
+    g_list_foreach(windows, (GFunc)(void (*)(void))g_object_ref, NULL);
+    for (GList *each = windows; each; each = each->next)
+        if (GTK_IS_DIALOG(each->data)) gtk_widget_destroy(each->data);
+    g_list_free_full(windows, g_object_unref);
+    g_application_quit(G_APPLICATION(program->application));
+}
+
+static void on_wish(TrayWish wish, gpointer data) {
+    Program *program = data;
+    switch (wish) {
+    case TRAY_PAIR: pair_window_present(program->application, program->model); break;
+    case TRAY_HISTORY: history_window_present(program->application, program->model, NULL, NULL); break;
+    case TRAY_SEND: send_window_present(program->application, program->model); break;
+    case TRAY_QUIT: quit(program); break;
+    }
+}
+
+/* Who started it from a menu sees no terminal. */
+static void say_failure(Program *program, const char *failure) {
+    g_printerr("bellwire-tray: %s\n", failure);
+    program->code = EXIT_FAILURE;
+    GtkWidget *dialog = gtk_message_dialog_new(NULL, 0, GTK_MESSAGE_ERROR, GTK_BUTTONS_CLOSE, "Bellwire cannot start");
+    gtk_message_dialog_format_secondary_text(GTK_MESSAGE_DIALOG(dialog), "%s", failure);
+    gtk_window_set_title(GTK_WINDOW(dialog), "Bellwire");
+    gtk_application_add_window(program->application, GTK_WINDOW(dialog));
+    g_signal_connect(dialog, "response", G_CALLBACK(gtk_widget_destroy), NULL);
+    gtk_widget_show(dialog);
+}
+
+/* Somebody tapped an alert. */
+static void on_opened(Model *model, const char *peer, const char *id, Program *program) {
+    history_window_present(program->application, model, peer, id);
+}
+
+static void on_tapped(const char *id, gpointer data) {
+    Program *program = data;
+    history_window_present(program->application, program->model, NULL, id);
+}
+
+static void on_arrived(Model *model, json_t *data, Program *program) {
+    (void)model;
+    desktop_alerts_show(program->alerts, data);
+}
+
+/* A device asks, and no window may be open for the answer. */
+static void on_pairing(Model *model, json_t *data, Program *program) {
+    if (pair_window_is_question(data)) pair_window_ask(program->application, model, data);
+}
+
+static gboolean on_signal(gpointer data) {
+    quit(data);
+    return G_SOURCE_CONTINUE;
+}
+
+static char **start_arguments(Program *program) {
+    GPtrArray *arguments = g_ptr_array_new();
+    g_ptr_array_add(arguments, g_strdup(program->program));
+    g_ptr_array_add(arguments, g_strdup("--background"));
+    if (program->is_desktop) g_ptr_array_add(arguments, g_strdup("--desktop"));
+    g_ptr_array_add(arguments, g_strconcat("--state-dir=", program->state_dir, NULL));
+    if (program->relay_url) g_ptr_array_add(arguments, g_strconcat("--relay-url=", program->relay_url, NULL));
+    g_ptr_array_add(arguments, NULL);
+    return (char **)g_ptr_array_free(arguments, FALSE);
+}
+
+/* The first instance alone comes here. */
+static void begin(Program *program) {
+    const char *kind = program->is_desktop ? "desktop" : "device";
+    if (!program->state_dir)
+        program->state_dir = g_build_filename(g_get_user_state_dir(), "bellwire", kind, NULL);
+    char *failure = NULL;
+    program->model = model_new(program->is_desktop, program->state_dir, program->relay_url, &failure);
+    if (!program->model) {
+        say_failure(program, failure);
+        g_free(failure);
+        return;
+    }
+    program->icon_dir = g_strdup_printf("%s/bellwire-tray-%s", g_get_user_runtime_dir(), kind);
+    program->start_arguments = start_arguments(program);
+    TrayOptions options = {
+        .model = program->model,
+        .name = program->is_desktop ? APPLICATION_ID ".Desktop" : APPLICATION_ID,
+        .state_dir = program->state_dir,
+        .icon_dir = program->icon_dir,
+        .start_arguments = program->start_arguments,
+        .wish = on_wish,
+        .user_data = program,
+    };
+    program->tray = tray_new(&options);
+    if (program->is_desktop) {
+        program->alerts = desktop_alerts_new(on_tapped, program);
+        g_signal_connect(program->model, "arrived", G_CALLBACK(on_arrived), program);
+    }
+    g_signal_connect(program->model, "opened", G_CALLBACK(on_opened), program);
+    g_signal_connect(program->model, "pairing", G_CALLBACK(on_pairing), program);
+    g_application_hold(G_APPLICATION(program->application));
+}
+
+/* Also for each further start: the program is there already, so it shows itself. */
+static void on_activate(GApplication *application, gpointer data) {
+    (void)application;
+    Program *program = data;
+    gboolean is_first = !program->tray;
+    if (is_first && program->code == 0) begin(program);
+    if (!program->tray) return;
+    gboolean is_paired = json_array_size(model_peers(program->model)) > 0;
+    if (is_first && is_paired) model_ask_for_alerts(program->model);
+    if (is_first && (program->is_background || is_paired)) return;
+    on_wish(is_paired ? TRAY_HISTORY : TRAY_PAIR, program);
+}
+
+static gint on_options(GApplication *application, GVariantDict *options, gpointer data) {
+    Program *program = data;
+    if (g_variant_dict_contains(options, "version")) {
+        g_print("bellwire-tray %s\n", bw_version());
+        return EXIT_SUCCESS;
+    }
+    program->is_desktop = g_variant_dict_contains(options, "desktop");
+    program->is_background = g_variant_dict_contains(options, "background");
+    /* The window manager and the dock find the .desktop file by it. */
+    g_set_prgname(APPLICATION_ID);
+    gdk_set_program_class(APPLICATION_ID);
+    g_variant_dict_lookup(options, "state-dir", "^ay", &program->state_dir);
+    g_variant_dict_lookup(options, "relay-url", "s", &program->relay_url);
+    if (program->is_desktop) g_application_set_application_id(application, DESKTOP_INSTANCE_ID);
+    if (program->state_dir) {
+        char *absolute = g_canonicalize_filename(program->state_dir, NULL);
+        g_free(program->state_dir);
+        program->state_dir = absolute;
+    }
+    return -1;
+}
+
+static const GOptionEntry entries[] = {
+    {"desktop", 0, 0, G_OPTION_ARG_NONE, NULL, "Be the desktop: pair devices, push to them, keep the history", NULL},
+    {"state-dir", 0, 0, G_OPTION_ARG_FILENAME, NULL, "Keep keys and notifications there", "DIRECTORY"},
+    {"relay-url", 0, 0, G_OPTION_ARG_STRING, NULL, "Meet the other side at this relay", "URL"},
+    {"background", 0, 0, G_OPTION_ARG_NONE, NULL, "Open no window at the start", NULL},
+    {"version", 0, 0, G_OPTION_ARG_NONE, NULL, "Print the version", NULL},
+    {0},
+};
+
+int main(int argc, char **argv) {
+    Program program = {0};
+    g_set_prgname("bellwire-tray");
+    g_set_application_name("Bellwire");
+    program.program = g_file_read_link("/proc/self/exe", NULL);
+    program.application = gtk_application_new(INSTANCE_ID, (GApplicationFlags)0);
+    GApplication *application = G_APPLICATION(program.application);
+    g_application_add_main_option_entries(application, entries);
+    g_application_set_option_context_summary(application, "Shows in the panel what desktops push to this one.");
+    g_signal_connect(application, "handle-local-options", G_CALLBACK(on_options), &program);
+    g_signal_connect(application, "activate", G_CALLBACK(on_activate), &program);
+    g_unix_signal_add(SIGTERM, on_signal, &program);
+    g_unix_signal_add(SIGINT, on_signal, &program);
+
+    int code = g_application_run(application, argc, argv);
+    if (program.alerts) desktop_alerts_free(program.alerts);
+    if (program.tray) tray_free(program.tray);
+    if (program.model) {
+        model_close(program.model);
+        g_object_unref(program.model);
+    }
+    g_object_unref(program.application);
+    g_strfreev(program.start_arguments);
+    g_free(program.icon_dir);
+    g_free(program.state_dir);
+    g_free(program.relay_url);
+    g_free(program.program);
+    return program.code ? program.code : code;
+}

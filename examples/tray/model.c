@@ -1,0 +1,392 @@
+#include "model.h"
+
+#include "side.h"
+#include "text.h"
+
+#include <glib-unix.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct _Model {
+    GObject parent;
+    const Side *side;
+    void *handle;
+    guint descriptor_source, changed_source;
+    json_t *peers, *latest;
+    gint64 unread;
+    gboolean is_online, is_asking, alerts_allowed;
+    char *problem;
+};
+
+G_DEFINE_TYPE(Model, model, G_TYPE_OBJECT)
+
+enum { CHANGED, PAIRING, OPENED, ARRIVED, SIGNALS };
+static guint signals[SIGNALS];
+
+static void model_finalize(GObject *object) {
+    Model *self = TRAY_MODEL(object);
+    json_decref(self->peers);
+    json_decref(self->latest);
+    g_free(self->problem);
+    G_OBJECT_CLASS(model_parent_class)->finalize(object);
+}
+
+static void model_class_init(ModelClass *class) {
+    G_OBJECT_CLASS(class)->finalize = model_finalize;
+    GType type = G_TYPE_FROM_CLASS(class);
+    signals[CHANGED] = g_signal_new("changed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+    signals[PAIRING] =
+        g_signal_new("pairing", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_POINTER);
+    signals[OPENED] = g_signal_new("opened", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2,
+                                   G_TYPE_STRING, G_TYPE_STRING);
+    signals[ARRIVED] =
+        g_signal_new("arrived", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_POINTER);
+}
+
+static void model_init(Model *self) {
+    self->peers = json_array();
+    self->latest = json_array();
+}
+
+/* What a call gave, as a value of ours; NULL when it failed. */
+static json_t *taken(bw_status status, char *json) {
+    json_t *value = status >= 0 && json ? json_loads(json, JSON_DECODE_ANY, NULL) : NULL;
+    if (status >= 0) bw_free(json);
+    return value;
+}
+
+/* What one of the side's calls without parameters tells. */
+static json_t *told(Model *self, bw_status (*call)(void *handle, char **json)) {
+    char *json = NULL;
+    bw_status status = call(self->handle, &json);
+    return taken(status, json);
+}
+
+/* What is shown -------------------------------------------------------------------------------------------------- */
+
+static void look_at_connection(Model *self) {
+    json_t *state = told(self, self->side->state), *each, *peer;
+    gsize index, place;
+    self->is_online = FALSE;
+    json_array_foreach(json_object_get(state, "connection"), index, each) {
+        if (model_is_desktop(self)) {
+            const char *stands = json_string_value(json_object_get(each, "state"));
+            self->is_online |= g_strcmp0(stands, "online") == 0;
+            continue;
+        }
+        gboolean is_online = json_is_true(json_object_get(each, "online"));
+        const char *id = json_string_value(json_object_get(each, "desktop"));
+        json_array_foreach(self->peers, place, peer) {
+            if (g_strcmp0(json_string_value(json_object_get(peer, "id")), id) == 0)
+                json_object_set_new(peer, "online", json_boolean(is_online));
+        }
+        self->is_online |= is_online;
+    }
+    self->unread = json_integer_value(json_object_get(state, "unread"));
+    if (!model_is_desktop(self)) {
+        const char *authorization = json_string_value(json_object_get(state, "authorization"));
+        self->alerts_allowed = g_strcmp0(authorization, "authorized") == 0 ||
+                               g_strcmp0(authorization, "provisional") == 0;
+    }
+    json_decref(state);
+}
+
+static gboolean look_anew(gpointer data) {
+    Model *self = data;
+    self->changed_source = 0;
+    json_t *peers = told(self, self->side->peers);
+    if (peers) {
+        json_decref(self->peers);
+        self->peers = peers;
+    }
+    look_at_connection(self);
+    json_t *page = model_page(self, json_pack("{s:i}", "limit", LATEST));
+    if (page) {
+        json_decref(self->latest);
+        self->latest = json_incref(json_object_get(page, "notifications"));
+        json_decref(page);
+    }
+    g_signal_emit(self, signals[CHANGED], 0);
+    return G_SOURCE_REMOVE;
+}
+
+/* A thousand pushes in one dispatch are looked at once. */
+static void look_soon(Model *self) {
+    if (self->changed_source == 0 && self->handle) self->changed_source = g_idle_add(look_anew, self);
+}
+
+static void set_problem(Model *self, char *problem) {
+    g_free(self->problem);
+    self->problem = problem;
+    look_soon(self);
+}
+
+/* Events --------------------------------------------------------------------------------------------------------- */
+
+static void on_event(void *user_data, const char *event, const char *event_json) {
+    Model *self = user_data;
+    json_t *whole = json_loads(event_json, 0, NULL), *data = json_object_get(whole, "data");
+    if (strcmp(event, "pairing.changed") == 0) {
+        g_signal_emit(self, signals[PAIRING], 0, data);
+    } else if (strcmp(event, "notification.received") == 0) {
+        g_signal_emit(self, signals[ARRIVED], 0, data);
+    } else if (strcmp(event, "notification.response") == 0) {
+        const char *action = json_string_value(json_object_get(data, "action"));
+        if (g_strcmp0(action, "default") == 0)
+            g_signal_emit(self, signals[OPENED], 0, json_string_value(json_object_get(whole, "desktop")),
+                          json_string_value(json_object_get(data, "id")));
+    } else if (strcmp(event, "notification.silent") == 0) {
+        /* There is no work of ours in it. */
+        bw_device_complete(self->handle, json_string_value(json_object_get(data, "id")), "no_data");
+    } else if (strcmp(event, "problem") == 0) {
+        set_problem(self, text_line(json_string_value(json_object_get(data, "message")), 400));
+    } else if (strcmp(event, "queue.ended") == 0 &&
+               g_strcmp0(json_string_value(json_object_get(data, "outcome")), "failed") == 0) {
+        json_t *error = json_object_get(data, "error");
+        set_problem(self, text_line(json_string_value(json_object_get(error, "message")), 400));
+    }
+    json_decref(whole);
+    look_soon(self);
+}
+
+static gboolean on_readable(gint descriptor, GIOCondition condition, gpointer data) {
+    (void)descriptor, (void)condition;
+    Model *self = data;
+    g_object_ref(self);
+    bw_status status = self->side->dispatch(self->handle);
+    /* What could not be marked as handed over comes again. */
+    if (status == BW_E_STORE) set_problem(self, text_failure(status));
+    g_object_unref(self);
+    return G_SOURCE_CONTINUE;
+}
+
+/* Begin and end -------------------------------------------------------------------------------------------------- */
+
+static char *options(gboolean is_desktop, const char *state_dir, const char *relay_url) {
+    json_t *options = json_pack("{s:s, s:s*}", "state_dir", state_dir, "relay_url", relay_url);
+    if (!is_desktop) {
+        json_object_set_new(options, "alerts", json_string("system"));
+        json_object_set_new(options, "application_id", json_string(APPLICATION_ID));
+        json_object_set_new(options, "icon", json_string(APPLICATION_ID));
+        json_object_set_new(options, "late_alerts", json_string("summary"));
+    } else if (!relay_url) {
+        json_object_set_new(options, "relay", json_pack("{s:s}", "listen", "0.0.0.0:9001"));
+    }
+    char *text = json_dumps(options, 0);
+    json_decref(options);
+    return text;
+}
+
+Model *model_new(gboolean is_desktop, const char *state_dir, const char *relay_url, char **failure) {
+    Model *self = g_object_new(model_get_type(), NULL);
+    self->side = is_desktop ? &desktop_side : &device_side;
+    char *text = options(is_desktop, state_dir, relay_url);
+    bw_status status = self->side->open(text, &self->handle);
+    free(text);
+    if (status >= 0) status = self->side->subscribe(self->handle, on_event, self);
+    if (status >= 0) status = self->side->start(self->handle);
+    int32_t descriptor = status >= 0 ? self->side->fd(self->handle) : -1;
+    if (status >= 0 && descriptor < 0) status = descriptor;
+    if (status < 0) {
+        *failure = text_failure(status);
+        model_close(self);
+        g_object_unref(self);
+        return NULL;
+    }
+    self->descriptor_source = g_unix_fd_add(descriptor, G_IO_IN, on_readable, self);
+    look_anew(self);
+    return self;
+}
+
+void model_close(Model *self) {
+    if (self->descriptor_source) g_source_remove(self->descriptor_source);
+    if (self->changed_source) g_source_remove(self->changed_source);
+    self->descriptor_source = self->changed_source = 0;
+    void *handle = self->handle;
+    self->handle = NULL;
+    if (handle) self->side->close(handle);
+}
+
+gboolean model_is_desktop(Model *self) { return self->side == &desktop_side; }
+gint64 model_unread(Model *self) { return self->unread; }
+gboolean model_is_online(Model *self) { return self->is_online; }
+json_t *model_peers(Model *self) { return self->peers; }
+json_t *model_latest(Model *self) { return self->latest; }
+const char *model_problem(Model *self) { return self->problem; }
+
+/* Calls ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    Model *model;
+    GObject *owner;
+    ModelDone done;
+} Call;
+
+static Call *call_new(Model *self, GObject *owner, ModelDone done) {
+    Call *call = g_new(Call, 1);
+    *call = (Call){g_object_ref(self), owner ? g_object_ref(owner) : NULL, done};
+    return call;
+}
+
+static void call_free(void *data) {
+    Call *call = data;
+    if (call->owner) g_object_unref(call->owner);
+    g_object_unref(call->model);
+    g_free(call);
+}
+
+static void on_end(void *user_data, bw_status status, const char *json) {
+    Call *call = user_data;
+    if (status == BW_E_CLOSED) return;
+    json_t *result = status >= 0 && json ? json_loads(json, JSON_DECODE_ANY, NULL) : NULL;
+    char *failure = status < 0 ? text_failure_of(status, json) : NULL;
+    if (call->done) {
+        call->done(call->owner, result, failure);
+    } else {
+        set_problem(call->model, g_strdup(failure));
+    }
+    g_free(failure);
+    json_decref(result);
+}
+
+/* Some faults are told at once, and there will be no completion: then what it was called with is gone already. */
+static void begun(Model *self, bw_status status, GObject *owner, ModelDone done) {
+    if (status >= 0 || status == BW_E_CLOSED) return;
+    char *failure = text_failure(status);
+    if (done) {
+        done(owner, NULL, failure);
+    } else {
+        set_problem(self, g_strdup(failure));
+    }
+    g_free(failure);
+}
+
+json_t *model_page(Model *self, json_t *params) {
+    char *text = json_dumps(params, 0), *json = NULL;
+    bw_status status = self->side->page(self->handle, text, &json);
+    json_t *page = taken(status, json);
+    if (status < 0) set_problem(self, text_failure(status));
+    free(text);
+    json_decref(params);
+    return page;
+}
+
+void model_mark_read(Model *self, const char *peer, const char *id) {
+    Call *call = call_new(self, NULL, NULL);
+    begun(self, self->side->mark_read(self->handle, peer, id, on_end, call, call_free), NULL, NULL);
+}
+
+void model_delete(Model *self, const char *peer, const char *id) {
+    Call *call = call_new(self, NULL, NULL);
+    begun(self, self->side->delete_one(self->handle, peer, id, on_end, call, call_free), NULL, NULL);
+}
+
+static void mark_all_of(Model *self, const char *peer) {
+    Call *call = call_new(self, NULL, NULL);
+    begun(self, self->side->mark_all_read(self->handle, peer, on_end, call, call_free), NULL, NULL);
+}
+
+void model_mark_all_read(Model *self) {
+    if (model_is_desktop(self)) {
+        mark_all_of(self, NULL);
+        return;
+    }
+    /* Those of desktops that are paired no more are unread as well. */
+    enum { MOST = 500 };
+    GHashTable *peers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    json_t *page = model_page(self, json_pack("{s:i, s:b}", "limit", MOST, "unreadOnly", 1)), *each;
+    gsize index;
+    json_array_foreach(self->peers, index, each)
+        g_hash_table_add(peers, g_strdup(json_string_value(json_object_get(each, "id"))));
+    json_array_foreach(json_object_get(page, "notifications"), index, each)
+        g_hash_table_add(peers, g_strdup(json_string_value(json_object_get(each, "desktop"))));
+    GHashTableIter iterator;
+    gpointer peer;
+    g_hash_table_iter_init(&iterator, peers);
+    while (g_hash_table_iter_next(&iterator, &peer, NULL)) mark_all_of(self, peer);
+    g_hash_table_unref(peers);
+    json_decref(page);
+}
+
+void model_unpair(Model *self, const char *peer) {
+    bw_status status = self->side->unpair(self->handle, peer);
+    set_problem(self, status < 0 ? text_failure(status) : NULL);
+}
+
+void model_show_code(Model *self, GObject *owner, ModelDone done) {
+    begun(self, self->side->show(self->handle, on_end, call_new(self, owner, done), call_free), owner, done);
+}
+
+void model_show_digits(Model *self, GObject *owner, ModelDone done) {
+    begun(self, self->side->show_digits(self->handle, on_end, call_new(self, owner, done), call_free), owner, done);
+}
+
+void model_scan(Model *self, const char *text, GObject *owner, ModelDone done) {
+    begun(self, self->side->scan(self->handle, text, on_end, call_new(self, owner, done), call_free), owner, done);
+}
+
+void model_type(Model *self, const char *digits, GObject *owner, ModelDone done) {
+    begun(self, self->side->type(self->handle, digits, on_end, call_new(self, owner, done), call_free), owner, done);
+}
+
+void model_notify(Model *self, json_t *params, GObject *owner, ModelDone done) {
+    enum { PATIENCE_MS = 10000 };
+    char *text = json_dumps(params, 0);
+    Call *call = call_new(self, owner, done);
+    begun(self, bw_desktop_notify_async(self->handle, text, PATIENCE_MS, on_end, call, call_free), owner, done);
+    free(text);
+    json_decref(params);
+}
+
+void model_cancel_pairing(Model *self) {
+    if (self->handle) self->side->cancel(self->handle);
+}
+
+gboolean model_confirm(Model *self, const char *flow, gboolean accepts) {
+    return self->side->confirm && self->side->confirm(self->handle, flow, accepts) >= 0;
+}
+
+/* Alerts --------------------------------------------------------------------------------------------------------- */
+
+gboolean model_alerts_allowed(Model *self) { return self->alerts_allowed; }
+
+void model_allow_alerts(Model *self, gboolean allow) {
+    bw_status status = bw_alerts_authorize(self->handle, allow ? "authorized" : "denied", 0);
+    set_problem(self, status < 0 ? text_failure(status) : NULL);
+}
+
+static void on_asked(void *user_data, bw_status status, const char *json) {
+    (void)json;
+    Call *call = user_data;
+    if (status == BW_E_CLOSED) return;
+    call->model->is_asking = FALSE;
+    /* A server without buttons cannot ask: quiet alerts need no question. All else is asked at the next start. */
+    if (status == BW_E_UNSUPPORTED) bw_alerts_authorize(call->model->handle, "provisional", 0);
+    look_soon(call->model);
+}
+
+void model_ask_for_alerts(Model *self) {
+    enum { PATIENCE_MS = 600000 };
+    if (self->is_asking || model_is_desktop(self)) return;
+    json_t *state = told(self, self->side->state);
+    const char *authorization = json_string_value(json_object_get(state, "authorization"));
+    if (g_strcmp0(authorization, "notDetermined") == 0) {
+        Call *call = call_new(self, NULL, NULL);
+        self->is_asking = bw_alerts_request_async(self->handle, NULL, PATIENCE_MS, on_asked, call, call_free) >= 0;
+    }
+    json_decref(state);
+}
+
+/* Settings ------------------------------------------------------------------------------------------------------- */
+
+json_t *model_settings(Model *self) { return told(self, self->side->settings); }
+
+gboolean model_set_settings(Model *self, json_t *settings) {
+    char *text = json_dumps(settings, 0);
+    Call *call = call_new(self, NULL, NULL);
+    bw_status status = self->side->set_settings(self->handle, text, on_end, call, call_free);
+    begun(self, status, NULL, NULL);
+    free(text);
+    json_decref(settings);
+    return status >= 0;
+}

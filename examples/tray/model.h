@@ -1,0 +1,74 @@
+/*
+ * model.h - the library in GLib's main loop, and what the rest of the program shows of it.
+ *
+ * Signals:
+ *   "changed"                          the peers, the unread, the latest, or the problem; bursts come as one
+ *   "pairing" (json_t *data)           a step of a pairing, as the library's pairing.changed has it
+ *   "arrived" (json_t *data)           a new notification, as the library's notification.received has it
+ *   "opened" (const char *peer, id)    somebody tapped the alert of a notification
+ */
+#ifndef TRAY_MODEL_H
+#define TRAY_MODEL_H
+
+#include <bellwire.h>
+#include <glib-object.h>
+#include <jansson.h>
+
+G_DECLARE_FINAL_TYPE(Model, model, TRAY, MODEL, GObject)
+
+enum { LATEST = 7 };
+
+/* The name that alerts, the badge and the autostart go by: that of the .desktop file. */
+#define APPLICATION_ID "org.bellwire.Tray"
+
+/* Opens and starts the library; *failure, when it gives NULL, says in words why not. relay_url may be NULL. */
+Model *model_new(gboolean is_desktop, const char *state_dir, const char *relay_url, char **failure);
+
+/* Closes the library. What was under way is dropped. */
+void model_close(Model *self);
+
+gboolean model_is_desktop(Model *self);
+gint64 model_unread(Model *self);
+/* Whether somebody can be reached: one of the desktops, or the relay. */
+gboolean model_is_online(Model *self);
+/* The paired peers, as bw_pairing_list() or bw_desktop_devices() has them, with "online" where it is known. The
+ * model's. */
+json_t *model_peers(Model *self);
+/* The newest notifications. The model's. */
+json_t *model_latest(Model *self);
+/* What went wrong last, in words; NULL once something went well. The model's. */
+const char *model_problem(Model *self);
+
+/* A page of the history: parameters as of bw_inbox_load(), taken. NULL, and a problem, when it failed; else ours. */
+json_t *model_page(Model *self, json_t *params);
+/* peer may be NULL where the notification is the desktop's own. What fails becomes the problem. */
+void model_mark_read(Model *self, const char *peer, const char *id);
+void model_mark_all_read(Model *self);
+void model_delete(Model *self, const char *peer, const char *id);
+void model_unpair(Model *self, const char *peer);
+
+/* Takes the end of a call: result on success, else failure in words; owner as it was given. Not called once the model
+ * is closed. */
+typedef void (*ModelDone)(GObject *owner, json_t *result, const char *failure);
+
+/* The owner is held until the call has ended. */
+void model_show_code(Model *self, GObject *owner, ModelDone done);
+void model_show_digits(Model *self, GObject *owner, ModelDone done); /* desktops alone */
+void model_scan(Model *self, const char *text, GObject *owner, ModelDone done);
+void model_type(Model *self, const char *digits, GObject *owner, ModelDone done); /* devices alone */
+void model_notify(Model *self, json_t *params, GObject *owner, ModelDone done);   /* desktops alone */
+/* Ends what is under way. */
+void model_cancel_pairing(Model *self);
+/* FALSE = nobody asks any more. */
+gboolean model_confirm(Model *self, const char *flow, gboolean accepts);
+
+/* Whether alerts are shown; asks the user if nobody did so far. Devices alone. */
+gboolean model_alerts_allowed(Model *self);
+void model_allow_alerts(Model *self, gboolean allow);
+void model_ask_for_alerts(Model *self);
+
+/* Settings with quiet hours: the device's own, or the desktop's. NULL when they cannot be read; else ours. */
+json_t *model_settings(Model *self);
+gboolean model_set_settings(Model *self, json_t *settings);
+
+#endif

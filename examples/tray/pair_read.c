@@ -1,0 +1,213 @@
+/* The pages of the pairing window that take the other side's code: its text, a picture of it, or typed digits. */
+#include "code_image.h"
+#include "pair_pages.h"
+#include "widgets.h"
+
+/* Read a code ---------------------------------------------------------------------------------------------------- */
+
+static void on_ended(GObject *owner, json_t *result, const char *failure) {
+    PairWindow *self = TRAY_PAIR_WINDOW(owner);
+    (void)result; /* what it came to is told as an event as well, whichever way it went */
+    if (!self->is_closed && failure) pair_fail(self, failure);
+}
+
+static void scan(PairWindow *self, const char *text) {
+    pair_set_busy(self, TRUE);
+    model_scan(self->model, text, G_OBJECT(self), on_ended);
+}
+
+static char *read_text(PairWindow *self) {
+    GtkTextBuffer *buffer = gtk_text_view_get_buffer(GTK_TEXT_VIEW(self->read_text));
+    GtkTextIter begin, end;
+    gtk_text_buffer_get_bounds(buffer, &begin, &end);
+    return g_strstrip(gtk_text_buffer_get_text(buffer, &begin, &end, FALSE));
+}
+
+static void on_read(GtkButton *button, PairWindow *self) {
+    (void)button;
+    char *text = read_text(self);
+    if (*text) scan(self, text);
+    else pair_fail(self, "Paste the text of the code first, or choose an image of it.");
+    g_free(text);
+}
+
+static void on_image_read(GObject *owner, GAsyncResult *result, gpointer data) {
+    (void)data;
+    PairWindow *self = TRAY_PAIR_WINDOW(owner);
+    GError *error = NULL;
+    char *text = code_image_read_finish(result, &error);
+    if (self->is_closed) {
+        g_clear_error(&error);
+    } else if (text) {
+        gtk_text_buffer_set_text(gtk_text_view_get_buffer(GTK_TEXT_VIEW(self->read_text)), text, -1);
+        scan(self, text);
+    } else {
+        pair_fail(self, error->message);
+        g_error_free(error);
+    }
+    g_free(text);
+}
+
+static void read_file(PairWindow *self, const char *path) {
+    pair_set_busy(self, TRUE);
+    code_image_read_file(path, G_OBJECT(self), on_image_read);
+}
+
+static void on_chosen(GtkNativeDialog *dialog, gint response, PairWindow *self) {
+    char *path = response == GTK_RESPONSE_ACCEPT ? gtk_file_chooser_get_filename(GTK_FILE_CHOOSER(dialog)) : NULL;
+    if (path) read_file(self, path);
+    g_free(path);
+    g_object_unref(dialog);
+}
+
+static void on_choose(GtkButton *button, PairWindow *self) {
+    (void)button;
+    GtkFileChooserNative *dialog = gtk_file_chooser_native_new("An image of a pairing code", GTK_WINDOW(self),
+                                                               GTK_FILE_CHOOSER_ACTION_OPEN, "_Read", "_Cancel");
+    GtkFileFilter *filter = gtk_file_filter_new();
+    gtk_file_filter_set_name(filter, "Images (PNG, JPEG)");
+    gtk_file_filter_add_mime_type(filter, "image/png");
+    gtk_file_filter_add_mime_type(filter, "image/jpeg");
+    gtk_file_chooser_add_filter(GTK_FILE_CHOOSER(dialog), filter);
+    gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
+    g_signal_connect(dialog, "response", G_CALLBACK(on_chosen), self);
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+}
+
+static void on_pasted_image(GtkClipboard *clipboard, GdkPixbuf *picture, gpointer data) {
+    (void)clipboard;
+    PairWindow *self = data;
+    if (!self->is_closed && picture) {
+        pair_set_busy(self, TRUE);
+        code_image_read_picture(picture, G_OBJECT(self), on_image_read);
+    } else if (!self->is_closed) {
+        pair_fail(self, "The image on the clipboard cannot be read.");
+    }
+    g_object_unref(self);
+}
+
+static void on_pasted_text(GtkClipboard *clipboard, const gchar *text, gpointer data) {
+    (void)clipboard;
+    PairWindow *self = data;
+    if (!self->is_closed && text) {
+        gtk_text_buffer_set_text(gtk_text_view_get_buffer(GTK_TEXT_VIEW(self->read_text)), text, -1);
+        pair_clear(self);
+        gtk_widget_grab_focus(self->read_button);
+    } else if (!self->is_closed) {
+        pair_fail(self, "There is neither an image nor a text on the clipboard.");
+    }
+    g_object_unref(self);
+}
+
+static void on_targets(GtkClipboard *clipboard, GdkAtom *targets, gint count, gpointer data) {
+    if (targets && gtk_targets_include_image(targets, count, FALSE)) {
+        gtk_clipboard_request_image(clipboard, on_pasted_image, data);
+    } else {
+        gtk_clipboard_request_text(clipboard, on_pasted_text, data);
+    }
+}
+
+static void paste(PairWindow *self) {
+    GtkClipboard *clipboard = gtk_widget_get_clipboard(GTK_WIDGET(self), GDK_SELECTION_CLIPBOARD);
+    gtk_clipboard_request_targets(clipboard, on_targets, g_object_ref(self));
+}
+
+static void on_paste(GtkButton *button, PairWindow *self) {
+    (void)button;
+    paste(self);
+}
+
+static void on_paste_key(GtkTextView *view, PairWindow *self) {
+    /* By itself it takes text alone. */
+    g_signal_stop_emission_by_name(view, "paste-clipboard");
+    paste(self);
+}
+
+static void on_drop(GtkWidget *page, GdkDragContext *context, gint x, gint y, GtkSelectionData *data, guint info,
+                    guint time, PairWindow *self) {
+    (void)page, (void)x, (void)y, (void)info;
+    char **uris = gtk_selection_data_get_uris(data);
+    char *path = uris && uris[0] ? g_filename_from_uri(uris[0], NULL, NULL) : NULL;
+    if (path) read_file(self, path);
+    gtk_drag_finish(context, path != NULL, FALSE, time);
+    g_free(path);
+    g_strfreev(uris);
+}
+
+GtkWidget *pair_read_page(PairWindow *self) {
+    GtkWidget *page = widget_column(12);
+    GtkWidget *label = widget_note(model_is_desktop(self->model)
+                                       ? "Paste the code that a device shows: its text, or a picture of it."
+                                       : "Paste the code that a desktop shows: its text, or a picture of it.");
+    gtk_container_add(GTK_CONTAINER(page), label);
+    GtkWidget *scrolled = gtk_scrolled_window_new(NULL, NULL);
+    gtk_scrolled_window_set_shadow_type(GTK_SCROLLED_WINDOW(scrolled), GTK_SHADOW_IN);
+    self->read_text = gtk_text_view_new();
+    gtk_text_view_set_wrap_mode(GTK_TEXT_VIEW(self->read_text), GTK_WRAP_CHAR);
+    gtk_text_view_set_monospace(GTK_TEXT_VIEW(self->read_text), TRUE);
+    gtk_text_view_set_accepts_tab(GTK_TEXT_VIEW(self->read_text), FALSE);
+    g_object_set(self->read_text, "left-margin", 8, "right-margin", 8, "top-margin", 8, "bottom-margin", 8, NULL);
+    widget_name(self->read_text, "Text of the pairing code", NULL);
+    g_signal_connect(self->read_text, "paste-clipboard", G_CALLBACK(on_paste_key), self);
+    gtk_container_add(GTK_CONTAINER(scrolled), self->read_text);
+    gtk_widget_set_vexpand(scrolled, TRUE);
+    gtk_container_add(GTK_CONTAINER(page), scrolled);
+
+    GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    GtkWidget *paste_button = widget_button("edit-paste-symbolic", "Pa_ste");
+    g_signal_connect(paste_button, "clicked", G_CALLBACK(on_paste), self);
+    gtk_container_add(GTK_CONTAINER(row), paste_button);
+    GtkWidget *choose = widget_button("image-x-generic-symbolic", "_Image…");
+    g_signal_connect(choose, "clicked", G_CALLBACK(on_choose), self);
+    gtk_container_add(GTK_CONTAINER(row), choose);
+    self->read_button = gtk_button_new_with_mnemonic("_Pair");
+    gtk_style_context_add_class(gtk_widget_get_style_context(self->read_button), "suggested-action");
+    g_signal_connect(self->read_button, "clicked", G_CALLBACK(on_read), self);
+    gtk_box_pack_end(GTK_BOX(row), self->read_button, FALSE, FALSE, 0);
+    gtk_container_add(GTK_CONTAINER(page), row);
+
+    gtk_drag_dest_set(page, GTK_DEST_DEFAULT_ALL, NULL, 0, GDK_ACTION_COPY);
+    gtk_drag_dest_add_uri_targets(page);
+    g_signal_connect(page, "drag-data-received", G_CALLBACK(on_drop), self);
+    return page;
+}
+
+/* Type a code ---------------------------------------------------------------------------------------------------- */
+
+static void on_type(GtkWidget *widget, PairWindow *self) {
+    (void)widget;
+    GString *digits = g_string_new(NULL);
+    gboolean is_code = TRUE;
+    for (const char *at = gtk_entry_get_text(GTK_ENTRY(self->type_entry)); *at; at++) {
+        if (g_ascii_isdigit(*at)) g_string_append_c(digits, *at);
+        else if (*at != ' ' && *at != '-') is_code = FALSE;
+    }
+    if (!is_code || (digits->len != 12 && digits->len != 6)) {
+        pair_fail(self, "The code has twelve digits, such as 123456-789012.");
+    } else {
+        pair_set_busy(self, TRUE);
+        model_type(self->model, digits->str, G_OBJECT(self), on_ended);
+    }
+    g_string_free(digits, TRUE);
+}
+
+GtkWidget *pair_type_page(PairWindow *self) {
+    GtkWidget *page = widget_column(12);
+    gtk_widget_set_valign(page, GTK_ALIGN_CENTER);
+    gtk_container_add(GTK_CONTAINER(page), widget_note("Type the digits that the desktop shows."));
+    self->type_entry = gtk_entry_new();
+    gtk_entry_set_placeholder_text(GTK_ENTRY(self->type_entry), "123456-789012");
+    gtk_entry_set_max_length(GTK_ENTRY(self->type_entry), 32);
+    gtk_entry_set_alignment(GTK_ENTRY(self->type_entry), 0.5f);
+    gtk_entry_set_input_purpose(GTK_ENTRY(self->type_entry), GTK_INPUT_PURPOSE_DIGITS);
+    gtk_style_context_add_class(gtk_widget_get_style_context(self->type_entry), "digits");
+    widget_name(self->type_entry, "Digits of the pairing code", NULL);
+    g_signal_connect(self->type_entry, "activate", G_CALLBACK(on_type), self);
+    gtk_container_add(GTK_CONTAINER(page), self->type_entry);
+    self->type_button = gtk_button_new_with_mnemonic("_Pair");
+    gtk_style_context_add_class(gtk_widget_get_style_context(self->type_button), "suggested-action");
+    gtk_widget_set_halign(self->type_button, GTK_ALIGN_CENTER);
+    g_signal_connect(self->type_button, "clicked", G_CALLBACK(on_type), self);
+    gtk_container_add(GTK_CONTAINER(page), self->type_button);
+    return page;
+}

@@ -1,0 +1,281 @@
+#include "pair_window.h"
+
+#include "pair_pages.h"
+#include "text.h"
+#include "widgets.h"
+
+#include <string.h>
+
+/* The answers of the bar. */
+enum { PAIR = 1, REFUSE, SAME, DIFFERS };
+
+G_DEFINE_TYPE(PairWindow, pair_window, GTK_TYPE_APPLICATION_WINDOW)
+
+/* What came of it ------------------------------------------------------------------------------------------------ */
+
+void pair_clear(PairWindow *self) {
+    gtk_widget_hide(self->bar);
+    GtkWidget *area = gtk_info_bar_get_action_area(GTK_INFO_BAR(self->bar));
+    gtk_container_foreach(GTK_CONTAINER(area), (GtkCallback)(void (*)(void))gtk_widget_destroy, NULL);
+}
+
+static void fill_bar(PairWindow *self, GtkMessageType type, const char *title, const char *sas, const char *text) {
+    pair_clear(self);
+    gtk_info_bar_set_message_type(GTK_INFO_BAR(self->bar), type);
+    gtk_info_bar_set_show_close_button(GTK_INFO_BAR(self->bar), type == GTK_MESSAGE_ERROR);
+    gtk_label_set_text(GTK_LABEL(self->bar_title), title);
+    gtk_label_set_text(GTK_LABEL(self->bar_text), text);
+    gtk_label_set_text(GTK_LABEL(self->bar_sas), sas ? sas : "");
+    gtk_widget_set_visible(self->bar_sas, sas != NULL);
+    widget_name(self->bar, title, text);
+    gtk_widget_show(self->bar);
+}
+
+void pair_set_busy(PairWindow *self, gboolean is_busy) {
+    gtk_widget_set_visible(self->busy, is_busy);
+    g_object_set(self->busy, "active", is_busy, NULL);
+    gtk_widget_set_sensitive(self->read_button, !is_busy);
+    if (self->type_button) gtk_widget_set_sensitive(self->type_button, !is_busy);
+    if (is_busy) pair_clear(self);
+}
+
+void pair_fail(PairWindow *self, const char *failure) {
+    pair_set_busy(self, FALSE);
+    fill_bar(self, GTK_MESSAGE_ERROR, "That did not work", NULL, failure);
+}
+
+/* "045 572 · avenue major" */
+char *pair_sas_text(json_t *peer) {
+    json_t *sas = json_object_get(peer, "sas"), *words = json_object_get(sas, "words");
+    const char *digits = json_string_value(json_object_get(sas, "digits"));
+    if (!digits || strlen(digits) != 6) return NULL;
+    char *first = text_line(json_string_value(json_array_get(words, 0)), 20);
+    char *second = text_line(json_string_value(json_array_get(words, 1)), 20);
+    char *text = g_strdup_printf("%.3s %s  ·  %s %s", digits, digits + 3, first, second);
+    g_free(second);
+    g_free(first);
+    return text;
+}
+
+static void remember(PairWindow *self, const char *flow, json_t *peer) {
+    g_free(self->flow);
+    g_free(self->peer);
+    self->flow = g_strdup(flow);
+    self->peer = g_strdup(json_string_value(json_object_get(peer, "id")));
+}
+
+static void succeed(PairWindow *self, const char *flow, json_t *peer) {
+    pair_set_busy(self, FALSE);
+    remember(self, flow, peer);
+    char *name = text_line(json_string_value(json_object_get(peer, "name")), PAIR_NAME_LIMIT);
+    char *title = g_strdup_printf("Paired with %s", name), *sas = pair_sas_text(peer);
+    fill_bar(self, GTK_MESSAGE_INFO, title, sas,
+             sas ? "Do the same stand on the other side?" : "It cannot prove who it is: nothing is sealed.");
+    GtkInfoBar *bar = GTK_INFO_BAR(self->bar);
+    if (sas) gtk_info_bar_add_button(bar, "They _differ", DIFFERS);
+    gtk_info_bar_add_button(bar, sas ? "They _match" : "_Done", SAME);
+    gtk_info_bar_set_default_response(bar, SAME);
+    g_free(sas);
+    g_free(title);
+    g_free(name);
+    self->is_shown = FALSE;
+    gtk_stack_set_visible_child_name(GTK_STACK(self->stack), "peers");
+    /* Who has just paired wants to hear from it. */
+    model_ask_for_alerts(self->model);
+}
+
+static void ask(PairWindow *self, const char *flow, json_t *peer) {
+    pair_set_busy(self, FALSE);
+    remember(self, flow, peer);
+    char *name = text_line(json_string_value(json_object_get(peer, "name")), PAIR_NAME_LIMIT);
+    char *title = g_strdup_printf("Pair with %s?", name), *sas = pair_sas_text(peer);
+    fill_bar(self, GTK_MESSAGE_QUESTION, title, sas,
+             sas ? "Pair only if the same digits and words stand there."
+             : json_is_true(json_object_get(peer, "secure"))
+                 ? "It is the device whose code was read."
+                 : "It cannot prove that it has seen the code. Pair only what you hold in your hand.");
+    gtk_info_bar_add_button(GTK_INFO_BAR(self->bar), "_Refuse", REFUSE);
+    gtk_info_bar_add_button(GTK_INFO_BAR(self->bar), "_Pair", PAIR);
+    g_free(sas);
+    g_free(title);
+    g_free(name);
+    gtk_window_present(GTK_WINDOW(self));
+}
+
+static void on_bar(GtkInfoBar *bar, gint response, PairWindow *self) {
+    (void)bar;
+    pair_clear(self);
+    if (response == DIFFERS && self->peer) {
+        model_unpair(self->model, self->peer);
+        fill_bar(self, GTK_MESSAGE_WARNING, "Unpaired", NULL,
+                 "Somebody in between may have answered. Pair again with a new code, and compare once more.");
+    } else if (response == PAIR || response == REFUSE) {
+        if (!model_confirm(self->model, self->flow, response == PAIR))
+            pair_fail(self, "It no longer asks. Begin again with a new code.");
+        else if (response == PAIR)
+            pair_set_busy(self, TRUE);
+    }
+}
+
+gboolean pair_window_is_question(json_t *data) {
+    const char *state = json_string_value(json_object_get(data, "state"));
+    return g_strcmp0(state, "confirming") == 0 ||
+           (g_strcmp0(state, "acked") == 0 && json_is_true(json_object_get(data, "confirm")));
+}
+
+static void on_pairing(Model *model, json_t *data, PairWindow *self) {
+    (void)model;
+    const char *state = json_string_value(json_object_get(data, "state"));
+    const char *flow = json_string_value(json_object_get(data, "flow"));
+    const char *message = json_string_value(json_object_get(data, "message"));
+    json_t *peer = json_object_get(data, "desktop");
+    if (!peer) peer = json_object_get(data, "device");
+    if (!state || !flow) return;
+    gboolean is_shown = strcmp(flow, "show") == 0 || strcmp(flow, "offer") == 0;
+    if (pair_window_is_question(data)) return; /* pair_window_ask() is called for it */
+    if (!strcmp(state, "success") || !strcmp(state, "completed") || !strcmp(state, "paired")) {
+        succeed(self, flow, peer);
+    } else if (!strcmp(state, "expired") && self->code_digits && !strcmp(flow, "code")) {
+        gtk_widget_hide(self->code_digits); /* the QR code beside them says it */
+    } else if (!strcmp(state, "expired")) {
+        if (is_shown) pair_show_again(self, "The code is too old.");
+        else pair_fail(self, "It took too long. Begin again with a new code.");
+    } else if (!strcmp(state, "failed") && g_strcmp0(json_string_value(json_object_get(data, "reason")), "cancelled")) {
+        char *text = text_line(message, 400);
+        if (is_shown) pair_show_again(self, text);
+        else pair_fail(self, text);
+        g_free(text);
+    }
+}
+
+/* The window ----------------------------------------------------------------------------------------------------- */
+
+/* A code is asked for when it is looked at, not before. */
+static void on_page(GObject *stack, GParamSpec *property, PairWindow *self) {
+    (void)property;
+    const char *page = gtk_stack_get_visible_child_name(GTK_STACK(stack));
+    if (g_strcmp0(page, "show") == 0) pair_show_code(self);
+    if (g_strcmp0(page, "read") == 0) gtk_widget_grab_focus(self->read_text);
+    if (g_strcmp0(page, "type") == 0) gtk_widget_grab_focus(self->type_entry);
+}
+
+/* Alt+1 to Alt+4, as tabs have them elsewhere. */
+static gboolean on_key(GtkWidget *window, GdkEventKey *event, PairWindow *self) {
+    (void)window;
+    GList *pages = gtk_container_get_children(GTK_CONTAINER(self->stack));
+    GtkWidget *page = NULL;
+    if ((event->state & gtk_accelerator_get_default_mod_mask()) == GDK_MOD1_MASK && event->keyval >= GDK_KEY_1)
+        page = g_list_nth_data(pages, event->keyval - GDK_KEY_1);
+    g_list_free(pages);
+    if (!page) return GDK_EVENT_PROPAGATE;
+    gtk_stack_set_visible_child(GTK_STACK(self->stack), page);
+    return GDK_EVENT_STOP;
+}
+
+static void pair_window_dispose(GObject *object) {
+    PairWindow *self = TRAY_PAIR_WINDOW(object);
+    if (!self->is_closed) {
+        self->is_closed = TRUE;
+        g_signal_handlers_disconnect_by_data(self->model, self);
+        model_cancel_pairing(self->model);
+    }
+    G_OBJECT_CLASS(pair_window_parent_class)->dispose(object);
+}
+
+static void pair_window_finalize(GObject *object) {
+    PairWindow *self = TRAY_PAIR_WINDOW(object);
+    g_object_unref(self->model);
+    g_free(self->flow);
+    g_free(self->peer);
+    G_OBJECT_CLASS(pair_window_parent_class)->finalize(object);
+}
+
+static void pair_window_class_init(PairWindowClass *class) {
+    G_OBJECT_CLASS(class)->dispose = pair_window_dispose;
+    G_OBJECT_CLASS(class)->finalize = pair_window_finalize;
+}
+
+static void pair_window_init(PairWindow *self) { (void)self; }
+
+static void add_bar(PairWindow *self, GtkWidget *column) {
+    self->bar = gtk_info_bar_new();
+    gtk_widget_set_no_show_all(self->bar, TRUE);
+    GtkWidget *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
+    self->bar_title = widget_label("", "row-title");
+    self->bar_text = widget_label("", NULL);
+    gtk_label_set_line_wrap(GTK_LABEL(self->bar_title), TRUE);
+    gtk_label_set_line_wrap(GTK_LABEL(self->bar_text), TRUE);
+    gtk_label_set_ellipsize(GTK_LABEL(self->bar_text), PANGO_ELLIPSIZE_NONE);
+    gtk_label_set_max_width_chars(GTK_LABEL(self->bar_text), 40);
+    gtk_label_set_selectable(GTK_LABEL(self->bar_text), TRUE);
+    gtk_widget_set_can_focus(self->bar_text, FALSE);
+    self->bar_sas = widget_label("", "digits");
+    gtk_label_set_ellipsize(GTK_LABEL(self->bar_sas), PANGO_ELLIPSIZE_NONE);
+    gtk_label_set_selectable(GTK_LABEL(self->bar_sas), TRUE);
+    gtk_widget_set_can_focus(self->bar_sas, FALSE);
+    gtk_container_add(GTK_CONTAINER(texts), self->bar_title);
+    gtk_container_add(GTK_CONTAINER(texts), self->bar_sas);
+    gtk_container_add(GTK_CONTAINER(texts), self->bar_text);
+    gtk_widget_show_all(texts);
+    gtk_container_add(GTK_CONTAINER(gtk_info_bar_get_content_area(GTK_INFO_BAR(self->bar))), texts);
+    g_signal_connect(self->bar, "response", G_CALLBACK(on_bar), self);
+    gtk_container_add(GTK_CONTAINER(column), self->bar);
+}
+
+static PairWindow *pair_window_new(GtkApplication *application, Model *model) {
+    PairWindow *self = g_object_new(TYPE_PAIR_WINDOW, "application", application, "icon-name",
+                                    APPLICATION_ID, "default-width", 500, "default-height", 500, NULL);
+    gboolean is_desktop = model_is_desktop(model);
+    self->model = g_object_ref(model);
+    widget_style();
+    self->stack = gtk_stack_new();
+    gtk_stack_set_transition_type(GTK_STACK(self->stack), GTK_STACK_TRANSITION_TYPE_CROSSFADE);
+    GtkStack *stack = GTK_STACK(self->stack);
+    gtk_stack_add_titled(stack, pair_show_page(self), "show", "Show");
+    gtk_stack_add_titled(stack, pair_read_page(self), "read", "Read");
+    if (!is_desktop) gtk_stack_add_titled(stack, pair_type_page(self), "type", "Type");
+    gtk_stack_add_titled(stack, pair_peers_page(self), "peers", is_desktop ? "Devices" : "Desktops");
+
+    GtkWidget *header = gtk_header_bar_new(), *switcher = gtk_stack_switcher_new();
+    gtk_stack_switcher_set_stack(GTK_STACK_SWITCHER(switcher), stack);
+    gtk_header_bar_set_title(GTK_HEADER_BAR(header), "Pair"); /* becomes the window's */
+    gtk_header_bar_set_custom_title(GTK_HEADER_BAR(header), switcher);
+    gtk_header_bar_set_show_close_button(GTK_HEADER_BAR(header), TRUE);
+    gtk_header_bar_set_decoration_layout(GTK_HEADER_BAR(header), ":close");
+    self->busy = gtk_spinner_new();
+    gtk_widget_set_no_show_all(self->busy, TRUE);
+    widget_name(self->busy, "Pairing", NULL);
+    gtk_header_bar_pack_start(GTK_HEADER_BAR(header), self->busy);
+    gtk_window_set_titlebar(GTK_WINDOW(self), header);
+
+    GtkWidget *column = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_box_pack_start(GTK_BOX(column), self->stack, TRUE, TRUE, 0);
+    add_bar(self, column);
+    gtk_container_add(GTK_CONTAINER(self), column);
+    pair_fill_peers(self);
+    gtk_window_set_position(GTK_WINDOW(self), GTK_WIN_POS_CENTER);
+    widget_close_on_escape(GTK_WINDOW(self));
+    gtk_widget_show_all(GTK_WIDGET(self));
+    gtk_stack_set_visible_child_name(stack, json_array_size(model_peers(model)) > 0 ? "peers" : "show");
+    on_page(G_OBJECT(stack), NULL, self);
+    g_signal_connect(self, "key-press-event", G_CALLBACK(on_key), self);
+    g_signal_connect(stack, "notify::visible-child", G_CALLBACK(on_page), self);
+    g_signal_connect_swapped(model, "changed", G_CALLBACK(pair_fill_peers), self);
+    g_signal_connect(model, "pairing", G_CALLBACK(on_pairing), self);
+    return self;
+}
+
+static PairWindow *the_window(GtkApplication *application, Model *model) {
+    for (GList *each = gtk_application_get_windows(application); each; each = each->next)
+        if (TRAY_IS_PAIR_WINDOW(each->data)) return each->data;
+    return pair_window_new(application, model);
+}
+
+void pair_window_present(GtkApplication *application, Model *model) {
+    gtk_window_present(GTK_WINDOW(the_window(application, model)));
+}
+
+void pair_window_ask(GtkApplication *application, Model *model, json_t *data) {
+    ask(the_window(application, model), json_string_value(json_object_get(data, "flow")),
+        json_object_get(data, "device"));
+}
