@@ -97,7 +97,7 @@ architecture=$(sed -n 's/^ *"arch": "\(.*\)",$/\1/p' <<< "$info")
 inputs=$(
     {
         xargs sha256sum < "$objects"
-        sha256sum "$release/bellwire" "$root"/include/*.h "$here/build.sh" "$here/unicode.c" "$here/unretain.c" "$here/bellwire.pc.in" "$here"/cmake/*.in
+        sha256sum "$release/bellwire" "$root"/include/*.h "$here/build.sh" "$here/runtime.c" "$here/unretain.c" "$here/bellwire.pc.in" "$here"/cmake/*.in
         echo "$info"
     } | sha256sum
 )
@@ -108,21 +108,21 @@ version=$(sed -n 's/^#define BW_VERSION "\(.*\)"$/\1/p' "$header")
 
 # Swift's own libraries, made smaller for the shared library: without what unwinds their frames (0.7 MB; nothing throws
 # through them, and they keep frame pointers, which debuggers and profilers follow), without what is public in them and
-# used by nobody here (0.8 MB; unretain.c), and with the functions of unicode.c in the place of theirs (0.6 MB). Prints the options that put these in the place of those.
+# used by nobody here (0.8 MB; unretain.c), and with what runtime.c has in the place of theirs (0.6 MB). Prints the options that put these in the place of those.
 trim_runtime() {
     local library name
     mkdir -p "$build/runtime"
     cc -O2 -Wall -Wextra -Werror "$here/unretain.c" -o "$build/runtime/unretain"
     for library in "$runtime"/lib{swiftCore,swiftGlibc,swiftSynchronization,swift_Concurrency,dispatch,BlocksRuntime}.a; do
         name=$(basename "$library")
-        objcopy --remove-section=.eh_frame --remove-section=.rela.eh_frame \
+        objcopy --remove-section=.eh_frame --remove-section=.rela.eh_frame --redefine-sym=environ=bellwire_environ \
             --weaken-symbol=_swift_stdlib_getScalarName --weaken-symbol=_swift_stdlib_getNameAlias \
             --weaken-symbol=_swift_stdlib_getWordBreakProperty "$library" "$build/runtime/$name"
         "$build/runtime/unretain" "$build/runtime/$name"
         printf '%s\n' -Xlinker "--remap-inputs=*/$name=$build/runtime/$name"
     done
-    cc -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Werror -c "$here/unicode.c" -o "$build/runtime/unicode.o"
-    printf '%s\n' "$build/runtime/unicode.o"
+    cc -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Werror -c "$here/runtime.c" -o "$build/runtime/runtime.o"
+    printf '%s\n' "$build/runtime/runtime.o"
     # Of libstdc++ it uses a few functions: inside they are 0.07 MB, beside it 0.7 MB of each process. A directory that
     # has no other is searched first.
     mkdir -p "$build/runtime/c++"
@@ -167,9 +167,11 @@ link_static() {
     for library in $autolinked swiftCore dispatch BlocksRuntime; do
         if [ -f "$runtime/lib$library.a" ]; then libraries+=("-l$library"); fi
     done
-    # swiftrt.o registers the metadata; without it dynamic casts fail.
+    # swiftrt.o registers the metadata; without it dynamic casts fail. jansson and libuv are inside: a host may have
+    # others, whose names would be taken for theirs.
     run ld -r --force-group-allocation -o "$build/bellwire.o" "@$objects" "$runtime/$architecture/swiftrt.o" \
-        -L "$runtime" --start-group "${libraries[@]}" --end-group
+        -L "$runtime" --start-group "${libraries[@]}" --end-group \
+        "$(cc -print-file-name=libjansson.a)" "$(cc -print-file-name=libuv_a.a)"
     # swiftrt.o finds the metadata by the sections' names, in which the linker gathers those of the whole program. Under
     # a name of our own, our runtime sees ours only, and that of a host in Swift sees only its.
     for section in $(objdump -h "$build/bellwire.o" | awk '$2 ~ /^swift5_/ { print $2 }' | sort -u); do
