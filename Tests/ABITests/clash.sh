@@ -26,8 +26,9 @@ test_clash() {
 
     clash "jansson and libuv of its own, which it keeps to itself" "both work, each with its own" shared "${copies[@]}" -Wl,--exclude-libs,ALL
     clash "jansson and libuv of its own, which it exports" "both work, with one copy" shared "${whole[@]}" -rdynamic
-    clash "jansson and libuv of its own" "both work, with one copy" static "${copies[@]}"
+    clash "jansson and libuv of its own" "both work, each with its own" static "${copies[@]}"
     clash "other functions of those names, which it keeps to itself" "both work" shared -DOWN_NAMES -fvisibility=hidden
+    clash "other functions of those names" "both work" static -DOWN_NAMES
     # As a program does that takes plug-ins: whatever it exports, the library finds its own first.
     clash "other functions of those names, which it exports" "both work" loaded -DOWN_NAMES -rdynamic
 

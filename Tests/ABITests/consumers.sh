@@ -100,6 +100,10 @@ test_cmake() {
         clean cmake -S "$here/cmake" -B "$work/cmake-newer" -DCMAKE_PREFIX_PATH="$tree" -DWANTED=999.0
     refuses "  and one of another major version" "compatible with requested version \"1.0\"" \
         clean cmake -S "$here/cmake" -B "$work/cmake-other" -DCMAKE_PREFIX_PATH="$tree" -DWANTED=1.0
+    works "CMake finds the components" clean cmake -S "$here/cmake" -B "$work/cmake-components" -DCMAKE_PREFIX_PATH="$tree" \
+        "-DCOMPONENTS=shared;static"
+    refuses "CMake refuses a component that there is not, in words" "has no component \"nonsense\"" \
+        clean cmake -S "$here/cmake" -B "$work/cmake-nonsense" -DCMAKE_PREFIX_PATH="$tree" "-DCOMPONENTS=shared;nonsense"
     refuses "CMake says where it looked when there is no package" "bellwireConfig.cmake" \
         clean cmake -S "$here/cmake" -B "$work/cmake-none" -DCMAKE_PREFIX_PATH="$work/nowhere"
 }

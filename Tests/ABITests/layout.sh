@@ -25,6 +25,8 @@ test_layout() {
         "$(nm --undefined-only "$archive" | awk '{ print $NF }' | grep -vE '^__(start|stop)_bellwire_swift5_' \
             | grep -E '^(_?swift|[$]s|_?dispatch_|_Block_|__(start|stop)_)')" ""
 
+    same "the archive takes nothing of jansson's or libuv's from its host" \
+        "$(nm --undefined-only "$archive" | awk '{ print $NF }' | grep -E '^(json|uv)_')" ""
     same "complaints.c gives user data to every function that takes some" \
         "$(sed -n '/^static bw_status give_user_data/,/^}/p' "$here/complaints.c" | grep -oE 'bw_[a-z0-9_]+\(' | tr -d '(' | sort -u)" \
         "$(sed -n 's/^.*bellwire\.h:.*[ *]\(bw_[a-z0-9_]*\) (.*bw_destroy.*$/\1/p' "$work/declared.txt" | sort -u)"

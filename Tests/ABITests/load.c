@@ -121,6 +121,24 @@ static void nothing_but_the_header(void)
     dlclose(library);
 }
 
+/* A daemon that has cleared its environment before it loads anything. */
+static int child_without_environment(void)
+{
+    bw_status (*open_device)(const char *, bw_device **) = NULL;
+    bw_device *device = NULL;
+    clearenv();
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        return 1;
+    find("bw_device_open", &open_device, sizeof open_device);
+    return open_device("{\"state_dir\":\":memory:\"}", &device) == BW_OK ? 0 : 2;
+}
+
+static void loaded_without_an_environment(void)
+{
+    CHECK_NUMBER(in_child(child_without_environment), 0);
+}
+
 static int events;
 
 static void count_event(void *user_data, const char *event, const char *event_json)
@@ -183,6 +201,7 @@ int main(int argc, char **argv)
     }
     path = argv[1];
     argc = 1;
+    RUN(loaded_without_an_environment); /* before this process has loaded it */
     RUN(load_and_unload);
     RUN(nothing_but_the_header);
     RUN(unloaded_while_it_works);
