@@ -213,7 +213,7 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
  * ============================================================================================================= */
 
 /* Takes the result of a call made with _async: status, and JSON: the result, or what bw_last_error() would give.
- * Called exactly once, in dispatch; on close with BW_E_CLOSED by the closing thread. */
+ * Called exactly once, in dispatch; on close with BW_E_CLOSED by the closing thread. NULL is BW_E_INVALID. */
 typedef void (*bw_completion)(void *user_data, bw_status status, const char *json);
 
 /* Pairs with the desktop whose QR code says qr_text, starting the device if it is not started. Waits at most

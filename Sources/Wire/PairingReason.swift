@@ -26,7 +26,8 @@ extension PairingReason {
         case .notJSON: "The text is not a pairing code. Scan the QR code that the other side shows, whole."
         case .wrongType:
             "This QR code is not for pairing here. Open \"pair a device\" on the desktop and scan that one."
-        case .badCode: "The pairing code is not six digits. Show a new code on the other side and scan it."
+        case .badCode:
+            "The pairing code is not what it must be: twelve digits when typed, six in a QR code. Show a new one on the other side."
         case .missingPeerID: "The pairing code does not say whose it is. Show a new code on the other side and scan it."
         case .badField: "A field of the pairing code is missing or malformed. Show a new code and scan it."
         case .expired: "The pairing code is older than five minutes. Show a new one; check both clocks if it is new."

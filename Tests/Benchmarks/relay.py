@@ -61,8 +61,14 @@ class Bench:
 
     def relay(self):
         port = free_port()
-        command = [self.options.program, "relay", "--listen", f"127.0.0.1:{port}",
-                   "--health", f"127.0.0.1:{free_port()}"]
+        command = [
+            self.options.program,
+            "relay",
+            "--listen",
+            f"127.0.0.1:{port}",
+            "--health",
+            f"127.0.0.1:{free_port()}",
+        ]
         return Server("bellwire", "ws", command, port)
 
     def raw(self):
@@ -77,15 +83,25 @@ class Bench:
         config = os.path.join(self.options.work, "mosquitto.conf")
         with open(config, "w") as out:
             # Nothing written, nothing limited: its best case.
-            out.write(f"listener {port} 127.0.0.1\nallow_anonymous true\npersistence false\nlog_type none\n"
-                      "max_queued_messages 0\nmax_inflight_messages 0\nset_tcp_nodelay true\n")
+            out.write(
+                f"listener {port} 127.0.0.1\nallow_anonymous true\npersistence false\nlog_type none\n"
+                "max_queued_messages 0\nmax_inflight_messages 0\nset_tcp_nodelay true\n"
+            )
         return Server("mosquitto", "mqtt0", [found, "-c", config], port)
 
     # Runs
 
     def load(self, server, mode, **options):
-        command = [self.options.load, mode, "--proto", server.proto, "--port", str(server.port),
-                   "--pid", str(server.process.pid)]
+        command = [
+            self.options.load,
+            mode,
+            "--proto",
+            server.proto,
+            "--port",
+            str(server.port),
+            "--pid",
+            str(server.process.pid),
+        ]
         for key, value in options.items():
             command += [f"--{key}", str(value)]
         done = subprocess.run(command, capture_output=True, text=True)
@@ -122,8 +138,10 @@ class Bench:
         noise = self.NOISE if self.options.short else 0
         near = value >= bound * (1 - noise) if at_least else value <= bound * (1 + noise)
         word = "ok    " if held else "MISSED"
-        print(f"  {word} {what}: {value:.2f} {unit} (bound {sign} {bound:g})"
-              + ("" if held or not near else f", within the {noise:.0%} that short runs differ by"))
+        print(
+            f"  {word} {what}: {value:.2f} {unit} (bound {sign} {bound:g})"
+            + ("" if held or not near else f", within the {noise:.0%} that short runs differ by")
+        )
         if not held:
             self.missed.append(what)
         if not near:
@@ -147,8 +165,9 @@ class Bench:
     def throughput(self, servers):
         rounds, secs, warmup = (2, 0.8, 0.2) if self.options.short else (5, 3, 1)
         print("throughput, 8 pairs, window 16, 400 bytes")
-        numbers = self.by_turns(servers, rounds, "throughput", "msgs_per_s", pairs=8, window=16, size=400,
-                                secs=secs, warmup=warmup)
+        numbers = self.by_turns(
+            servers, rounds, "throughput", "msgs_per_s", pairs=8, window=16, size=400, secs=secs, warmup=warmup
+        )
         medians = self.report(servers, numbers, "messages/s", "{:.0f}")
         for server in servers:
             cpu = numbers.get(server.name + " cpu")
@@ -162,8 +181,18 @@ class Bench:
     def latency(self, servers):
         rounds, secs = (3, 1) if self.options.short else (7, 4)
         print("latency, 1,000 messages/s, beside 2,000 idle peers")
-        numbers = self.by_turns(servers, rounds, "latency", "p50_us", rate=1000, conns=2000, size=400, secs=secs,
-                                warmup=0.5, **{"quiet-ms": 200})
+        numbers = self.by_turns(
+            servers,
+            rounds,
+            "latency",
+            "p50_us",
+            rate=1000,
+            conns=2000,
+            size=400,
+            secs=secs,
+            warmup=0.5,
+            **{"quiet-ms": 200},
+        )
         medians = self.report(servers, numbers, "µs p50", "{:.1f}")
         if medians.get("raw forwarding") and medians.get("bellwire"):
             self.check("p50 against raw forwarding", medians["bellwire"] / medians["raw forwarding"], 1.4, False)
@@ -185,8 +214,9 @@ class Bench:
         if times:
             print(f"  all: {', '.join(f'{t:.0f}' for t in times)} ms")
             self.check("1,000 registrations", statistics.median(times), 150, False, "ms")
-            self.check("an idle connection, what the first ones cost once included", statistics.median(sizes), 8,
-                       False, "KiB")
+            self.check(
+                "an idle connection, what the first ones cost once included", statistics.median(sizes), 8, False, "KiB"
+            )
 
     def report(self, servers, numbers, unit, form):
         medians = {}

@@ -59,7 +59,9 @@ class Bench:
         held = value >= bound if at_least else value <= bound
         # The short form is for machines that others use meanwhile: it catches what has become slow, not what is near.
         near = held or (self.options.short and (value >= bound / 4 if at_least else value <= bound * 4))
-        print(f"  {'ok    ' if held else 'MISSED'} {what}: {value:.2f} {unit} (bound {'≥' if at_least else '≤'} {bound:g})")
+        print(
+            f"  {'ok    ' if held else 'MISSED'} {what}: {value:.2f} {unit} (bound {'≥' if at_least else '≤'} {bound:g})"
+        )
         if not held:
             self.missed.append(what)
         if not near:
@@ -106,7 +108,9 @@ class Bench:
             )
             # Kept, however old it is and however many there are.
             for name in ("retentionRows", "retentionDays"):
-                database.execute("INSERT INTO setting(name, value, revision, author, base) VALUES (?, '0', 1, '', 0)", (name,))
+                database.execute(
+                    "INSERT INTO setting(name, value, revision, author, base) VALUES (?, '0', 1, '', 0)", (name,)
+                )
         database.close()
 
     # Sends
@@ -162,7 +166,9 @@ class Bench:
             begin = time.perf_counter()
             device.event("queue.changed", pending=0, timeout=60)
             times.append((time.perf_counter() - begin) * 1000)
-        print(f"  {statistics.median(times):.0f} ms from the desktop's return (of {len(times)}: {min(times):.0f} to {max(times):.0f})")
+        print(
+            f"  {statistics.median(times):.0f} ms from the desktop's return (of {len(times)}: {min(times):.0f} to {max(times):.0f})"
+        )
         device.close()
         desktop.close()
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
 from peers import FakeDesktop, Peer
 from pictures import Web
 from programs import BELLWIRE, LIBRARY, ROOT, STAGE, Program
@@ -89,11 +88,23 @@ def compile_c(source: Path, program: Path, *flags: str) -> Path:
     environment = {**os.environ, "PKG_CONFIG_PATH": str(STAGE / "lib/pkgconfig")}
     found = subprocess.run(
         ["pkg-config", "--cflags", "--libs", "bellwire"],
-        env=environment, check=True, capture_output=True, text=True,
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     warnings = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     subprocess.run(
-        ["cc", *warnings, str(source), "-o", str(program), *found.stdout.split(), f"-Wl,-rpath,{STAGE / 'lib'}", *flags],
+        [
+            "cc",
+            *warnings,
+            str(source),
+            "-o",
+            str(program),
+            *found.stdout.split(),
+            f"-Wl,-rpath,{STAGE / 'lib'}",
+            *flags,
+        ],
         check=True,
     )
     return program

@@ -142,7 +142,9 @@ class Server:
 class FakeDesktop:
     """A deployed desktop with its own LAN relay, in one server: its QR code has no `bw`, and it confirms nothing."""
 
-    def __init__(self, tls: ssl.SSLContext | None = None, peer_id: str = "desktop-4f1c", host: str = "127.0.0.1") -> None:
+    def __init__(
+        self, tls: ssl.SSLContext | None = None, peer_id: str = "desktop-4f1c", host: str = "127.0.0.1"
+    ) -> None:
         self.server = Server(tls)
         self.peer_id = peer_id
         self.url = self.server.url.replace("127.0.0.1", host)
@@ -203,10 +205,12 @@ class FakeDesktop:
         assert self.device is not None
         frame = receive(
             self.device,
-            lambda frame: frame["type"] == "message"
-            and frame["to"] == self.peer_id
-            and frame["payload"]["type"] == kind
-            and not is_of_the_device(frame["payload"]),
+            lambda frame: (
+                frame["type"] == "message"
+                and frame["to"] == self.peer_id
+                and frame["payload"]["type"] == kind
+                and not is_of_the_device(frame["payload"])
+            ),
             timeout,
         )
         found: Object = frame["payload"]
@@ -267,7 +271,11 @@ class FakePhone(Peer):
                 "type": "pair-ack",
                 "pairingCode": offer["code"],
                 "mobileDid": self.did,
-                "deviceInfo": {"deviceId": f"{self.platform}-1", "name": f"My {self.platform}", "platform": self.platform},
+                "deviceInfo": {
+                    "deviceId": f"{self.platform}-1",
+                    "name": f"My {self.platform}",
+                    "platform": self.platform,
+                },
                 "timestamp": now(),
             },
         )

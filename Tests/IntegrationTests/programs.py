@@ -116,9 +116,7 @@ class Program:
             event: dict[str, Any] = self.out.next(matches, timeout)
             return event
         except AssertionError as error:
-            raise AssertionError(
-                f"{name} {data}: {error}\nstandard error:\n" + "\n".join(self.err.all[-20:])
-            ) from None
+            raise AssertionError(f"{name} {data}: {error}\nstandard error:\n" + "\n".join(self.err.all[-20:])) from None
 
     def wait(self, timeout: float = 15) -> int:
         code = self.process.wait(timeout)

@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-
 from alert_crashes import run
 from conftest import Start
 from hosts import OK, Host

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from conftest import Start
 from peers import Object
 from pictures import Web, image_of, options, presented

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from hosts import STATUS, Host
 from peers import Object
 from programs import Program, wait_until

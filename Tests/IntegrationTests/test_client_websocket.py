@@ -9,13 +9,12 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from peers import LIMIT, FakeDesktop, close_code, free_port, now, push_payload, send_raw
+from programs import Program
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 from websockets.protocol import Event
 from websockets.server import ServerProtocol
-
-from peers import LIMIT, FakeDesktop, close_code, free_port, now, push_payload, send_raw
-from programs import Program
 
 Start = Callable[..., Program]
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
 from peers import FakeDesktop, Peer, free_port
 from programs import BELLWIRE, Program
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from peers import FakeDesktop
 from programs import Program
 from test_command_line import Pair, pair_with, run

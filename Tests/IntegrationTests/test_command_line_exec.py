@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
 from peers import FakeDesktop
 from programs import Program, wait_until
 from test_command_line import Pair, pair_with

@@ -10,7 +10,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-
 from programs import BELLWIRE, Program
 from terminal import Terminal
 from test_command_line import run

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from programs import BELLWIRE, Program
 
 Start = Callable[..., Program]

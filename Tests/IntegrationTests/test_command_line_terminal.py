@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from peers import FakeDesktop
 from programs import BELLWIRE, Program
 from terminal import Terminal

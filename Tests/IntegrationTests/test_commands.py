@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from conftest import Start
 from hosts import QUEUED, STATUS, Host
 from peers import Object, now

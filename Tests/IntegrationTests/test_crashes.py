@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from programs import ROOT
 
 # Fail points are in debug builds alone.
@@ -19,9 +18,25 @@ DEBUG = Path(os.environ.get("BELLWIRE_DEBUG", ROOT / ".build/debug/bellwire"))
 def test_killed_at_random_and_at_fail_points_every_push_comes_once_and_in_order(seed: int) -> None:
     assert DEBUG.exists(), f"{DEBUG} is not there: swift build makes it"
     run = subprocess.run(
-        [sys.executable, ROOT / "Tests/Soak/crashes.py", "--pushes", "400", "--rate", "40", "--kills", "0.4", "--limit",
-         "120", "--seed", str(seed), "--bellwire", DEBUG],
-        capture_output=True, text=True, timeout=150,
+        [
+            sys.executable,
+            ROOT / "Tests/Soak/crashes.py",
+            "--pushes",
+            "400",
+            "--rate",
+            "40",
+            "--kills",
+            "0.4",
+            "--limit",
+            "120",
+            "--seed",
+            str(seed),
+            "--bellwire",
+            DEBUG,
+        ],
+        capture_output=True,
+        text=True,
+        timeout=150,
     )
     print(run.stdout)
     assert run.returncode == 0, run.stdout + run.stderr

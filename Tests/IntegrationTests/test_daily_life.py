@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from hosts import QUEUED, STATUS, Host
-from peers import FakeDesktop, Object, Server, receive
+from peers import FakeDesktop, Object, Server
 from programs import Program, wait_until
 
 Start = Callable[..., Program]

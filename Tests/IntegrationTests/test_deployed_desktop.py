@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-
 from peers import FakeDesktop, now, push_payload
 from programs import Program
 
@@ -171,7 +170,9 @@ FORMS = [
         id="an RPC notification as text",
     ),
     pytest.param(
-        {"type": "chainlesschain:notification:received", "payload": form(event=...)}, {"title": "Push x"}, id="third type"
+        {"type": "chainlesschain:notification:received", "payload": form(event=...)},
+        {"title": "Push x"},
+        id="third type",
     ),
     pytest.param(event(form(notificationId=..., id="notif-x")), {"id": "notif-x"}, id="id for notificationId"),
     pytest.param(event(form(priority=..., urgency="critical")), {"priority": "urgent"}, id="urgency critical"),
@@ -235,9 +236,7 @@ def test_unread_counts_up_with_each_push(listener: Program, fake_desktop: FakeDe
 
 
 @pytest.mark.parametrize("as_text", [False, True], ids=["object", "text"])
-def test_send_says_everything_that_any_desktop_reads(
-    bellwire: Start, fake_desktop: FakeDesktop, as_text: bool
-) -> None:
+def test_send_says_everything_that_any_desktop_reads(bellwire: Start, fake_desktop: FakeDesktop, as_text: bool) -> None:
     pair(bellwire, fake_desktop)
     program = bellwire("send", "Build done", "All green", "--priority", "urgent", "--json")
     fake_desktop.accept()
@@ -269,9 +268,7 @@ def test_silenced_is_not_failed(bellwire: Start, fake_desktop: FakeDesktop, reas
         pytest.param({"code": -32603, "message": "It broke"}, "It broke", id="an object"),
     ],
 )
-def test_an_error_in_each_form_is_said(
-    bellwire: Start, fake_desktop: FakeDesktop, error: Any, text: str
-) -> None:
+def test_an_error_in_each_form_is_said(bellwire: Start, fake_desktop: FakeDesktop, error: Any, text: str) -> None:
     pair(bellwire, fake_desktop)
     program = bellwire("send", "Title")
     fake_desktop.accept()
@@ -312,7 +309,15 @@ HISTORIES = [
     pytest.param(
         {
             "items": [
-                {"id": "a", "title": "A", "body": "b", "urgency": "high", "read": 1, "created_at": 5, "data": '{"k":"v"}'},
+                {
+                    "id": "a",
+                    "title": "A",
+                    "body": "b",
+                    "urgency": "high",
+                    "read": 1,
+                    "created_at": 5,
+                    "data": '{"k":"v"}',
+                },
                 {"title": "a row without an id"},
             ],
             "total": 2,

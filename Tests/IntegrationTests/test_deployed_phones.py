@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-
 from peers import FakePhone, Peer, now, receive
 from programs import Program
 
@@ -269,8 +268,10 @@ def test_a_bad_request_leaves_the_desktop_as_it_was(house: House, payload: Any) 
     phone.message(phone.desktop, {"type": "chainlesschain:command:request", "payload": request})
     response = receive(
         phone.connection,
-        lambda frame: frame["type"] == "message"
-        and isinstance(frame["payload"]["payload"], dict)
-        and frame["payload"]["payload"].get("id") == "after",
+        lambda frame: (
+            frame["type"] == "message"
+            and isinstance(frame["payload"]["payload"], dict)
+            and frame["payload"]["payload"].get("id") == "after"
+        ),
     )
     assert response["payload"]["payload"]["result"]["success"] is True

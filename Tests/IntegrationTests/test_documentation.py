@@ -37,7 +37,6 @@ from pathlib import Path
 
 import pytest
 from _pytest.mark import ParameterSet
-
 from peers import FakeDesktop, Peer
 from programs import LIBRARY, ROOT, STAGE, Program
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from hosts import STATUS, Host
 from peers import FakeDesktop, Object
 from programs import Program
@@ -17,7 +16,15 @@ from programs import Program
 Start = Callable[..., Program]
 
 ROW = {"id": "a", "title": "A", "body": "b", "priority": "high", "read": True, "source": "pc", "createdAt": 5}
-TABLE_ROW = {"id": "a", "title": "A", "message": "b", "urgency": "high", "read": 1, "created_at": 5, "data": '{"k":"v"}'}
+TABLE_ROW = {
+    "id": "a",
+    "title": "A",
+    "message": "b",
+    "urgency": "high",
+    "read": 1,
+    "created_at": 5,
+    "data": '{"k":"v"}',
+}
 
 
 @pytest.fixture
@@ -49,7 +56,14 @@ SENT = [
         "send",
         {"title": "T", "body": "B", "priority": "urgent", "icon": "i", "respectQuietHours": False},
         "notification.send",
-        {"title": "T", "body": "B", "priority": "urgent", "urgency": "critical", "icon": "i", "respectQuietHours": False},
+        {
+            "title": "T",
+            "body": "B",
+            "priority": "urgent",
+            "urgency": "critical",
+            "icon": "i",
+            "respectQuietHours": False,
+        },
         id="send",
     ),
     pytest.param(
@@ -166,7 +180,9 @@ def test_an_answer_that_cannot_be_decoded_is_said_and_changes_nothing(
 
 # What of a deployed desktop's answer the caller gets.
 ANSWERS = [
-    pytest.param("send", {"title": "T"}, {"success": True, "id": "n", "timestamp": 1}, {"notificationId": "n"}, id="id"),
+    pytest.param(
+        "send", {"title": "T"}, {"success": True, "id": "n", "timestamp": 1}, {"notificationId": "n"}, id="id"
+    ),
     pytest.param(
         "send",
         {"title": "T"},
@@ -174,10 +190,14 @@ ANSWERS = [
         {"success": True, "silenced": True},
         id="quiet hours are no failure",
     ),
-    pytest.param("mark_as_read", {"notificationId": "n"}, {"success": True, "markedCount": 1}, {"markedCount": 1}, id="1"),
+    pytest.param(
+        "mark_as_read", {"notificationId": "n"}, {"success": True, "markedCount": 1}, {"markedCount": 1}, id="1"
+    ),
     pytest.param("mark_all_as_read", None, {"success": True, "markedCount": "all"}, {"markedCount": "all"}, id="all"),
     pytest.param("get_history", None, {"notifications": [ROW], "total": 1, "unreadCount": 0}, {"total": 1}, id="rows"),
-    pytest.param("get_history", None, {"items": [TABLE_ROW], "total": 1, "unreadCount": 0}, {"total": 1}, id="table rows"),
+    pytest.param(
+        "get_history", None, {"items": [TABLE_ROW], "total": 1, "unreadCount": 0}, {"total": 1}, id="table rows"
+    ),
     pytest.param(
         "get_settings",
         None,

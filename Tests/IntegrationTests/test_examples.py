@@ -17,7 +17,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-
 from peers import FakeDesktop, Object
 from programs import ROOT, STAGE, Program, wait_until
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
 from peers import Peer
 from programs import ROOT, STAGE, Program, wait_until
 from throwaway import ThrowawayRoot, Unavailable

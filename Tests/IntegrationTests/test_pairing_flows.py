@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from peers import LIMIT, FakeDesktop, FakePhone, Object, Peer, Server, free_port, now, receive
+from programs import Program
+from terminal import Terminal
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 from websockets.sync.connection import Connection
 from websockets.sync.server import ServerConnection
-
-from peers import LIMIT, FakeDesktop, FakePhone, Object, Peer, Server, free_port, now, receive
-from programs import Program
-from terminal import Terminal
 
 Start = Callable[..., Program]
 
@@ -111,9 +110,7 @@ class House:
         return self.proxy.url if self.proxy else self.url
 
     def desktop(self, *options: str) -> Program:
-        return self.bellwire(
-            "desktop", "--relay-url", self.dialled, "--name", "Desk", "--json", "--accept", *options
-        )
+        return self.bellwire("desktop", "--relay-url", self.dialled, "--name", "Desk", "--json", "--accept", *options)
 
     def device(self, *options: str) -> Program:
         return self.bellwire("pair", "--name", "Phone", "--json", *options)

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from programs import Program, proc_status
 
 Start = Callable[..., Program]
@@ -89,7 +88,9 @@ def test_a_failure_is_one_line_and_a_code(start: Start, print_pushes: Path, argu
     assert len(program.err.all) == 1 and message in program.err.all[0]
 
 
-def test_three_threads_and_fifteen_megabytes_are_enough(pair: Pair, record_property: Callable[[str, object], None]) -> None:
+def test_three_threads_and_fifteen_megabytes_are_enough(
+    pair: Pair, record_property: Callable[[str, object], None]
+) -> None:
     for number in range(50):
         pair.push(f"Push {number}", "x" * 1000)
     pair.printed("Push 49")
@@ -131,9 +132,7 @@ def test_after_a_kill_the_paired_desktop_is_still_there_and_nothing_comes_twice(
     assert titles(pair.listener) in (["After"], ["Marker", "After"])
 
 
-def test_kill_9_of_the_relay_while_pushes_flow(
-    start: Start, bellwire: Start, print_pushes: Path
-) -> None:
+def test_kill_9_of_the_relay_while_pushes_flow(start: Start, bellwire: Start, print_pushes: Path) -> None:
     relay = bellwire("relay", "--listen", "127.0.0.1:0", "--no-health")
     url = relay.line(r"ws://\S+").group()
     pair = Pair(start, bellwire, print_pushes, url)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
 from hosts import Host, Refused
 from peers import Object
 from programs import Program, wait_until

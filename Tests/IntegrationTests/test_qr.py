@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from programs import LIBRARY
 
 CODE = json.dumps({"type": "desktop-pairing", "name": "Küche 🍵", "code": "123456"}, ensure_ascii=False)
@@ -150,7 +149,9 @@ def test_without_a_library_the_error_names_it_and_all_else_works(
     path = next(line.split(" => ")[1] for line in found.splitlines() if line.strip().startswith(hidden))
     hide = 'mount --bind /dev/null "$1" && shift && exec "$@"'
     command = ["unshare", "--mount", "sh", "-c", hide, "sh", os.path.realpath(path), sys.executable, "-c", MISSING]
-    answer = subprocess.run([*command, str(LIBRARY), str(image)], check=True, capture_output=True, text=True, timeout=30)
+    answer = subprocess.run(
+        [*command, str(LIBRARY), str(image)], check=True, capture_output=True, text=True, timeout=30
+    )
     reading, drawing, as_svg = answer.stdout.splitlines()
     assert reading.startswith(f"{UNSUPPORTED} ") and hidden.partition(".")[0] in reading
     assert drawing.startswith(f"{UNSUPPORTED} " if "png" in hidden else "0 ")

@@ -7,7 +7,6 @@ import urllib.request
 from collections.abc import Callable
 
 import pytest
-
 from peers import LIMIT, Peer
 from programs import Program
 

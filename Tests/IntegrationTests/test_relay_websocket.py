@@ -6,11 +6,10 @@ import socket
 from collections.abc import Callable
 
 import pytest
+from peers import LIMIT, Peer, close_code, send_raw
 from websockets.exceptions import InvalidStatus
 from websockets.frames import Opcode
 from websockets.sync.client import connect
-
-from peers import LIMIT, Peer, close_code, send_raw
 
 Join = Callable[..., Peer]
 

@@ -7,10 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from conftest import compile_c
-from desktopbus import FREEDESKTOP, GTK, SYSTEM_PYTHON, PlayedServer, PrivateBus, Screen, StartedProgram
-from desktopbus import missing_bus, missing_screen
+from desktopbus import (
+    FREEDESKTOP,
+    GTK,
+    SYSTEM_PYTHON,
+    PlayedServer,
+    PrivateBus,
+    Screen,
+    StartedProgram,
+    missing_bus,
+    missing_screen,
+)
 from hosts import STATUS, Host
 from peers import Object
 from programs import ROOT, Program, wait_until

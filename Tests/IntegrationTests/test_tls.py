@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from websockets.sync.client import connect
-
 from certificates import Authority
 from peers import FakeDesktop
 from programs import BELLWIRE, Program
+from websockets.sync.client import connect
 
 Start = Callable[..., Program]
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from desktopbus import PlayedServer
 from hosts import Host
 from peers import Object

@@ -7,11 +7,9 @@ import gc
 import threading
 from typing import Any
 
-import pytest
-
 import bellwire
+import pytest
 from bellwire import _callbacks
-
 from peers import Peers
 
 

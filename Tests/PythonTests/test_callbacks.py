@@ -9,11 +9,9 @@ import threading
 import time
 from pathlib import Path
 
-import pytest
-
 import bellwire
+import pytest
 from bellwire import _callbacks
-
 from peers import Peers, until
 
 

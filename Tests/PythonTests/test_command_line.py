@@ -9,10 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 import bellwire
-
+import pytest
 from peers import Peers, python, until
 
 COMMAND = [sys.executable, "-X", "faulthandler", "-W", "error", "-m", "bellwire"]

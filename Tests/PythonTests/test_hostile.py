@@ -6,13 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import bellwire
 import pytest
+from bellwire import _callbacks, _wire, qr
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-import bellwire
-from bellwire import _callbacks, _wire, qr
-
 from peers import Peers
 
 #: Any text that UTF-8 has a form for, with what shells, markup, terminals and C strings trip over.

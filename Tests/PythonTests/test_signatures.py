@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pycparser import c_ast, c_parser  # type: ignore[import-untyped]
-
 from bellwire import LogLevel, Presentation, Status, _signatures
-
 from conftest import ROOT
+from pycparser import c_ast, c_parser  # type: ignore[import-untyped]
 
 HEADER = ROOT / "include/bellwire.h"
 PACKAGE = ROOT / "bindings/python/src/bellwire"

@@ -12,7 +12,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-
 from conftest import ROOT, SITE, STAGE
 
 #: What the library links, and what it loads on first use.

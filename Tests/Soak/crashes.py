@@ -36,8 +36,13 @@ from typing import Any, BinaryIO
 ROOT = Path(__file__).resolve().parents[2]
 
 DEVICE_POINTS = [
-    "store.before_commit", "store.after_commit", "device.before_ack", "device.after_ack",
-    "host.before_hand_over", "host.before_mark", "host.after_mark",
+    "store.before_commit",
+    "store.after_commit",
+    "device.before_ack",
+    "device.after_ack",
+    "host.before_hand_over",
+    "host.before_mark",
+    "host.after_mark",
 ]
 DESKTOP_POINTS = ["store.before_commit", "store.after_commit", "desktop.before_send", "desktop.after_send"]
 # Pushes of one desktop that are on their way into its history.
@@ -91,7 +96,9 @@ class Child:
                 self.died_at[self.armed] += 1
                 self.left = [point for point in self.left if point != self.armed]
             return
-        raise SystemExit(f"{self.name} ended by itself with {self.process.returncode}: {self.errors.read_text()[-2000:]}")
+        raise SystemExit(
+            f"{self.name} ended by itself with {self.process.returncode}: {self.errors.read_text()[-2000:]}"
+        )
 
 
 class Desktop(Child):
@@ -101,9 +108,21 @@ class Desktop(Child):
         self.state = folder / name
         super().__init__(
             name,
-            [bellwire, "desktop", "--relay-url", url, "--state-dir", str(self.state), "--name", name, "--stdin",
-             "--json", "--no-pair"],
-            DESKTOP_POINTS, folder,
+            [
+                bellwire,
+                "desktop",
+                "--relay-url",
+                url,
+                "--state-dir",
+                str(self.state),
+                "--name",
+                name,
+                "--stdin",
+                "--json",
+                "--no-pair",
+            ],
+            DESKTOP_POINTS,
+            folder,
         )
         self.titles = [f"{name}-{number}" for number in range(pushes)]
         self.todo = list(self.titles)
@@ -173,11 +192,10 @@ class Soak:
         self.relay = Child(
             "relay",
             [program, "relay", "--listen", f"127.0.0.1:{port}", "--no-health", "--state-dir", str(folder / "relay")],
-            [], folder,
+            [],
+            folder,
         )
-        self.desktops = [
-            Desktop(f"desk{number}", program, url, folder, options.pushes // 2) for number in range(2)
-        ]
+        self.desktops = [Desktop(f"desk{number}", program, url, folder, options.pushes // 2) for number in range(2)]
         self.state = folder / "device"
         self.device = Child(
             "device", [program, "listen", "--json", "--state-dir", str(self.state)], DEVICE_POINTS, folder
@@ -201,7 +219,9 @@ class Soak:
                 if event["event"] == "offer":
                     subprocess.run(
                         [str(self.options.bellwire), "pair", event["data"]["payload"], "--state-dir", str(self.state)],
-                        check=True, stdout=subprocess.DEVNULL, timeout=60,
+                        check=True,
+                        stdout=subprocess.DEVNULL,
+                        timeout=60,
                     )
                     break
             process.terminate()
@@ -296,7 +316,9 @@ class Soak:
         for desktop in self.desktops:
             history = desktop.history()
             titles = Counter(title for _, title in history)
-            faults += [f"{title} is {titles[title]} times in the history" for title in desktop.titles if titles[title] != 1]
+            faults += [
+                f"{title} is {titles[title]} times in the history" for title in desktop.titles if titles[title] != 1
+            ]
             ids = [id for id, _ in history]
             known |= set(ids)
             faults += [f"{id} was never handed over" for id in ids if id not in first]
@@ -346,8 +368,10 @@ def main() -> int:
             deaths[f"{child.name.rstrip('01')} {point}"] += count
     for fault in faults[:40]:
         print("FAIL", fault)
-    print(f"{options.pushes} pushes, {sum(deaths.values())} deaths, {again} redelivered, "
-          f"{time.monotonic() - begin:.0f} s, seed {options.seed}")
+    print(
+        f"{options.pushes} pushes, {sum(deaths.values())} deaths, {again} redelivered, "
+        f"{time.monotonic() - begin:.0f} s, seed {options.seed}"
+    )
     for point, count in sorted(deaths.items()):
         print(f"  {count:4} {point}")
     print("every push once, in order" if not faults else f"{len(faults)} faults")

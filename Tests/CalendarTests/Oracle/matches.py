@@ -10,7 +10,7 @@ two days of a change of the zone's clock. The same in each run.
 import random
 import sys
 from collections.abc import Iterator
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, available_timezones
 
 FIELDS = ("year", "month", "day", "weekday", "hour", "minute", "second")
@@ -94,10 +94,27 @@ def some_pattern(chance: random.Random, near: datetime) -> Pattern:
         "second": chance.choice([0, 59, chance.randrange(60)]),
     }
     kinds = (
-        "hour", "hour minute", "hour minute", "hour minute second", "minute", "second", "minute second", "weekday",
-        "weekday hour", "day hour", "month day", "month day hour minute", "year month day hour minute",
-        "year month day hour minute second", "month hour", "month weekday minute", "month", "year month",
-        "day weekday hour minute", "hour second", "day",
+        "hour",
+        "hour minute",
+        "hour minute",
+        "hour minute second",
+        "minute",
+        "second",
+        "minute second",
+        "weekday",
+        "weekday hour",
+        "day hour",
+        "month day",
+        "month day hour minute",
+        "year month day hour minute",
+        "year month day hour minute second",
+        "month hour",
+        "month weekday minute",
+        "month",
+        "year month",
+        "day weekday hour minute",
+        "hour second",
+        "day",
     )
     return {name: values[name] for name in chance.choice(kinds).split()}
 
@@ -116,7 +133,8 @@ def main() -> None:
         while written < count:
             if known and chance.random() < 0.85:
                 after = chance.choice(known) + chance.choice([-3_601, -1, 0, 1, 1_800, 3_599, 3_600]) * chance.choice(
-                    [0, 1, 1, 2, 12, 24])
+                    [0, 1, 1, 2, 12, 24]
+                )
             else:
                 after = chance.randrange(3 * DAY, 4_000_000_000)
             local = datetime.fromtimestamp(after, zone).replace(tzinfo=None, fold=0)
@@ -128,6 +146,6 @@ def main() -> None:
             print(name, *(pattern.get(field, "-") for field in FIELDS), after, expected)
 
 
-assert datetime(1970, 1, 1, tzinfo=timezone.utc).timestamp() == 0
+assert datetime(1970, 1, 1, tzinfo=UTC).timestamp() == 0
 if __name__ == "__main__":
     main()

@@ -40,17 +40,63 @@ def openssl(directory: str, *arguments: str) -> None:
 
 
 def authority(directory: str, name: str) -> None:
-    openssl(directory, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
-            "-subj", f"/CN=Test {name}", "-keyout", f"{name}.key", "-out", f"{name}.pem")
+    openssl(
+        directory,
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-nodes",
+        "-days",
+        "30",
+        "-subj",
+        f"/CN=Test {name}",
+        "-keyout",
+        f"{name}.key",
+        "-out",
+        f"{name}.pem",
+    )
 
 
 def issue(directory: str, name: str, names: str, by: str = "ca", days: int = 30) -> None:
-    openssl(directory, "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-            "-subj", f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.csr")
+    openssl(
+        directory,
+        "req",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-nodes",
+        "-subj",
+        f"/CN={name}",
+        "-keyout",
+        f"{name}.key",
+        "-out",
+        f"{name}.csr",
+    )
     with open(os.path.join(directory, f"{name}.ext"), "w", encoding="ascii") as file:
         file.write(f"subjectAltName={names}\n")
-    openssl(directory, "x509", "-req", "-in", f"{name}.csr", "-CA", f"{by}.pem", "-CAkey", f"{by}.key",
-            "-set_serial", str(time.time_ns()), "-days", str(days), "-extfile", f"{name}.ext", "-out", f"{name}.pem")
+    openssl(
+        directory,
+        "x509",
+        "-req",
+        "-in",
+        f"{name}.csr",
+        "-CA",
+        f"{by}.pem",
+        "-CAkey",
+        f"{by}.key",
+        "-set_serial",
+        str(time.time_ns()),
+        "-days",
+        str(days),
+        "-extfile",
+        f"{name}.ext",
+        "-out",
+        f"{name}.pem",
+    )
 
 
 def context(directory: str, name: str) -> ssl.SSLContext:
@@ -68,8 +114,12 @@ def chunk(kind: bytes, data: bytes) -> bytes:
 
 def png(width: int, height: int) -> bytes:
     rows = zlib.compress(b"\0" * (width * 3 + 1) * height) if width * height < 1 << 20 else b""
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
-            + chunk(b"IDAT", rows) + chunk(b"IEND", b""))
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+        + chunk(b"IDAT", rows)
+        + chunk(b"IEND", b"")
+    )
 
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>fetch("http://127.0.0.1/")</script></svg>'
@@ -184,19 +234,46 @@ def answer(stream: socket.socket, path: str, ports: dict[str, int]) -> None:
         stream.sendall(whole(b"", "text/html", "401 Unauthorized", 'WWW-Authenticate: Basic realm="x"\r\n'))
     elif name == "random":
         chance = random.Random(int(about))
-        lines = [b"HTTP/1.1 200 OK", b"HTTP/1.1 302 Found", b"HTTP/1.1 99999999999 X", b"HTTP/0.9", b"Location: /png",
-                 b"Location:", b"Location: \0", b"Location: http://[::1", b"location : x", b"Content-Length: -1",
-                 b"Content-Length: 99999999999999999999", b"Content-Length: 5", b"Transfer-Encoding: chunked, gzip",
-                 b"Transfer-Encoding: chunked", b"Content-Type: \xff\xfe", b"Content-Encoding: br", b": empty", b" folded",
-                 b"Connection: upgrade", b"Upgrade: h2c", b"Set-Cookie: a=b; Domain=.", b"Alt-Svc: h3=\":1\"",
-                 b"Strict-Transport-Security: max-age=9", b"\0", b"", b"ffffffffffffffff", b"5", b"hello", b"0"]
+        lines = [
+            b"HTTP/1.1 200 OK",
+            b"HTTP/1.1 302 Found",
+            b"HTTP/1.1 99999999999 X",
+            b"HTTP/0.9",
+            b"Location: /png",
+            b"Location:",
+            b"Location: \0",
+            b"Location: http://[::1",
+            b"location : x",
+            b"Content-Length: -1",
+            b"Content-Length: 99999999999999999999",
+            b"Content-Length: 5",
+            b"Transfer-Encoding: chunked, gzip",
+            b"Transfer-Encoding: chunked",
+            b"Content-Type: \xff\xfe",
+            b"Content-Encoding: br",
+            b": empty",
+            b" folded",
+            b"Connection: upgrade",
+            b"Upgrade: h2c",
+            b"Set-Cookie: a=b; Domain=.",
+            b'Alt-Svc: h3=":1"',
+            b"Strict-Transport-Security: max-age=9",
+            b"\0",
+            b"",
+            b"ffffffffffffffff",
+            b"5",
+            b"hello",
+            b"0",
+        ]
         text = b"\r\n".join(chance.choice(lines) for _ in range(chance.randrange(1, 16)))
         if chance.random() < 0.8:
             text = chance.choice(lines[:2]) + b"\r\n" + text + b"\r\n\r\n" + text
         stream.sendall(text)
     elif name == "trailer":
-        stream.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: Location\r\n\r\n3\r\nabc\r\n0\r\n"
-                       b"Location: http://127.0.0.1/\r\n\r\n")
+        stream.sendall(
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: Location\r\n\r\n3\r\nabc\r\n0\r\n"
+            b"Location: http://127.0.0.1/\r\n\r\n"
+        )
     else:
         stream.sendall(whole(b"no such page", "text/plain", "404 Not Found"))
 

@@ -19,5 +19,7 @@ with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_NONBLOCK, so
         test.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)])
 print("given", flush=True)
 while line := sys.stdin.readline():
-    done = subprocess.run(["ip", *line.split()], check=False, env={**os.environ, "PATH": "/usr/sbin:/sbin:/usr/bin:/bin"})
+    done = subprocess.run(
+        ["ip", *line.split()], check=False, env={**os.environ, "PATH": "/usr/sbin:/sbin:/usr/bin:/bin"}
+    )
     print("done" if done.returncode == 0 else "failed", flush=True)

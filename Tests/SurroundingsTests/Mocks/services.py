@@ -113,8 +113,14 @@ class Services:
         say(set=sorted(values))
 
     def do_signal(
-        self, path: str, interface: str, member: str, signature: str = "", args: list[Any] | None = None,
-        destination: str | None = None, repeat: int = 1,
+        self,
+        path: str,
+        interface: str,
+        member: str,
+        signature: str = "",
+        args: list[Any] | None = None,
+        destination: str | None = None,
+        repeat: int = 1,
     ) -> None:
         args = [typed(part, value) for part, value in zip(split(signature), args or [])]
         for _ in range(repeat):
@@ -138,8 +144,7 @@ class Services:
         say(removed=name)
 
     def do_sleep(self, before: bool) -> None:
-        self.do_signal(
-            "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "PrepareForSleep", "b", [before])
+        self.do_signal("/org/freedesktop/login1", "org.freedesktop.login1.Manager", "PrepareForSleep", "b", [before])
 
     def do_lock_closed(self) -> None:
         """Waits for the other end of the newest lock to be closed."""
@@ -202,14 +207,18 @@ class Services:
     def tell_all(self) -> bool:
         for key in list(self.found):
             self.item("ItemNew", *key)
-        self.do_signal(
-            self.browser, "org.freedesktop.Avahi.ServiceBrowser", "AllForNow", destination=self.client)
+        self.do_signal(self.browser, "org.freedesktop.Avahi.ServiceBrowser", "AllForNow", destination=self.client)
         return False
 
     def item(self, member: str, interface: int, protocol: int, name: str) -> None:
         self.do_signal(
-            self.browser, "org.freedesktop.Avahi.ServiceBrowser", member, "iisssu",
-            [interface, protocol, name, "_chainlesschain-signaling._tcp", "local", 0], self.client)
+            self.browser,
+            "org.freedesktop.Avahi.ServiceBrowser",
+            member,
+            "iisssu",
+            [interface, protocol, name, "_chainlesschain-signaling._tcp", "local", 0],
+            self.client,
+        )
 
     def ResolveService(
         self, _message: Any, interface: int, protocol: int, name: str, kind: str, domain: str, *_: Any
@@ -218,8 +227,17 @@ class Services:
         if answer is None or "error" in answer:
             raise Refusal("org.freedesktop.Avahi.TimeoutError")
         return "iissssisqaayu", [
-            interface, protocol, name, kind, domain, "desk.local", protocol, answer["address"], answer["port"],
-            typed("aay", answer.get("txt", [])), answer.get("flags", 0),
+            interface,
+            protocol,
+            name,
+            kind,
+            domain,
+            "desk.local",
+            protocol,
+            answer["address"],
+            answer["port"],
+            typed("aay", answer.get("txt", [])),
+            answer.get("flags", 0),
         ]
 
     def EntryGroupNew(self, message: Any) -> tuple[str, list[Any]]:
@@ -236,8 +254,9 @@ class Services:
 
     def Commit(self, message: Any) -> tuple[str, list[Any]]:
         path = message.get_path()
-        GLib.idle_add(lambda: self.do_signal(
-            path, "org.freedesktop.Avahi.EntryGroup", "StateChanged", "is", [2, ""], self.client))
+        GLib.idle_add(
+            lambda: self.do_signal(path, "org.freedesktop.Avahi.EntryGroup", "StateChanged", "is", [2, ""], self.client)
+        )
         return "", []
 
     def Reset(self, _message: Any) -> tuple[str, list[Any]]:
@@ -282,8 +301,12 @@ class Services:
     def end(self, number: int, reason: int) -> bool:
         self.banners.discard(number)
         self.do_signal(
-            "/org/freedesktop/Notifications", "org.freedesktop.Notifications", "NotificationClosed", "uu",
-            [number, reason])
+            "/org/freedesktop/Notifications",
+            "org.freedesktop.Notifications",
+            "NotificationClosed",
+            "uu",
+            [number, reason],
+        )
         return False
 
     def AddNotification(self, _message: Any, *_: Any) -> tuple[str, list[Any]]:
@@ -316,9 +339,7 @@ class Services:
         paths = [path for path, (own, _) in self.secrets.items() if wanted.items() <= own.items()]
         return "aoao", [[], paths] if self.locked else [paths, []]
 
-    def CreateItem(
-        self, message: Any, properties: dict[str, Any], secret: Any, replace: bool
-    ) -> tuple[str, list[Any]]:
+    def CreateItem(self, message: Any, properties: dict[str, Any], secret: Any, replace: bool) -> tuple[str, list[Any]]:
         if self.locked:
             raise Refusal("org.freedesktop.Secret.Error.IsLocked")
         own = {str(key): str(value) for key, value in properties["org.freedesktop.Secret.Item.Attributes"].items()}
@@ -332,8 +353,9 @@ class Services:
 
     def GetSecret(self, message: Any, session: str) -> tuple[str, list[Any]]:
         _, value = self.secrets[message.get_path()]
-        return "(oayays)", [(
-            dbus.ObjectPath(session), dbus.ByteArray(b""), dbus.ByteArray(value), "application/octet-stream")]
+        return "(oayays)", [
+            (dbus.ObjectPath(session), dbus.ByteArray(b""), dbus.ByteArray(value), "application/octet-stream")
+        ]
 
     def Delete(self, message: Any) -> tuple[str, list[Any]]:
         del self.secrets[message.get_path()]
