@@ -33,7 +33,9 @@ class Subscription:
         core.require_open()
         core.add_taker(self, event)
         try:
-            self._number: Optional[int] = subscribe(core, event, function)
+            number = ctypes.c_uint64()
+            subscribe(core, event, function, number)
+            self._number: Optional[int] = number.value
         except BaseException:
             core.takers.pop(self, None)
             raise

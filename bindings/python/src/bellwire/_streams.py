@@ -19,14 +19,12 @@ T = TypeVar("T")
 CAPACITY = 1024
 
 
-def subscribe(core: Core, event: str, function: Callable[[bytes, bytes], None]) -> int:
-    """A subscription of the library's; its number."""
-    number = ctypes.c_uint64()
+def subscribe(core: Core, event: str, function: Callable[[bytes, bytes], None], number: ctypes.c_uint64) -> None:
+    """Makes a subscription of the library's; ``number`` becomes its number."""
     name = _wire.text(event, "event")
     status = core.give("subscribe", (name,), _callbacks.EVENT, function, ctypes.byref(number))
     if status < 0:
         raise core.failure(status)
-    return number.value
 
 
 class Source(Generic[T]):
@@ -42,7 +40,7 @@ class Source(Generic[T]):
         self.core, self.events, self.read = core, events, read
         self.stored = stored
         self.items: deque[T] = deque()
-        self.numbers: list[int] = []
+        self.numbers: list[ctypes.c_uint64] = []
         self.overflowed = False
         #: An asyncio stream that waits.
         self.wake: Callable[[], None] | None = None
@@ -50,13 +48,23 @@ class Source(Generic[T]):
             core.add_taker(self, stored)
 
     def resume(self) -> None:
-        if not self.numbers and not self.core.closed and not self.overflowed:
-            self.numbers = [subscribe(self.core, event, self._take) for event in self.events]
+        if self.numbers or self.core.closed or self.overflowed:
+            return
+        if self.stored is not None and self not in self.core.takers:
+            self.core.add_taker(self, self.stored)
+        # Kept before they are known: a Ctrl-C right after the call leaves no subscription without an owner.
+        self.numbers = [ctypes.c_uint64() for _ in self.events]
+        try:
+            for event, number in zip(self.events, self.numbers):
+                subscribe(self.core, event, self._take, number)
+        except BellwireError:
+            self.pause()
+            raise
 
     def pause(self) -> None:
         numbers, self.numbers = self.numbers, []
         for number in numbers:
-            if not self.core.closed:
+            if number.value and not self.core.closed:
                 try:
                     self.core.do("unsubscribe", number)
                 except BellwireError:
@@ -65,11 +73,13 @@ class Source(Generic[T]):
 
     def _take(self, _name: bytes, text: bytes) -> None:
         self.items.append(self.read(_wire.loads(text)))
-        if len(self.items) >= CAPACITY:
-            self.overflowed = self.stored is None
-            self.pause()
-        elif self.stored is not None and self.core.takes_alone(self):
-            self.pause()
+        # On a thread of the library's this may come before the call that subscribes has told the number.
+        if all(number.value for number in self.numbers):
+            if len(self.items) >= CAPACITY:
+                self.overflowed = self.stored is None
+                self.pause()
+            elif self.stored is not None and self.core.takes_alone(self):
+                self.pause()
         with self.core.condition:
             self.core.condition.notify_all()
         if self.wake is not None:
@@ -78,6 +88,7 @@ class Source(Generic[T]):
     def rest(self) -> None:
         """Nobody waits any more, and perhaps nobody will: what comes now belongs into the store."""
         if self.stored is not None and not self.items and self.core.takes_alone(self):
+            self.core.takers.pop(self, None)
             self.pause()
 
     @property
