@@ -214,7 +214,6 @@ if [ -z "$filter" ]; then
     check shell-lint 120 shellcheck "${scripts[@]}"
     check python-lint 120 "$venv/bin/ruff" check --no-cache bindings Tests
     check python-format 120 "$venv/bin/ruff" format --no-cache --check bindings Tests
-    check python-types 300 "$venv/bin/mypy" --config-file bindings/python/pyproject.toml
 fi
 
 if check swift-build 2400 swift build --build-tests "${swift_flags[@]}"; then
