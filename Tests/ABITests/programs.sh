@@ -64,7 +64,7 @@ test_programs() {
                 binary=$work/bin/$program.$library.$variant
                 case $library in
                     shared) libraries="-L$stage/lib -lbellwire -ljansson -Wl,-rpath,$stage/lib" ;;
-                    static) libraries="$stage/lib/libbellwire.a $(flags "$stage" --static --libs | sed 's/-lbellwire//')" ;;
+                    static) libraries="$stage/lib/libbellwire.a $(flags "$stage" --static --libs | sed 's/-lbellwire//') -ljansson" ;;
                 esac
                 if [ "$program" = load ]; then
                     [ "$library" = shared ] || continue
