@@ -39,7 +39,8 @@ extension PairingReason {
         case .typedCodeUnavailable: "This desktop takes no typed codes, or the code is wrong. Scan its QR code instead."
         case .rejected: "The other side declined. Pair again and accept it there."
         case .notSecure: "The other side cannot prove who it is. Update it, or allow such peers with \"legacy\":\"qr\"."
-        case .timeout: "The other side did not answer in time. Check that it is still open, then pair again."
+        case .timeout:
+            "The other side did not answer in time. Check that it is still open and that its code was not used before, then pair again."
         case .cancelled: "Pairing was cancelled. Start it again when ready."
         case .storeFailed: "The pairing could not be saved. Check the disk of the state directory, then pair again."
         }

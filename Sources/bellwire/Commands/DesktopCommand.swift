@@ -5,7 +5,7 @@ extension Command {
         about: [
             """
             Runs a desktop in this terminal. When no device is paired yet (or with --pair) it shows a QR code, and under \
-            it the digits for a device that cannot scan; with --scan it takes the code that a device shows. It says when \
+            it the digits for a device that cannot scan, good for one pairing; with --scan it takes the code that a device shows. It says when \
             a device paired, and prints what devices ask it to show, one line each: time, priority, source, title, body. \
             Ctrl-C ends it.
             """,
@@ -60,6 +60,8 @@ extension Command {
     static let confirmAll = Option("confirm", "Asks about every device, also one that has proved itself.")
     static let desktopLegacy = Option.legacy(
         "Who may pair unsealed: qr = devices that scanned the QR code; all = also by its six digits; none = nobody.")
-    static let qrText = Option("qr-text", "Prints the text of the code, too; without a terminal it always does.")
+    static let qrText = Option(
+        "qr-text",
+        "Shows a code, as --pair does, and prints its text too; without a terminal a code is always its text.")
     static let stdinOption = Option("stdin", "Pushes each line of standard input.")
 }

@@ -38,7 +38,12 @@ final class DesktopPairing {
 
     func begin(isUnpaired: Bool) {
         if arguments.has(Command.pairNever) { return }
-        wantsOffer = arguments.has(Command.pairAlways) || isUnpaired && scanned == nil
+        // Who asks for a code's text wants a code.
+        let isAsked = arguments.has(Command.pairAlways) || arguments.has(Command.qrText)
+        wantsOffer = isAsked || isUnpaired && scanned == nil
+        if !wantsOffer, scanned == nil, !json {
+            Output.notice("devices are paired; --pair shows a code for another one")
+        }
     }
 
     // MARK: Codes

@@ -32,7 +32,9 @@ extension Command {
             Example(
                 line: "bellwire pair --show --relay-url wss://relay.example.org",
                 says: "Shows a code, for bellwire desktop --scan."),
-            Example(line: "bellwire pair --code 123456-789012", says: "Types the digits under a desktop's QR code."),
+            Example(
+                line: "bellwire pair --code 123456-789012 --relay-url ws://192.168.1.5:9001",
+                says: "Types the digits under a desktop's QR code."),
         ],
         run: { arguments throws(Failure) in try runPair(arguments) })
 

@@ -7,8 +7,9 @@ extension Command {
         summary: "Sends a notification through a paired desktop.",
         about: [
             """
-            Shows a notification on the paired desktop, which keeps it in its history. With --broadcast the desktop \
-            pushes it to all its devices instead, with --to-mobile to one of them.
+            Shows a notification on the paired desktop, which keeps it in its history and pushes it to its devices, this \
+            one as well. With --broadcast it is pushed to them without being shown on the desktop, with --to-mobile to \
+            one of them.
             """,
             """
             With --stdin each line of standard input is one: a title, which a body and a priority may follow, with tabs \

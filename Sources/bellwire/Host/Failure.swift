@@ -21,6 +21,9 @@ struct Failure: Error {
         let error = json.flatMap { text in try? JSONValue(parsing: text) }
         let detail = error?["detail"]
         var message = error?["message"]?.string ?? String(cString: bw_status_name(status))
+        // The library speaks of its options; here they are spelled otherwise.
+        if bw_status_code(rawValue: status) == BW_E_BUSY { message += " (--state-dir)" }
+        if detail?["reason"]?.string == "no_relay" { message += " (--relay-url)" }
         // What the peer itself says stands in the detail.
         if let words = detail?["message"]?.string, !words.isEmpty, words != message { message += ": \(words)" }
         self.init(Exit(status, reason: detail?["reason"]?.string), message, error: error)
