@@ -70,6 +70,10 @@ class Taker(Protocol):
         """Takes events from now on, if it does not already."""
 
 
+def _overlap(some: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    return "*" in some or "*" in others or not set(some).isdisjoint(others)
+
+
 class Core:
     """One open handle."""
 
@@ -85,7 +89,7 @@ class Core:
         self.closed = False
         self.attachment: Attachment | None = None
         #: Who takes which events, where it matters; see add_taker().
-        self.takers: dict[Taker, str] = {}
+        self.takers: dict[Taker, tuple[str, ...]] = {}
         #: Called when the handle is closed.
         self.at_close: set[Callable[[], None]] = set()
         out = ctypes.c_void_p()
@@ -219,20 +223,20 @@ class Core:
 
     # Who takes what
 
-    def add_taker(self, taker: Taker, event: str) -> None:
+    def add_taker(self, taker: Taker, *events: str) -> None:
         """Says that somebody is about to take these events; "*" = all.
 
         A stream that takes stored events one at a time is away between two of them, while the library keeps them for
         it. With another one beside it they would be handed over without it: so it comes back before, and stays.
         """
-        for other, name in list(self.takers.items()):
-            if name == event or "*" in (name, event):
+        for other, names in list(self.takers.items()):
+            if _overlap(names, events):
                 other.resume()
-        self.takers[taker] = event
+        self.takers[taker] = events
 
     def takes_alone(self, taker: Taker) -> bool:
-        mine = self.takers.get(taker)
-        return all(other is taker or name not in (mine, "*") for other, name in list(self.takers.items()))
+        mine = self.takers.get(taker, ())
+        return all(other is taker or not _overlap(names, mine) for other, names in list(self.takers.items()))
 
     # The end
 
