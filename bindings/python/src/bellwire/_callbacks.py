@@ -9,12 +9,17 @@ from __future__ import annotations
 import ctypes
 import itertools
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 from . import _signatures as c
+
+#: Signals whose handlers programs let raise, to end.
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2)
 
 
 class Scope:
@@ -33,6 +38,82 @@ class Collected(threading.local):
 
 _collected = Collected()
 
+Handler = Callable[[int, "FrameType | None"], Any]
+
+
+class Held:
+    """Signals that come while the library calls back.
+
+    Python runs their handlers at the first step of whatever it runs next: that is the first step of a callback, where
+    nothing catches what they raise. ctypes drops it, and with it the callback: Ctrl-C would be lost, and a push too. So
+    they wait until the call returns, but for those that come while a function of the host's runs.
+    """
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.in_host = False
+        self.came: list[tuple[Handler, int, FrameType | None]] = []
+
+    def run(self) -> None:
+        while self.came:
+            handler, number, frame = self.came.pop(0)
+            handler(number, frame)
+
+
+_held = Held()
+
+
+def _on_main_thread() -> bool:
+    return threading.get_ident() == threading.main_thread().ident
+
+
+@contextmanager
+def holding_signals() -> Iterator[None]:
+    """Around a call that may call back: runs the handlers of signals once it has returned."""
+    if not _on_main_thread():
+        # Handlers run on the main thread alone.
+        yield
+        return
+    was_in_host, _held.in_host = _held.in_host, False
+    replaced = _replace_handlers() if _held.depth == 0 else []
+    _held.depth += 1
+    try:
+        yield
+    finally:
+        _held.depth -= 1
+        for number, handler, ours in replaced:
+            # The host may have set another one meanwhile.
+            if signal.getsignal(number) is ours:
+                signal.signal(number, handler)
+        _held.in_host = was_in_host
+        if was_in_host or _held.depth == 0:
+            _held.run()
+
+
+def _replace_handlers() -> list[tuple[signal.Signals, Handler, Handler]]:
+    replaced: list[tuple[signal.Signals, Handler, Handler]] = []
+    for number in SIGNALS:
+        handler = signal.getsignal(number)
+        # Those of a loop's add_signal_handler() do nothing.
+        if callable(handler) and getattr(handler, "__module__", "") != "asyncio.unix_events":
+            ours = _holding(handler)
+            try:
+                signal.signal(number, ours)
+            except ValueError:  # a subinterpreter, which has no handlers of its own
+                break
+            replaced.append((number, handler, ours))
+    return replaced
+
+
+def _holding(handler: Handler) -> Handler:
+    def hold(number: int, frame: FrameType | None) -> None:
+        if _held.in_host:
+            handler(number, frame)
+        else:
+            _held.came.append((handler, number, frame))
+
+    return hold
+
 
 @contextmanager
 def surfacing() -> Iterator[None]:
@@ -43,7 +124,10 @@ def surfacing() -> Iterator[None]:
     failures: list[BaseException] = []
     _collected.calls.append(failures)
     try:
-        yield
+        with holding_signals():
+            yield
+    except BaseException as error:
+        failures.append(error)
     finally:
         _collected.calls.pop()
         if failures:
@@ -93,8 +177,15 @@ def _call(key: int, default: Any, *arguments: Any) -> Any:
         return default
     scope, function = entry
     before, scope.running = scope.running, threading.get_ident()
+    is_main = _on_main_thread()
     try:
-        return function(*arguments)
+        try:
+            if is_main:
+                _held.in_host = True
+            return function(*arguments)
+        finally:
+            if is_main:
+                _held.in_host = False
     except BaseException as error:  # C cannot carry it
         if _collected.calls:
             _collected.calls[-1].append(error)

@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from . import _callbacks, _wire
-from ._callbacks import surfacing
+from ._callbacks import holding_signals, surfacing
 from ._library import library
 from .errors import BellwireError, BusyError, ClosedError, HandleError, error_of
 
@@ -127,6 +127,11 @@ class Core:
             raise self.failure(status)
         return status
 
+    def unsubscribe(self, number: ctypes.c_uint64 | int) -> None:
+        """Ends a subscription, whose entry the library releases."""
+        with holding_signals():
+            self.do("unsubscribe", number)
+
     def ask(self, name: str, *arguments: Any) -> tuple[int, Any]:
         """A call with a result in JSON."""
         out = ctypes.c_void_p()
@@ -154,7 +159,8 @@ class Core:
         native = self.function(name)
         key = _callbacks.register(function, self.scope)
         try:
-            status: int = native(self.value, *before, thunk, key, _callbacks.DESTROY, *after)
+            with holding_signals():
+                status: int = native(self.value, *before, thunk, key, _callbacks.DESTROY, *after)
         except ctypes.ArgumentError:
             _callbacks.release(key)
             raise

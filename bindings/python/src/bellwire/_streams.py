@@ -67,7 +67,7 @@ class Source(Generic[T]):
         for number in numbers:
             if number.value and not self.core.closed:
                 try:
-                    self.core.do("unsubscribe", number)
+                    self.core.unsubscribe(number)
                 except BellwireError:
                     if not self.core.closed:
                         raise
