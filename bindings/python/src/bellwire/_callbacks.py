@@ -6,13 +6,15 @@ so nothing is called after it was released, and nothing that ctypes would free i
 
 from __future__ import annotations
 
+# The functions of signal themselves: those look each handler up in an enumeration, which takes ten times as long.
+import _signal  # type: ignore[import-not-found]
 import ctypes
 import itertools
 import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -50,9 +52,49 @@ class Held:
     """
 
     def __init__(self) -> None:
+        #: Calls that are under way.
         self.depth = 0
         self.in_host = False
         self.came: list[tuple[Handler, int, FrameType | None]] = []
+        #: By the signal: whose place ours has taken, and ours.
+        self.wrappers: dict[int, tuple[Handler, Handler]] = {}
+
+    def wrapper(self, number: int, handler: Handler) -> Handler:
+        known = self.wrappers.get(number)
+        if known is not None and known[0] is handler:
+            return known[1]
+
+        def hold(number: int, frame: FrameType | None) -> None:
+            # One that a raising handler has left in its place only passes on.
+            if self.in_host or self.depth == 0:
+                handler(number, frame)
+            else:
+                self.came.append((handler, number, frame))
+
+        self.wrappers[number] = (handler, hold)
+        return hold
+
+    def begin(self, replaced: list[int]) -> None:
+        for number in SIGNALS:
+            handler = _signal.getsignal(number)
+            known = self.wrappers.get(number)
+            if known is not None and known[1] is handler:
+                replaced.append(number)
+            # Those of a loop's add_signal_handler() do nothing.
+            elif callable(handler) and getattr(handler, "__module__", "") != "asyncio.unix_events":
+                replaced.append(number)
+                _signal.signal(number, self.wrapper(number, handler))
+
+    def end(self, replaced: list[int]) -> None:
+        try:
+            while replaced:
+                handler, ours = self.wrappers[replaced[-1]]
+                # The host may have set another one meanwhile.
+                if _signal.getsignal(replaced[-1]) is ours:
+                    _signal.signal(replaced[-1], handler)
+                replaced.pop()
+        finally:
+            self.run()
 
     def run(self) -> None:
         while self.came:
@@ -74,45 +116,18 @@ def holding_signals() -> Iterator[None]:
         # Handlers run on the main thread alone.
         yield
         return
-    was_in_host, _held.in_host = _held.in_host, False
-    replaced = _replace_handlers() if _held.depth == 0 else []
-    _held.depth += 1
+    before, replaced = (_held.depth, _held.in_host), list[int]()
     try:
+        _held.depth, _held.in_host = before[0] + 1, False
+        if before[0] == 0:
+            # In a subinterpreter there are no handlers to be set.
+            with suppress(ValueError):
+                _held.begin(replaced)
         yield
     finally:
-        _held.depth -= 1
-        for number, handler, ours in replaced:
-            # The host may have set another one meanwhile.
-            if signal.getsignal(number) is ours:
-                signal.signal(number, handler)
-        _held.in_host = was_in_host
-        if was_in_host or _held.depth == 0:
-            _held.run()
-
-
-def _replace_handlers() -> list[tuple[signal.Signals, Handler, Handler]]:
-    replaced: list[tuple[signal.Signals, Handler, Handler]] = []
-    for number in SIGNALS:
-        handler = signal.getsignal(number)
-        # Those of a loop's add_signal_handler() do nothing.
-        if callable(handler) and getattr(handler, "__module__", "") != "asyncio.unix_events":
-            ours = _holding(handler)
-            try:
-                signal.signal(number, ours)
-            except ValueError:  # a subinterpreter, which has no handlers of its own
-                break
-            replaced.append((number, handler, ours))
-    return replaced
-
-
-def _holding(handler: Handler) -> Handler:
-    def hold(number: int, frame: FrameType | None) -> None:
-        if _held.in_host:
-            handler(number, frame)
-        else:
-            _held.came.append((handler, number, frame))
-
-    return hold
+        _held.depth, _held.in_host = before
+        if before[1] or before[0] == 0:
+            _held.end(replaced)
 
 
 @contextmanager
