@@ -195,3 +195,30 @@ def test_a_stream_that_is_forgotten_ends_its_subscription(peers: Peers) -> None:
 
     asyncio.run(main())
     assert _callbacks.registered() == before
+
+
+def test_a_stream_of_all_events_takes_no_push_from_another(peers: Peers) -> None:
+    """Pushes that come while their stream is away, between two of them, also when the other one takes everything."""
+
+    async def main() -> tuple[list[str], int]:
+        events, pushes = peers.device.aevents(timeout=10), peers.device.apushes(timeout=10)
+        events.listen()
+        count = 0
+
+        async def count_pushes() -> None:
+            nonlocal count
+            async for event in events:
+                count += event.event == "notification.received"
+                if count == 10:
+                    break
+
+        counting = asyncio.create_task(count_pushes())
+        await peers.desktop.anotify("n0")
+        titles = [(await pushes.__anext__()).title]
+        for number in range(1, 10):
+            await peers.desktop.anotify(f"n{number}")
+        await counting
+        titles += [(await pushes.__anext__()).title for _ in range(9)]
+        return titles, count
+
+    assert asyncio.run(main()) == ([f"n{number}" for number in range(10)], 10)

@@ -104,6 +104,28 @@ def test_a_device_shows_a_code(peers: Peers, shell: Shell) -> None:
     assert json.loads(out)["paired"]["name"] == "Desk"
 
 
+def test_who_has_scanned_a_shown_code_is_named_also_when_paired_before(peers: Peers, paired: Shell) -> None:
+    other = peers.open_desktop(name="Other")
+    assert paired("pair", other.offer().payload).returncode == 0
+    with paired.begin("pair", "--show", "--relay-url", peers.url, "--json") as process:
+        assert process.stdout is not None
+        offer = json.loads(process.stdout.readline())["offer"]
+        peers.desktop.scan(offer["payload"])
+        peers.desktop.confirm(True)
+        out, err = process.communicate(timeout=20)
+    assert process.returncode == 0, err
+    assert json.loads(out)["paired"]["name"] == "Desk"
+
+
+def test_characters_that_the_terminal_has_not_end_nothing(
+    peers: Peers, paired: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    peers.desktop.notify("caf\u00e9")
+    shown = paired("listen", "-n", "1", "--timeout", "20")
+    assert shown.returncode == 0 and "caf\\xe9" in shown.stdout, shown.stderr
+
+
 def test_digits_are_typed(peers: Peers, shell: Shell) -> None:
     done = shell("pair", "--code", peers.desktop.code().code, "--relay-url", peers.url)
     assert done.returncode == 0, done.stderr
@@ -115,6 +137,8 @@ def test_every_failure_has_its_code_and_a_line(peers: Peers, shell: Shell, tmp_p
     assert unpaired.returncode == 4 and "not paired" in unpaired.stderr
     bad = shell("pair", "no code", "--json")
     assert bad.returncode == 1 and json.loads(bad.stderr)["status"] == "BW_E_PAIRING"
+    nobody = shell("pair", "--code", "123456-789012", "--relay-url", "ws://127.0.0.1:1", "--timeout", "1")
+    assert nobody.returncode == 3, nobody.stderr
     missing = shell("pair", f"@{tmp_path / 'absent'}")
     assert missing.returncode == 2 and "absent" in missing.stderr
     for arguments in (["dance"], ["listen", "-n", "0"], ["send"], ["history", "--limit", "501"], []):

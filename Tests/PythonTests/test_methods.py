@@ -150,3 +150,11 @@ def test_queued_commands_can_be_taken_out(peers: Peers) -> None:
     peers.device.queue.retry()
     peers.device.queue.clear(older_than=datetime.now(UTC))
     assert [each.id for each in peers.device.queue.list()] == [second.id]
+
+
+def test_pushes_can_stand_in_a_set_and_codes_in_no_log(peers: Peers) -> None:
+    peers.desktop.notify("t")
+    push = next(peers.device.pushes(timeout=10))
+    assert {push: 1}[push] == 1 and len({push, push}) == 1
+    offer, typed = peers.desktop.offer(), peers.desktop.code()
+    assert offer.code not in repr(offer) and "payload" not in repr(offer) and typed.code not in repr(typed)

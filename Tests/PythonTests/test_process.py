@@ -297,3 +297,96 @@ assert len(os.listdir("/proc/self/task")) == 1
 assert "bellwire/_lib" in Path("/proc/self/maps").read_text()
 """
     assert good(python(program)) == ""
+
+
+def test_signals_while_pushes_come_lose_neither_a_push_nor_an_exception() -> None:
+    """Their handlers raise; they come at any moment, mostly inside the library."""
+    program = (
+        PAIRED
+        + """
+import signal
+from bellwire import _callbacks
+
+desktop, device = paired()
+before = _callbacks.registered()
+armed, raised, caught, titles = False, 0, 0, []
+ignored = []
+sys.unraisablehook = ignored.append
+
+def interrupt(number, frame):
+    global raised, armed
+    if armed:
+        armed = False
+        raised += 1
+        raise KeyboardInterrupt
+
+signal.signal(signal.SIGINT, interrupt)
+for number in range(200):
+    desktop.notify(f"n{number}")
+done = threading.Event()
+
+def interrupts():
+    while not done.wait(0.0005):
+        os.kill(os.getpid(), signal.SIGINT)
+
+thread = threading.Thread(target=interrupts, daemon=True)
+thread.start()
+stream = device.pushes(timeout=10)
+while len(titles) < 200:
+    push = None
+    try:
+        armed = True
+        push = next(stream)
+        armed = False
+    except KeyboardInterrupt:
+        caught += 1
+    if push is not None:
+        titles.append(push.title)
+armed = False
+done.set()
+thread.join()
+stream.close()
+assert titles == [f"n{number}" for number in range(200)], titles
+assert not ignored, ignored
+assert raised == caught > 0, (raised, caught)
+assert _callbacks.registered() == before
+assert signal.getsignal(signal.SIGINT) is interrupt
+device.close(), desktop.close()
+print("good")
+"""
+    )
+    assert good(python(program)) == "good\n"
+
+
+def test_a_signal_inside_a_callback_is_handled_there() -> None:
+    """A function of the host's that does not end can be interrupted, also after it has called the library."""
+    program = (
+        PAIRED
+        + """
+import signal
+
+desktop, device = paired()
+device.run(0)
+seen = []
+
+def callback(event):
+    device.subscribe("host.y", print).cancel()
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        while True:
+            pass
+    except KeyboardInterrupt:
+        seen.append(event.event)
+        raise
+
+device.subscribe("host.x", callback)
+device.post("host.x")
+try:
+    device.dispatch()
+except KeyboardInterrupt:
+    print(seen)
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+device.close(), desktop.close()
+"""
+    )
+    assert good(python(program)) == "['host.x']\n"

@@ -94,5 +94,5 @@ def test_the_programs_of_the_readme_are_typed(tmp_path: Path) -> None:
 
 def test_style() -> None:
     for command in (["check"], ["format", "--check"]):
-        done = tool("ruff", *command, "--no-cache", "--config", BINDING / "pyproject.toml", BINDING, TESTS)
+        done = tool("ruff", *command, "--no-cache", BINDING, TESTS)
         assert done.returncode == 0, done.stdout + done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import json
 import os
 import sys
@@ -13,10 +14,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Callable
 
-from . import BellwireError, Device, LibraryError, Offer, PairedDesktop, Priority, log_to, qr, version
+from . import BellwireError, Device, LibraryError, Offer, PairedDesktop, PairingError, Priority, log_to, qr, version
 from ._handle import TIMEOUT
 from ._signatures import LogLevel, Status
-from ._wire import to_json
+from ._wire import decode, to_json
 
 DONE, FAILED, USAGE, OFFLINE, UNPAIRED, IN_USE, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
@@ -38,6 +39,9 @@ _OF_STATUS = {
     Status.E_NOT_FOUND: UNPAIRED,
     Status.E_BUSY: IN_USE,
 }
+
+#: Reasons of a pairing that failed which say that nobody was there.
+_ABSENT = ("relay_unreachable", "desktop_offline", "no_relay", "timeout")
 
 
 class Failed(Exception):
@@ -127,7 +131,8 @@ async def show(device: Device, arguments: argparse.Namespace) -> PairedDesktop:
             continue
         if event.data.get("state") == "completed":
             await stream.aclose()
-            return next(each for each in reversed(device.desktops()))
+            # One that was paired before is not the last of the list.
+            return decode(PairedDesktop, event.data.get("desktop"))
         if event.data.get("state") in ("expired", "failed"):
             reason = event.data.get("message") or event.data.get("reason") or event.data["state"]
             raise Failed(FAILED, f"pairing failed: {reason}")
@@ -304,6 +309,10 @@ def complain(arguments: argparse.Namespace, message: str, status: str | None = N
 def main(argv: list[str] | None = None) -> int:
     top = parser()
     arguments = top.parse_args(argv)
+    for stream in (sys.stdout, sys.stderr):
+        # What others wrote may have characters that the terminal's encoding has not.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         if arguments.version:
             print(f"bellwire {version()}")
@@ -328,6 +337,8 @@ def main(argv: list[str] | None = None) -> int:
     except BellwireError as error:
         name = error.status.name if isinstance(error.status, Status) else str(error.status)
         complain(arguments, str(error), f"BW_{name}")
+        if isinstance(error, PairingError) and error.reason in _ABSENT:
+            return OFFLINE
         return _OF_STATUS.get(Status(error.status), FAILED) if isinstance(error.status, Status) else FAILED
     except BrokenPipeError:
         # Who read our output has gone; nothing may be written at the end either.

@@ -6,15 +6,22 @@ so nothing is called after it was released, and nothing that ctypes would free i
 
 from __future__ import annotations
 
+# The functions of signal themselves: those look each handler up in an enumeration, which takes ten times as long.
+import _signal  # type: ignore[import-not-found]
 import ctypes
 import itertools
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from types import FrameType
 from typing import Any
 
 from . import _signatures as c
+
+#: Signals whose handlers programs let raise, to end.
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2)
 
 
 class Scope:
@@ -33,6 +40,95 @@ class Collected(threading.local):
 
 _collected = Collected()
 
+Handler = Callable[[int, "FrameType | None"], Any]
+
+
+class Held:
+    """Signals that come while the library calls back.
+
+    Python runs their handlers at the first step of whatever it runs next: that is the first step of a callback, where
+    nothing catches what they raise. ctypes drops it, and with it the callback: Ctrl-C would be lost, and a push too. So
+    they wait until the call returns, but for those that come while a function of the host's runs.
+    """
+
+    def __init__(self) -> None:
+        #: Calls that are under way.
+        self.depth = 0
+        self.in_host = False
+        self.came: list[tuple[Handler, int, FrameType | None]] = []
+        #: By the signal: whose place ours has taken, and ours.
+        self.wrappers: dict[int, tuple[Handler, Handler]] = {}
+
+    def wrapper(self, number: int, handler: Handler) -> Handler:
+        known = self.wrappers.get(number)
+        if known is not None and known[0] is handler:
+            return known[1]
+
+        def hold(number: int, frame: FrameType | None) -> None:
+            # One that a raising handler has left in its place only passes on.
+            if self.in_host or self.depth == 0:
+                handler(number, frame)
+            else:
+                self.came.append((handler, number, frame))
+
+        self.wrappers[number] = (handler, hold)
+        return hold
+
+    def begin(self, replaced: list[int]) -> None:
+        for number in SIGNALS:
+            handler = _signal.getsignal(number)
+            known = self.wrappers.get(number)
+            if known is not None and known[1] is handler:
+                replaced.append(number)
+            # Those of a loop's add_signal_handler() do nothing.
+            elif callable(handler) and getattr(handler, "__module__", "") != "asyncio.unix_events":
+                replaced.append(number)
+                _signal.signal(number, self.wrapper(number, handler))
+
+    def end(self, replaced: list[int]) -> None:
+        try:
+            while replaced:
+                handler, ours = self.wrappers[replaced[-1]]
+                # The host may have set another one meanwhile.
+                if _signal.getsignal(replaced[-1]) is ours:
+                    _signal.signal(replaced[-1], handler)
+                replaced.pop()
+        finally:
+            self.run()
+
+    def run(self) -> None:
+        while self.came:
+            handler, number, frame = self.came.pop(0)
+            handler(number, frame)
+
+
+_held = Held()
+
+
+def _on_main_thread() -> bool:
+    return threading.get_ident() == threading.main_thread().ident
+
+
+@contextmanager
+def holding_signals() -> Iterator[None]:
+    """Around a call that may call back: runs the handlers of signals once it has returned."""
+    if not _on_main_thread():
+        # Handlers run on the main thread alone.
+        yield
+        return
+    before, replaced = (_held.depth, _held.in_host), list[int]()
+    try:
+        _held.depth, _held.in_host = before[0] + 1, False
+        if before[0] == 0:
+            # In a subinterpreter there are no handlers to be set.
+            with suppress(ValueError):
+                _held.begin(replaced)
+        yield
+    finally:
+        _held.depth, _held.in_host = before
+        if before[1] or before[0] == 0:
+            _held.end(replaced)
+
 
 @contextmanager
 def surfacing() -> Iterator[None]:
@@ -43,7 +139,10 @@ def surfacing() -> Iterator[None]:
     failures: list[BaseException] = []
     _collected.calls.append(failures)
     try:
-        yield
+        with holding_signals():
+            yield
+    except BaseException as error:
+        failures.append(error)
     finally:
         _collected.calls.pop()
         if failures:
@@ -93,8 +192,15 @@ def _call(key: int, default: Any, *arguments: Any) -> Any:
         return default
     scope, function = entry
     before, scope.running = scope.running, threading.get_ident()
+    is_main = _on_main_thread()
     try:
-        return function(*arguments)
+        try:
+            if is_main:
+                _held.in_host = True
+            return function(*arguments)
+        finally:
+            if is_main:
+                _held.in_host = False
     except BaseException as error:  # C cannot carry it
         if _collected.calls:
             _collected.calls[-1].append(error)

@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from . import _callbacks, _wire
-from ._callbacks import surfacing
+from ._callbacks import holding_signals, surfacing
 from ._library import library
 from .errors import BellwireError, BusyError, ClosedError, HandleError, error_of
 
@@ -70,6 +70,10 @@ class Taker(Protocol):
         """Takes events from now on, if it does not already."""
 
 
+def _overlap(some: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    return "*" in some or "*" in others or not set(some).isdisjoint(others)
+
+
 class Core:
     """One open handle."""
 
@@ -85,7 +89,7 @@ class Core:
         self.closed = False
         self.attachment: Attachment | None = None
         #: Who takes which events, where it matters; see add_taker().
-        self.takers: dict[Taker, str] = {}
+        self.takers: dict[Taker, tuple[str, ...]] = {}
         #: Called when the handle is closed.
         self.at_close: set[Callable[[], None]] = set()
         out = ctypes.c_void_p()
@@ -123,6 +127,11 @@ class Core:
             raise self.failure(status)
         return status
 
+    def unsubscribe(self, number: ctypes.c_uint64 | int) -> None:
+        """Ends a subscription, whose entry the library releases."""
+        with holding_signals():
+            self.do("unsubscribe", number)
+
     def ask(self, name: str, *arguments: Any) -> tuple[int, Any]:
         """A call with a result in JSON."""
         out = ctypes.c_void_p()
@@ -150,7 +159,8 @@ class Core:
         native = self.function(name)
         key = _callbacks.register(function, self.scope)
         try:
-            status: int = native(self.value, *before, thunk, key, _callbacks.DESTROY, *after)
+            with holding_signals():
+                status: int = native(self.value, *before, thunk, key, _callbacks.DESTROY, *after)
         except ctypes.ArgumentError:
             _callbacks.release(key)
             raise
@@ -219,20 +229,20 @@ class Core:
 
     # Who takes what
 
-    def add_taker(self, taker: Taker, event: str) -> None:
+    def add_taker(self, taker: Taker, *events: str) -> None:
         """Says that somebody is about to take these events; "*" = all.
 
         A stream that takes stored events one at a time is away between two of them, while the library keeps them for
         it. With another one beside it they would be handed over without it: so it comes back before, and stays.
         """
-        for other, name in list(self.takers.items()):
-            if name == event or "*" in (name, event):
+        for other, names in list(self.takers.items()):
+            if _overlap(names, events):
                 other.resume()
-        self.takers[taker] = event
+        self.takers[taker] = events
 
     def takes_alone(self, taker: Taker) -> bool:
-        mine = self.takers.get(taker)
-        return all(other is taker or name not in (mine, "*") for other, name in list(self.takers.items()))
+        mine = self.takers.get(taker, ())
+        return all(other is taker or not _overlap(names, mine) for other, names in list(self.takers.items()))
 
     # The end
 

@@ -51,7 +51,7 @@ class Subscription:
         number, self._number = self._number, None
         self._core.takers.pop(self, None)
         if number is not None and not self._core.closed:
-            self._core.do("unsubscribe", number)
+            self._core.unsubscribe(number)
 
     def __enter__(self) -> Subscription:
         return self

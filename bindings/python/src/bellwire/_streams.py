@@ -50,15 +50,16 @@ class Source(Generic[T]):
     def resume(self) -> None:
         if self.numbers or self.core.closed or self.overflowed:
             return
-        if self.stored is not None and self not in self.core.takers:
-            self.core.add_taker(self, self.stored)
+        # Also one of many events: it takes stored ones among them, for which others may be away just now.
+        if self not in self.core.takers:
+            self.core.add_taker(self, *self.events)
         # Kept before they are known: a Ctrl-C right after the call leaves no subscription without an owner.
         self.numbers = [ctypes.c_uint64() for _ in self.events]
         try:
             for event, number in zip(self.events, self.numbers):
                 subscribe(self.core, event, self._take, number)
         except BellwireError:
-            self.pause()
+            self.end()
             raise
 
     def pause(self) -> None:
@@ -66,7 +67,7 @@ class Source(Generic[T]):
         for number in numbers:
             if number.value and not self.core.closed:
                 try:
-                    self.core.do("unsubscribe", number)
+                    self.core.unsubscribe(number)
                 except BellwireError:
                     if not self.core.closed:
                         raise
@@ -77,7 +78,7 @@ class Source(Generic[T]):
         if all(number.value for number in self.numbers):
             if len(self.items) >= CAPACITY:
                 self.overflowed = self.stored is None
-                self.pause()
+                self.end() if self.overflowed else self.pause()
             elif self.stored is not None and self.core.takes_alone(self):
                 self.pause()
         with self.core.condition:

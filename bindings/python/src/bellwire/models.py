@@ -60,7 +60,7 @@ class Push:
     silenced: bool = False
     #: It did not come at once, but after an absence of either side.
     late: bool = False
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict, hash=False)
     #: The id of the desktop.
     desktop: Optional[str] = None
     #: The process ended while it was being handed over before: perhaps it was seen already.
@@ -83,7 +83,7 @@ class Notification:
     created_at: datetime
     read: bool = False
     read_at: Optional[datetime] = None
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict, hash=False)
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -123,7 +123,7 @@ class InboxNotification:
     read_at: Optional[datetime] = None
     #: The answer to a change was lost; the next refresh settles it.
     uncertain: bool = False
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict, hash=False)
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -319,9 +319,9 @@ class Offer:
     """A pairing code that is shown."""
 
     #: The text for the QR code.
-    payload: str
+    payload: str = field(repr=False)
     #: The digits beside it.
-    code: str
+    code: str = field(repr=False)
     expires_at: datetime
 
 
@@ -330,7 +330,7 @@ class Offer:
 class TypedCode:
     """Digits to be typed on a device, such as ``123456-789012``."""
 
-    code: str
+    code: str = field(repr=False)
     expires_at: datetime
 
 
