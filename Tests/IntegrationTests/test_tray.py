@@ -217,6 +217,66 @@ def test_hostile_text_is_only_text(house: House) -> None:
     assert tray.program.process.poll() is None
 
 
+def test_a_nul_in_a_text_hides_nothing_beside_it(house: House) -> None:
+    """JSON may hold it, and C ends a text there; all else is shown and stays up to date."""
+    desktop = house.paired_desktop()
+    tray = house.tray()
+    house.push(desktop, "Before")
+    tray.until_unread(1)
+    house.push(desktop, "First\0second", body="a\0b", data={"key": "\0"})
+    house.push(desktop, "After")
+    tray.until_unread(3)
+    tray.until(lambda: tray.has("Before – ") and tray.has("First – ") and tray.has("After – "))
+    tray.click("History")
+    window = house.session.until_open("History")
+    window.until_says("Before")
+    assert window.says("First") and window.says("After")
+
+
+def test_a_store_that_fails_is_said_and_not_asked_without_end(house: House, tmp_path: Path) -> None:
+    """While the inbox cannot be read the program says so, and rests; once it can be, it goes on."""
+    desktop = house.paired_desktop()
+    source, failing, fault = tmp_path / "fault.c", tmp_path / "fault", tmp_path / "fault.so"
+    source.write_text(
+        """
+        #define _GNU_SOURCE
+        #include <bellwire.h>
+        #include <dlfcn.h>
+        #include <unistd.h>
+        bw_status bw_inbox_load(bw_device *device, const char *params_json, char **page_json) {
+            bw_status (*load)(bw_device *, const char *, char **);
+            *(void **)&load = dlsym(RTLD_NEXT, "bw_inbox_load");
+            return access(FAULT, F_OK) == 0 ? BW_E_STORE : load(device, params_json, page_json);
+        }
+        """
+    )
+    options = ["-shared", "-fPIC", f"-I{STAGE}/include", f'-DFAULT="{failing}"']
+    subprocess.run(["gcc", *options, str(source), "-o", str(fault)], check=True)
+    tray = house.tray(LD_PRELOAD=str(fault))
+    failing.touch()
+    house.push(desktop, "Unseen")
+    tray.until(lambda: tray.has("⚠"))
+    stat = Path(f"/proc/{tray.program.pid}/stat")
+
+    def used() -> int:
+        """Hundredths of a second."""
+        fields = stat.read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+
+    seen, since = used(), time.monotonic()
+
+    def rests() -> bool:
+        nonlocal seen, since
+        if used() > seen + 5:
+            seen, since = used(), time.monotonic()
+        return time.monotonic() - since > 1
+
+    tray.until(rests, 10)
+    failing.unlink()
+    house.push(desktop, "Seen")
+    tray.until(lambda: tray.has("Seen – ") and tray.has("Unseen – "))
+
+
 # Pairing
 
 

@@ -237,7 +237,9 @@ mkdir -p "$tree/$(dirname "$manifest")"
 
 # replace FILE PATH: at no time is there half a file, and a program that runs keeps the library that it has loaded.
 replace() {
-    cp --no-dereference --preserve=mode -- "$1" "$2.bellwire-new"
+    # Never through a link that stands there.
+    rm -f -- "$2.bellwire-new"
+    cp --no-dereference --preserve=mode --no-target-directory -- "$1" "$2.bellwire-new"
     mv --no-target-directory --force -- "$2.bellwire-new" "$2"
 }
 

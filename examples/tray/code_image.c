@@ -36,7 +36,7 @@ static void conclude(GTask *task, bw_status status, char *texts_json) {
         g_free(failure);
         return;
     }
-    json_t *texts = json_loads(texts_json, 0, NULL), *each;
+    json_t *texts = json_loads(texts_json, JSON_ALLOW_NUL, NULL), *each;
     const char *found = json_string_value(json_array_get(texts, 0));
     gsize index;
     json_array_foreach(texts, index, each) {

@@ -153,6 +153,7 @@ char *icon_write(const char *directory, BellState state, gint64 unread) {
     }
     /* Each look has a name of its own: panels keep what they have read. */
     char *name = g_strdup_printf("bellwire-tray-%s-%s", states[state], *digits ? digits : "0");
+    if (strcmp(name, last) == 0) return name;
     for (gsize index = 0; index < G_N_ELEMENTS(sizes); index++) {
         if (!write_size(directory, name, sizes[index], state, *digits ? digits : NULL)) {
             g_free(name);

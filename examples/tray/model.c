@@ -48,9 +48,12 @@ static void model_init(Model *self) {
     self->latest = json_array();
 }
 
+/* Others' texts may hold U+0000, without which jansson would take none of what stands beside it. */
+static json_t *parsed(const char *json) { return json_loads(json, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL); }
+
 /* What a call gave, as a value of ours; NULL when it failed. */
 static json_t *taken(bw_status status, char *json) {
-    json_t *value = status >= 0 && json ? json_loads(json, JSON_DECODE_ANY, NULL) : NULL;
+    json_t *value = status >= 0 && json ? parsed(json) : NULL;
     if (status >= 0) bw_free(json);
     return value;
 }
@@ -125,7 +128,7 @@ static void set_problem(Model *self, char *problem) {
 
 static void on_event(void *user_data, const char *event, const char *event_json) {
     Model *self = user_data;
-    json_t *whole = json_loads(event_json, 0, NULL), *data = json_object_get(whole, "data");
+    json_t *whole = parsed(event_json), *data = json_object_get(whole, "data");
     if (strcmp(event, "pairing.changed") == 0) {
         g_signal_emit(self, signals[PAIRING], 0, data);
     } else if (strcmp(event, "notification.received") == 0) {
@@ -238,7 +241,7 @@ static void call_free(void *data) {
 static void on_end(void *user_data, bw_status status, const char *json) {
     Call *call = user_data;
     if (status == BW_E_CLOSED) return;
-    json_t *result = status >= 0 && json ? json_loads(json, JSON_DECODE_ANY, NULL) : NULL;
+    json_t *result = status >= 0 && json ? parsed(json) : NULL;
     char *failure = status < 0 ? text_failure_of(status, json) : NULL;
     if (call->done) {
         call->done(call->owner, result, failure);
@@ -265,7 +268,12 @@ json_t *model_page(Model *self, json_t *params) {
     char *text = json_dumps(params, 0), *json = NULL;
     bw_status status = self->side->page(self->handle, text, &json);
     json_t *page = taken(status, json);
-    if (status < 0) set_problem(self, text_failure(status));
+    if (status < 0) {
+        char *failure = text_failure(status);
+        /* Pages are what is loaded when something changed: one problem told over and over would change without end. */
+        if (g_strcmp0(failure, self->problem) != 0) set_problem(self, failure);
+        else g_free(failure);
+    }
     free(text);
     json_decref(params);
     return page;

@@ -55,9 +55,10 @@ static void read_file(PairWindow *self, const char *path) {
 
 static void on_chosen(GtkNativeDialog *dialog, gint response, PairWindow *self) {
     char *path = response == GTK_RESPONSE_ACCEPT ? gtk_file_chooser_get_filename(GTK_FILE_CHOOSER(dialog)) : NULL;
-    if (path) read_file(self, path);
+    if (path && !self->is_closed) read_file(self, path);
     g_free(path);
     g_object_unref(dialog);
+    g_object_unref(self);
 }
 
 static void on_choose(GtkButton *button, PairWindow *self) {
@@ -70,7 +71,8 @@ static void on_choose(GtkButton *button, PairWindow *self) {
     gtk_file_filter_add_mime_type(filter, "image/jpeg");
     gtk_file_chooser_add_filter(GTK_FILE_CHOOSER(dialog), filter);
     gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
-    g_signal_connect(dialog, "response", G_CALLBACK(on_chosen), self);
+    /* One of the desktop's own, in another process, does not keep the window from being closed under it. */
+    g_signal_connect(dialog, "response", G_CALLBACK(on_chosen), g_object_ref(self));
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
 }
 
@@ -125,11 +127,11 @@ static void on_paste_key(GtkTextView *view, PairWindow *self) {
 
 static void on_drop(GtkWidget *page, GdkDragContext *context, gint x, gint y, GtkSelectionData *data, guint info,
                     guint time, PairWindow *self) {
-    (void)page, (void)x, (void)y, (void)info;
+    /* GTK_DEST_DEFAULT_ALL ends the drag. */
+    (void)page, (void)context, (void)x, (void)y, (void)info, (void)time;
     char **uris = gtk_selection_data_get_uris(data);
     char *path = uris && uris[0] ? g_filename_from_uri(uris[0], NULL, NULL) : NULL;
     if (path) read_file(self, path);
-    gtk_drag_finish(context, path != NULL, FALSE, time);
     g_free(path);
     g_strfreev(uris);
 }

@@ -119,7 +119,9 @@ static char *time_of_day(gint64 seconds) {
 gboolean quiet_begin(Quiet *self, gint64 until) {
     json_t *settings = model_settings(self->model);
     if (!settings) return FALSE;
-    if (!self->before) {
+    /* What an end that failed has left: the settings are still those of quiet, and the file alone knows the user's. */
+    gboolean is_left = self->before != NULL;
+    if (!is_left) {
         self->before = json_object();
         for (gsize index = 0; index < G_N_ELEMENTS(keys); index++) {
             json_t *value = json_object_get(settings, keys[index]);
@@ -134,11 +136,9 @@ gboolean quiet_begin(Quiet *self, gint64 until) {
         model_set_settings(self->model, json_pack("{s:b, s:s, s:s}", keys[0], 1, keys[1], begin, keys[2], end));
     g_free(end);
     g_free(begin);
-    if (is_quiet) {
-        arm(self);
-    } else {
-        forget(self);
-    }
+    if (!is_quiet && is_left) self->until = 0;
+    if (is_quiet || is_left) arm(self);
+    else forget(self);
     if (self->changed) self->changed(self->user_data);
     return is_quiet;
 }

@@ -77,7 +77,7 @@ char *text_until(gint64 seconds) {
 }
 
 char *text_failure_of(bw_status status, const char *error_json) {
-    json_t *error = error_json ? json_loads(error_json, 0, NULL) : NULL;
+    json_t *error = error_json ? json_loads(error_json, JSON_ALLOW_NUL, NULL) : NULL;
     const char *message = json_string_value(json_object_get(error, "message"));
     char *text = text_line(message ? message : bw_status_name(status), 400);
     json_decref(error);
