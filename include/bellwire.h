@@ -265,7 +265,8 @@ BW_API bw_status bw_pairing_clear(bw_device *device);
  * Methods
  *
  * Each sends one command to a paired desktop and gives its result as JSON. desktop is the "id" of a paired desktop, or
- * NULL when exactly one is paired. params_json is an object, checked before anything is sent; NULL = no parameters.
+ * NULL when exactly one is paired. params_json is an object, nested at most 64 deep, checked before anything is sent;
+ * NULL = no parameters.
  * timeout_ms is 1 to 600000. result_json may be NULL.
  * Errors of all: BW_E_INVALID (the detail names the "field"), BW_E_NOT_FOUND (desktop), BW_E_OFFLINE, BW_E_TIMEOUT,
  * BW_E_REMOTE (detail: "code", "message"), BW_E_PROTOCOL, BW_E_DENIED, BW_E_UNSUPPORTED, BW_E_LIMIT (1,024 calls of the

@@ -44,7 +44,7 @@ private func find(
             detail: ["field": "pointer"])
     }
     let root: JSONValue
-    do throws(JSONError) { root = try JSONValue(parsing: document) } catch {
+    do throws(JSONError) { root = try JSONValue(parsing: document, depth: JSONValue.longestDepth) } catch {
         throw HostError(.invalid, "json: \(error.message)", detail: ["field": "json"])
     }
     guard let value = root[path] else {

@@ -266,6 +266,13 @@ extension HostError {
     init?(refusedBy result: JSONObject) {
         guard result["success"] == false else { return nil }
         let said = result["error"]?.string ?? "it did not say why"
-        self.init(.remote, "the desktop refused: \(said)", detail: ["message": .string(said)])
+        // Hosts show it to people, some on a terminal.
+        let shown = String(String.UnicodeScalarView(said.unicodeScalars.map { $0.isControl ? " " : $0 }))
+        self.init(.remote, "the desktop refused: \(shown)", detail: ["message": .string(shown)])
     }
+}
+
+extension Unicode.Scalar {
+    /// C0, DEL and C1.
+    fileprivate var isControl: Bool { value < 0x20 || (0x7F..<0xA0).contains(value) }
 }

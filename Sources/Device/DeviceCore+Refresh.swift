@@ -145,7 +145,8 @@ extension DeviceCore {
     private func finish(_ run: InboxRun, _ coverage: Inbox.Coverage, unread: Int64?) {
         if run.beginsAnew() { return start(run) }
         let (peer, begun, through) = (run.desktop.id, run.run, run.through)
-        let unread = run.isOvertaken ? nil : unread
+        // Overtaken all the time: what it found is brought in, and nothing is concluded from what it did not find.
+        let (coverage, unread) = run.isOvertaken ? (.unknown, nil) : (coverage, unread)
         let moment = EpochMilliseconds.now
         store { (connection) throws(StoreError) in
             let inbox = Inbox(connection)

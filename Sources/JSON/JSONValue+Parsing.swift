@@ -4,8 +4,8 @@ extension JSONValue {
     /// Reads one whole JSON value of any type.
     ///
     /// Refused with a named ``JSONError``: text that is cut or not UTF-8, keys that stand twice in one object, nesting
-    /// deeper than jansson's 2,048, numbers out of range, and anything after the value. A NUL inside a string is kept.
-    package init(parsing bytes: UnsafeRawBufferPointer) throws(JSONError) {
+    /// deeper than `depth`, numbers out of range, and anything after the value. A NUL inside a string is kept.
+    package init(parsing bytes: UnsafeRawBufferPointer, depth: Int = depthLimit) throws(JSONError) {
         guard let base = bytes.baseAddress, !bytes.isEmpty else {
             throw JSONError(.empty, "no JSON: the text is empty")
         }
@@ -16,20 +16,42 @@ extension JSONValue {
         else { throw JSONError(jansson: &error) }
         defer { json_decref(root) }
         self.init(root)
+        guard !isDeeper(than: depth) else {
+            throw JSONError(.tooDeep, "the JSON is nested more than \(depth) deep")
+        }
+    }
+
+    /// What is read may be nested so deep. What is put into something else has to stay well below: what comes of that is
+    /// read by others, who have limits too.
+    package static let depthLimit = 256
+    /// jansson's own (JSON_PARSER_MAX_DEPTH).
+    package static let longestDepth = 2_048
+
+    /// Whether objects and arrays are nested in more levels than that. It goes no deeper.
+    package func isDeeper(than levels: Int) -> Bool {
+        switch self {
+        case .object(let object): levels < 1 || object.members.contains { $0.value.isDeeper(than: levels - 1) }
+        case .array(let elements): levels < 1 || elements.contains { $0.isDeeper(than: levels - 1) }
+        case .null, .bool, .integer, .double, .string: false
+        }
     }
 
     package init(parsing bytes: [UInt8]) throws(JSONError) {
-        self = try bytes.withUnsafeBytes(JSONValue.read).get()
+        self = try bytes.withUnsafeBytes { JSONValue.read($0) }.get()
     }
 
-    package init(parsing text: String) throws(JSONError) {
+    package init(parsing text: String, depth: Int = depthLimit) throws(JSONError) {
         var text = text
-        self = try text.withUTF8 { JSONValue.read(UnsafeRawBufferPointer($0)) }.get()
+        self = try text.withUTF8 { JSONValue.read(UnsafeRawBufferPointer($0), depth: depth) }.get()
     }
 
     /// The standard library's buffer calls do not pass typed errors on; a `Result` does.
-    private static func read(_ bytes: UnsafeRawBufferPointer) -> Result<JSONValue, JSONError> {
-        do throws(JSONError) { return .success(try JSONValue(parsing: bytes)) } catch { return .failure(error) }
+    private static func read(
+        _ bytes: UnsafeRawBufferPointer, depth: Int = depthLimit
+    ) -> Result<JSONValue, JSONError> {
+        do throws(JSONError) { return .success(try JSONValue(parsing: bytes, depth: depth)) } catch {
+            return .failure(error)
+        }
     }
 
     /// Copies a tree of jansson's. Its depth is bounded by jansson's parser.

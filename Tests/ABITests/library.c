@@ -534,6 +534,25 @@ static void outputs_that_are_null(void)
 }
 
 /* Each is refused before anything is looked up or sent, and the detail names the field. */
+/* What a sender makes up is kept, and stands in answers to others, who read no more than so deep. */
+static void deep_parameters(void)
+{
+    enum { limit = 64 };
+    char params[8 * (limit + 1)];
+    bw_device *device = open_device(":memory:");
+    int levels, index;
+    for (levels = limit; levels <= limit + 1; levels++) {
+        strcpy(params, "");
+        for (index = 0; index < levels; index++) strcat(params, "{\"k\":");
+        strcat(params, "1");
+        for (index = 0; index < levels; index++) strcat(params, "}");
+        CHECK_STATUS(bw_device_invoke(device, NULL, "a.b", params, 1000, NULL),
+                     levels == limit ? BW_E_NOT_FOUND : BW_E_INVALID);
+    }
+    CHECK_ERROR(BW_E_INVALID, "64 deep");
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+}
+
 static void parameters_of_methods(void)
 {
     static const struct {
@@ -644,6 +663,7 @@ int main(int argc, char **argv)
     RUN(closed_handles_stay_closed);
     RUN(outputs_that_are_null);
     RUN(parameters_of_methods);
+    RUN(deep_parameters);
     RUN(subscriptions_that_cannot_be);
     return check_end();
 }

@@ -32,10 +32,18 @@ import Testing
         do { _ = try JSONValue(parsing: "{\"secret\":hunter2}") } catch { #expect(!error.message.contains("hunter2")) }
     }
 
-    @Test("nesting up to jansson's limit is read and released")
+    @Test("nesting is read up to the limit that the reader has, jansson's at most")
     func deep() throws {
-        let text = String(repeating: "[", count: 2048) + String(repeating: "]", count: 2048)
-        #expect(try JSONValue(parsing: text).serialized() == text)
+        func nested(_ levels: Int) -> String {
+            String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+        }
+        #expect(try JSONValue(parsing: nested(2048), depth: JSONValue.longestDepth).serialized() == nested(2048))
+        #expect(throws: JSONError.self) { try JSONValue(parsing: nested(2049), depth: 10_000) }
+        #expect(try JSONValue(parsing: nested(256)).serialized() == nested(256))
+        do { _ = try JSONValue(parsing: nested(257)) } catch { #expect(error.code == .tooDeep) }
+        #expect(throws: JSONError.self) { try JSONValue(parsing: nested(257)) }
+        #expect(throws: JSONError.self) { try JSONValue(parsing: "{\"a\":\(nested(64))}", depth: 64) }
+        #expect(try JSONValue(parsing: "{\"a\":\(nested(63))}", depth: 64)["a"]?.array != nil)
     }
 
     @Test("numbers that JSON cannot say become null; a double reads as an integer where it fits")

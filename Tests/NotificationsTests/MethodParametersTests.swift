@@ -5,6 +5,11 @@ import Wire
 
 @testable import Notifications
 
+/// An object that is nested so deep.
+private func nested(_ levels: Int) -> JSONValue {
+    (1..<levels).reduce(["k": 1]) { inner, _ in ["k": inner] }
+}
+
 @Suite struct MethodParametersTests {
     private func wire(_ method: NotificationMethod, _ params: String) throws -> String {
         let params = try #require(JSONValue(parsing: params).object)
@@ -96,7 +101,8 @@ import Wire
             (.send, ["title": "T", "body": .string(String(repeating: "b", count: 65_537))], "body"),
             (.send, ["title": "T", "priority": "loud"], "priority"),
             (.send, ["title": "T", "respectQuietHours": "yes"], "respectQuietHours"),
-            (.send, ["title": "T", "data": "x"], "data"), (.send, ["title": "T", "badge": 1.5], "badge"),
+            (.send, ["title": "T", "data": "x"], "data"),
+            (.send, ["title": "T", "data": nested(65)], "data"), (.send, ["title": "T", "badge": 1.5], "badge"),
             (.send, ["title": "T", "silenced": 1], "silenced"), (.send, ["title": "T", "sound": true], "sound"),
             (.send, ["title": "T", "colour": "red"], "colour"), (.broadcast, ["title": "T", "icon": "i"], "icon"),
             (.sendToMobile, ["title": "T", "deviceId": ""], "deviceId"),

@@ -265,3 +265,7 @@ fi
 replace "$work/manifest" "$target/$manifest"
 
 echo "Installed in ${target:-/}"
+# Where the loader looks by itself, once it is told to look again.
+if [ -z "$destdir" ] && [ "$(id -u)" -eq 0 ] && command -v ldconfig > /dev/null; then
+    if ldconfig -v 2> /dev/null | grep -qE "^$(realpath -- "$target/${libdir:-lib}"):"; then ldconfig; fi
+fi

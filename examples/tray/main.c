@@ -23,7 +23,7 @@
 typedef struct {
     GtkApplication *application;
     gboolean is_desktop, is_background;
-    char *state_dir, *relay_url;
+    char *state_dir, *relay_url, *listen;
     Model *model;
     Tray *tray;
     DesktopAlerts *alerts;
@@ -96,6 +96,7 @@ static char **start_arguments(Program *program) {
     if (program->is_desktop) g_ptr_array_add(arguments, g_strdup("--desktop"));
     g_ptr_array_add(arguments, g_strconcat("--state-dir=", program->state_dir, NULL));
     if (program->relay_url) g_ptr_array_add(arguments, g_strconcat("--relay-url=", program->relay_url, NULL));
+    if (program->listen) g_ptr_array_add(arguments, g_strconcat("--listen=", program->listen, NULL));
     g_ptr_array_add(arguments, NULL);
     return (char **)g_ptr_array_free(arguments, FALSE);
 }
@@ -106,7 +107,8 @@ static void begin(Program *program) {
     if (!program->state_dir)
         program->state_dir = g_build_filename(g_get_user_state_dir(), "bellwire", kind, NULL);
     char *failure = NULL;
-    program->model = model_new(program->is_desktop, program->state_dir, program->relay_url, &failure);
+    program->model = model_new(program->is_desktop, program->state_dir, program->relay_url, program->listen,
+                               &failure);
     if (!program->model) {
         say_failure(program, failure);
         g_free(failure);
@@ -159,6 +161,7 @@ static gint on_options(GApplication *application, GVariantDict *options, gpointe
     gdk_set_program_class(APPLICATION_ID);
     g_variant_dict_lookup(options, "state-dir", "^ay", &program->state_dir);
     g_variant_dict_lookup(options, "relay-url", "s", &program->relay_url);
+    g_variant_dict_lookup(options, "listen", "s", &program->listen);
     if (program->is_desktop) g_application_set_application_id(application, DESKTOP_INSTANCE_ID);
     if (program->state_dir) {
         char *absolute = g_canonicalize_filename(program->state_dir, NULL);
@@ -172,6 +175,8 @@ static const GOptionEntry entries[] = {
     {"desktop", 0, 0, G_OPTION_ARG_NONE, NULL, "Be the desktop: pair devices, push to them, keep the history", NULL},
     {"state-dir", 0, 0, G_OPTION_ARG_FILENAME, NULL, "Keep keys and notifications there", "DIRECTORY"},
     {"relay-url", 0, 0, G_OPTION_ARG_STRING, NULL, "Meet the other side at this relay", "URL"},
+    {"listen", 0, 0, G_OPTION_ARG_STRING, NULL,
+     "With --desktop and no --relay-url: where its own relay listens (127.0.0.1:9001: this machine alone)", "HOST:PORT"},
     {"background", 0, 0, G_OPTION_ARG_NONE, NULL, "Open no window at the start", NULL},
     {"version", 0, 0, G_OPTION_ARG_NONE, NULL, "Print the version", NULL},
     {0},
@@ -203,6 +208,7 @@ int main(int argc, char **argv) {
     g_free(program.icon_dir);
     g_free(program.state_dir);
     g_free(program.relay_url);
+    g_free(program.listen);
     g_free(program.program);
     return program.code ? program.code : code;
 }

@@ -165,7 +165,7 @@ static gboolean on_readable(gint descriptor, GIOCondition condition, gpointer da
 
 /* Begin and end -------------------------------------------------------------------------------------------------- */
 
-static char *options(gboolean is_desktop, const char *state_dir, const char *relay_url) {
+static char *options(gboolean is_desktop, const char *state_dir, const char *relay_url, const char *listen) {
     json_t *options = json_pack("{s:s, s:s*}", "state_dir", state_dir, "relay_url", relay_url);
     if (!is_desktop) {
         json_object_set_new(options, "alerts", json_string("system"));
@@ -173,17 +173,18 @@ static char *options(gboolean is_desktop, const char *state_dir, const char *rel
         json_object_set_new(options, "icon", json_string(APPLICATION_ID));
         json_object_set_new(options, "late_alerts", json_string("summary"));
     } else if (!relay_url) {
-        json_object_set_new(options, "relay", json_pack("{s:s}", "listen", "0.0.0.0:9001"));
+        json_object_set_new(options, "relay", json_pack("{s:s}", "listen", listen ? listen : "127.0.0.1:9001"));
     }
     char *text = json_dumps(options, 0);
     json_decref(options);
     return text;
 }
 
-Model *model_new(gboolean is_desktop, const char *state_dir, const char *relay_url, char **failure) {
+Model *model_new(gboolean is_desktop, const char *state_dir, const char *relay_url, const char *listen,
+                 char **failure) {
     Model *self = g_object_new(model_get_type(), NULL);
     self->side = is_desktop ? &desktop_side : &device_side;
-    char *text = options(is_desktop, state_dir, relay_url);
+    char *text = options(is_desktop, state_dir, relay_url, listen);
     bw_status status = self->side->open(text, &self->handle);
     free(text);
     if (status >= 0) status = self->side->subscribe(self->handle, on_event, self);

@@ -21,8 +21,10 @@ enum { LATEST = 7 };
 /* The name that alerts, the badge and the autostart go by: that of the .desktop file. */
 #define APPLICATION_ID "org.bellwire.Tray"
 
-/* Opens and starts the library; *failure, when it gives NULL, says in words why not. relay_url may be NULL. */
-Model *model_new(gboolean is_desktop, const char *state_dir, const char *relay_url, char **failure);
+/* Opens and starts the library; *failure, when it gives NULL, says in words why not. relay_url and listen may be
+ * NULL. */
+Model *model_new(gboolean is_desktop, const char *state_dir, const char *relay_url, const char *listen,
+                 char **failure);
 
 /* Closes the library. What was under way is dropped. */
 void model_close(Model *self);

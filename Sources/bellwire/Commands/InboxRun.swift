@@ -115,7 +115,8 @@ struct InboxRun {
     }
 
     private func change() throws(Failure) {
-        let rows = try InboxRow.find(ids, load: load)
+        let only: JSONValue? = arguments.has(.desktop) ? .string(try session.desktop(arguments).id) : nil
+        let rows = try InboxRow.find(ids, of: only, load: load)
         let paired = try session.desktops()
         var changes: [String: DesktopChange] = [:]
         for row in rows {
@@ -149,12 +150,13 @@ struct InboxRow {
     let id: String
 
     /// The rows with these ids, or the only ones whose ids begin so.
-    static func find(_ wanted: [String], load: (JSONObject) throws(Failure) -> JSONValue) throws(Failure) -> [InboxRow]
-    {
+    static func find(
+        _ wanted: [String], of desktop: JSONValue?, load: (JSONObject) throws(Failure) -> JSONValue
+    ) throws(Failure) -> [InboxRow] {
         var all: [InboxRow] = []
         var before: JSONValue?
         repeat {
-            let page = try load(["limit": 500, "before": before])
+            let page = try load(["limit": 500, "before": before, "desktop": desktop])
             all += (page["notifications"]?.array ?? []).compactMap { row in
                 guard let desktop = row["desktop"]?.string, let id = row["id"]?.string else { return nil }
                 return InboxRow(desktop: desktop, id: id)

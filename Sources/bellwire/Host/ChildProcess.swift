@@ -85,6 +85,7 @@ final class ChildProcess {
         let end = limit.map { Clock.now &+ $0 }
         while true {
             var status: Int32 = 0
+            endOrphans()
             let found = waitpid(pid, &status, WNOHANG)
             if found == pid || found < 0 && errno != EINTR {
                 outcome.code = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 &+ (status & 0x7F)
@@ -104,6 +105,16 @@ final class ChildProcess {
             }
             sleep(until: [killsAt, outcome.isOverTime ? nil : end].compactMap(\.self).min())
         }
+    }
+
+    /// It was asked to end, and has: what it has started and left ends with it, while its number is still its own.
+    private func endOrphans() {
+        guard killsAt != nil else { return }
+        var info = siginfo_t()
+        guard waitid(P_PID, id_t(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0, info.si_signo == SIGCHLD else {
+            return
+        }
+        _ = kill(-pid, SIGKILL)
     }
 
     /// Asks it to end, with all that it has started.
