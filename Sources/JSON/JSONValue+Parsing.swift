@@ -15,8 +15,9 @@ extension JSONValue {
             let root = json_loadb(base.assumingMemoryBound(to: CChar.self), bytes.count, flags, &error)
         else { throw JSONError(jansson: &error) }
         defer { json_decref(root) }
-        self.init(root)
-        guard !isDeeper(than: depth) else {
+        var isTooDeep = false
+        self.init(root, depth, &isTooDeep)
+        guard !isTooDeep else {
             throw JSONError(.tooDeep, "the JSON is nested more than \(depth) deep")
         }
     }
@@ -54,9 +55,12 @@ extension JSONValue {
         }
     }
 
-    /// Copies a tree of jansson's. Its depth is bounded by jansson's parser.
-    private init(_ node: UnsafeMutablePointer<json_t>) {
+    /// Copies a tree of jansson's, so many levels of it.
+    private init(_ node: UnsafeMutablePointer<json_t>, _ levels: Int, _ isTooDeep: inout Bool) {
         switch node.pointee.type {
+        case JSON_OBJECT where levels < 1, JSON_ARRAY where levels < 1:
+            isTooDeep = true
+            self = .null
         case JSON_OBJECT:
             var members: [JSONObject.Member] = []
             members.reserveCapacity(json_object_size(node))
@@ -64,7 +68,8 @@ extension JSONValue {
             while let current = iterator {
                 if let key = json_object_iter_key(current), let value = json_object_iter_value(current) {
                     let bytes = UnsafeRawBufferPointer(start: key, count: json_object_iter_key_len(current))
-                    members.append(.init(key: String(decoding: bytes, as: UTF8.self), value: JSONValue(value)))
+                    let key = String(decoding: bytes, as: UTF8.self)
+                    members.append(.init(key: key, value: JSONValue(value, levels - 1, &isTooDeep)))
                 }
                 iterator = json_object_iter_next(node, current)
             }
@@ -74,7 +79,9 @@ extension JSONValue {
             var elements: [JSONValue] = []
             elements.reserveCapacity(count)
             for index in 0..<count {
-                if let element = json_array_get(node, index) { elements.append(JSONValue(element)) }
+                if let element = json_array_get(node, index) {
+                    elements.append(JSONValue(element, levels - 1, &isTooDeep))
+                }
             }
             self = .array(elements)
         case JSON_STRING:
