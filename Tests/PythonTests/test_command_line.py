@@ -133,8 +133,9 @@ def test_digits_are_typed(peers: Peers, shell: Shell) -> None:
 
 
 def test_every_failure_has_its_code_and_a_line(peers: Peers, shell: Shell, tmp_path: Path) -> None:
-    unpaired = shell("send", "t")
-    assert unpaired.returncode == 4 and "not paired" in unpaired.stderr
+    for arguments in (["send", "t"], ["listen"]):
+        unpaired = shell(*arguments)
+        assert unpaired.returncode == 4 and "not paired" in unpaired.stderr
     bad = shell("pair", "no code", "--json")
     assert bad.returncode == 1 and json.loads(bad.stderr)["status"] == "BW_E_PAIRING"
     nobody = shell("pair", "--code", "123456-789012", "--relay-url", "ws://127.0.0.1:1", "--timeout", "1")

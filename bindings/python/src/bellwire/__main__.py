@@ -77,6 +77,8 @@ def line(created_at: datetime, priority: Priority, source: str, title: str, body
 
 
 async def listen(device: Device, arguments: argparse.Namespace) -> int:
+    if not device.desktops():
+        raise unpaired()
     count = 0
     loop = asyncio.get_running_loop()
     end = None if arguments.timeout is None else loop.time() + arguments.timeout
@@ -200,11 +202,15 @@ def read_operand(text: str | None) -> str:
     return text
 
 
+def unpaired() -> Failed:
+    return Failed(UNPAIRED, "this device is not paired; python -m bellwire pair")
+
+
 def chosen(device: Device, wanted: str | None) -> str | None:
     """The id of the desktop with this name, id, or beginning of an id."""
     desktops = device.desktops()
     if not desktops:
-        raise Failed(UNPAIRED, "this device is not paired; python -m bellwire pair")
+        raise unpaired()
     if wanted is None:
         if len(desktops) > 1:
             names = ", ".join(visible(each.name) for each in desktops)
