@@ -160,15 +160,25 @@ def test_any_parameters_give_a_result_or_an_error(shared: Peers, method: str, pa
         assert push.id
 
 
-@pytest.mark.parametrize("depth", [100, 900, 1100, 2000])
-def test_data_that_nests_deeper_than_python_reads_at_first_arrives(shared: Peers, depth: int) -> None:
-    text = b'{"title":"deep","body":"","data":' + b'{"a":' * depth + b"1" + b"}" * depth + b"}"
+def deep(depth: int) -> bytes:
+    """A notification that is nested so deep."""
+    return b'{"title":"deep","body":"","data":' + b'{"a":' * (depth - 1) + b"1" + b"}" * (depth - 1) + b"}"
+
+
+def test_data_that_nests_as_deep_as_it_may_arrives(shared: Peers) -> None:
     stream = shared.device.pushes(timeout=10)
-    shared.desktop._core.ask("notify", text, 5000)
+    shared.desktop._core.ask("notify", deep(64), 5000)
     value: Any = next(stream).data
-    for _ in range(depth):
+    for _ in range(63):
         value = value["a"]
     assert value == 1
+
+
+@pytest.mark.parametrize("depth", [65, 900, 1100, 2000, 5000])
+def test_data_that_nests_deeper_is_refused_by_name(shared: Peers, depth: int) -> None:
+    with pytest.raises(bellwire.InvalidError, match="deep"):
+        shared.desktop._core.ask("notify", deep(depth), 5000)
+    assert shared.desktop.history().notifications is not None
 
 
 @given(value=st.integers())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import bellwire
@@ -29,7 +29,7 @@ both = pytest.mark.parametrize("awaited", [False, True], ids=["waits", "awaited"
 
 @both
 def test_the_eleven_methods_give_typed_results(peers: Peers, awaited: bool) -> None:
-    before = datetime.now(UTC) - timedelta(seconds=5)
+    before = datetime.now(timezone.utc) - timedelta(seconds=5)
 
     sent = drive(awaited, peers, "send")("Build done", "All green", priority=Priority.HIGH, icon="ok")
     assert isinstance(sent, bellwire.Sent)
@@ -148,7 +148,7 @@ def test_queued_commands_can_be_taken_out(peers: Peers) -> None:
     with pytest.raises(bellwire.BellwireError):
         peers.device.queue.retry(first.id)
     peers.device.queue.retry()
-    peers.device.queue.clear(older_than=datetime.now(UTC))
+    peers.device.queue.clear(older_than=datetime.now(timezone.utc))
     assert [each.id for each in peers.device.queue.list()] == [second.id]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 
 import bellwire
 import pytest
@@ -17,7 +17,7 @@ def test_a_scanned_code_pairs_sealed_and_both_sides_can_compare(peers: Peers) ->
     assert desktop.sas is not None and desktop.sas == device.sas
     assert len(desktop.sas.digits) == 6 and len(desktop.sas.words) == 2
     assert (desktop.name, device.name) == ("Desk", "Phone")
-    assert desktop.online and desktop.paired_at is not None and desktop.paired_at.tzinfo is UTC
+    assert desktop.online and desktop.paired_at is not None and desktop.paired_at.tzinfo is timezone.utc
     state = peers.device.state()
     assert (state.id, state.started) == (device.id, True)
     assert state.connection[0].online and state.connection[0].routes[0].url == peers.url
@@ -29,7 +29,7 @@ def test_a_code_that_the_device_shows_is_scanned_and_confirmed(peers: Peers, awa
     other = peers.open_device(name="Tablet")
     with other.events("pairing.changed", timeout=15) as changes:
         offer = asyncio.run(other.ashow()) if awaited else other.show()
-        assert offer.expires_at > datetime.now(UTC)
+        assert offer.expires_at > datetime.now(timezone.utc)
         found = peers.desktop.scan(offer.payload)
         assert (found.name, found.secure) == ("Tablet", True)
         peers.desktop.confirm(True)

@@ -7,7 +7,7 @@ import logging
 import struct
 import threading
 import zlib
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import bellwire
@@ -130,7 +130,7 @@ def test_without_alerts_requests_are_unsupported(peers: Peers) -> None:
 
 def test_reminders_come_at_times_and_places(peers: Peers) -> None:
     device = peers.open_device(alerts="host")
-    soon = datetime.now(UTC) + timedelta(hours=1)
+    soon = datetime.now(timezone.utc) + timedelta(hours=1)
     soon = soon.replace(microsecond=0)
     reminders = device.reminders
     at = reminders.add(Alert(id="at", title="At"), bellwire.At(soon))
@@ -244,7 +244,7 @@ def test_the_log_goes_to_a_logger(peers: Peers, caplog: pytest.LogCaptureFixture
 
 def test_a_desktop_does_its_own_methods(peers: Peers) -> None:
     result = peers.desktop.notify(
-        "Once", "b", data={"n": 1}, collapse_key="k", expires_at=datetime.max.replace(tzinfo=UTC)
+        "Once", "b", data={"n": 1}, collapse_key="k", expires_at=datetime.max.replace(tzinfo=timezone.utc)
     )
     assert result.success and result.delivered_count == 1 and result.timestamp is not None
     assert asyncio.run(peers.desktop.anotify("Twice", collapse_key="k")).success
