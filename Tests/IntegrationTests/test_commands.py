@@ -84,6 +84,9 @@ def test_what_comes_after_its_time_is_not_carried_out(house: House) -> None:
 def test_a_connection_that_ends_while_a_method_waits_does_not_lose_it(
     house: House, method: str, params: Object | None
 ) -> None:
+    # What the device asks by itself when it comes would be taken for the call.
+    house.device.notification("get_unread_count")
+    wait_until(lambda: not house.device.call("bw_inbox_state")["loading"])
     os.kill(house.desktop.program.pid, signal.SIGSTOP)
     before = house.forwarded()
     outcome = house.device.begin(f"bw_notification_{method}", None, params, 30_000)
