@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The house, from the ground up. Arrows point one way:
-//   CABI, bellwire -> roles -> features -> Wire, Store, Identity -> JSON -> C…
+// Modules from the bottom up. Dependencies point one way:
+//   CABI, bellwire -> roles -> features -> Wire, Store, Identity -> JSON -> C libraries
 // No feature imports Transport; Transport imports no feature and no Wire.
 
 // MARK: C libraries: a module map and a shim each
@@ -17,18 +17,13 @@ var targets: [Target] = [
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .systemLibrary(name: "CLinux"),
-    // sd-bus out of libsystemd.so.0, which is loaded on first use: only its header is needed to build.
-    .target(name: "CSystemd", cSettings: [.unsafeFlags(["-gdwarf-4"])]),  // DWARF 4: valgrind 3.19 reads no more
-    // libcurl.so.4, or its GnuTLS build, which is loaded on first use: only its header is needed to build.
-    .target(name: "CCurl", cSettings: [.unsafeFlags(["-gdwarf-4"])]),
-    // libzbar.so.0; libpng16.so.16 and libturbojpeg.so.0: loaded on first use, too.
-    .target(name: "CZBar", cSettings: [.unsafeFlags(["-gdwarf-4"])]),
-    .target(name: "CImages", cSettings: [.unsafeFlags(["-gdwarf-4"])]),
+    // libsystemd, libcurl, ZBar, libpng and libjpeg-turbo, each loaded on first use: building needs their headers only.
+    .target(name: "COnDemand", cSettings: [.unsafeFlags(["-gdwarf-4"])]),  // DWARF 4: valgrind 3.19 reads no more
     // The contract: the public header as a module, so that the compiler compares it with what CABI exports.
     .systemLibrary(name: "CBellwire", path: "include"),
 ]
 
-// MARK: The rooms
+// MARK: Modules
 
 targets += [
     // JSONValue over jansson; UTF-8 in, UTF-8 out.
@@ -55,32 +50,44 @@ targets += [
     .target(name: "Calendar", dependencies: ["Wire"]),
     // What may be fetched: https addresses, IP addresses, and which of these are public. Pure.
     .target(name: "Addresses"),
-    // The skill: models, methods (client and handler), dispatcher, de-duplication, inbox.
-    .target(name: "Notifications", dependencies: ["Calendar", "Wire", "JSON", "Store"]),
+    // The eleven notification.* methods and the values that they carry.
+    .target(name: "Notifications", dependencies: ["Calendar", "Wire", "JSON"]),
+    // How notifications lie in a table, on both sides: columns, cursors, search text.
+    .target(name: "Listing", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
+    // Numbered delivery of pushes: outboxes and their protocol, and how far a device has received them.
+    .target(name: "Delivery", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
+    // The device's side: the inbox, de-duplication, refresh, changes under way.
+    .target(name: "Inbox", dependencies: ["Listing", "Notifications", "Wire", "JSON", "Store"]),
+    // The desktop's side: the history, its settings and permissions, and the method handler.
+    .target(
+        name: "History", dependencies: ["Listing", "Delivery", "Notifications", "Calendar", "Wire", "JSON", "Store"]),
     // What a person sees: authorization, settings, categories, reminders and their triggers, enrichment, responses.
     .target(name: "Alerts", dependencies: ["Addresses", "Calendar", "Wire", "JSON", "Store"]),
-    // What a push names on the web, fetched as if an enemy had written the address: libcurl on the event loop.
-    .target(name: "Fetching", dependencies: ["Addresses", "Transport", "CCurl"]),
+    // Fetches images from untrusted URLs: libcurl on the event loop.
+    .target(name: "HTTPClient", dependencies: ["Addresses", "Transport", "COnDemand"]),
     // QR codes: drawn for terminals, as SVG and PNG, and read from pictures.
-    .target(name: "QR", dependencies: ["CQREncode", "CZBar", "CImages"]),
-    // What the machine tells and keeps: its buses, relays nearby, its network, its sleep, the user's secrets.
-    .target(name: "Surroundings", dependencies: ["Transport", "CSystemd", "CLinux"]),
+    .target(name: "QR", dependencies: ["CQREncode", "COnDemand"]),
+    // D-Bus, Avahi, the notification server, network changes, sleep and the user's keyring.
+    .target(name: "SystemServices", dependencies: ["Transport", "COnDemand", "CLinux"]),
     // What roles share towards the program that embeds them: options, events, errors, log, state directory.
     .target(
-        name: "Hosting", dependencies: ["Transport", "Store", "Identity", "Sealing", "Surroundings", "Wire", "JSON"]),
+        name: "Hosting", dependencies: ["Transport", "Store", "Identity", "Sealing", "SystemServices", "Wire", "JSON"]),
     // The three roles: the only places where features meet Transport.
     .target(
         name: "Device",
         dependencies: [
-            "Transport", "Signalling", "Sealing", "Pairing", "Commands", "OfflineQueue", "Notifications", "Alerts",
-            "Calendar", "Hosting", "Wire", "Store", "Identity", "JSON", "CLinux", "Surroundings", "Fetching",
+            "Transport", "Signalling", "Sealing", "Pairing", "Commands", "OfflineQueue", "Notifications", "Inbox",
+            "Delivery",
+            "Alerts", "Calendar", "Hosting", "Wire", "Store", "Identity", "JSON", "CLinux", "SystemServices",
+            "HTTPClient",
             "Addresses",
         ]),
     .target(
         name: "Desktop",
         dependencies: [
-            "Transport", "Signalling", "Sealing", "Pairing", "Commands", "Notifications", "Hosting", "Wire",
-            "Store", "Identity", "JSON", "Relay", "Surroundings",
+            "Transport", "Signalling", "Sealing", "Pairing", "Commands", "Notifications", "History", "Delivery",
+            "Hosting",
+            "Wire", "Store", "Identity", "JSON", "Relay", "SystemServices",
         ]),
     .target(name: "Relay", dependencies: ["Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
     // The exported functions: handles, callbacks, status mapping. One file for each section of the header.
@@ -88,7 +95,7 @@ targets += [
         name: "CABI",
         dependencies: [
             "CBellwire", "CLinux", "Device", "Desktop", "Relay", "Hosting", "Transport", "Store", "Notifications",
-            "Wire", "JSON", "QR",
+            "History", "Wire", "JSON", "QR",
         ]),
     // The command-line program: a host of the C interface like any other; of the relay it reads the limits' defaults.
     .executableTarget(name: "bellwire", dependencies: ["CABI", "CBellwire", "Relay", "JSON"]),
@@ -99,7 +106,8 @@ targets += [
 targets += [
     // The way of a push from the socket's text to the host's event.
     .executableTarget(
-        name: "handover", dependencies: ["Hosting", "Notifications", "Wire", "JSON"], path: "Tests/Benchmarks/Handover")
+        name: "handover", dependencies: ["Hosting", "Notifications", "Inbox", "Wire", "JSON"],
+        path: "Tests/Benchmarks/Handover")
 ]
 
 // MARK: Tests mirror Sources
@@ -116,16 +124,20 @@ targets += [
     .testTarget(name: "CommandsTests", dependencies: ["Commands", "Wire", "JSON", "Identity", "Store"]),
     .testTarget(name: "OfflineQueueTests", dependencies: ["OfflineQueue", "Wire", "JSON", "Store"]),
     .testTarget(name: "CalendarTests", dependencies: ["Calendar", "Wire"], exclude: ["Oracle"]),
-    .testTarget(name: "NotificationsTests", dependencies: ["Notifications", "Calendar", "Wire", "JSON", "Store"]),
+    .testTarget(
+        name: "NotificationsTests",
+        dependencies: [
+            "Notifications", "Listing", "Delivery", "Inbox", "History", "Calendar", "Wire", "JSON", "Store",
+        ]),
     .testTarget(name: "AddressesTests", dependencies: ["Addresses"]),
     .testTarget(
-        name: "FetchingTests", dependencies: ["Fetching", "Addresses", "Alerts", "JSON", "Transport"],
+        name: "HTTPClientTests", dependencies: ["HTTPClient", "Addresses", "Alerts", "JSON", "Transport"],
         exclude: ["Mocks"]),
     .testTarget(name: "QRTests", dependencies: ["QR"]),
     .testTarget(name: "AlertsTests", dependencies: ["Alerts", "Calendar", "Wire", "JSON", "Store"]),
     .testTarget(name: "HostingTests", dependencies: ["Hosting", "Store", "JSON"]),
     .testTarget(
-        name: "SurroundingsTests", dependencies: ["Surroundings", "Hosting", "Identity", "Transport", "CLinux"],
+        name: "SystemServicesTests", dependencies: ["SystemServices", "Hosting", "Identity", "Transport", "CLinux"],
         exclude: ["Mocks"]),
     .testTarget(
         name: "RelayTests",
@@ -133,14 +145,16 @@ targets += [
     .testTarget(
         name: "DeviceTests",
         dependencies: [
-            "Alerts", "Device", "Desktop", "Relay", "Notifications", "OfflineQueue", "Pairing", "Signalling", "Sealing",
+            "Alerts", "Device", "Desktop", "Relay", "Notifications", "Inbox", "Delivery", "History", "OfflineQueue",
+            "Pairing", "Signalling", "Sealing",
             "Identity",
             "Store", "Hosting", "Transport", "Wire", "JSON",
         ]),
     .testTarget(
         name: "DesktopTests",
         dependencies: [
-            "Desktop", "Relay", "Notifications", "Commands", "Pairing", "Sealing", "Signalling", "Hosting", "Identity",
+            "Desktop", "Relay", "Notifications", "Delivery", "History", "Commands", "Pairing", "Sealing", "Signalling",
+            "Hosting", "Identity",
             "Store", "Transport", "Wire", "JSON",
         ]),
     .testTarget(name: "CABITests", dependencies: ["CABI", "CBellwire", "Hosting", "JSON"]),
@@ -170,8 +184,7 @@ for target in targets where target.type == .regular {
 
 // The library has a size to keep: speed is what the rooms need that see every frame and every byte of JSON, and no other.
 let fast: Set<String> = ["JSON", "Transport", "Relay"]
-let inC: Set<String> = ["CSystemd", "CCurl", "CZBar", "CImages"]
-for target in targets where target.type == .regular && !fast.contains(target.name) && !inC.contains(target.name) {
+for target in targets where target.type == .regular && !fast.contains(target.name) && target.name != "COnDemand" {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }
 

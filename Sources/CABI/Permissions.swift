@@ -1,6 +1,7 @@
 public import CBellwire
 import Desktop
 import Glibc
+import History
 import Hosting
 import JSON
 import Notifications

@@ -1,7 +1,9 @@
 import Commands
+import Delivery
+package import History
 package import Hosting
 import JSON
-package import Notifications
+import Notifications
 import Pairing
 import Relay
 import Signalling

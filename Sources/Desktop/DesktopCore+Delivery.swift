@@ -1,3 +1,5 @@
+import Delivery
+import History
 import Hosting
 import JSON
 import Notifications

@@ -1,4 +1,6 @@
 import Commands
+import Delivery
+import History
 import Hosting
 import JSON
 import Notifications

@@ -1,4 +1,4 @@
-import Surroundings
+import SystemServices
 import Transport
 
 /// Says on the local network that the desktop's relay is there (protocol.md 1: `_chainlesschain-signaling._tcp`).

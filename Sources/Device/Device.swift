@@ -1,7 +1,9 @@
 import Alerts
 import CLinux
+import Delivery
 package import Hosting
 import Identity
+import Inbox
 import JSON
 import Notifications
 import OfflineQueue

@@ -1,4 +1,6 @@
+import Delivery
 import Hosting
+import Inbox
 import JSON
 import Notifications
 import Pairing

@@ -1,4 +1,5 @@
 import Hosting
+import Inbox
 import JSON
 import Notifications
 import OfflineQueue

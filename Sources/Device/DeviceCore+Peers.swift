@@ -1,4 +1,5 @@
 import Commands
+import Delivery
 import Hosting
 import JSON
 import Notifications

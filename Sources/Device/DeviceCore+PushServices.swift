@@ -1,5 +1,6 @@
 import Alerts
 import Hosting
+import Inbox
 import JSON
 import Notifications
 import Pairing

@@ -4,7 +4,7 @@ import JSON
 import Pairing
 import Signalling
 import Store
-import Surroundings
+import SystemServices
 import Transport
 import Wire
 

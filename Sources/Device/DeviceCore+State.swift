@@ -1,6 +1,7 @@
 import Alerts
 import Commands
 import Hosting
+import Inbox
 import JSON
 import Notifications
 import OfflineQueue

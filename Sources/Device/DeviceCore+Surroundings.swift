@@ -1,7 +1,7 @@
 import Hosting
 import Pairing
 import Signalling
-import Surroundings
+import SystemServices
 import Transport
 
 /// Looks for a relay on the local network, for a device that knows none.

@@ -1,7 +1,9 @@
 import Alerts
 import Commands
+import Delivery
 import Hosting
 import Identity
+import Inbox
 import JSON
 import Notifications
 import OfflineQueue

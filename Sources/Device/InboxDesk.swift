@@ -1,4 +1,5 @@
 import Hosting
+import Inbox
 import Notifications
 import Pairing
 import Transport

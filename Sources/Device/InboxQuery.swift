@@ -1,4 +1,5 @@
 package import Hosting
+import Inbox
 import JSON
 import Notifications
 import Wire

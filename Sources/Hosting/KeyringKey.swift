@@ -1,7 +1,7 @@
 import Glibc
 import JSON
 package import Identity
-package import Surroundings
+package import SystemServices
 
 /// A role's key in the keyring of the user's session.
 ///

@@ -1,4 +1,4 @@
-package import Surroundings
+package import SystemServices
 package import Transport
 
 /// What of the machine a role follows while it is started: its network and its sleep.

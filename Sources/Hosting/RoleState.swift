@@ -1,7 +1,7 @@
 package import Identity
 package import Sealing
 package import Store
-import Surroundings
+import SystemServices
 package import Wire
 
 /// What a device or a desktop keeps: its directory, its key, its database.

@@ -26,7 +26,7 @@ package struct NotificationsError: Error, Sendable, Equatable, CustomStringConve
 
     package var description: String { message }
 
-    static func parameter(_ field: String, _ message: String) -> NotificationsError {
+    package static func parameter(_ field: String, _ message: String) -> NotificationsError {
         NotificationsError(.invalidParams, "\(field): \(message)", field: field)
     }
 

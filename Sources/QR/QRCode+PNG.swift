@@ -1,4 +1,4 @@
-import CImages
+import COnDemand
 import Glibc
 
 extension QRCode {

@@ -1,5 +1,4 @@
-import CImages
-import CZBar
+import COnDemand
 import Glibc
 
 /// Finds QR codes in pictures, by ZBar; libpng and libjpeg-turbo read the files. All three are loaded when they are used.

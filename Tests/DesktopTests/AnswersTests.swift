@@ -1,3 +1,5 @@
+import History
+@testable import Desktop
 import Foundation
 import Hosting
 import JSON
@@ -8,8 +10,6 @@ import Store
 import Testing
 import Transport
 import Wire
-
-@testable import Desktop
 
 /// Commands that come again, come late, come too often, or are not allowed (protocol.md 4.5).
 @Suite(.timeLimit(.minutes(1)))

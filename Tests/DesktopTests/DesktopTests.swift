@@ -1,11 +1,10 @@
+@testable import Desktop
 import Foundation
 import Hosting
 import JSON
 import Notifications
 import Testing
 import Transport
-
-@testable import Desktop
 
 let iOS = "did:key:z6MkiOSphoneAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 let android = "did:key:zAndroid.Phone-1"

@@ -1,3 +1,4 @@
+@testable import Desktop
 import Foundation
 import Hosting
 import JSON
@@ -7,8 +8,6 @@ import Store
 import Testing
 import Transport
 import Wire
-
-@testable import Desktop
 
 /// The table of all devices' tokens.
 @Suite struct DeviceTokensTests {

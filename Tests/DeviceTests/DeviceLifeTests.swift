@@ -1,11 +1,10 @@
+@testable import Device
 import Foundation
 import Hosting
 import JSON
 import Notifications
 import Testing
 import Transport
-
-@testable import Device
 
 /// Restarts, ends, and scans.
 @Suite(.timeLimit(.minutes(1)))

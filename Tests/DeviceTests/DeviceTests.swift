@@ -1,12 +1,11 @@
 import Desktop
+@testable import Device
 import Foundation
 import Hosting
 import JSON
 import Notifications
 import Testing
 import Transport
-
-@testable import Device
 
 /// A device and the relay that it uses.
 struct Bench {

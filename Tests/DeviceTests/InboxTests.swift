@@ -1,12 +1,11 @@
 import Desktop
+@testable import Device
 import Foundation
 import Hosting
 import JSON
 import Notifications
 import Testing
 import Transport
-
-@testable import Device
 
 /// A device's inbox against desktops: ours over a relay, and deployed ones, literal frames.
 @Suite(.timeLimit(.minutes(1)))

@@ -1,3 +1,6 @@
+import History
+@testable import Desktop
+@testable import Device
 import Foundation
 import Hosting
 import JSON
@@ -6,9 +9,6 @@ import OfflineQueue
 import Testing
 import Transport
 import Wire
-
-@testable import Desktop
-@testable import Device
 
 /// Commands that are given while the desktop is away.
 @Suite(.timeLimit(.minutes(2)))

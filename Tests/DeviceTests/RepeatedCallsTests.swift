@@ -1,3 +1,5 @@
+@testable import Desktop
+@testable import Device
 import Foundation
 import Hosting
 import JSON
@@ -5,9 +7,6 @@ import Notifications
 import Signalling
 import Testing
 import Transport
-
-@testable import Desktop
-@testable import Device
 
 /// Connections that end while calls wait: what was on its way is lost, and no call hangs or is carried out twice.
 @Suite(.timeLimit(.minutes(2)))

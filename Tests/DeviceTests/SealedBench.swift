@@ -1,12 +1,12 @@
+import History
+@testable import Desktop
+@testable import Device
 import Foundation
 import Hosting
 import JSON
 import Notifications
 import Testing
 import Transport
-
-@testable import Desktop
-@testable import Device
 
 /// A device and a desktop of ours, paired sealed, at a relay that can go and come again at its port.
 final class SealedBench: Sendable {

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Web:
-    """Tests/FetchingTests/Mocks/web.py, which see."""
+    """Tests/HTTPClientTests/Mocks/web.py, which see."""
 
     def __init__(self) -> None:
-        self.program = Program([sys.executable, ROOT / "Tests/FetchingTests/Mocks/web.py"])
+        self.program = Program([sys.executable, ROOT / "Tests/HTTPClientTests/Mocks/web.py"])
         ready = json.loads(self.program.line('"ready"', timeout=60).string)["ready"]
         self.authority = ready.pop("authority")
         self.ports: dict[str, int] = ready

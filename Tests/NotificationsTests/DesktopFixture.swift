@@ -1,11 +1,11 @@
-import Glibc
 import Calendar
+import Glibc
+@testable import History
 import JSON
+@testable import Notifications
 import Store
 import Testing
 import Wire
-
-@testable import Notifications
 
 /// A desktop's store with two paired devices, as its handler sees them.
 struct DesktopFixture {

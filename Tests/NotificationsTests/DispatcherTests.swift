@@ -1,8 +1,8 @@
+@testable import Inbox
 import JSON
+@testable import Notifications
 import Testing
 import Wire
-
-@testable import Notifications
 
 @Suite struct DispatcherTests {
     private func event(_ id: NotificationID, timestamp: EpochMilliseconds? = nil) -> NotificationEvent {

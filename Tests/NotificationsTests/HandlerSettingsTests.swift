@@ -1,9 +1,9 @@
+@testable import History
 import JSON
+@testable import Notifications
 import Store
 import Testing
 import Wire
-
-@testable import Notifications
 
 @Suite struct HandlerSettingsTests {
     private let desktop: DesktopFixture

@@ -1,10 +1,10 @@
 import Glibc
+@testable import History
 import JSON
+@testable import Notifications
 import Store
 import Testing
 import Wire
-
-@testable import Notifications
 
 /// The history at size, in a short form: 50,000 rows, or as many as `BELLWIRE_HISTORY_ROWS` says (1,000,000 is what the
 /// design names). It prints what it measures.

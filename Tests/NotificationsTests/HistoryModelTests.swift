@@ -1,9 +1,9 @@
+@testable import History
 import JSON
+@testable import Notifications
 import Store
 import Testing
 import Wire
-
-@testable import Notifications
 
 /// The history against a plain list: whatever is done, every question has the list's answer.
 @Suite struct HistoryModelTests {

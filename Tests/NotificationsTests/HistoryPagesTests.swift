@@ -1,9 +1,10 @@
+@testable import History
 import JSON
+@testable import Listing
+@testable import Notifications
 import Store
 import Testing
 import Wire
-
-@testable import Notifications
 
 @Suite struct HistoryPagesTests {
     private let desktop: DesktopFixture

@@ -1,9 +1,9 @@
+@testable import Inbox
 import JSON
+@testable import Notifications
 import Store
 import Testing
 import Wire
-
-@testable import Notifications
 
 @Suite struct InboxChangeTests {
     typealias Kind = InboxChange.Kind

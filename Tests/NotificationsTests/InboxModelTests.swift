@@ -1,8 +1,8 @@
+@testable import Inbox
+@testable import Notifications
 import Store
 import Testing
 import Wire
-
-@testable import Notifications
 
 /// The inbox against a model of it that knows no SQL: what a desktop has, what the device was told, and the changes that
 /// wait.

@@ -1,9 +1,9 @@
+@testable import Inbox
 import JSON
+@testable import Notifications
 import Store
 import Testing
 import Wire
-
-@testable import Notifications
 
 /// What the inbox keeps: pages and search, pushes and history rows of one key, counts that the desktop corrects.
 @Suite struct InboxStoreTests {

@@ -1,10 +1,10 @@
 import Glibc
+@testable import Inbox
 import JSON
+@testable import Notifications
 import Store
 import Testing
 import Wire
-
-@testable import Notifications
 
 @Suite struct InboxTests {
     private func open(_ path: String = ":memory:") throws -> Database {

@@ -1,9 +1,8 @@
 import Calendar
 import JSON
+@testable import Notifications
 import Testing
 import Wire
-
-@testable import Notifications
 
 /// An object that is nested so deep.
 private func nested(_ levels: Int) -> JSONValue {

@@ -1,8 +1,7 @@
 import JSON
+@testable import Notifications
 import Testing
 import Wire
-
-@testable import Notifications
 
 @Suite struct MethodResultTests {
     private func result(_ method: NotificationMethod, _ text: String) throws -> MethodResult {

@@ -1,10 +1,10 @@
 import Calendar
+@testable import History
 import JSON
+@testable import Notifications
 import Store
 import Testing
 import Wire
-
-@testable import Notifications
 
 /// Whom a `deviceId` names, where devices say what they like of themselves.
 @Suite struct NamedDeviceTests {

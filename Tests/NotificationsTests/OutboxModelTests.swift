@@ -1,8 +1,10 @@
+@testable import Delivery
+@testable import History
+@testable import Inbox
+@testable import Notifications
 import Store
 import Testing
 import Wire
-
-@testable import Notifications
 
 /// A desktop's outbox, a wire that loses, and a device, with the real tables on both sides.
 private final class DeliveryModel {

@@ -1,7 +1,7 @@
+@testable import Delivery
+@testable import Notifications
 import Testing
 import Wire
-
-@testable import Notifications
 
 private func entry(_ seq: Int64) -> Outbox.Entry {
     Outbox.Entry(seq: seq, event: NotificationEvent(id: NotificationID("n\(seq)"), title: "T", pushSeq: seq))

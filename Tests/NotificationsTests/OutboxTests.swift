@@ -1,9 +1,11 @@
+@testable import Delivery
+@testable import History
+@testable import Inbox
 import JSON
+@testable import Notifications
 import Store
 import Testing
 import Wire
-
-@testable import Notifications
 
 @Suite struct OutboxTests {
     private let database: Database

@@ -1,10 +1,10 @@
 import Calendar
 import Glibc
+@testable import History
 import JSON
+@testable import Notifications
 import Testing
 import Wire
-
-@testable import Notifications
 
 @Suite struct QuietHoursTests {
     private let desktop: DesktopFixture

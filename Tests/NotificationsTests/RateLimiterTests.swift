@@ -1,8 +1,8 @@
+@testable import History
 import JSON
+@testable import Notifications
 import Testing
 import Wire
-
-@testable import Notifications
 
 @Suite struct RateLimiterTests {
     @Test("a burst passes, then as many as come back with time, and the refusal says when")

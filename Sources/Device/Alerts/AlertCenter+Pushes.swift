@@ -1,6 +1,7 @@
 import Alerts
 import Calendar
 import Hosting
+import Inbox
 import JSON
 import Notifications
 import Signalling

@@ -1,5 +1,5 @@
 import Alerts
-import Fetching
+import HTTPClient
 import Hosting
 import Identity
 import JSON

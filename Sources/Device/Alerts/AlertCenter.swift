@@ -1,7 +1,8 @@
 import Alerts
 import Calendar
-import Fetching
+import HTTPClient
 import Hosting
+import Inbox
 import JSON
 import Notifications
 import Signalling

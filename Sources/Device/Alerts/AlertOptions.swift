@@ -1,6 +1,6 @@
 import Addresses
 import Hosting
-import Surroundings
+import SystemServices
 
 /// Of a device's options, what is about its alerts.
 struct AlertOptions: Sendable {

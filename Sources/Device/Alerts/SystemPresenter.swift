@@ -1,5 +1,5 @@
 import Alerts
-import Surroundings
+import SystemServices
 import Transport
 import Wire
 

@@ -1,14 +1,14 @@
 import Calendar
-import JSON
+package import JSON
 
 /// Parameters by type. Absent and null are the same; what is wrong is an error that names the field.
-struct ParameterReader {
-    let params: JSONObject
+package struct ParameterReader {
+    package let params: JSONObject
     /// Stands before a name in an error.
     private let place: String
 
     /// For a peer's parameters: unknown ones are ignored.
-    init(_ params: JSONObject) {
+    package init(_ params: JSONObject) {
         self.params = params
         place = ""
     }
@@ -16,7 +16,7 @@ struct ParameterReader {
     /// For parameters of which unknown ones are errors: the host's, and settings.
     ///
     /// - Parameter place: stands before a name in an error: where these parameters are, such as `quietHours.`
-    init(_ params: JSONObject, allowing names: [String], in place: String = "") throws(NotificationsError) {
+    package init(_ params: JSONObject, allowing names: [String], in place: String = "") throws(NotificationsError) {
         for member in params.members where !names.contains(member.key) {
             throw .parameter(place + ParameterReader.shown(member.key), "is not a parameter of this method")
         }
@@ -24,7 +24,7 @@ struct ParameterReader {
         self.place = place
     }
 
-    func text(_ names: String..., limit: Int) throws(NotificationsError) -> String? {
+    package func text(_ names: String..., limit: Int) throws(NotificationsError) -> String? {
         for name in names {
             guard let value = present(name) else { continue }
             guard let text = value.string else { throw fault(name, "must be a text, not \(value.typeName)") }
@@ -35,7 +35,7 @@ struct ParameterReader {
     }
 
     /// A text that is there and not empty.
-    func required(_ names: String..., limit: Int) throws(NotificationsError) -> String {
+    package func required(_ names: String..., limit: Int) throws(NotificationsError) -> String {
         for name in names {
             guard let text = try text(name, limit: limit) else { continue }
             guard !text.isEmpty else { throw fault(name, "must not be empty") }
@@ -44,13 +44,13 @@ struct ParameterReader {
         throw fault(names.first ?? "", "is missing")
     }
 
-    func flag(_ name: String) throws(NotificationsError) -> Bool? {
+    package func flag(_ name: String) throws(NotificationsError) -> Bool? {
         guard let value = present(name) else { return nil }
         guard let flag = value.bool else { throw fault(name, "must be true or false, not \(value.typeName)") }
         return flag
     }
 
-    func integer(_ name: String) throws(NotificationsError) -> Int64? {
+    package func integer(_ name: String) throws(NotificationsError) -> Int64? {
         guard let value = present(name) else { return nil }
         guard case .integer(let integer) = value else {
             // 50.0 is a whole number as well.
@@ -61,14 +61,14 @@ struct ParameterReader {
     }
 
     /// A time of day, `HH:mm`.
-    func timeOfDay(_ name: String) throws(NotificationsError) -> String? {
+    package func timeOfDay(_ name: String) throws(NotificationsError) -> String? {
         guard let text = try text(name, limit: 64) else { return nil }
         guard TimeOfDay.isValid(text) else { throw fault(name, "must be a time of day as HH:mm") }
         return text
     }
 
     /// A whole number within bounds.
-    func integer(_ name: String, in range: ClosedRange<Int64>) throws(NotificationsError) -> Int64? {
+    package func integer(_ name: String, in range: ClosedRange<Int64>) throws(NotificationsError) -> Int64? {
         guard let integer = try integer(name) else { return nil }
         guard range ~= integer else {
             throw fault(name, "must be from \(range.lowerBound) to \(range.upperBound)")
@@ -95,7 +95,7 @@ struct ParameterReader {
         }
     }
 
-    func object(_ name: String, limit: Int) throws(NotificationsError) -> JSONObject? {
+    package func object(_ name: String, limit: Int) throws(NotificationsError) -> JSONObject? {
         guard let value = present(name) else { return nil }
         guard let object = value.object else { throw fault(name, "must be an object, not \(value.typeName)") }
         guard !value.isDeeper(than: PushRequest.depthLimit) else {
@@ -105,12 +105,12 @@ struct ParameterReader {
         return object
     }
 
-    func present(_ name: String) -> JSONValue? {
+    package func present(_ name: String) -> JSONValue? {
         guard let value = params[name], !value.isNull else { return nil }
         return value
     }
 
-    func fault(_ name: String, _ message: String) -> NotificationsError { .parameter(place + name, message) }
+    package func fault(_ name: String, _ message: String) -> NotificationsError { .parameter(place + name, message) }
 
     /// A name that somebody made up goes into an error message only when it looks like a name.
     private static func shown(_ name: String) -> String {

@@ -26,7 +26,7 @@ package struct PushRequest: Sendable, Equatable {
     private static let quietHours = "respectQuietHours"
 
     /// The host's own parameters: every type is checked.
-    init(host reader: ParameterReader) throws(NotificationsError) {
+    package init(host reader: ParameterReader) throws(NotificationsError) {
         try self.init(common: reader)
         if let priority = try reader.text("priority", limit: 64) {
             guard let known = Priority(name: priority) else {
@@ -40,7 +40,7 @@ package struct PushRequest: Sendable, Equatable {
     }
 
     /// A peer's parameters: both spellings, and unknown values where there is a default.
-    init(peer reader: ParameterReader) throws(NotificationsError) {
+    package init(peer reader: ParameterReader) throws(NotificationsError) {
         try self.init(common: reader)
         priority = Priority(priority: reader.params["priority"], urgency: reader.params["urgency"])
         if reader.present("data")?.string != nil {
@@ -91,7 +91,7 @@ package struct PushRequest: Sendable, Equatable {
     }
 
     /// The notification that it asks for.
-    func notification(
+    package func notification(
         id: NotificationID, source: NotificationSource, now: EpochMilliseconds
     ) -> Notification {
         Notification(

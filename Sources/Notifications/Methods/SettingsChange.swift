@@ -3,7 +3,7 @@ package import JSON
 /// The parameters of `updateSettings`: any of the settings, and the revision on which they are based.
 package struct SettingsChange: Sendable, Equatable {
     /// In the order of ``SettingsField``; never empty, but for a host's range that means never.
-    private(set) var values: [SettingsField: JSONValue] = [:]
+    package private(set) var values: [SettingsField: JSONValue] = [:]
     /// The desktop's revision when the user made the change. A field that somebody else has changed since keeps the
     /// desktop's value (`protocol.md` 4.6). `nil` = last come, last served: deployed phones know no revisions.
     package let baseRevision: Int64?

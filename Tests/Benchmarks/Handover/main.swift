@@ -2,6 +2,7 @@
 // down for the callback. Prints nanoseconds a push, as the bound that it is held against (skill.sh) does.
 import Glibc
 import Hosting
+import Inbox
 import JSON
 import Notifications
 import Wire

@@ -1,0 +1,184 @@
+#include "Images.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <png.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <turbojpeg.h>
+
+#define PNG_FUNCTIONS(f)                                                                                               \
+    f(png_image_begin_read_from_memory) f(png_image_finish_read) f(png_image_write_to_memory) f(png_image_free)
+#define JPEG_FUNCTIONS(f)                                                                                              \
+    f(tjInitDecompress) f(tjDecompressHeader3) f(tjDecompress2) f(tjDestroy) f(tjGetErrorStr2) f(tjGetErrorCode)
+
+static struct {
+#define FIELD(name) __typeof__(&name) name;
+    PNG_FUNCTIONS(FIELD)
+} png;
+
+static struct {
+    JPEG_FUNCTIONS(FIELD)
+} jpeg;
+
+struct entry {
+    const char *name;
+    void **field;
+};
+
+struct library {
+    const char *name;
+    const struct entry *entries;
+    size_t count;
+    bool is_loaded;
+};
+
+#define PNG_ENTRY(name) {#name, (void **)(void *)&png.name},
+#define JPEG_ENTRY(name) {#name, (void **)(void *)&jpeg.name},
+static const struct entry png_entries[] = {PNG_FUNCTIONS(PNG_ENTRY)};
+static const struct entry jpeg_entries[] = {JPEG_FUNCTIONS(JPEG_ENTRY)};
+
+static struct library png_library = {
+    "libpng16.so.16", png_entries, sizeof png_entries / sizeof *png_entries, false};
+static struct library jpeg_library = {
+    "libturbojpeg.so.0", jpeg_entries, sizeof jpeg_entries / sizeof *jpeg_entries, false};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int load(struct library *library, char *why, size_t size) {
+    void *loaded = dlopen(library->name, RTLD_NOW | RTLD_LOCAL);
+    if (!loaded) {
+        const char *reason = dlerror();
+        snprintf(why, size, "%s", reason ? reason : "it cannot be loaded");
+        return -ENOENT;
+    }
+    for (size_t i = 0; i < library->count; i++) {
+        *library->entries[i].field = dlsym(loaded, library->entries[i].name);
+        if (*library->entries[i].field) continue;
+        snprintf(why, size, "%s has no %s", library->name, library->entries[i].name);
+        dlclose(loaded);
+        return -ENOENT;
+    }
+    library->is_loaded = true;
+    return 0;
+}
+
+static int use(struct library *library, char *why, size_t size) {
+    pthread_mutex_lock(&lock);
+    int r = library->is_loaded ? 0 : load(library, why, size);
+    pthread_mutex_unlock(&lock);
+    return r;
+}
+
+/* Room for the pixels, when there are not too many. */
+static int prepare(struct bw_image *image, uint64_t most_pixels, char *why, size_t size) {
+    const uint64_t pixels = (uint64_t)image->width * image->height;
+    if (pixels > most_pixels) {
+        snprintf(why, size, "it has %u x %u pixels", image->width, image->height);
+        return -EFBIG;
+    }
+    image->grey = malloc(pixels ? pixels : 1);
+    if (!image->grey) return -ENOMEM;
+    return 0;
+}
+
+static int read_png(
+    struct bw_image *image, const uint8_t *bytes, size_t count, uint64_t most_pixels, char *why, size_t size) {
+    int r = use(&png_library, why, size);
+    if (r < 0) return r;
+    png_image state;
+    memset(&state, 0, sizeof state);
+    state.version = PNG_IMAGE_VERSION;
+    bool ok = png.png_image_begin_read_from_memory(&state, bytes, count);
+    if (ok) {
+        state.format = PNG_FORMAT_GRAY;
+        image->width = state.width;
+        image->height = state.height;
+        r = prepare(image, most_pixels, why, size);
+        if (r == 0) {
+            /* What is transparent stands on white. */
+            const png_color white = {255, 255, 255};
+            ok = png.png_image_finish_read(&state, &white, image->grey, (png_int_32)state.width, NULL);
+        }
+    }
+    if (!ok) {
+        snprintf(why, size, "%s", state.message);
+        r = -EINVAL;
+    }
+    png.png_image_free(&state);
+    return r;
+}
+
+static int read_jpeg(
+    struct bw_image *image, const uint8_t *bytes, size_t count, uint64_t most_pixels, char *why, size_t size) {
+    int r = use(&jpeg_library, why, size);
+    if (r < 0) return r;
+    tjhandle state = jpeg.tjInitDecompress();
+    if (!state) return -ENOMEM;
+    int width = 0, height = 0, subsampling = 0, colours = 0;
+    bool ok = jpeg.tjDecompressHeader3(state, bytes, count, &width, &height, &subsampling, &colours) == 0 &&
+              width > 0 && height > 0;
+    if (ok) {
+        image->width = (unsigned)width;
+        image->height = (unsigned)height;
+        r = prepare(image, most_pixels, why, size);
+        if (r == 0) {
+            /* A file that was cut short is read as far as it goes. */
+            ok = jpeg.tjDecompress2(
+                     state, bytes, count, image->grey, width, width, height, TJPF_GRAY, TJFLAG_LIMITSCANS) == 0 ||
+                 jpeg.tjGetErrorCode(state) == TJERR_WARNING;
+        }
+    }
+    if (!ok) {
+        snprintf(why, size, "%s", jpeg.tjGetErrorStr2(state));
+        r = -EINVAL;
+    }
+    jpeg.tjDestroy(state);
+    return r;
+}
+
+int bw_image_read(
+    struct bw_image *image, const uint8_t *bytes, size_t count, uint64_t most_pixels, char *why, size_t size) {
+    static const uint8_t png_begins[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'}, jpeg_begins[] = {0xff, 0xd8, 0xff};
+    memset(image, 0, sizeof *image);
+    int r = -EINVAL;
+    snprintf(why, size, "it is neither");
+    if (count >= sizeof png_begins && memcmp(bytes, png_begins, sizeof png_begins) == 0)
+        r = read_png(image, bytes, count, most_pixels, why, size);
+    else if (count >= sizeof jpeg_begins && memcmp(bytes, jpeg_begins, sizeof jpeg_begins) == 0)
+        r = read_jpeg(image, bytes, count, most_pixels, why, size);
+    if (r < 0) {
+        free(image->grey);
+        image->grey = NULL;
+    }
+    return r;
+}
+
+int bw_image_write_png(const struct bw_image *image, uint8_t **result, size_t *count, char *why, size_t size) {
+    int r = use(&png_library, why, size);
+    if (r < 0) return r;
+    png_image state;
+    memset(&state, 0, sizeof state);
+    state.version = PNG_IMAGE_VERSION;
+    state.width = image->width;
+    state.height = image->height;
+    state.format = PNG_FORMAT_GRAY;
+    const png_int_32 stride = (png_int_32)image->width;
+    /* Compressed twice: first to know how long it becomes. */
+    png_alloc_size_t length = 0;
+    uint8_t *bytes = NULL;
+    bool ok = png.png_image_write_to_memory(&state, NULL, &length, 0, image->grey, stride, NULL);
+    if (ok) ok = (bytes = malloc(length)) != NULL;
+    if (ok) ok = png.png_image_write_to_memory(&state, bytes, &length, 0, image->grey, stride, NULL);
+    png.png_image_free(&state);
+    if (!ok) {
+        free(bytes);
+        return -ENOMEM;
+    }
+    *result = bytes;
+    *count = length;
+    return 0;
+}

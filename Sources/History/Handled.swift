@@ -1,0 +1,82 @@
+import JSON
+package import Notifications
+package import Wire
+
+/// What came of a command: an answer, and what is to be done once the store has committed.
+package struct Handled: Sendable, Equatable {
+    package enum Reply: Sendable, Equatable {
+        /// Answer now.
+        case ready(CommandResponse.Outcome)
+        /// Push first: the answer tells who got it.
+        case afterPush(PendingReply)
+    }
+
+    package enum Effect: Sendable, Equatable {
+        /// Show it to the desktop's user. Absent when it is silenced.
+        case show(Notification)
+        /// Send it to these paired devices, each in its own form.
+        case push(NotificationEvent, to: [PeerID])
+    }
+
+    /// What the desktop's state has become: for its host, and for the user's other devices (`protocol.md` 4.6).
+    package struct Announcement: Sendable, Equatable {
+        package let event: StateEvent
+        /// All paired devices but the one that asked for it: that one has the answer. Bellwire devices alone understand
+        /// it. It may be empty; the host is to be told nevertheless.
+        package let devices: [PeerID]
+    }
+
+    package let reply: Reply
+    package let effects: [Effect]
+    /// After the effects, in order.
+    package let announcements: [Announcement]
+
+    package init(_ reply: Reply, effects: [Effect] = [], announcements: [Announcement] = []) {
+        self.reply = reply
+        self.effects = effects
+        self.announcements = announcements
+    }
+}
+
+/// An answer that lacks only who was reached.
+package struct PendingReply: Sendable, Equatable {
+    enum Kind: Sendable, Equatable {
+        case sendToMobile(deviceID: String)
+        case broadcast
+    }
+
+    let kind: Kind
+    let id: NotificationID
+    let moment: EpochMilliseconds
+    let silenced: Bool
+    /// Everybody that the push goes to.
+    package let devices: [PeerID]
+
+    /// - Parameter delivered: those of ``devices`` to whom it was written, and whom nobody called absent.
+    package func complete(delivered: Set<PeerID>) -> CommandResponse.Outcome {
+        let reached = devices.reduce(into: 0) { if delivered.contains($1) { $0 += 1 } }
+        var result: JSONObject
+        switch kind {
+        case .sendToMobile(let deviceID):
+            let isDelivered = reached > 0
+            result = [
+                "success": true,
+                "delivered": .bool(isDelivered),
+                "deviceId": .string(deviceID),
+                "notificationId": .string(id.text),
+                "error": isDelivered ? nil : "the device is not connected",
+                "timestamp": .integer(moment),
+            ]
+        case .broadcast:
+            result = [
+                "success": true,
+                "deliveredCount": .integer(Int64(reached)),
+                "failedCount": .integer(Int64(devices.count - reached)),
+                "notificationId": .string(id.text),
+                "timestamp": .integer(moment),
+            ]
+        }
+        if silenced { result["silenced"] = true }
+        return .result(.object(result))
+    }
+}

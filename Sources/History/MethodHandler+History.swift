@@ -1,0 +1,68 @@
+import Delivery
+import JSON
+import Notifications
+import Store
+import Wire
+
+// What is read, marked and taken away.
+extension MethodHandler {
+    /// An event names at most so many notifications: it stays far below what a frame may hold.
+    static let idsPerEvent = 1_000
+    /// The rows of a page that goes over the wire: sealed, it stays within a frame.
+    static let pageBytes = 640 * 1_024
+    /// Beyond so many, the newest are named, and the devices' next refresh tells of the others.
+    static let idLimit = 20_000
+
+    func page(_ query: HistoryQuery) throws(StoreError) -> Handled {
+        let bytes = caller == .host ? .max : Self.pageBytes
+        guard let page = try history.page(query, bytes: bytes) else {
+            return refuse(.parameter("before", "names no place in the history"))
+        }
+        return answer([
+            "success": true,
+            "notifications": .array(page.notifications.map { .object($0.historyItem(isBellwire: isBellwire)) }),
+            "total": .integer(page.total),
+            "unreadCount": .integer(page.unreadCount),
+            "next": isBellwire ? page.next.map(JSONValue.string) : nil,
+        ])
+    }
+
+    func markAsRead(_ id: NotificationID) throws(StoreError) -> Handled {
+        let marked = try history.markAsRead(id, at: context.now)
+        return answer(
+            ["success": true, "markedCount": .integer(Int64(marked))],
+            announcing: marked > 0 ? [.read([id], at: context.now)] : [])
+    }
+
+    func markAllAsRead() throws(StoreError) -> Handled {
+        let ids = try history.markAllAsRead(at: context.now)
+        let named = ids.prefix(Self.idLimit)
+        let events = stride(from: 0, to: named.count, by: Self.idsPerEvent).map { start in
+            StateEvent.read(Array(named[start..<min(start + Self.idsPerEvent, named.count)]), at: context.now)
+        }
+        return answer(["success": true, "markedCount": .integer(Int64(ids.count))], announcing: events)
+    }
+
+    /// What is not there is as good as deleted: a repeated command is no failure, but the answer says so.
+    func delete(_ id: NotificationID) throws(StoreError) -> Handled {
+        let deleted = try history.delete(id)
+        try Outbox(history.connection).withdraw(id)
+        return answer(
+            [
+                "success": true,
+                "deletedCount": .integer(Int64(deleted)),
+                "error": deleted == 0 ? "no notification has this id" : nil,
+            ], announcing: deleted > 0 ? [.deleted([id])] : [])
+    }
+
+    func clearAll() throws(StoreError) -> Handled {
+        let cleared = try history.clear()
+        try Outbox(history.connection).withdrawAll()
+        var events: [StateEvent] = []
+        if let newest = cleared.newest {
+            // The clock may have been set back since.
+            events = [.cleared(before: max(newest, context.now) &+ 1)]
+        }
+        return answer(["success": true, "clearedCount": .integer(cleared.count)], announcing: events)
+    }
+}

@@ -1,0 +1,54 @@
+import JSON
+import Notifications
+import Store
+import Wire
+
+// What is sent: kept, shown, and pushed.
+extension MethodHandler {
+    func send(_ request: PushRequest) throws(StoreError) -> Handled {
+        let notification = try keep(request, target: nil)
+        let push = Handled.Effect.push(notification.event, to: context.devices.map(\.peer))
+        return answer(
+            [
+                "success": true,
+                "notificationId": .string(notification.id.text),
+                "silenced": .bool(notification.silenced),
+                "timestamp": .integer(context.now),
+            ], effects: notification.silenced ? [push] : [.show(notification), push])
+    }
+
+    func send(_ request: PushRequest, to device: PairedDevice) throws(StoreError) -> Handled {
+        let notification = try keep(request, target: device.peer)
+        return afterPush(
+            notification, to: [device.peer], .sendToMobile(deviceID: device.deviceID ?? device.peer.text))
+    }
+
+    func broadcast(_ request: PushRequest) throws(StoreError) -> Handled {
+        let notification = try keep(request, target: nil)
+        return afterPush(notification, to: context.devices.map(\.peer), .broadcast)
+    }
+
+    private func afterPush(_ notification: Notification, to devices: [PeerID], _ kind: PendingReply.Kind) -> Handled {
+        let reply = PendingReply(
+            kind: kind, id: notification.id, moment: context.now, silenced: notification.silenced, devices: devices)
+        return Handled(.afterPush(reply), effects: [.push(notification.event, to: devices)])
+    }
+
+    /// Puts it in the history, silenced if the settings say so, and lets what is too old or too much go.
+    private func keep(_ request: PushRequest, target: PeerID?) throws(StoreError) -> Notification {
+        let settings = try settings.current().settings
+        let source: NotificationSource = caller == .host ? .pc : .mobile
+        var notification = request.notification(id: context.newID, source: source, now: context.now)
+        if settings.silences(
+            request.priority, respectsQuietHours: request.respectsQuietHours ?? true, at: context.now, context.clock)
+        {
+            notification.silenced = true
+            // It travels as one of the richer fields.
+            notification.richer.silenced = true
+        }
+        try history.removeReplaced(by: notification, target: target)
+        try history.insert(notification, icon: request.icon, target: target)
+        try history.prune(settings, now: context.now)
+        return notification
+    }
+}

@@ -1,0 +1,119 @@
+package import Calendar
+package import JSON
+import Notifications
+package import Store
+package import Wire
+
+/// The desktop's side of the skill: one command in, an answer and effects out.
+///
+/// Runs as one piece of work on the store, so what it changes is there once the answer leaves.
+package struct MethodHandler {
+    /// A paired device, by the id that it has on the wire and by the one that it told of itself.
+    package struct PairedDevice: Sendable, Equatable {
+        package let peer: PeerID
+        package let deviceID: String?
+
+        package init(peer: PeerID, deviceID: String? = nil) {
+            self.peer = peer
+            self.deviceID = deviceID
+        }
+    }
+
+    /// Who asks.
+    package enum Caller: Sendable, Equatable {
+        case device(PeerID, isBellwire: Bool)
+        /// The desktop's own user or program, who may do everything.
+        case host
+    }
+
+    /// What a command may need of the world.
+    package struct Context: Sendable {
+        package let now: EpochMilliseconds
+        /// For the notification that the command may make. Fresh for each command.
+        package let newID: NotificationID
+        package let devices: [PairedDevice]
+        /// For quiet hours.
+        package let clock: WallClock
+
+        package init(
+            now: EpochMilliseconds, newID: NotificationID, devices: [PairedDevice], clock: WallClock = .system
+        ) {
+            self.now = now
+            self.newID = newID
+            self.devices = devices
+            self.clock = clock
+        }
+    }
+
+    let history: History
+    let settings: SettingsTable
+    private let permissions: Permissions
+    let caller: Caller
+    let context: Context
+
+    package init(caller: Caller, context: Context, on connection: Connection) {
+        history = History(connection)
+        settings = SettingsTable(connection)
+        permissions = Permissions(connection)
+        self.caller = caller
+        self.context = context
+    }
+
+    /// Carries a command out, or answers why not. Throws only what the store throws; nothing has changed then.
+    package func handle(_ method: String, _ params: JSONObject) throws(StoreError) -> Handled {
+        guard let method = NotificationMethod(name: method) else {
+            return refuse(RemoteError(.methodNotFound, "this desktop has no such method"))
+        }
+        if case .device(let peer, _) = caller {
+            switch try permissions.check(method.name, by: peer) {
+            case .allowed: break
+            case .refused(let error): return refuse(error)
+            case .unknown: return refuse(RemoteError(.methodNotFound, "this desktop has no such method"))
+            }
+        }
+        let command: HandlerCommand
+        do throws(NotificationsError) {
+            command = try HandlerCommand(method, params, from: caller, devices: context.devices)
+        } catch {
+            return refuse(error)
+        }
+        switch command {
+        case .send(let request): return try send(request)
+        case .sendToMobile(let request, let device): return try send(request, to: device)
+        case .broadcast(let request): return try broadcast(request)
+        case .getHistory(let query): return try page(query)
+        case .markAsRead(let id): return try markAsRead(id)
+        case .markAllAsRead: return try markAllAsRead()
+        case .delete(let id): return try delete(id)
+        case .clearAll: return try clearAll()
+        case .getUnreadCount:
+            return answer(["success": true, "count": .integer(try history.unreadCount())])
+        case .getSettings: return try getSettings()
+        case .updateSettings(let change): return try update(change)
+        }
+    }
+
+    var isBellwire: Bool {
+        switch caller {
+        case .device(_, let isBellwire): isBellwire
+        case .host: true
+        }
+    }
+
+    func answer(
+        _ result: JSONObject, effects: [Handled.Effect] = [], announcing events: [StateEvent] = []
+    ) -> Handled {
+        let others: [PeerID] =
+            switch caller {
+            case .device(let peer, _): context.devices.map(\.peer).filter { $0 != peer }
+            case .host: context.devices.map(\.peer)
+            }
+        return Handled(
+            .ready(.result(.object(result))), effects: effects,
+            announcements: events.map { Handled.Announcement(event: $0, devices: others) })
+    }
+
+    func refuse(_ error: NotificationsError) -> Handled { refuse(RemoteError(.invalidParams, error.message)) }
+
+    private func refuse(_ error: RemoteError) -> Handled { Handled(.ready(.error(error))) }
+}

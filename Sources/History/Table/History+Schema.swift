@@ -1,0 +1,138 @@
+import Delivery
+import Notifications
+package import Store
+
+extension History {
+    /// The skill's part of the desktop's file: the history, the settings, the permissions.
+    ///
+    /// The counts are kept by triggers, so that `total` and `unreadCount` are true without counting a million rows.
+    package static let migrations = [first, second, SettingsTable.migration, Permissions.migration] + Outbox.migrations
+
+    private static let first =
+        Migration(
+            "history.1",
+            sql: """
+                CREATE TABLE history (
+                    row INTEGER PRIMARY KEY AUTOINCREMENT,
+                    id TEXT NOT NULL UNIQUE,
+                    title TEXT NOT NULL,
+                    body TEXT NOT NULL,
+                    priority INTEGER NOT NULL,
+                    source TEXT NOT NULL,
+                    created_at INTEGER NOT NULL,
+                    received_at INTEGER NOT NULL,
+                    silenced INTEGER NOT NULL,
+                    late INTEGER NOT NULL,
+                    read INTEGER NOT NULL,
+                    read_at INTEGER,
+                    data TEXT,
+                    richer TEXT,
+                    collapse_key TEXT,
+                    expires_at INTEGER,
+                    icon TEXT,
+                    target TEXT
+                ) STRICT;
+                CREATE INDEX history_newest ON history(created_at);
+                CREATE INDEX history_unread ON history(created_at) WHERE read = 0;
+
+                CREATE TABLE history_count (
+                    one INTEGER PRIMARY KEY CHECK (one = 1),
+                    total INTEGER NOT NULL,
+                    unread INTEGER NOT NULL
+                ) STRICT;
+                INSERT INTO history_count VALUES (1, 0, 0);
+                CREATE TRIGGER history_inserted AFTER INSERT ON history BEGIN
+                    UPDATE history_count SET total = total + 1, unread = unread + (new.read = 0);
+                END;
+                CREATE TRIGGER history_deleted AFTER DELETE ON history BEGIN
+                    UPDATE history_count SET total = total - 1, unread = unread - (old.read = 0);
+                END;
+                CREATE TRIGGER history_marked AFTER UPDATE OF read ON history WHEN old.read <> new.read BEGIN
+                    UPDATE history_count SET unread = unread + (new.read = 0) - (old.read = 0);
+                END;
+                """)
+
+    /// Full text, and what makes filtered pages and their totals fast.
+    ///
+    /// - `history_facets` holds the rows of one source, priority and state in order of time: a filtered page merges at most
+    ///   sixteen such runs. `history_tally` counts them for each day.
+    /// - `history_text` is an index alone; the text stays where it is. `search` is filled for texts without spaces between
+    ///   words (``SearchText``). ``History`` keeps it, not triggers: while SQLite trusts no schema, these may not. Rows
+    ///   after `history_indexed` are not in it yet, those of `history_gone` still are.
+    private static let second = Migration("history.2") { (connection) throws(StoreError) in
+        try connection.executeScript(
+            """
+            CREATE INDEX history_facets ON history(source, priority, read, created_at);
+            -- `read` is a column of it, else SQLite would look into each row to see what the condition says already.
+            DROP INDEX history_unread;
+            CREATE INDEX history_unread ON history(read, created_at) WHERE read = 0;
+
+            CREATE TABLE history_tally (
+                day INTEGER NOT NULL,
+                source TEXT NOT NULL,
+                priority INTEGER NOT NULL,
+                read INTEGER NOT NULL,
+                n INTEGER NOT NULL,
+                PRIMARY KEY (day, source, priority, read)
+            ) STRICT, WITHOUT ROWID;
+            INSERT INTO history_tally
+                SELECT created_at / 86400000, source, priority, read, count(*) FROM history GROUP BY 1, 2, 3, 4;
+
+            ALTER TABLE history ADD COLUMN search TEXT;
+            CREATE VIRTUAL TABLE history_text USING fts5(
+                title, body, search, content='history', content_rowid='row',
+                tokenize='unicode61 remove_diacritics 2', prefix='2 3');
+            CREATE TABLE history_indexed (one INTEGER PRIMARY KEY CHECK (one = 1), through INTEGER NOT NULL) STRICT;
+            INSERT INTO history_indexed VALUES (1, 0);
+            CREATE TABLE history_gone (
+                row INTEGER PRIMARY KEY, title TEXT NOT NULL, body TEXT NOT NULL, search TEXT
+            ) STRICT;
+            """)
+        try fillSearch(connection)
+        try connection.executeScript(
+            """
+            DROP TRIGGER history_inserted;
+            DROP TRIGGER history_deleted;
+            DROP TRIGGER history_marked;
+            CREATE TRIGGER history_came AFTER INSERT ON history BEGIN
+                UPDATE history_count SET total = total + 1, unread = unread + (new.read = 0);
+                INSERT INTO history_tally VALUES (new.created_at / 86400000, new.source, new.priority, new.read, 1)
+                    ON CONFLICT DO UPDATE SET n = n + 1;
+            END;
+            \(movedTrigger)
+            \(leftTrigger)
+            """)
+    }
+
+    /// Taken away while everything is marked at once.
+    static let movedTrigger = """
+        CREATE TRIGGER history_moved AFTER UPDATE OF created_at, source, priority, read ON history BEGIN
+            UPDATE history_count SET unread = unread + (new.read = 0) - (old.read = 0);
+            UPDATE history_tally SET n = n - 1 WHERE day = old.created_at / 86400000 AND source = old.source
+                AND priority = old.priority AND read = old.read;
+            INSERT INTO history_tally VALUES (new.created_at / 86400000, new.source, new.priority, new.read, 1)
+                ON CONFLICT DO UPDATE SET n = n + 1;
+        END;
+        """
+
+    /// Taken away while everything is cleared at once.
+    static let leftTrigger = """
+        CREATE TRIGGER history_left AFTER DELETE ON history BEGIN
+            UPDATE history_count SET total = total - 1, unread = unread - (old.read = 0);
+            UPDATE history_tally SET n = n - 1 WHERE day = old.created_at / 86400000 AND source = old.source
+                AND priority = old.priority AND read = old.read;
+        END;
+        """
+
+    /// Rows of before need their search text once.
+    private static func fillSearch(_ connection: Connection) throws(StoreError) {
+        let rows = try connection.query("SELECT row, title, body FROM history") {
+            (row) throws(StoreError) -> (Int64, String)? in
+            let number = try row.integer(0)
+            return SearchText.of(title: try row.text(1), body: try row.text(2)).map { (number, $0) }
+        }
+        for case let (row, text)? in rows {
+            try connection.execute("UPDATE history SET search = ? WHERE row = ?", [.text(text), .integer(row)])
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Listing
+import Notifications
+import Store
+import Wire
+
+/// What of a question names rows by their fixed few values.
+struct HistoryFacets {
+    /// The rows that have all of these, in the order of time: one run of the index `history_facets`.
+    struct Run {
+        let source: NotificationSource
+        let priority: Priority
+        let read: Bool
+    }
+
+    let source: NotificationSource?
+    let priority: Priority?
+    let unreadOnly: Bool
+
+    init(_ query: HistoryQuery) { (source, priority, unreadOnly) = (query.source, query.priority, query.unreadOnly) }
+
+    /// Unread alone has an index of its own.
+    var isAny: Bool { source != nil || priority != nil }
+
+    /// At most sixteen.
+    var runs: [Run?] {
+        var runs: [Run] = []
+        for source in source.map({ [$0] }) ?? NotificationSource.allCases {
+            for priority in priority.map({ [$0] }) ?? Priority.allCases {
+                for read in unreadOnly ? [false] : [false, true] {
+                    runs.append(Run(source: source, priority: priority, read: read))
+                }
+            }
+        }
+        return runs
+    }
+}
+
+extension SQLText {
+    mutating func add(_ run: HistoryFacets.Run) {
+        add(" INDEXED BY history_facets")
+        add(
+            condition: "source = ? AND priority = ? AND read = ?",
+            [.text(run.source.rawValue), .integer(run.priority.rawValue), .flag(run.read)])
+    }
+
+    /// The unread rows of all kinds.
+    mutating func addUnreadRun() {
+        add(" INDEXED BY history_unread")
+        add(condition: "read = 0")
+    }
+}
+
+/// A question without words as SQL: its rows' numbers, in order, read along indices alone.
+///
+/// Several runs of `history_facets` are merged by SQLite, which takes from each only what it needs.
+struct HistoryRuns {
+    /// Without its limit; `nil` when nothing can match.
+    let page: SQLText?
+
+    init(_ query: HistoryQuery, after cursor: HistoryCursor?) {
+        let facets = HistoryFacets(query)
+        let needsRuns: Bool
+        let order: String
+        switch query.sort {
+        case .newest: (needsRuns, order) = (facets.isAny, "created_at DESC, row DESC")
+        case .oldest: (needsRuns, order) = (facets.isAny, "created_at, row")
+        case .priority: (needsRuns, order) = (true, "priority DESC, created_at DESC, row DESC")
+        case .unread: (needsRuns, order) = (true, "read, created_at DESC, row DESC")
+        }
+        let arms = (needsRuns ? facets.runs : [nil]).compactMap { HistoryRuns.arm(query, $0, after: cursor) }
+        guard !arms.isEmpty else {
+            page = nil
+            return
+        }
+        page = SQLText(
+            arms.map(\.sql).joined(separator: " UNION ALL ") + " ORDER BY \(order)", arms.flatMap(\.values))
+    }
+
+    /// `nil` for a run that lies before the cursor as a whole.
+    private static func arm(_ query: HistoryQuery, _ run: HistoryFacets.Run?, after cursor: HistoryCursor?) -> SQLText?
+    {
+        // What the rows are ordered by stands among the columns, else they could not be merged.
+        var arm: SQLText
+        switch query.sort {
+        case .newest, .oldest: arm = SQLText("SELECT row, created_at FROM history")
+        case .priority: arm = SQLText("SELECT row, created_at, priority FROM history")
+        case .unread: arm = SQLText("SELECT row, created_at, read FROM history")
+        }
+        if let run { arm.add(run) } else if query.unreadOnly { arm.addUnreadRun() }
+        if let since = query.since { arm.add(condition: "created_at >= ?", [.integer(since)]) }
+        if let until = query.until { arm.add(condition: "created_at <= ?", [.integer(until)]) }
+        guard let cursor else { return arm }
+        var isSameRank = true
+        if let run {
+            switch query.sort {
+            case .newest, .oldest: break
+            case .priority:
+                guard run.priority.rawValue <= cursor.priority else { return nil }
+                isSameRank = run.priority.rawValue == cursor.priority
+            case .unread:
+                guard run.read || !cursor.read else { return nil }
+                isSameRank = run.read == cursor.read
+            }
+        }
+        if isSameRank {
+            let comparison = query.sort == .oldest ? ">" : "<"
+            arm.add(
+                condition: "(created_at, row) \(comparison) (?, ?)", [.integer(cursor.createdAt), .integer(cursor.row)])
+        }
+        return arm
+    }
+}

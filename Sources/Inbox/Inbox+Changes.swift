@@ -1,0 +1,204 @@
+import Notifications
+package import Store
+package import Wire
+
+// Changes of the host's: shown at once, then applied, put back, or uncertain.
+extension Inbox {
+    /// Shows a change. Gives its number; `nil` when the notification that it names is not in the inbox.
+    ///
+    /// - Parameter id: the one that is marked or deleted; not for a change that is about all of the desktop.
+    package func begin(
+        _ kind: InboxChange.Kind, _ id: NotificationID?, of desktop: PeerID, at moment: EpochMilliseconds
+    ) throws(StoreError) -> Int64? {
+        var rows: Int64?
+        if !kind.isOfAll {
+            rows = try connection.first(
+                "SELECT row FROM inbox WHERE desktop = ? AND id = ? AND hidden = 0",
+                [.text(desktop.text), .text(id?.text ?? "")]
+            ) { (row) throws(StoreError) in try row.integer(0) }
+            guard rows != nil else { return nil }
+        }
+        try connection.execute(
+            "INSERT INTO inbox_change(desktop, kind, stage, made_at) VALUES (?, ?, 0, ?)",
+            [.text(desktop.text), .integer(kind.rawValue), .integer(moment)])
+        let number = connection.lastInsertRow
+        let values: [Value] = [.integer(number), .text(desktop.text)]
+        switch kind {
+        case .read, .delete:
+            try connection.execute(
+                "INSERT INTO inbox_touched(change, row) VALUES (?, ?)", [.integer(number), .optional(rows)])
+        case .allRead:
+            try connection.execute(
+                """
+                INSERT INTO inbox_touched(change, row)
+                    SELECT ?1, row FROM inbox WHERE desktop = ?2 AND said_read = 0 AND hidden < 2
+                """, values)
+        case .clear:
+            try connection.execute(
+                """
+                INSERT INTO inbox_touched(change, row)
+                    SELECT ?1, row FROM inbox WHERE desktop = ?2 AND hidden < 2
+                """, values)
+        }
+        try show(number)
+        return number
+    }
+
+    /// What has become of a change's command. `false` when there is no such change.
+    @discardableResult
+    package func end(_ number: Int64, _ ending: InboxChange.Ending) throws(StoreError) -> Bool {
+        try step(number) { $0.ended(ending) }
+    }
+
+    /// Keeps the id under which a change's command is sent, so that it can be found by it.
+    package func note(_ request: RequestID, of change: Int64) throws(StoreError) {
+        try connection.execute(
+            "UPDATE inbox_change SET request = ? WHERE number = ?", [.text(request.text), .integer(change)])
+    }
+
+    /// The change whose command has this id, and its desktop.
+    package func change(_ request: RequestID) throws(StoreError) -> (number: Int64, desktop: PeerID)? {
+        try connection.first(
+            "SELECT number, desktop FROM inbox_change WHERE request = ?", [.text(request.text)]
+        ) { (row) throws(StoreError) in (number: try row.integer(0), desktop: PeerID(try row.text(1))) }
+    }
+
+    /// The desktop has carried out something that was not begun here: by a method, or for another device.
+    package func apply(
+        _ kind: InboxChange.Kind, _ ids: [NotificationID], of desktop: PeerID, at moment: EpochMilliseconds
+    ) throws(StoreError) {
+        guard !kind.isOfAll else {
+            if let number = try begin(kind, nil, of: desktop, at: moment) { try end(number, .done) }
+            return
+        }
+        for id in ids {
+            if kind.marks {
+                if try saidRead(id, of: desktop, at: moment) { continue }
+                // It is one of those that are not here.
+                try connection.execute(
+                    "UPDATE inbox_desktop SET beyond = beyond - 1 WHERE desktop = ? AND beyond > 0",
+                    [.text(desktop.text)])
+            } else {
+                try take(out: "desktop = ? AND id = ?", [.text(desktop.text), .text(id.text)])
+            }
+        }
+    }
+
+    /// Everything that was created before that moment is gone.
+    package func cleared(before moment: EpochMilliseconds, of desktop: PeerID) throws(StoreError) {
+        try take(out: "desktop = ? AND created_at < ?", [.text(desktop.text), .integer(moment)])
+        try connection.execute("UPDATE inbox_desktop SET beyond = 0 WHERE desktop = ?", [.text(desktop.text)])
+    }
+
+    /// Once after opening: changes whose answer nobody waits for any more are uncertain.
+    ///
+    /// - Parameter queued: the commands that will be sent again.
+    package func recoverChanges(queued: Set<RequestID>) throws(StoreError) {
+        let changes = try connection.query("SELECT number, request FROM inbox_change") {
+            (row) throws(StoreError) in (try row.integer(0), try row.optionalText(1))
+        }
+        for (number, request) in changes {
+            let isKept = request.map { queued.contains(RequestID($0)) } ?? false
+            try step(number) { $0.restarted(isKept: isKept) }
+        }
+    }
+
+    /// Tells the changes of a desktop that are uncertain what a refresh has found.
+    ///
+    /// - Parameter run: only those whose rows it has all found, or taken out; `nil` = it has found everything.
+    func settle(_ desktop: PeerID, run: Int64?) throws(StoreError) {
+        let numbers = try connection.query(
+            """
+            SELECT number FROM inbox_change WHERE desktop = ?1 AND stage = 1 AND (?2 IS NULL OR NOT EXISTS (
+                SELECT 1 FROM inbox_touched JOIN inbox USING (row) WHERE change = number AND seen <> ?2))
+            """, [.text(desktop.text), .optional(run)]
+        ) { (row) throws(StoreError) in try row.integer(0) }
+        for number in numbers { try step(number) { $0.refreshed() } }
+    }
+
+    /// Takes rows out for good; those that the host has still to take are kept for it, and shown no more.
+    @discardableResult
+    func take(out condition: String, _ values: [Value]) throws(StoreError) -> Int {
+        let kept = try connection.execute(
+            "UPDATE inbox SET hidden = 2 WHERE \(condition) AND handed < 2 AND hidden < 2", values)
+        return try connection.execute("DELETE FROM inbox WHERE \(condition) AND handed = 2", values) + kept
+    }
+
+    // MARK: One step
+
+    @discardableResult
+    private func step(
+        _ number: Int64, _ event: (inout InboxChange) -> InboxChange.Step
+    ) throws(StoreError) -> Bool {
+        let stored = try connection.first(
+            "SELECT kind, stage, kept, desktop FROM inbox_change WHERE number = ?", [.integer(number)]
+        ) { (row) throws(StoreError) -> (InboxChange, PeerID)? in
+            guard let kind = InboxChange.Kind(rawValue: try row.integer(0)),
+                let stage = InboxChange.Stage(rawValue: try row.integer(1))
+            else { return nil }
+            return (InboxChange(kind, stage: stage, isKept: try row.flag(2)), PeerID(try row.text(3)))
+        }
+        guard case .some((var change, let desktop)?) = stored else { return false }
+        let step = event(&change)
+        switch step {
+        case .show:
+            try connection.execute(
+                "UPDATE inbox_change SET stage = ?, kept = ? WHERE number = ?",
+                [.integer(change.stage.rawValue), .flag(change.isKept), .integer(number)])
+            try show(number)
+            return true
+        case .apply: try apply(number, change.kind, desktop)
+        case .putBack: break
+        }
+        // Without effect first, so that its rows can still be found; then away.
+        try connection.execute("UPDATE inbox_change SET stage = 2 WHERE number = ?", [.integer(number)])
+        try show(number)
+        try connection.execute("DELETE FROM inbox_change WHERE number = ?", [.integer(number)])
+        return true
+    }
+
+    private func apply(_ number: Int64, _ kind: InboxChange.Kind, _ desktop: PeerID) throws(StoreError) {
+        if kind.marks {
+            try connection.execute(
+                """
+                UPDATE inbox SET said_read = 1, read_at = ifnull(
+                    read_at, (SELECT made_at FROM inbox_change WHERE number = ?1))
+                WHERE row IN (SELECT row FROM inbox_touched WHERE change = ?1)
+                """, [.integer(number)])
+        } else {
+            try take(out: "row IN (SELECT row FROM inbox_touched WHERE change = ?1)", [.integer(number)])
+        }
+        if kind.isOfAll {
+            try connection.execute("UPDATE inbox_desktop SET beyond = 0 WHERE desktop = ?", [.text(desktop.text)])
+        }
+    }
+
+    private func saidRead(
+        _ id: NotificationID, of desktop: PeerID, at moment: EpochMilliseconds
+    ) throws(StoreError) -> Bool {
+        try connection.execute(
+            "UPDATE inbox SET said_read = 1, read = 1, read_at = ifnull(read_at, ?) WHERE desktop = ? AND id = ?",
+            [.integer(moment), .text(desktop.text), .text(id.text)]) > 0
+    }
+
+    private func show(_ change: Int64) throws(StoreError) {
+        try show("row IN (SELECT row FROM inbox_touched WHERE change = ?)", .integer(change))
+    }
+
+    /// Brings rows to what ``InboxView`` says of them.
+    func show(_ condition: String, _ value: Value) throws(StoreError) {
+        let changes =
+            "SELECT 1 FROM inbox_touched AS t JOIN inbox_change AS c ON c.number = t.change WHERE t.row = inbox.row"
+        try connection.execute(
+            """
+            UPDATE inbox SET
+                read = said_read OR EXISTS (\(changes) AND c.stage = 0 AND c.kind IN (0, 1)),
+                read_at = CASE WHEN said_read OR EXISTS (\(changes) AND c.stage = 0 AND c.kind IN (0, 1)) THEN ifnull(
+                    read_at, (SELECT min(c.made_at) FROM inbox_touched AS t JOIN inbox_change AS c
+                        ON c.number = t.change WHERE t.row = inbox.row AND c.stage = 0 AND c.kind IN (0, 1))) END,
+                hidden = CASE hidden WHEN 2 THEN 2 ELSE EXISTS (\(changes) AND c.stage = 0 AND c.kind IN (2, 3)) END,
+                uncertain = EXISTS (\(changes) AND c.stage = 1)
+            WHERE \(condition)
+            """, [value])
+    }
+}

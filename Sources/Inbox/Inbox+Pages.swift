@@ -1,0 +1,152 @@
+package import JSON
+import Listing
+package import Notifications
+package import Store
+package import Wire
+
+extension Inbox {
+    /// A part of the inbox.
+    package struct Page: Sendable, Equatable {
+        package let items: [Item]
+        /// How many the same question matches in all.
+        package let total: Int64
+        /// Where the next page begins, as its `before`; `nil` on the last page.
+        package let next: String?
+    }
+
+    /// A row as hosts see it.
+    package struct Item: Sendable, Equatable {
+        package let desktop: PeerID
+        package let notification: Notification
+        /// The answer to a change was lost: it may be read or deleted on the desktop. The next refresh settles it.
+        package let isUncertain: Bool
+
+        /// As `bw_inbox_load` gives it.
+        package var json: JSONObject {
+            var object = notification.receivedData()
+            object["desktop"] = .string(desktop.text)
+            object["read"] = .bool(notification.read)
+            object["readAt"] = notification.readAt.map(JSONValue.integer)
+            if isUncertain { object["uncertain"] = true }
+            return object
+        }
+    }
+
+    /// Answers a question, over all desktops or about one; `nil` when its `before` names no row.
+    package func page(_ query: HistoryQuery, of desktop: PeerID?) throws(StoreError) -> Page? {
+        var cursor: HistoryCursor?
+        if let before = query.before {
+            cursor = HistoryCursor(before)
+            if cursor == nil { cursor = try place(of: before, desktop) }
+            guard cursor != nil else { return nil }
+        }
+        let words = query.query.flatMap(SearchText.expression)
+        if words != nil { try indexText() }
+        let total = Inbox.matching("count(*)", query, desktop, words)
+        var page = Inbox.matching("inbox.row", query, desktop, words)
+        if let cursor {
+            let rest = Inbox.condition(query.sort, after: cursor)
+            page.add(condition: rest.sql, rest.values)
+        }
+        page.add(" ORDER BY \(Inbox.order(query.sort)) LIMIT ? OFFSET ?")
+        // One more than asked for, to see whether there is one.
+        let rows = try connection.query(
+            page.sql, page.values + [.integer(query.limit &+ 1), .integer(query.offset)]
+        ) { (row) throws(StoreError) in try row.integer(0) }
+        var items: [Item] = []
+        var last: HistoryCursor?
+        for row in rows.prefix(Int(clamping: query.limit)) {
+            guard let item = try item(row) else { continue }
+            items.append(item)
+            last = HistoryCursor(item.notification, row: row)
+        }
+        return Page(
+            items: items, total: try connection.integer(total.sql, total.values),
+            next: rows.count > items.count ? last?.text : nil)
+    }
+
+    private func item(_ row: Int64) throws(StoreError) -> Item? {
+        try connection.first(
+            "SELECT desktop, uncertain, \(StoredNotification.columns) FROM inbox WHERE row = ?", [.integer(row)]
+        ) { (row) throws(StoreError) in
+            Item(
+                desktop: PeerID(try row.text(0)), notification: try StoredNotification.read(row, from: 2),
+                isUncertain: try row.flag(1))
+        }
+    }
+
+    private static func matching(
+        _ columns: String, _ query: HistoryQuery, _ desktop: PeerID?, _ words: String?
+    ) -> SQLText {
+        var text = SQLText("SELECT \(columns) FROM inbox")
+        // CROSS JOIN is SQLite's way to fix the order of the loops: first the index, then its rows.
+        if words != nil {
+            text = SQLText("SELECT \(columns) FROM inbox_text CROSS JOIN inbox ON inbox.row = inbox_text.rowid")
+        }
+        if let words { text.add(condition: "inbox_text MATCH ?", [.text(words)]) }
+        text.add(condition: "inbox.hidden = 0")
+        if let desktop { text.add(condition: "inbox.desktop = ?", [.text(desktop.text)]) }
+        if query.unreadOnly { text.add(condition: "inbox.read = 0") }
+        if let source = query.source { text.add(condition: "inbox.source = ?", [.text(source.rawValue)]) }
+        if let priority = query.priority { text.add(condition: "inbox.priority = ?", [.integer(priority.rawValue)]) }
+        if let since = query.since { text.add(condition: "inbox.created_at >= ?", [.integer(since)]) }
+        if let until = query.until { text.add(condition: "inbox.created_at <= ?", [.integer(until)]) }
+        return text
+    }
+
+    private static func order(_ sort: HistoryQuery.Sort) -> String {
+        switch sort {
+        case .newest: "inbox.created_at DESC, inbox.row DESC"
+        case .oldest: "inbox.created_at, inbox.row"
+        case .priority: "inbox.priority DESC, inbox.created_at DESC, inbox.row DESC"
+        case .unread: "inbox.read, inbox.created_at DESC, inbox.row DESC"
+        }
+    }
+
+    /// Rows after a place in that order.
+    private static func condition(_ sort: HistoryQuery.Sort, after cursor: HistoryCursor) -> SQLText {
+        let moment = Value.integer(cursor.createdAt)
+        let row = Value.integer(cursor.row)
+        let older = "(inbox.created_at, inbox.row) < (?, ?)"
+        switch sort {
+        case .newest: return SQLText(older, [moment, row])
+        case .oldest: return SQLText("(inbox.created_at, inbox.row) > (?, ?)", [moment, row])
+        case .priority:
+            return SQLText(
+                "(inbox.priority < ? OR inbox.priority = ? AND \(older))",
+                [.integer(cursor.priority), .integer(cursor.priority), moment, row])
+        case .unread:
+            return SQLText(
+                "(inbox.read > ? OR inbox.read = ? AND \(older))",
+                [.flag(cursor.read), .flag(cursor.read), moment, row])
+        }
+    }
+
+    private func place(of id: String, _ desktop: PeerID?) throws(StoreError) -> HistoryCursor? {
+        try connection.first(
+            """
+            SELECT row, \(StoredNotification.columns) FROM inbox
+            WHERE id = ?1 AND (?2 IS NULL OR desktop = ?2) ORDER BY created_at DESC LIMIT 1
+            """, [.text(id), .optional(desktop?.text)]
+        ) { (row) throws(StoreError) in
+            HistoryCursor(try StoredNotification.read(row, from: 1), row: try row.integer(0))
+        }
+    }
+
+    /// Brings the index of the text up to date. Triggers keep what was indexed and is no more (``Inbox/migrations``).
+    private func indexText() throws(StoreError) {
+        try connection.execute(
+            """
+            INSERT INTO inbox_text(inbox_text, rowid, title, body, search)
+                SELECT 'delete', row, title, body, search FROM inbox_gone
+            """)
+        try connection.execute(
+            """
+            INSERT INTO inbox_text(rowid, title, body, search) SELECT row, title, body, search FROM inbox
+                WHERE row IN (SELECT row FROM inbox_gone) OR row > (SELECT through FROM inbox_indexed) ORDER BY row
+            """)
+        try connection.execute("DELETE FROM inbox_gone")
+        try connection.execute(
+            "UPDATE inbox_indexed SET through = max(through, ifnull((SELECT max(row) FROM inbox), 0))")
+    }
+}
