@@ -105,7 +105,7 @@ targets += [
 // MARK: Tests mirror Sources
 
 targets += [
-    .testTarget(name: "JSONTests", dependencies: ["JSON"]),
+    .testTarget(name: "JSONTests", dependencies: ["JSON", "CJansson"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "JSON"]),
     .testTarget(name: "IdentityTests", dependencies: ["Identity", "CSodium"]),
     .testTarget(name: "StoreTests", dependencies: ["Store"]),
