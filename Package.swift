@@ -168,8 +168,11 @@ for target in targets where target.type == .regular {
         .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"]))
 }
 
-// The library has a size to keep: speed is what the rooms need that see every frame and every byte of JSON, and no other.
-let fast: Set<String> = ["JSON", "Transport", "Relay"]
+// The library has a size to keep: what every push passes through is compiled for speed, everything else for size.
+let fast: Set<String> = [
+    "JSON", "Wire", "Identity", "Sealing", "Signalling", "Transport", "Relay", "Store", "Notifications", "Commands",
+    "Device", "Desktop", "CABI",
+]
 let inC: Set<String> = ["CSystemd", "CCurl", "CZBar", "CImages"]
 for target in targets where target.type == .regular && !fast.contains(target.name) && !inC.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
