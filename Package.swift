@@ -113,7 +113,7 @@ targets += [
 // MARK: Tests mirror Sources
 
 targets += [
-    .testTarget(name: "JSONTests", dependencies: ["JSON"]),
+    .testTarget(name: "JSONTests", dependencies: ["JSON", "CJansson"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "JSON"]),
     .testTarget(name: "IdentityTests", dependencies: ["Identity", "CSodium"]),
     .testTarget(name: "StoreTests", dependencies: ["Store"]),
@@ -182,8 +182,11 @@ for target in targets where target.type == .regular {
         .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"]))
 }
 
-// The library has a size to keep: speed is what the rooms need that see every frame and every byte of JSON, and no other.
-let fast: Set<String> = ["JSON", "Transport", "Relay"]
+// What every push passes through is compiled for speed, everything else for size.
+let fast: Set<String> = [
+    "JSON", "Wire", "Identity", "Sealing", "Signalling", "Transport", "Relay", "Store", "Notifications", "Listing",
+    "Delivery", "Inbox", "History", "Commands", "Peering", "Device", "Desktop", "CABI",
+]
 for target in targets where target.type == .regular && !fast.contains(target.name) && target.name != "COnDemand" {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }

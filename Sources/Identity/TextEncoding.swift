@@ -33,7 +33,9 @@ package enum TextEncoding: Sendable {
     package func decode(_ text: String) -> [UInt8]? {
         var text = text
         return text.withUTF8 { utf8 in
-            utf8.withMemoryRebound(to: CChar.self) { characters -> [UInt8]? in
+            // libsodium 1.0.18 takes what is not ASCII for a character of its alphabet.
+            if utf8.contains(where: { $0 >= 0x80 }) { return nil }
+            return utf8.withMemoryRebound(to: CChar.self) { characters -> [UInt8]? in
                 guard let base = characters.baseAddress, !characters.isEmpty else { return [] }
                 var status: CInt = -1
                 let bytes = [UInt8](unsafeUninitializedCapacity: characters.count) { buffer, initialized in

@@ -20,7 +20,10 @@ package struct JSONObject: Sendable, Equatable {
 
     /// The member's value. Setting `nil` removes the member, setting a new key appends it.
     package subscript(key: String) -> JSONValue? {
-        get { members.first { $0.key == key }?.value }
+        get {
+            for index in members.indices where members[index].key == key { return members[index].value }
+            return nil
+        }
         set {
             guard let index = members.firstIndex(where: { $0.key == key }) else {
                 if let newValue { members.append(Member(key: key, value: newValue)) }
@@ -42,8 +45,11 @@ package struct JSONObject: Sendable, Equatable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    package init(dictionaryLiteral elements: (String, JSONValue?)...) {
+    package init(dictionaryLiteral elements: (String, JSONValue?)...) { self.init(elements) }
+
+    init(_ elements: [(String, JSONValue?)]) {
         self.init()
+        members.reserveCapacity(elements.count)
         for (key, value) in elements { self[key] = value }
     }
 }

@@ -6,6 +6,15 @@ extension JSONValue {
     /// Refused with a named ``JSONError``: text that is cut or not UTF-8, keys that stand twice in one object, nesting
     /// deeper than `depth`, numbers out of range, and anything after the value. A NUL inside a string is kept.
     package init(parsing bytes: UnsafeRawBufferPointer, depth: Int = depthLimit) throws(JSONError) {
+        if let value = JSONReader.read(bytes, depth: depth) {
+            self = value
+        } else {
+            try self.init(jansson: bytes, depth: depth)
+        }
+    }
+
+    /// The same by jansson, which decides what is JSON and names the errors.
+    init(jansson bytes: UnsafeRawBufferPointer, depth: Int) throws(JSONError) {
         guard let base = bytes.baseAddress, !bytes.isEmpty else {
             throw JSONError(.empty, "no JSON: the text is empty")
         }

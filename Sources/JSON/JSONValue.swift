@@ -77,8 +77,6 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 
     /// A member whose value is a Swift `nil` is left out; write `.null` for a JSON null.
     package init(dictionaryLiteral elements: (String, JSONValue?)...) {
-        var object = JSONObject()
-        for (key, value) in elements { object[key] = value }
-        self = .object(object)
+        self = .object(JSONObject(elements))
     }
 }

@@ -121,16 +121,23 @@ extension ReplayWindow {
 
     /// For the store: at most 1,057 bytes.
     package var bytes: [UInt8] {
-        var bytes = [Self.form]
-        bytes.reserveCapacity(1 + epochs.count * Self.epochByteCount)
-        for epoch in epochs {
-            for word in [UInt64(bitPattern: epoch.number), UInt64(bitPattern: epoch.highest)] + epoch.bits {
-                for shift in stride(from: UInt64(56), through: 0, by: -8) {
-                    bytes.append(UInt8(truncatingIfNeeded: word >> shift))
-                }
+        let count = 1 + epochs.count * Self.epochByteCount
+        return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            let target = UnsafeMutableRawBufferPointer(buffer)
+            target[0] = Self.form
+            var place = 1
+            for epoch in epochs {
+                place = Self.store(UInt64(bitPattern: epoch.number), into: target, at: place)
+                place = Self.store(UInt64(bitPattern: epoch.highest), into: target, at: place)
+                for word in epoch.bits { place = Self.store(word, into: target, at: place) }
             }
+            initialized = place
         }
-        return bytes
+    }
+
+    private static func store(_ word: UInt64, into target: UnsafeMutableRawBufferPointer, at place: Int) -> Int {
+        target.storeBytes(of: word.bigEndian, toByteOffset: place, as: UInt64.self)
+        return place + 8
     }
 
     /// What ``bytes`` gave; `nil` for anything else.
@@ -138,12 +145,11 @@ extension ReplayWindow {
         guard bytes.first == Self.form, (bytes.count - 1).isMultiple(of: Self.epochByteCount),
             bytes.count <= 1 + 2 * Self.epochByteCount
         else { return nil }
-        var rest = bytes.dropFirst()
-        while !rest.isEmpty {
-            var words: [UInt64] = []
-            for _ in 0..<(Self.epochByteCount / 8) {
-                words.append(rest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
-                rest = rest.dropFirst(8)
+        for first in stride(from: 1, to: bytes.count, by: Self.epochByteCount) {
+            let words = bytes.withUnsafeBytes { bytes in
+                (0..<Self.epochByteCount / 8).map {
+                    UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: first + 8 * $0, as: UInt64.self))
+                }
             }
             let epoch = Epoch(
                 number: Int64(bitPattern: words[0]), highest: Int64(bitPattern: words[1]), bits: Array(words[2...]))

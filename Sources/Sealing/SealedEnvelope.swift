@@ -33,7 +33,7 @@ package struct SealedEnvelope: Sendable, Equatable {
         else { throw SealError(.malformed, "a seal's nonce is not 24 bytes in base64url") }
         let limit = (Self.plaintextLimit + Box.overhead) / 3 * 4 + 4
         guard let boxText = fields["box"]?.string, boxText.utf8.count <= limit,
-            let box = TextEncoding.base64url.decode(boxText), box.count > Box.overhead
+            let box = PublicBase64URL.decode(boxText), box.count > Box.overhead
         else { throw SealError(.malformed, "a seal's box is missing, too long, or not base64url") }
         self.init(nonce: nonce, box: box)
     }
@@ -44,7 +44,7 @@ package struct SealedEnvelope: Sendable, Equatable {
             "type": .string(Self.type),
             "payload": [
                 "v": .integer(Self.version), "nonce": .string(TextEncoding.base64url.encode(nonce)),
-                "box": .string(TextEncoding.base64url.encode(box)),
+                "box": .string(PublicBase64URL.encode(box)),
             ],
         ]
     }

@@ -43,6 +43,6 @@ struct SealedPlaintext: Sendable, Equatable {
             "from": .string(from.text), "to": .string(to.text), "epoch": .integer(epoch), "seq": .integer(seq),
             "timestamp": timestamp.map(JSONValue.integer), "body": .object(body),
         ]
-        return Array(object.serialized().utf8)
+        return object.serializedBytes()
     }
 }

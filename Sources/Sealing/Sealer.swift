@@ -140,11 +140,17 @@ package final class Sealer {
     @discardableResult
     private func touch<T>(_ peer: PeerID, _ change: (inout Peer) -> T) -> T {
         uses &+= 1
-        var entry = peers[peer] ?? Peer(nextSeq: firstSeq, isKept: false, use: uses)
-        entry.use = uses
-        let result = change(&entry)
-        peers[peer] = entry
-        if !entry.isKept { evictGuests() }
+        // In place: a copy of an entry would be one of its window as well.
+        guard let index = peers.index(forKey: peer) else {
+            var entry = Peer(nextSeq: firstSeq, isKept: false, use: uses)
+            let result = change(&entry)
+            peers[peer] = entry
+            if !entry.isKept { evictGuests() }
+            return result
+        }
+        peers.values[index].use = uses
+        let result = change(&peers.values[index])
+        if !peers.values[index].isKept { evictGuests() }
         return result
     }
 

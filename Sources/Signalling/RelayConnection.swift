@@ -138,9 +138,9 @@ extension RelayConnection {
     private func send(_ frame: SignallingFrame) -> SendResult {
         guard state.isOnline, machine.connectionState.isOnline, let webSocket, webSocket.isOpen else { return .offline }
         guard webSocket.unsentBytes <= Self.maximumUnsent else { return .congested }
-        let text = frame.json.serialized()
-        guard text.utf8.count <= Self.maximumFrame else { return .tooLarge }
-        return webSocket.send(text) ? .written : .offline
+        let text = frame.json.serializedBytes()
+        guard text.count <= Self.maximumFrame else { return .tooLarge }
+        return text.withUnsafeBytes { webSocket.send($0) } ? .written : .offline
     }
 }
 

@@ -37,6 +37,14 @@ import Testing
         #expect(TextEncoding.base64.decode(text) == nil)
     }
 
+    @Test("letters beyond ASCII are of no encoding")
+    func beyondASCII() {
+        for text in ["A\u{FFFD}", "\u{FFFD}A", "AA\u{E9}", "\u{FF}\u{FF}"] {
+            for encoding in [TextEncoding.base64, .base64url, .hex] { #expect(encoding.decode(text) == nil) }
+            #expect(PublicBase64URL.decode(text) == nil)
+        }
+    }
+
     @Test("hex is read in either case, and in whole bytes only")
     func hex() {
         #expect(TextEncoding.hex.decode("00fFAb") == [0, 0xff, 0xab])
