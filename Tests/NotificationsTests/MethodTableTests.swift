@@ -139,3 +139,7 @@ extension NotificationMethod {
         short.map { $0.isUppercase ? "_" + $0.lowercased() : String($0) }.joined()
     }
 }
+
+extension ResultMember {
+    fileprivate var isOptional: Bool { if case .leftOut = absent { true } else { false } }
+}

@@ -66,8 +66,6 @@ package struct ResultMember: Sendable {
         self.refused = refused
     }
 
-    package var isOptional: Bool { if case .leftOut = absent { true } else { false } }
-
     /// Refusals are read under the names of the table only.
     var unaliased: ResultMember { ResultMember(name, kind: kind, absent: absent, refused: refused) }
 }
