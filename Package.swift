@@ -45,12 +45,12 @@ targets += [
     // The pending-call table: ids, deadlines, resending; what the answering side remembers of its answers.
     .target(name: "Commands", dependencies: ["Wire", "JSON", "Identity", "Store"]),
     // Commands that wait for a connection.
-    .target(name: "OfflineQueue", dependencies: ["Wire", "JSON", "Store"]),
+    .target(name: "OfflineQueue", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
     // Local time: what the clock on the wall says, times of day, quiet hours, dates that match.
     .target(name: "Calendar", dependencies: ["Wire"]),
     // What may be fetched: https addresses, IP addresses, and which of these are public. Pure.
     .target(name: "Addresses"),
-    // The eleven notification.* methods and the values that they carry.
+    // The notification.* methods, one row for each, and the values that they carry.
     .target(name: "Notifications", dependencies: ["Calendar", "Wire", "JSON"]),
     // How notifications lie in a table, on both sides: columns, cursors, search text.
     .target(name: "Listing", dependencies: ["Notifications", "Wire", "JSON", "Store"]),

@@ -280,9 +280,24 @@ BW_API bw_status bw_pairing_clear(bw_device *device);
  * much came at once (detail: "code" -32010). BW_E_UNSUPPORTED of a desktop without such methods is remembered until the
  * next connection.
  *
- * Five methods can wait: markAsRead, markAllAsRead, delete, clearAll, updateSettings. Where the others give
+ * Some methods can wait: markAsRead, markAllAsRead, delete, clearAll, updateSettings. Where the others give
  * BW_E_OFFLINE these give BW_QUEUED, and {"queued":true,"id"} as their result: see "Queue".
  * ============================================================================================================= */
+
+/* The methods, for programs that handle them alike: calls X(name, method) for each, where bw_notification_<name>() and
+ * bw_notification_<name>_async() send "notification.<method>". The list grows with the library. Since 0.1. */
+#define BW_NOTIFICATION_METHODS(X)                                                                                     \
+    X(send, send)                                                                                                      \
+    X(send_to_mobile, sendToMobile)                                                                                    \
+    X(broadcast, broadcast)                                                                                            \
+    X(get_history, getHistory)                                                                                         \
+    X(mark_as_read, markAsRead)                                                                                        \
+    X(mark_all_as_read, markAllAsRead)                                                                                 \
+    X(delete, delete)                                                                                                  \
+    X(clear_all, clearAll)                                                                                             \
+    X(get_unread_count, getUnreadCount)                                                                                \
+    X(get_settings, getSettings)                                                                                       \
+    X(update_settings, updateSettings)
 
 /* notification.send: shows a notification on the desktop, which keeps it and pushes it to its devices.
  * {"title" (1 to 1024 bytes), "body" (at most 65536 bytes), "icon"?, "priority"?: "low"|"normal"|"high"|"urgent",
@@ -906,7 +921,7 @@ BW_API bw_status bw_desktop_notify_async(bw_desktop *desktop, const char *params
 /* The desktop's history: parameters and result of notification.getHistory. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_history(bw_desktop *desktop, const char *params_json, char **result_json);
 
-/* One of the eleven methods ("notification.markAllAsRead", "notification.updateSettings", …) for the desktop's own
+/* One of the methods above ("notification.markAllAsRead", "notification.updateSettings", …) for the desktop's own
  * user, who may do everything: parameters and result as above under "Methods"; devices hear of what changes.
  * "sendToMobile" needs a "deviceId". Errors: BW_E_INVALID, BW_E_UNSUPPORTED (method), BW_E_NOT_FOUND, BW_E_STORE,
  * BW_E_TIMEOUT (carried out; who was reached is not known in time). Since 0.1. */

@@ -209,8 +209,8 @@ static inline bw_status bwj_inbox_load(bw_device *device, const json_t *params, 
 /* ================================================================================================================
  * Methods
  *
- * The eleven, with the parameters and results that bellwire.h names, and any other. With BW_QUEUED the result is
- * {"queued":true,"id"}.
+ * Those of bellwire.h, with the parameters and results that are named there, and any other. With BW_QUEUED the result
+ * is {"queued":true,"id"}.
  * ============================================================================================================= */
 
 typedef bw_status (*bwj_method_)(bw_device *device, const char *desktop, const char *params_json, int32_t timeout_ms,
@@ -240,143 +240,28 @@ static inline bw_status bwj_call_async_(bwj_method_async_ method, bw_device *dev
     return status;
 }
 
-/* notification.send: {"title","body","icon"?,"priority"?,"respectQuietHours"?}. */
-static inline bw_status bwj_notification_send(bw_device *device, const char *desktop, const json_t *params,
-                                              int32_t timeout_ms, json_t **result) {
-    return bwj_call_(bw_notification_send, device, desktop, params, timeout_ms, result);
-}
-static inline bw_status bwj_notification_send_async(bw_device *device, const char *desktop, const json_t *params,
-                                                    int32_t timeout_ms, bwj_completion completion, void *user_data,
-                                                    bw_destroy destroy) {
-    return bwj_call_async_(bw_notification_send_async, device, desktop, params, timeout_ms, completion, user_data,
-                           destroy);
-}
-
-/* notification.sendToMobile: {"title","body","deviceId"?,"data"?}. */
-static inline bw_status bwj_notification_send_to_mobile(bw_device *device, const char *desktop, const json_t *params,
-                                                        int32_t timeout_ms, json_t **result) {
-    return bwj_call_(bw_notification_send_to_mobile, device, desktop, params, timeout_ms, result);
-}
-static inline bw_status bwj_notification_send_to_mobile_async(bw_device *device, const char *desktop,
-                                                              const json_t *params, int32_t timeout_ms,
-                                                              bwj_completion completion, void *user_data,
-                                                              bw_destroy destroy) {
-    return bwj_call_async_(bw_notification_send_to_mobile_async, device, desktop, params, timeout_ms, completion,
-                           user_data, destroy);
-}
-
-/* notification.broadcast: {"title","body"}. */
-static inline bw_status bwj_notification_broadcast(bw_device *device, const char *desktop, const json_t *params,
-                                                   int32_t timeout_ms, json_t **result) {
-    return bwj_call_(bw_notification_broadcast, device, desktop, params, timeout_ms, result);
-}
-static inline bw_status bwj_notification_broadcast_async(bw_device *device, const char *desktop, const json_t *params,
-                                                         int32_t timeout_ms, bwj_completion completion, void *user_data,
-                                                         bw_destroy destroy) {
-    return bwj_call_async_(bw_notification_broadcast_async, device, desktop, params, timeout_ms, completion, user_data,
-                           destroy);
-}
-
-/* notification.getHistory: {"limit"?,"offset"?,"unreadOnly"?,…}. */
-static inline bw_status bwj_notification_get_history(bw_device *device, const char *desktop, const json_t *params,
-                                                     int32_t timeout_ms, json_t **result) {
-    return bwj_call_(bw_notification_get_history, device, desktop, params, timeout_ms, result);
-}
-static inline bw_status bwj_notification_get_history_async(bw_device *device, const char *desktop, const json_t *params,
-                                                           int32_t timeout_ms, bwj_completion completion,
-                                                           void *user_data, bw_destroy destroy) {
-    return bwj_call_async_(bw_notification_get_history_async, device, desktop, params, timeout_ms, completion,
-                           user_data, destroy);
-}
-
-/* notification.markAsRead: {"notificationId"}. Can wait: BW_QUEUED. */
-static inline bw_status bwj_notification_mark_as_read(bw_device *device, const char *desktop, const json_t *params,
-                                                      int32_t timeout_ms, json_t **result) {
-    return bwj_call_(bw_notification_mark_as_read, device, desktop, params, timeout_ms, result);
-}
-static inline bw_status bwj_notification_mark_as_read_async(bw_device *device, const char *desktop,
-                                                            const json_t *params, int32_t timeout_ms,
-                                                            bwj_completion completion, void *user_data,
-                                                            bw_destroy destroy) {
-    return bwj_call_async_(bw_notification_mark_as_read_async, device, desktop, params, timeout_ms, completion,
-                           user_data, destroy);
-}
-
-/* notification.markAllAsRead: no parameters. Can wait: BW_QUEUED. */
-static inline bw_status bwj_notification_mark_all_as_read(bw_device *device, const char *desktop, const json_t *params,
-                                                          int32_t timeout_ms, json_t **result) {
-    return bwj_call_(bw_notification_mark_all_as_read, device, desktop, params, timeout_ms, result);
-}
-static inline bw_status bwj_notification_mark_all_as_read_async(bw_device *device, const char *desktop,
-                                                                const json_t *params, int32_t timeout_ms,
-                                                                bwj_completion completion, void *user_data,
-                                                                bw_destroy destroy) {
-    return bwj_call_async_(bw_notification_mark_all_as_read_async, device, desktop, params, timeout_ms, completion,
-                           user_data, destroy);
-}
-
-/* notification.delete: {"notificationId"}. Can wait: BW_QUEUED. */
-static inline bw_status bwj_notification_delete(bw_device *device, const char *desktop, const json_t *params,
-                                                int32_t timeout_ms, json_t **result) {
-    return bwj_call_(bw_notification_delete, device, desktop, params, timeout_ms, result);
-}
-static inline bw_status bwj_notification_delete_async(bw_device *device, const char *desktop, const json_t *params,
-                                                      int32_t timeout_ms, bwj_completion completion, void *user_data,
-                                                      bw_destroy destroy) {
-    return bwj_call_async_(bw_notification_delete_async, device, desktop, params, timeout_ms, completion, user_data,
-                           destroy);
-}
-
-/* notification.clearAll: no parameters. Can wait: BW_QUEUED. */
-static inline bw_status bwj_notification_clear_all(bw_device *device, const char *desktop, const json_t *params,
-                                                   int32_t timeout_ms, json_t **result) {
-    return bwj_call_(bw_notification_clear_all, device, desktop, params, timeout_ms, result);
-}
-static inline bw_status bwj_notification_clear_all_async(bw_device *device, const char *desktop, const json_t *params,
-                                                         int32_t timeout_ms, bwj_completion completion, void *user_data,
-                                                         bw_destroy destroy) {
-    return bwj_call_async_(bw_notification_clear_all_async, device, desktop, params, timeout_ms, completion, user_data,
-                           destroy);
-}
-
-/* notification.getUnreadCount: no parameters. */
-static inline bw_status bwj_notification_get_unread_count(bw_device *device, const char *desktop, const json_t *params,
-                                                          int32_t timeout_ms, json_t **result) {
-    return bwj_call_(bw_notification_get_unread_count, device, desktop, params, timeout_ms, result);
-}
-static inline bw_status bwj_notification_get_unread_count_async(bw_device *device, const char *desktop,
-                                                                const json_t *params, int32_t timeout_ms,
-                                                                bwj_completion completion, void *user_data,
-                                                                bw_destroy destroy) {
-    return bwj_call_async_(bw_notification_get_unread_count_async, device, desktop, params, timeout_ms, completion,
-                           user_data, destroy);
-}
-
-/* notification.getSettings: no parameters. */
-static inline bw_status bwj_notification_get_settings(bw_device *device, const char *desktop, const json_t *params,
-                                                      int32_t timeout_ms, json_t **result) {
-    return bwj_call_(bw_notification_get_settings, device, desktop, params, timeout_ms, result);
-}
-static inline bw_status bwj_notification_get_settings_async(bw_device *device, const char *desktop,
-                                                            const json_t *params, int32_t timeout_ms,
-                                                            bwj_completion completion, void *user_data,
-                                                            bw_destroy destroy) {
-    return bwj_call_async_(bw_notification_get_settings_async, device, desktop, params, timeout_ms, completion,
-                           user_data, destroy);
-}
-
-/* notification.updateSettings: any of the fields of getSettings. Can wait: BW_QUEUED. */
-static inline bw_status bwj_notification_update_settings(bw_device *device, const char *desktop, const json_t *params,
-                                                         int32_t timeout_ms, json_t **result) {
-    return bwj_call_(bw_notification_update_settings, device, desktop, params, timeout_ms, result);
-}
-static inline bw_status bwj_notification_update_settings_async(bw_device *device, const char *desktop,
-                                                               const json_t *params, int32_t timeout_ms,
-                                                               bwj_completion completion, void *user_data,
-                                                               bw_destroy destroy) {
-    return bwj_call_async_(bw_notification_update_settings_async, device, desktop, params, timeout_ms, completion,
-                           user_data, destroy);
-}
+/* bwj_notification_<name>() and bwj_notification_<name>_async(), each as the function of bellwire.h without the j:
+ *
+ *   bw_status bwj_notification_send(bw_device *device, const char *desktop, const json_t *params, int32_t timeout_ms,
+ *                                   json_t **result);
+ *   bw_status bwj_notification_send_async(bw_device *device, const char *desktop, const json_t *params,
+ *                                         int32_t timeout_ms, bwj_completion completion, void *user_data,
+ *                                         bw_destroy destroy);
+ */
+#define BWJ_METHOD_(name, method)                                                                                      \
+    static inline bw_status bwj_notification_##name(bw_device *device, const char *desktop, const json_t *params,      \
+                                                    int32_t timeout_ms, json_t **result) {                             \
+        return bwj_call_(bw_notification_##name, device, desktop, params, timeout_ms, result);                         \
+    }                                                                                                                  \
+    static inline bw_status bwj_notification_##name##_async(bw_device *device, const char *desktop,                    \
+                                                            const json_t *params, int32_t timeout_ms,                  \
+                                                            bwj_completion completion, void *user_data,                \
+                                                            bw_destroy destroy) {                                      \
+        return bwj_call_async_(bw_notification_##name##_async, device, desktop, params, timeout_ms, completion,        \
+                               user_data, destroy);                                                                    \
+    }
+BW_NOTIFICATION_METHODS(BWJ_METHOD_)
+#undef BWJ_METHOD_
 
 /* bw_device_invoke(): any other method of the desktop's. params and *result are of any kind. */
 static inline bw_status bwj_device_invoke(bw_device *device, const char *desktop, const char *method,
@@ -470,7 +355,7 @@ static inline bw_status bwj_desktop_history(bw_desktop *desktop, const json_t *p
     return bwj_take(status, &json, page);
 }
 
-/* bw_desktop_invoke(): one of the eleven methods, for the desktop's own user. */
+/* bw_desktop_invoke(): a notification method, for the desktop's own user. */
 static inline bw_status bwj_desktop_invoke(bw_desktop *desktop, const char *method, const json_t *params,
                                            int32_t timeout_ms, json_t **result) {
     char *json = NULL, *text = bwj_text(params);

@@ -46,77 +46,22 @@ public func bw_inbox_settings(
 public func bw_inbox_refresh(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
-) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DeviceEndpoint.find(device)
-        let desktop = try optionalText(desktop, "desktop")
-        let timeout = try timeout(timeout_ms)
-        let result = try endpoint.queue.call { endpoint.role.refresh(desktop, timeout: timeout, then: $0) }
-        if let result_json { try give(result, to: result_json) }
-    }
-}
+) -> bw_status { ask(device, desktop, timeout_ms, result_json) { .refresh } }
 
 @_cdecl("bw_inbox_refresh_async") @implementation
 public func bw_inbox_refresh_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ completion: bw_completion?,
     _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
-) -> bw_status {
-    let userData = UserData(user_data, destroy)
-    return entry { () throws(HostError) in
-        let endpoint = try DeviceEndpoint.find(device)
-        let desktop = try optionalText(desktop, "desktop")
-        let timeout = try timeout(timeout_ms)
-        let completion = try CABI.completion(completion, userData)
-        try endpoint.queue.call(completion) { endpoint.role.refresh(desktop, timeout: timeout, then: $0) }
-    }
-}
+) -> bw_status { ask(device, desktop, timeout_ms, completion, user_data, destroy) { .refresh } }
 
 // MARK: Changes
-
-/// Makes a change and waits for what the desktop says.
-private func change(
-    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32,
-    _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
-    _ request: () throws(HostError) -> Device.InboxRequest
-) -> bw_status {
-    statusEntry { () throws(HostError) in
-        let endpoint = try DeviceEndpoint.find(device)
-        let desktop = try optionalText(desktop, "desktop")
-        let timeout = try timeout(timeout_ms)
-        let request = try request()
-        let answer = try endpoint.queue.answer { end in
-            endpoint.role.change(request, desktop: desktop, timeout: timeout) { end($0.map { Answer($0) }) }
-        }
-        if let result_json { try give(answer.json, to: result_json) }
-        return answer.status
-    }
-}
-
-/// Makes a change; what the desktop says goes to a completion.
-private func change(
-    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ completion: bw_completion?,
-    _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?,
-    _ request: () throws(HostError) -> Device.InboxRequest
-) -> bw_status {
-    let userData = UserData(user_data, destroy)
-    return entry { () throws(HostError) in
-        let endpoint = try DeviceEndpoint.find(device)
-        let desktop = try optionalText(desktop, "desktop")
-        let timeout = try timeout(timeout_ms)
-        let request = try request()
-        let completion = try CABI.completion(completion, userData)
-        try endpoint.queue.answer(completion) { end in
-            endpoint.role.change(request, desktop: desktop, timeout: timeout) { end($0.map { Answer($0) }) }
-        }
-    }
-}
 
 @_cdecl("bw_inbox_mark_read") @implementation
 public func bw_inbox_mark_read(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ id: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    change(device, desktop, timeout_ms, result_json) { () throws(HostError) in try .markRead(try text(id, "id")) }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in .change(try .markRead(try text(id, "id"))) }
 }
 
 @_cdecl("bw_inbox_mark_read_async") @implementation
@@ -124,8 +69,8 @@ public func bw_inbox_mark_read_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ id: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    change(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
-        try .markRead(try text(id, "id"))
+    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+        .change(try .markRead(try text(id, "id")))
     }
 }
 
@@ -134,7 +79,7 @@ public func bw_inbox_mark_all_read(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    change(device, desktop, timeout_ms, result_json) { () throws(HostError) in try .markAllRead() }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in .change(try .markAllRead()) }
 }
 
 @_cdecl("bw_inbox_mark_all_read_async") @implementation
@@ -142,7 +87,9 @@ public func bw_inbox_mark_all_read_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ completion: bw_completion?,
     _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    change(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in try .markAllRead() }
+    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+        .change(try .markAllRead())
+    }
 }
 
 @_cdecl("bw_inbox_delete") @implementation
@@ -150,7 +97,7 @@ public func bw_inbox_delete(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ id: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    change(device, desktop, timeout_ms, result_json) { () throws(HostError) in try .delete(try text(id, "id")) }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in .change(try .delete(try text(id, "id"))) }
 }
 
 @_cdecl("bw_inbox_delete_async") @implementation
@@ -158,8 +105,8 @@ public func bw_inbox_delete_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ id: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    change(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
-        try .delete(try text(id, "id"))
+    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+        .change(try .delete(try text(id, "id")))
     }
 }
 
@@ -168,7 +115,7 @@ public func bw_inbox_clear(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    change(device, desktop, timeout_ms, result_json) { () throws(HostError) in try .clear() }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in .change(try .clear()) }
 }
 
 @_cdecl("bw_inbox_clear_async") @implementation
@@ -176,5 +123,5 @@ public func bw_inbox_clear_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ completion: bw_completion?,
     _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    change(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in try .clear() }
+    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in .change(try .clear()) }
 }

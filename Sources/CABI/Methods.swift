@@ -6,56 +6,18 @@ import Notifications
 
 // bellwire.h, "Methods".
 
-/// Sends a command and waits for its result.
-private func invoke(
-    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32,
-    _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
-    _ command: () throws(HostError) -> Device.Command
-) -> bw_status {
-    statusEntry { () throws(HostError) in
-        let endpoint = try DeviceEndpoint.find(device)
-        let desktop = try optionalText(desktop, "desktop")
-        let timeout = try timeout(timeout_ms)
-        let command = try command()
-        let answer = try endpoint.queue.answer { end in
-            endpoint.role.invoke(command, desktop: desktop, timeout: timeout) { end($0.map { Answer($0) }) }
-        }
-        if let result_json { try give(answer.json, to: result_json) }
-        return answer.status
-    }
-}
-
-/// Sends a command whose result goes to a completion.
-private func invoke(
-    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ completion: bw_completion?,
-    _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?,
-    _ command: () throws(HostError) -> Device.Command
-) -> bw_status {
-    let userData = UserData(user_data, destroy)
-    return entry { () throws(HostError) in
-        let endpoint = try DeviceEndpoint.find(device)
-        let desktop = try optionalText(desktop, "desktop")
-        let timeout = try timeout(timeout_ms)
-        let command = try command()
-        let completion = try CABI.completion(completion, userData)
-        try endpoint.queue.answer(completion) { end in
-            endpoint.role.invoke(command, desktop: desktop, timeout: timeout) { end($0.map { Answer($0) }) }
-        }
-    }
-}
-
-/// One of the notification methods, its parameters checked.
+/// A notification method, its parameters checked.
 private func command(
     _ method: NotificationMethod, _ params_json: UnsafePointer<CChar>?
-) throws(HostError) -> Device.Command {
-    try Device.Command(method, params: try optionalText(params_json, "params_json"))
+) throws(HostError) -> DesktopRequest {
+    .command(try Device.Command(method, params: try optionalText(params_json, "params_json")))
 }
 
 /// Any other method.
 private func command(
     _ method: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?
-) throws(HostError) -> Device.Command {
-    try Device.Command(try text(method, "method"), params: try optionalText(params_json, "params_json"))
+) throws(HostError) -> DesktopRequest {
+    .command(try Device.Command(try text(method, "method"), params: try optionalText(params_json, "params_json")))
 }
 
 @_cdecl("bw_notification_send") @implementation
@@ -63,7 +25,7 @@ public func bw_notification_send(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.send, params_json) }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.send, params_json) }
 }
 
 @_cdecl("bw_notification_send_async") @implementation
@@ -71,7 +33,7 @@ public func bw_notification_send_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
         try command(.send, params_json)
     }
 }
@@ -81,7 +43,7 @@ public func bw_notification_send_to_mobile(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.sendToMobile, params_json) }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.sendToMobile, params_json) }
 }
 
 @_cdecl("bw_notification_send_to_mobile_async") @implementation
@@ -89,7 +51,7 @@ public func bw_notification_send_to_mobile_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
         try command(.sendToMobile, params_json)
     }
 }
@@ -99,7 +61,7 @@ public func bw_notification_broadcast(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.broadcast, params_json) }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.broadcast, params_json) }
 }
 
 @_cdecl("bw_notification_broadcast_async") @implementation
@@ -107,7 +69,7 @@ public func bw_notification_broadcast_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
         try command(.broadcast, params_json)
     }
 }
@@ -117,7 +79,7 @@ public func bw_notification_get_history(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.getHistory, params_json) }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.getHistory, params_json) }
 }
 
 @_cdecl("bw_notification_get_history_async") @implementation
@@ -125,7 +87,7 @@ public func bw_notification_get_history_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
         try command(.getHistory, params_json)
     }
 }
@@ -135,7 +97,7 @@ public func bw_notification_mark_as_read(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.markAsRead, params_json) }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.markAsRead, params_json) }
 }
 
 @_cdecl("bw_notification_mark_as_read_async") @implementation
@@ -143,7 +105,7 @@ public func bw_notification_mark_as_read_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
         try command(.markAsRead, params_json)
     }
 }
@@ -153,8 +115,7 @@ public func bw_notification_mark_all_as_read(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.markAllAsRead, params_json)
-    }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.markAllAsRead, params_json) }
 }
 
 @_cdecl("bw_notification_mark_all_as_read_async") @implementation
@@ -162,7 +123,7 @@ public func bw_notification_mark_all_as_read_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
         try command(.markAllAsRead, params_json)
     }
 }
@@ -172,7 +133,7 @@ public func bw_notification_delete(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.delete, params_json) }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.delete, params_json) }
 }
 
 @_cdecl("bw_notification_delete_async") @implementation
@@ -180,7 +141,7 @@ public func bw_notification_delete_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
         try command(.delete, params_json)
     }
 }
@@ -190,7 +151,7 @@ public func bw_notification_clear_all(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.clearAll, params_json) }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.clearAll, params_json) }
 }
 
 @_cdecl("bw_notification_clear_all_async") @implementation
@@ -198,7 +159,7 @@ public func bw_notification_clear_all_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
         try command(.clearAll, params_json)
     }
 }
@@ -208,8 +169,7 @@ public func bw_notification_get_unread_count(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.getUnreadCount, params_json)
-    }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.getUnreadCount, params_json) }
 }
 
 @_cdecl("bw_notification_get_unread_count_async") @implementation
@@ -217,7 +177,7 @@ public func bw_notification_get_unread_count_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
         try command(.getUnreadCount, params_json)
     }
 }
@@ -227,7 +187,7 @@ public func bw_notification_get_settings(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.getSettings, params_json) }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.getSettings, params_json) }
 }
 
 @_cdecl("bw_notification_get_settings_async") @implementation
@@ -235,7 +195,7 @@ public func bw_notification_get_settings_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
         try command(.getSettings, params_json)
     }
 }
@@ -245,8 +205,7 @@ public func bw_notification_update_settings(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.updateSettings, params_json)
-    }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(.updateSettings, params_json) }
 }
 
 @_cdecl("bw_notification_update_settings_async") @implementation
@@ -254,7 +213,7 @@ public func bw_notification_update_settings_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
         try command(.updateSettings, params_json)
     }
 }
@@ -265,7 +224,7 @@ public func bw_device_invoke(
     _ params_json: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(method, params_json) }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in try command(method, params_json) }
 }
 
 @_cdecl("bw_device_invoke_async") @implementation
@@ -274,7 +233,7 @@ public func bw_device_invoke_async(
     _ params_json: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ completion: bw_completion?,
     _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    invoke(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
         try command(method, params_json)
     }
 }

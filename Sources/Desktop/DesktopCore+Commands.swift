@@ -68,7 +68,7 @@ extension DesktopCore {
 
         @EventLoop
         init(_ request: CommandRequest, of device: PeerID, core: DesktopCore) {
-            let isRead = NotificationMethod(name: request.method)?.risk == .safe
+            let isRead = NotificationMethod(name: request.method)?.row.risk == .safe
             key = isRead ? nil : AnswerTable.Key(device: device, id: request.id, method: request.method)
             expiresAt = request.expiresAt
             now = core.clockLeads.moment(of: device, now: .now)

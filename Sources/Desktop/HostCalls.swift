@@ -46,7 +46,7 @@ extension Desktop {
         }
     }
 
-    /// One of the eleven methods, carried out for the desktop's own user.
+    /// A notification method, carried out for the desktop's own user.
     package struct OwnCommand: Sendable {
         let method: NotificationMethod
         let params: JSONObject
@@ -63,7 +63,7 @@ extension Desktop {
     private static func check(
         _ method: NotificationMethod, _ object: JSONObject
     ) throws(HostError) -> JSONObject {
-        do throws(NotificationsError) { return try MethodParameters.wire(method, from: object) } catch {
+        do throws(NotificationsError) { return try method.row.wire(from: object) } catch {
             throw HostError(.invalid, error.message, detail: ["field": error.field.map(JSONValue.string)])
         }
     }

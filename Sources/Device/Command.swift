@@ -23,10 +23,10 @@ extension Device {
             }
         }
 
-        /// One of the eleven methods, with its parameters as JSON; `nil` = none.
+        /// A notification method, with its parameters as JSON; `nil` = none.
         package init(_ method: NotificationMethod, params: String?) throws(HostError) {
             let object = try JSONObject(parameter: "params_json", params)
-            do throws(NotificationsError) { self.params = try MethodParameters.wire(method, from: object) } catch {
+            do throws(NotificationsError) { self.params = try method.row.wire(from: object) } catch {
                 throw HostError(.invalid, error.message, detail: ["field": error.field.map(JSONValue.string)])
             }
             kind = .notification(method)

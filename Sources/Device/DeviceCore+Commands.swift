@@ -268,14 +268,10 @@ extension Device.Command {
         }
     }
 
-    /// Whether it is kept for a desktop that is not there. Reads are of no use later, and what is sent now is for now.
+    /// Whether it is kept for a desktop that is away.
     var canWait: Bool {
         switch kind {
-        case .notification(let method):
-            switch method {
-            case .markAsRead, .markAllAsRead, .delete, .clearAll, .updateSettings: true
-            case .send, .sendToMobile, .broadcast, .getHistory, .getUnreadCount, .getSettings: false
-            }
+        case .notification(let method): method.row.canWait
         case .other: false
         }
     }

@@ -227,7 +227,7 @@ extension DeviceCore {
                     return
                 }
                 // It was carried out later than it was shown: more may have gone with it.
-                if InboxChange.Kind(method)?.isOfAll == true { core.refreshUnasked(desktop) }
+                if method.row.effect?.isOfAll == true { core.refreshUnasked(desktop) }
             } else if case .done(let answer) = end.outcome {
                 core.learn(method, command.params, answer, from: command.desktop) { _ in }
             }

@@ -287,7 +287,7 @@ extension DeviceCore {
     /// A change of settings that waits says what its user had seen (protocol.md 4.6).
     private func based(_ command: Device.Command, on desktop: PeerID) -> JSONObject {
         var params = command.params
-        if command.method == "notification.updateSettings", params["revision"] == nil {
+        if command.method == NotificationMethod.updateSettings.name, params["revision"] == nil {
             params["revision"] = revisions[desktop].map(JSONValue.integer)
         }
         return params

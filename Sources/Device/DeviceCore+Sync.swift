@@ -184,15 +184,8 @@ extension DeviceCore {
         _ method: NotificationMethod, _ params: JSONObject, _ result: JSONObject, from desktop: PeerID,
         then: @escaping @Sendable @EventLoop (DeviceCore) -> Void
     ) {
-        let settings: JSONObject?
-        switch method {
-        case .getSettings: settings = result
-        case .updateSettings: settings = result["settings"]?.object
-        case .send, .sendToMobile, .broadcast, .getHistory, .markAsRead, .markAllAsRead, .delete, .clearAll,
-            .getUnreadCount:
-            settings = nil
-        }
-        let change = result["success"] == false ? nil : InboxChange.Kind(method)
+        let settings = method.row.result.settings(in: result)
+        let change = result["success"] == false ? nil : method.row.effect
         guard settings != nil || change != nil else { return then(self) }
         if change != nil { overtakeRefresh(of: desktop) }
         let revision = result["revision"]?.integer

@@ -48,23 +48,14 @@ extension Device {
     }
 }
 
-extension InboxChange.Kind {
-    var method: NotificationMethod {
+extension InboxEffect {
+    /// The method whose row has this effect.
+    fileprivate var method: NotificationMethod {
         switch self {
         case .read: .markAsRead
         case .allRead: .markAllAsRead
         case .delete: .delete
         case .clear: .clearAll
-        }
-    }
-
-    init?(_ method: NotificationMethod) {
-        switch method {
-        case .markAsRead: self = .read
-        case .markAllAsRead: self = .allRead
-        case .delete: self = .delete
-        case .clearAll: self = .clear
-        case .send, .sendToMobile, .broadcast, .getHistory, .getUnreadCount, .getSettings, .updateSettings: return nil
         }
     }
 }

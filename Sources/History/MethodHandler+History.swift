@@ -27,6 +27,10 @@ extension MethodHandler {
         ])
     }
 
+    func getUnreadCount() throws(StoreError) -> Handled {
+        answer(["success": true, "count": .integer(try history.unreadCount())])
+    }
+
     func markAsRead(_ id: NotificationID) throws(StoreError) -> Handled {
         let marked = try history.markAsRead(id, at: context.now)
         return answer(

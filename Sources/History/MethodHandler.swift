@@ -4,7 +4,8 @@ import Notifications
 package import Store
 package import Wire
 
-/// The desktop's side of the skill: one command in, an answer and effects out.
+/// The desktop's side of the skill: one command in, an answer and effects out. `MethodHandler+Methods.swift` has what each
+/// method does.
 ///
 /// Runs as one piece of work on the store, so what it changes is there once the answer leaves.
 package struct MethodHandler {
@@ -71,26 +72,9 @@ package struct MethodHandler {
             case .unknown: return refuse(RemoteError(.methodNotFound, "this desktop has no such method"))
             }
         }
-        let command: HandlerCommand
-        do throws(NotificationsError) {
-            command = try HandlerCommand(method, params, from: caller, devices: context.devices)
-        } catch {
-            return refuse(error)
-        }
-        switch command {
-        case .send(let request): return try send(request)
-        case .sendToMobile(let request, let device): return try send(request, to: device)
-        case .broadcast(let request): return try broadcast(request)
-        case .getHistory(let query): return try page(query)
-        case .markAsRead(let id): return try markAsRead(id)
-        case .markAllAsRead: return try markAllAsRead()
-        case .delete(let id): return try delete(id)
-        case .clearAll: return try clearAll()
-        case .getUnreadCount:
-            return answer(["success": true, "count": .integer(try history.unreadCount())])
-        case .getSettings: return try getSettings()
-        case .updateSettings(let change): return try update(change)
-        }
+        let work: Work
+        do throws(NotificationsError) { work = try self.work(of: method, params) } catch { return refuse(error) }
+        return try work()
     }
 
     var isBellwire: Bool {

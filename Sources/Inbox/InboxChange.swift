@@ -1,4 +1,4 @@
-import Notifications
+package import Notifications
 
 /// A change that the host has made in the inbox, from the moment at which it is shown to that at which its desktop has
 /// carried it out or refused.
@@ -6,28 +6,7 @@ import Notifications
 /// A pure state machine. While it is `pending` its rows are shown as if it had been carried out. When the answer is lost
 /// they come back as `uncertain`, until a refresh tells what they are.
 package struct InboxChange: Sendable, Hashable {
-    package enum Kind: Int64, Sendable, Hashable, CaseIterable {
-        case read = 0
-        case allRead = 1
-        case delete = 2
-        case clear = 3
-
-        /// It is shown by marking rows; else by hiding them.
-        var marks: Bool {
-            switch self {
-            case .read, .allRead: true
-            case .delete, .clear: false
-            }
-        }
-
-        /// It is about everything of its desktop, also about what is not in the inbox.
-        package var isOfAll: Bool {
-            switch self {
-            case .read, .delete: false
-            case .allRead, .clear: true
-            }
-        }
-    }
+    package typealias Kind = InboxEffect
 
     package enum Stage: Int64, Sendable, Hashable, CaseIterable {
         /// Its rows are shown as it wants them.
@@ -110,6 +89,16 @@ package struct InboxChange: Sendable, Hashable {
             return .show
         case .uncertain: return .show
         case .settled: return isKept ? .show : .putBack
+        }
+    }
+}
+
+extension InboxEffect {
+    /// It is shown by marking rows; else by hiding them.
+    var marks: Bool {
+        switch self {
+        case .read, .allRead: true
+        case .delete, .clear: false
         }
     }
 }

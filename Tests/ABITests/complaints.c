@@ -338,7 +338,15 @@ static void a_callback_after_unsubscribe(void)
 
 /* ---- 4: user data freed twice, or never ----------------------------------------------------------------------- */
 
-enum { REGISTRATIONS = 32 };
+enum {
+#define METHOD(name, method) METHOD_##name,
+    BW_NOTIFICATION_METHODS(METHOD)
+#undef METHOD
+    METHODS,
+    OTHERS = 21,
+    /* Each method with parameters that some take, with none, and with what no method takes. */
+    REGISTRATIONS = OTHERS + 3 * METHODS
+};
 
 static int freed[REGISTRATIONS];
 static int told[REGISTRATIONS];
@@ -398,12 +406,24 @@ struct handles {
     bw_relay *relay;
 };
 
-/* Every function of the header that takes user data, once: their number is given to the data. */
+/* Every function of the header that takes user data, once or more: their number is given to the data. */
 static bw_status give_user_data(struct handles to, int number)
 {
     static const char push[] = "{\"title\":\"t\",\"body\":\"b\"}";
+    static const char *const params[] = {push, NULL, "[]"};
+    int turn = (number - OTHERS) / METHODS;
     bw_device *device = to.device;
     void *data = own(number);
+    if (number >= OTHERS) {
+        switch ((number - OTHERS) % METHODS) {
+#define METHOD(name, method)                                                                                           \
+    case METHOD_##name:                                                                                                \
+        return bw_notification_##name##_async(device, NULL, params[turn], turn == 2 ? 0 : 1000, owned_completion,      \
+                                              data, free_owned);
+            BW_NOTIFICATION_METHODS(METHOD)
+#undef METHOD
+        }
+    }
     switch (number) {
     case 0: return bw_set_log(device != NULL ? BW_LOG_ERROR : 99, owned_log, data, free_owned);
     case 1: return bw_device_subscribe(device, "*", owned_event, data, free_owned, NULL);
@@ -412,30 +432,19 @@ static bw_status give_user_data(struct handles to, int number)
     case 4: return bw_pairing_scan_async(device, "no JSON", 1000, owned_completion, data, free_owned);
     case 5: return bw_pairing_show_async(device, 1000, owned_completion, data, free_owned);
     case 6: return bw_pairing_type_async(device, "123456-654321", 1000, owned_completion, data, free_owned);
-    case 7: return bw_notification_send_async(device, NULL, push, 1000, owned_completion, data, free_owned);
-    case 8: return bw_notification_send_to_mobile_async(device, NULL, push, 1000, owned_completion, data, free_owned);
-    case 9: return bw_notification_broadcast_async(device, NULL, push, 1000, owned_completion, data, free_owned);
-    case 10: return bw_notification_get_history_async(device, NULL, NULL, 1000, owned_completion, data, free_owned);
-    case 11: return bw_notification_mark_as_read_async(device, NULL, "[]", 1000, owned_completion, data, free_owned);
-    case 12: return bw_notification_mark_all_as_read_async(device, NULL, NULL, 1000, owned_completion, data, free_owned);
-    case 13: return bw_notification_delete_async(device, NULL, "{}", 1000, owned_completion, data, free_owned);
-    case 14: return bw_notification_clear_all_async(device, NULL, NULL, 1000, owned_completion, data, free_owned);
-    case 15: return bw_notification_get_unread_count_async(device, NULL, NULL, 0, owned_completion, data, free_owned);
-    case 16: return bw_notification_get_settings_async(device, NULL, NULL, 1000, owned_completion, data, free_owned);
-    case 17: return bw_notification_update_settings_async(device, NULL, NULL, 1000, owned_completion, data, free_owned);
-    case 18: return bw_device_invoke_async(device, NULL, "a.b", NULL, 1000, owned_completion, data, free_owned);
-    case 19: return bw_inbox_refresh_async(device, NULL, 1000, owned_completion, data, free_owned);
-    case 20: return bw_inbox_mark_read_async(device, NULL, "id", 1000, owned_completion, data, free_owned);
-    case 21: return bw_inbox_mark_all_read_async(device, NULL, 1000, owned_completion, data, free_owned);
-    case 22: return bw_inbox_delete_async(device, NULL, "id", 1000, owned_completion, data, free_owned);
-    case 23: return bw_inbox_clear_async(device, NULL, 1000, owned_completion, data, free_owned);
-    case 24: return bw_alerts_request_async(device, NULL, 1000, owned_completion, data, free_owned);
-    case 25: return bw_alerts_on_authorize(device, owned_authorize, data, free_owned);
-    case 26: return bw_alerts_on_will_present(device, owned_present, data, free_owned);
-    case 27: return bw_alerts_on_present(device, owned_present, data, free_owned);
-    case 28: return bw_desktop_offer_async(to.desktop, 1000, owned_completion, data, free_owned);
-    case 29: return bw_desktop_code_async(to.desktop, 1000, owned_completion, data, free_owned);
-    case 30: return bw_desktop_notify_async(to.desktop, push, 1000, owned_completion, data, free_owned);
+    case 7: return bw_device_invoke_async(device, NULL, "a.b", NULL, 1000, owned_completion, data, free_owned);
+    case 8: return bw_inbox_refresh_async(device, NULL, 1000, owned_completion, data, free_owned);
+    case 9: return bw_inbox_mark_read_async(device, NULL, "id", 1000, owned_completion, data, free_owned);
+    case 10: return bw_inbox_mark_all_read_async(device, NULL, 1000, owned_completion, data, free_owned);
+    case 11: return bw_inbox_delete_async(device, NULL, "id", 1000, owned_completion, data, free_owned);
+    case 12: return bw_inbox_clear_async(device, NULL, 1000, owned_completion, data, free_owned);
+    case 13: return bw_alerts_request_async(device, NULL, 1000, owned_completion, data, free_owned);
+    case 14: return bw_alerts_on_authorize(device, owned_authorize, data, free_owned);
+    case 15: return bw_alerts_on_will_present(device, owned_present, data, free_owned);
+    case 16: return bw_alerts_on_present(device, owned_present, data, free_owned);
+    case 17: return bw_desktop_offer_async(to.desktop, 1000, owned_completion, data, free_owned);
+    case 18: return bw_desktop_code_async(to.desktop, 1000, owned_completion, data, free_owned);
+    case 19: return bw_desktop_notify_async(to.desktop, push, 1000, owned_completion, data, free_owned);
     default: return bw_desktop_invoke_async(to.desktop, "notification.getSettings", NULL, 1000, owned_completion, data,
                                             free_owned);
     }
@@ -443,7 +452,7 @@ static bw_status give_user_data(struct handles to, int number)
 
 static int is_call(int number)
 {
-    return (number >= 4 && number <= 24) || number >= 28;
+    return (number >= 4 && number <= 13) || number >= 17;
 }
 
 /* Each was freed once; a call that was taken was completed once, another never. */

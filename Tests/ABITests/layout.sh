@@ -28,7 +28,7 @@ test_layout() {
     same "the archive takes nothing of jansson's or libuv's from its host" \
         "$(nm --undefined-only "$archive" | awk '{ print $NF }' | grep -E '^(json|uv)_')" ""
     same "complaints.c gives user data to every function that takes some" \
-        "$(sed -n '/^static bw_status give_user_data/,/^}/p' "$here/complaints.c" | grep -oE 'bw_[a-z0-9_]+\(' | tr -d '(' | sort -u)" \
+        "$("$gcc" -E -P -I"$stage/include" "$here/complaints.c" | sed -n '/^static bw_status give_user_data/,/^}/p' | grep -oE 'bw_[a-z0-9_]+\(' | tr -d '(' | sort -u)" \
         "$(sed -n 's/^.*bellwire\.h:.*[ *]\(bw_[a-z0-9_]*\) (.*bw_destroy.*$/\1/p' "$work/declared.txt" | sort -u)"
     same "what valgrind.supp overlooks has no unsafe code" \
         "$(grep -rli unsafe "$root"/Sources/Pairing "$root"/Sources/De{vice,sktop}/De{vice,sktop}Core*.swift 2> /dev/null)" ""

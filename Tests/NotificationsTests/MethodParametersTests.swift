@@ -12,11 +12,11 @@ private func nested(_ levels: Int) -> JSONValue {
 @Suite struct MethodParametersTests {
     private func wire(_ method: NotificationMethod, _ params: String) throws -> String {
         let params = try #require(JSONValue(parsing: params).object)
-        return JSONValue.object(try MethodParameters.wire(method, from: params)).serialized()
+        return JSONValue.object(try method.row.wire(from: params)).serialized()
     }
 
     private func fault(_ method: NotificationMethod, _ params: JSONObject) -> String? {
-        do throws(NotificationsError) { _ = try MethodParameters.wire(method, from: params) } catch {
+        do throws(NotificationsError) { _ = try method.row.wire(from: params) } catch {
             #expect(error.code == .invalidParams)
             return error.field ?? "-"
         }
@@ -143,11 +143,11 @@ private func nested(_ levels: Int) -> JSONValue {
     @Test("a message never repeats a value")
     func silence() {
         do {
-            _ = try MethodParameters.wire(.send, from: ["title": "T", "priority": "hunter2"])
+            _ = try NotificationMethod.send.row.wire(from: ["title": "T", "priority": "hunter2"])
             Issue.record("accepted")
         } catch { #expect(!error.message.contains("hunter2")) }
         do {
-            _ = try MethodParameters.wire(.send, from: ["title": "T", "a name\nwith more": 1])
+            _ = try NotificationMethod.send.row.wire(from: ["title": "T", "a name\nwith more": 1])
             Issue.record("accepted")
         } catch { #expect(!error.message.contains("with more")) }
     }

@@ -3,6 +3,16 @@ import JSON
 import Testing
 import Wire
 
+/// How a device completes a page of a desktop that does not count.
+extension MethodResult {
+    fileprivate var needsUnreadCount: Bool { page.map { $0.unreadCount == nil } ?? false }
+
+    fileprivate mutating func complete(unreadCount: Int64) {
+        page?.unreadCount = unreadCount
+        json["unreadCount"] = .integer(unreadCount)
+    }
+}
+
 @Suite struct MethodResultTests {
     private func result(_ method: NotificationMethod, _ text: String) throws -> MethodResult {
         try MethodResult(decoding: JSONValue(parsing: text), of: method, now: 99)

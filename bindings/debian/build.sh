@@ -88,7 +88,8 @@ License: MIT
 Requires-Python: >=3.9
 METADATA
 
-cp -a "$here"/{control,rules,not-installed,*.install,*.symbols,*.prerm,*.postrm,*.lintian-overrides} "$tree/debian/"
+cp -a "$here"/{control,rules,not-installed,*.install,*.prerm,*.postrm,*.lintian-overrides} "$tree/debian/"
+"$here/symbols.sh" > "$tree/debian/libbellwire1.symbols"
 echo "3.0 (quilt)" > "$tree/debian/source/format"
 {
     cat "$here/copyright"

@@ -1,5 +1,5 @@
 package import JSON
-import Notifications
+package import Notifications
 package import Store
 package import Wire
 

@@ -16,35 +16,47 @@ struct AnswerMembers {
         }
     }
 
-    func text(_ names: String...) throws(NotificationsError) -> String? {
-        guard let (name, value) = first(of: names) else { return nil }
+    func text(_ name: String, or aliases: [String] = []) throws(NotificationsError) -> String? {
+        guard let (name, value) = first(of: [name] + aliases) else { return nil }
         guard let text = value.string else { throw .answer(name, "\(name) is \(value.typeName)") }
         return text
     }
 
-    func integer(_ names: String...) throws(NotificationsError) -> Int64? {
-        guard let (name, value) = first(of: names) else { return nil }
+    func integer(_ name: String, or aliases: [String] = []) throws(NotificationsError) -> Int64? {
+        guard let (name, value) = first(of: [name] + aliases) else { return nil }
         guard let integer = value.integer else { throw .answer(name, "\(name) is \(value.typeName)") }
         return integer
     }
 
     /// A number of things: not negative.
-    func count(_ names: String...) throws(NotificationsError) -> Int64? {
-        guard let (name, value) = first(of: names) else { return nil }
-        guard let integer = value.integer else { throw .answer(name, "\(name) is \(value.typeName)") }
-        return max(0, integer)
-    }
-
-    /// A number of rows, or `"all"` from desktops that did not count (`protocol.md` 3, tolerance 7). Absent stays absent.
-    func countOrAll(_ name: String) throws(NotificationsError) -> JSONValue? {
-        if object[name] == "all" { return "all" }
-        return try count(name).map(JSONValue.integer)
+    func count(_ name: String, or aliases: [String] = []) throws(NotificationsError) -> Int64? {
+        try integer(name, or: aliases).map { max(0, $0) }
     }
 
     /// An error as a text, or as an object with a message.
     var errorText: String? {
         guard let error = object["error"] else { return nil }
         return error.string ?? error["message"]?.string
+    }
+
+    /// A member of a method's result. Absent stays absent.
+    func value(_ member: ResultMember) throws(NotificationsError) -> JSONValue? {
+        switch member.kind {
+        case .text: return try text(member.name, or: member.aliases).map(JSONValue.string)
+        case .flag: return try flag(member.name).map(JSONValue.bool)
+        case .moment: return try integer(member.name, or: member.aliases).map(JSONValue.integer)
+        case .count: return try count(member.name, or: member.aliases).map(JSONValue.integer)
+        // Desktops that do not count say "all" (`protocol.md` 3, tolerance 7).
+        case .countOrAll where object[member.name] == "all": return "all"
+        case .countOrAll: return try count(member.name, or: member.aliases).map(JSONValue.integer)
+        case .settings:
+            guard let settings = object[member.name]?.object else { return nil }
+            return .object(try Settings(decoding: settings).json)
+        case .texts:
+            guard let list = object[member.name]?.array else { return nil }
+            return .array(list.filter { $0.string != nil })
+        case .error: return errorText.map(JSONValue.string)
+        }
     }
 
     private func first(of names: [String]) -> (String, JSONValue)? {

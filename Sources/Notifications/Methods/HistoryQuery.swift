@@ -33,57 +33,37 @@ package struct HistoryQuery: Sendable, Equatable {
 
     /// The host's own parameters: every type and name is checked.
     package init(host params: JSONObject) throws(NotificationsError) {
-        let reader = try ParameterReader(
-            params,
-            allowing: [
-                "limit", "offset", "unreadOnly", "query", "priority", "source", "since", "until", "before", "sort",
-            ])
-        try self.init(reader)
-        if let limit = try reader.integer("limit", in: HistoryQuery.pageLimit) { self.limit = limit }
+        try self.init(peer: NotificationMethod.getHistory.row.wire(from: params))
     }
 
     /// A peer's parameters: unknown ones are ignored. Whoever wants more gets the largest page; `total` tells that there is
     /// more.
     package init(peer params: JSONObject) throws(NotificationsError) {
         let reader = ParameterReader(params)
-        try self.init(reader)
+        offset = try reader.value(.offset)?.integer ?? 0
+        unreadOnly = try reader.value(.unreadOnly)?.bool ?? false
+        query = try reader.value(.query)?.string
+        priority = try reader.value(.historyPriority)?.string.flatMap(Priority.init(name:))
+        source = try reader.value(.source)?.string.flatMap(NotificationSource.init(rawValue:))
+        since = try reader.value(.since)?.integer
+        until = try reader.value(.until)?.integer
+        before = try reader.value(.before)?.string
+        sort = try reader.value(.sort)?.string.flatMap(Sort.init(rawValue:)) ?? .newest
+        _ = try HistoryQuery.rule(wire)
         guard let limit = try reader.integer("limit") else { return }
         guard limit >= 1 else { throw .parameter("limit", "must be from 1 to 500") }
         self.limit = min(limit, HistoryQuery.pageLimit.upperBound)
     }
 
-    private init(_ reader: ParameterReader) throws(NotificationsError) {
-        offset = try reader.integer("offset") ?? 0
-        guard offset >= 0 else { throw .parameter("offset", "must not be negative") }
-        unreadOnly = try reader.flag("unreadOnly") ?? false
-        query = try reader.text("query", limit: SearchText.limit)
-        if let name = try reader.text("priority", limit: 64) {
-            guard let known = Priority(name: name) else {
-                throw .parameter("priority", "must be low, normal, high or urgent")
-            }
-            priority = known
-        }
-        if let name = try reader.text("source", limit: 64) {
-            guard let known = NotificationSource(rawValue: name) else {
-                throw .parameter("source", "must be pc or mobile")
-            }
-            source = known
-        }
-        since = try reader.moment("since", "startDate")
-        until = try reader.moment("until", "endDate")
-        before = try reader.present("before") == nil ? nil : reader.required("before", limit: MethodParameters.idLimit)
-        guard before == nil || offset == 0 else { throw .parameter("offset", "goes without before") }
-        if let name = try reader.text("sort", limit: 64) {
-            guard let known = Sort(rawValue: name) else {
-                throw .parameter("sort", "must be newest, oldest, priority or unread")
-            }
-            sort = known
-        }
+    /// Two ways to say where a page begins.
+    static func rule(_ wire: JSONObject) throws(NotificationsError) -> JSONObject {
+        guard wire["before"] == nil || wire["offset"] == 0 else { throw .parameter("offset", "goes without before") }
+        return wire
     }
 
-    /// For any desktop: `since` also as `startDate` (`protocol.md` 3).
+    /// For any desktop.
     package var wire: JSONObject {
-        [
+        let values: JSONObject = [
             "limit": .integer(limit),
             "offset": .integer(offset),
             "unreadOnly": .bool(unreadOnly),
@@ -91,10 +71,34 @@ package struct HistoryQuery: Sendable, Equatable {
             "priority": priority.map { .string($0.name) },
             "source": source.map { .string($0.rawValue) },
             "since": since.map(JSONValue.integer),
-            "startDate": since.map(JSONValue.integer),
             "until": until.map(JSONValue.integer),
             "before": before.map(JSONValue.string),
-            "sort": sort == .newest ? nil : .string(sort.rawValue),
+            "sort": .string(sort.rawValue),
         ]
+        var wire: JSONObject = [:]
+        for parameter in HistoryQuery.parameters {
+            if let value = values[parameter.name] { parameter.write(value, to: &wire) }
+        }
+        return wire
     }
+}
+
+extension HistoryQuery {
+    static let parameters: [Parameter] = [
+        .limit, .offset, .unreadOnly, .query, .historyPriority, .source, .since, .until, .before, .sort,
+    ]
+}
+
+extension Parameter {
+    fileprivate static let limit = Parameter("limit", .number(HistoryQuery.pageLimit)).standard(50)
+    fileprivate static let offset = Parameter("offset", .natural).standard(0)
+    fileprivate static let unreadOnly = Parameter("unreadOnly", .flag).standard(false)
+    fileprivate static let query = Parameter("query", .text(limit: SearchText.limit))
+    fileprivate static let historyPriority = Parameter("priority", .priority)
+    fileprivate static let source = Parameter("source", .choice(["pc", "mobile"]))
+    fileprivate static let since = Parameter("since", .natural).also("startDate")
+    fileprivate static let until = Parameter("until", .natural).alias("endDate")
+    fileprivate static let before = Parameter("before", .id)
+    fileprivate static let sort = Parameter("sort", .choice(HistoryQuery.Sort.allCases.map(\.rawValue)))
+        .written(.unless("newest"))
 }

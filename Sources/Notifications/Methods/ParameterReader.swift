@@ -1,5 +1,6 @@
 import Calendar
 package import JSON
+import Wire
 
 /// Parameters by type. Absent and null are the same; what is wrong is an error that names the field.
 package struct ParameterReader {
@@ -24,27 +25,59 @@ package struct ParameterReader {
         self.place = place
     }
 
-    package func text(_ names: String..., limit: Int) throws(NotificationsError) -> String? {
-        for name in names {
-            guard let value = present(name) else { continue }
-            guard let text = value.string else { throw fault(name, "must be a text, not \(value.typeName)") }
-            guard text.utf8.count <= limit else { throw fault(name, "is longer than \(limit) bytes") }
-            return text
+    /// The value of a parameter, checked, in the form in which it goes out; `nil` where it is absent.
+    package func value(_ parameter: Parameter) throws(NotificationsError) -> JSONValue? {
+        let name = parameter.names.first { present($0) != nil } ?? parameter.name
+        guard parameter.isRequired || present(name) != nil else { return nil }
+        switch parameter.kind {
+        case .text(let limit) where parameter.isRequired: return .string(try filled(name, limit: limit))
+        case .text(let limit): return try text(name, limit: limit).map(JSONValue.string)
+        case .id: return .string(try filled(name, limit: Parameter.idLimit))
+        case .flag: return try flag(name).map(JSONValue.bool)
+        case .integer: return try integer(name).map(JSONValue.integer)
+        case .natural:
+            guard let integer = try integer(name) else { return nil }
+            guard integer >= 0 else { throw fault(name, "must not be negative") }
+            return .integer(integer)
+        case .number(let range):
+            guard let integer = try integer(name) else { return nil }
+            guard range ~= integer else {
+                throw fault(name, "must be from \(range.lowerBound) to \(range.upperBound)")
+            }
+            return .integer(integer)
+        case .timeOfDay:
+            guard let text = try text(name, limit: 64) else { return nil }
+            guard TimeOfDay.isValid(text) else { throw fault(name, "must be a time of day as HH:mm") }
+            return .string(text)
+        case .choice(let names):
+            guard let text = try text(name, limit: 64) else { return nil }
+            guard names.contains(text) else { throw fault(name, "must be \(ParameterReader.listed(names))") }
+            return .string(text)
+        case .priority:
+            guard let text = try text(name, limit: 64) else { return nil }
+            guard let priority = Priority(name: text) else {
+                throw fault(name, "must be \(ParameterReader.listed(Priority.allCases.map(\.name)))")
+            }
+            return .string(priority.name)
+        case .object(let limit): return try object(name, limit: limit).map(JSONValue.object)
         }
-        return nil
+    }
+
+    private func text(_ name: String, limit: Int) throws(NotificationsError) -> String? {
+        guard let value = present(name) else { return nil }
+        guard let text = value.string else { throw fault(name, "must be a text, not \(value.typeName)") }
+        guard text.utf8.count <= limit else { throw fault(name, "is longer than \(limit) bytes") }
+        return text
     }
 
     /// A text that is there and not empty.
-    package func required(_ names: String..., limit: Int) throws(NotificationsError) -> String {
-        for name in names {
-            guard let text = try text(name, limit: limit) else { continue }
-            guard !text.isEmpty else { throw fault(name, "must not be empty") }
-            return text
-        }
-        throw fault(names.first ?? "", "is missing")
+    private func filled(_ name: String, limit: Int) throws(NotificationsError) -> String {
+        guard let text = try text(name, limit: limit) else { throw fault(name, "is missing") }
+        guard !text.isEmpty else { throw fault(name, "must not be empty") }
+        return text
     }
 
-    package func flag(_ name: String) throws(NotificationsError) -> Bool? {
+    private func flag(_ name: String) throws(NotificationsError) -> Bool? {
         guard let value = present(name) else { return nil }
         guard let flag = value.bool else { throw fault(name, "must be true or false, not \(value.typeName)") }
         return flag
@@ -60,42 +93,7 @@ package struct ParameterReader {
         return integer
     }
 
-    /// A time of day, `HH:mm`.
-    package func timeOfDay(_ name: String) throws(NotificationsError) -> String? {
-        guard let text = try text(name, limit: 64) else { return nil }
-        guard TimeOfDay.isValid(text) else { throw fault(name, "must be a time of day as HH:mm") }
-        return text
-    }
-
-    /// A whole number within bounds.
-    package func integer(_ name: String, in range: ClosedRange<Int64>) throws(NotificationsError) -> Int64? {
-        guard let integer = try integer(name) else { return nil }
-        guard range ~= integer else {
-            throw fault(name, "must be from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return integer
-    }
-
-    /// A moment: milliseconds since 1970.
-    func moment(_ names: String...) throws(NotificationsError) -> Int64? {
-        for name in names {
-            guard let moment = try integer(name) else { continue }
-            guard moment >= 0 else { throw fault(name, "must not be negative") }
-            return moment
-        }
-        return nil
-    }
-
-    /// A setting, checked; `nil` where it is absent.
-    func setting(_ name: String, _ kind: SettingsField.Kind) throws(NotificationsError) -> JSONValue? {
-        switch kind {
-        case .flag: try flag(name).map(JSONValue.bool)
-        case .timeOfDay: try timeOfDay(name).map(JSONValue.string)
-        case .number(let range): try integer(name, in: range).map(JSONValue.integer)
-        }
-    }
-
-    package func object(_ name: String, limit: Int) throws(NotificationsError) -> JSONObject? {
+    private func object(_ name: String, limit: Int) throws(NotificationsError) -> JSONObject? {
         guard let value = present(name) else { return nil }
         guard let object = value.object else { throw fault(name, "must be an object, not \(value.typeName)") }
         guard !value.isDeeper(than: PushRequest.depthLimit) else {
@@ -110,7 +108,12 @@ package struct ParameterReader {
         return value
     }
 
-    package func fault(_ name: String, _ message: String) -> NotificationsError { .parameter(place + name, message) }
+    private func fault(_ name: String, _ message: String) -> NotificationsError { .parameter(place + name, message) }
+
+    /// `a, b or c`
+    private static func listed(_ names: [String]) -> String {
+        names.count < 2 ? names.joined() : names.dropLast().joined(separator: ", ") + " or " + names.suffix(1).joined()
+    }
 
     /// A name that somebody made up goes into an error message only when it looks like a name.
     private static func shown(_ name: String) -> String {

@@ -1,7 +1,7 @@
 package import JSON
 package import Wire
 
-/// The parameters of `send`, `sendToMobile` and `broadcast`: what is to be told, and how.
+/// The parameters of `send`, `sendToMobile` and `broadcast` as a desktop reads them: what is to be told, and how.
 package struct PushRequest: Sendable, Equatable {
     package var title: String
     package var body: String
@@ -13,38 +13,25 @@ package struct PushRequest: Sendable, Equatable {
     package var respectsQuietHours: Bool?
 
     /// In bytes of UTF-8.
-    package static let titleLimit = 1_024
-    package static let bodyLimit = 65_536
-    static let iconLimit = 65_536
+    fileprivate static let titleLimit = 1_024
+    fileprivate static let bodyLimit = 65_536
+    fileprivate static let iconLimit = 65_536
     /// As JSON. With everything at its largest a push stays within a frame.
-    static let dataLimit = 262_144
-    static let richerLimit = 8_192
+    fileprivate static let dataLimit = 262_144
+    fileprivate static let richerLimit = 8_192
     /// Levels of what a sender makes up: it is kept, and given in answers that have limits (`JSONValue.depthLimit`).
     static let depthLimit = 64
 
-    static let names = ["title", "body", "priority", "data", quietHours] + RicherFields.names
-    private static let quietHours = "respectQuietHours"
-
-    /// The host's own parameters: every type is checked.
-    package init(host reader: ParameterReader) throws(NotificationsError) {
-        try self.init(common: reader)
-        if let priority = try reader.text("priority", limit: 64) {
-            guard let known = Priority(name: priority) else {
-                throw .parameter("priority", "must be low, normal, high or urgent")
-            }
-            self.priority = known
-        }
-        data = try reader.object("data", limit: PushRequest.dataLimit)
-        try PushRequest.checkRicher(reader)
-        richer = RicherFields(beside: reader.params, inside: nil)
-    }
-
     /// A peer's parameters: both spellings, and unknown values where there is a default.
     package init(peer reader: ParameterReader) throws(NotificationsError) {
-        try self.init(common: reader)
+        title = try reader.value(.title)?.string ?? ""
+        body = try reader.value(.body)?.string ?? ""
+        icon = try reader.value(.icon)?.string
+        respectsQuietHours = try reader.value(.respectQuietHours)?.bool
         priority = Priority(priority: reader.params["priority"], urgency: reader.params["urgency"])
         if reader.present("data")?.string != nil {
-            let text = try reader.text("data", limit: PushRequest.dataLimit) ?? ""
+            let text =
+                try reader.value(Parameter(Parameter.data.name, .text(limit: PushRequest.dataLimit)))?.string ?? ""
             data = (try? JSONValue(parsing: text, depth: PushRequest.depthLimit))?.object
             guard text.isEmpty || data != nil else {
                 throw .parameter(
@@ -52,42 +39,9 @@ package struct PushRequest: Sendable, Equatable {
                     "must be an object, or a text holding the JSON of one, at most \(PushRequest.depthLimit) deep")
             }
         } else {
-            data = try reader.object("data", limit: PushRequest.dataLimit)
+            data = try reader.value(.data)?.object
         }
         richer = RicherFields(beside: reader.params, inside: data)
-    }
-
-    private init(common reader: ParameterReader) throws(NotificationsError) {
-        title = try reader.required("title", limit: PushRequest.titleLimit)
-        body = try reader.text("body", "message", limit: PushRequest.bodyLimit) ?? ""
-        icon = try reader.text("icon", limit: PushRequest.iconLimit)
-        priority = .normal
-        richer = RicherFields()
-        respectsQuietHours = try reader.flag(PushRequest.quietHours)
-    }
-
-    private static func checkRicher(_ reader: ParameterReader) throws(NotificationsError) {
-        _ = try reader.flag("silenced")
-        for name in ["expiresAt", "badge"] { _ = try reader.integer(name) }
-        for name in ["collapseKey", "imageUrl", "deepLink", "category", "threadId", "subtitle", "sound"] {
-            _ = try reader.text(name, limit: richerLimit)
-        }
-        _ = try reader.object("encrypted_body", limit: 2 * bodyLimit)
-    }
-
-    /// On the wire, so that every desktop understands: `priority` and `urgency` (`protocol.md` 3).
-    var wire: JSONObject {
-        var params: JSONObject = [
-            "title": .string(title),
-            "body": .string(body),
-            "icon": icon.map(JSONValue.string),
-            "priority": .string(priority.name),
-            "urgency": .string(priority.urgency),
-            "data": data.map(JSONValue.object),
-            PushRequest.quietHours: respectsQuietHours.map(JSONValue.bool),
-        ]
-        params.merge(richer.members)
-        return params
     }
 
     /// The notification that it asks for.
@@ -97,5 +51,29 @@ package struct PushRequest: Sendable, Equatable {
         Notification(
             id: id, title: title, body: body, priority: priority, source: source, createdAt: now, receivedAt: now,
             silenced: richer.silenced ?? false, data: data, richer: richer)
+    }
+}
+
+extension Parameter {
+    static let title = Parameter("title", .text(limit: PushRequest.titleLimit)).required
+    static let body = Parameter("body", .text(limit: PushRequest.bodyLimit)).alias("message").standard("")
+    static let icon = Parameter("icon", .text(limit: PushRequest.iconLimit))
+    /// On the wire as `urgency` as well.
+    static let priority = Parameter("priority", .priority).standard("normal").written(.alsoAsUrgency)
+    static let data = Parameter("data", .object(limit: PushRequest.dataLimit))
+    static let respectQuietHours = Parameter("respectQuietHours", .flag)
+    /// Also as the list that deployed desktops read.
+    package static let deviceID = Parameter("deviceId", .id).written(.alsoInList("targetDevices"))
+}
+
+extension [Parameter] {
+    /// Those of `protocol.md` 4.7.
+    static let richer = RicherFields.names.map { name in
+        switch name {
+        case "silenced": Parameter(name, .flag)
+        case "expiresAt", "badge": Parameter(name, .integer)
+        case "encrypted_body": Parameter(name, .object(limit: 2 * PushRequest.bodyLimit))
+        default: Parameter(name, .text(limit: PushRequest.richerLimit))  // the others are texts
+        }
     }
 }

@@ -1,63 +1,75 @@
 package import JSON
 
-/// The parameters of `updateSettings`: any of the settings, and the revision on which they are based.
+/// The parameters of `updateSettings` as a desktop reads them: any of the settings, and the revision on which they are based.
 package struct SettingsChange: Sendable, Equatable {
-    /// In the order of ``SettingsField``; never empty, but for a host's range that means never.
+    /// Never empty.
     package private(set) var values: [SettingsField: JSONValue] = [:]
     /// The desktop's revision when the user made the change. A field that somebody else has changed since keeps the
     /// desktop's value (`protocol.md` 4.6). `nil` = last come, last served: deployed phones know no revisions.
     package let baseRevision: Int64?
 
     private static let revision = "revision"
+    private static let nested = "quietHours"
 
-    /// The host's parameters: flat.
-    package init(host params: JSONObject) throws(NotificationsError) {
-        let reader = try ParameterReader(
-            params, allowing: SettingsField.allCases.map(\.rawValue) + [SettingsChange.revision])
-        try self.init(reader, nested: nil)
-        // With us such a range means never, on a deployed desktop always: the switch says it to both.
-        if let start = values[.quietHoursStart], start == values[.quietHoursEnd] {
-            values[.quietHoursEnabled] = false
-            values[.quietHoursStart] = nil
-            values[.quietHoursEnd] = nil
-        }
-    }
+    /// A host's parameters: flat.
+    static let parameters = SettingsField.allCases.map { Parameter($0.rawValue, $0.kind) } + [base]
+    private static let base = Parameter(revision, .number(0...Int64.max))
 
     /// A device's: quiet hours flat or nested, nested wins (`protocol.md` 3, tolerance 6). An unknown field is refused.
     package init(peer params: JSONObject) throws(NotificationsError) {
         let reader = try ParameterReader(
-            params, allowing: SettingsField.allCases.map(\.rawValue) + ["quietHours", SettingsChange.revision])
-        let nested = try reader.object("quietHours", limit: 4_096)
-        try self.init(reader, nested: nested)
-    }
-
-    private init(_ reader: ParameterReader, nested: JSONObject?) throws(NotificationsError) {
-        baseRevision = try reader.integer(SettingsChange.revision, in: 0...Int64.max)
+            params, allowing: SettingsField.allCases.map(\.rawValue) + [SettingsChange.nested, SettingsChange.revision])
+        let nested = try reader.value(Parameter(SettingsChange.nested, .object(limit: 4_096)))?.object
+        baseRevision = try reader.value(SettingsChange.base)?.integer
         let names = SettingsField.allCases.compactMap(\.nestedName)
         let inner = try ParameterReader(nested ?? [:], allowing: names, in: "quietHours.")
         for field in SettingsField.allCases {
             // Both are read before one is chosen: a wrong value is an error in either place.
-            let outer = try reader.setting(field.rawValue, field.kind)
+            let outer = try reader.value(Parameter(field.rawValue, field.kind))
             let chosen = try field.nestedName.flatMap { (name) throws(NotificationsError) in
-                try inner.setting(name, field.kind)
+                try inner.value(Parameter(name, field.kind))
             }
             values[field] = chosen ?? outer
         }
-        guard !values.isEmpty else {
-            throw NotificationsError(.invalidParams, "there is no field to update; give at least one of the settings")
-        }
+        guard !values.isEmpty else { throw SettingsChange.isEmpty }
     }
 
-    /// Flat and nested: desktops disagree (`protocol.md` 3).
-    package var wire: JSONObject {
-        var wire: JSONObject = [:]
-        var nested: JSONObject = [:]
-        for field in SettingsField.allCases {
-            wire[field.rawValue] = values[field]
-            if let name = field.nestedName { nested[name] = values[field] }
+    /// At least one field, flat and nested: desktops disagree (`protocol.md` 3).
+    static func rule(_ given: JSONObject) throws(NotificationsError) -> JSONObject {
+        guard SettingsField.allCases.contains(where: { given[$0.rawValue] != nil }) else { throw isEmpty }
+        var given = given
+        // With us such a range means never, on a deployed desktop always: the switch says it to both.
+        if let start = given[SettingsField.quietHoursStart.rawValue],
+            start == given[SettingsField.quietHoursEnd.rawValue]
+        {
+            given[SettingsField.quietHoursEnabled.rawValue] = false
+            given[SettingsField.quietHoursStart.rawValue] = nil
+            given[SettingsField.quietHoursEnd.rawValue] = nil
         }
-        if !nested.isEmpty { wire["quietHours"] = .object(nested) }
-        wire[SettingsChange.revision] = baseRevision.map(JSONValue.integer)
+        var wire: JSONObject = [:]
+        var inner: JSONObject = [:]
+        for field in SettingsField.allCases {
+            wire[field.rawValue] = given[field.rawValue]
+            if let name = field.nestedName { inner[name] = given[field.rawValue] }
+        }
+        if !inner.isEmpty { wire[nested] = .object(inner) }
+        wire[revision] = given[revision]
         return wire
     }
+
+    /// What is left of a change after another, of which a field that is set again need not be set before; `nil` =
+    /// nothing. Both as they go on the wire.
+    package static func rest(of older: JSONObject, after newer: JSONObject) -> JSONObject? {
+        var rest = older
+        var inner = older[nested]?.object ?? [:]
+        for field in newer.keys where field != revision && field != nested {
+            rest[field] = nil
+            if let name = SettingsField(rawValue: field)?.nestedName { inner[name] = nil }
+        }
+        rest[nested] = inner.isEmpty ? nil : .object(inner)
+        return rest.keys.contains { $0 != revision } ? rest : nil
+    }
+
+    private static let isEmpty = NotificationsError(
+        .invalidParams, "there is no field to update; give at least one of the settings")
 }

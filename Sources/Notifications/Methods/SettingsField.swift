@@ -4,12 +4,7 @@ package enum SettingsField: String, Sendable, Hashable, CaseIterable {
     /// Only Bellwire peers know these two.
     case retentionRows, retentionDays
 
-    enum Kind {
-        case flag, timeOfDay
-        case number(ClosedRange<Int64>)
-    }
-
-    var kind: Kind {
+    var kind: Parameter.Kind {
         switch self {
         case .enabled, .quietHoursEnabled, .soundEnabled, .vibrationEnabled, .showPreview: .flag
         case .quietHoursStart, .quietHoursEnd: .timeOfDay

@@ -1,4 +1,4 @@
-"""The eleven methods, typed, for a device; each also as a coroutine, with an ``a`` before its name.
+"""The notification methods, typed, for a device; each also as a coroutine, with an ``a`` before its name.
 
 ``desktop`` is the id of a paired desktop, None where exactly one is paired; ``timeout`` is in seconds, at most 600.
 All raise :class:`~bellwire.InvalidError` (before anything is sent), :class:`~bellwire.NotFoundError` (desktop),
@@ -6,7 +6,7 @@ All raise :class:`~bellwire.InvalidError` (before anything is sent), :class:`~be
 :class:`~bellwire.RemoteError`, :class:`~bellwire.ProtocolError`, :class:`~bellwire.DeniedError`,
 :class:`~bellwire.UnsupportedError` and :class:`~bellwire.LimitError` (1,024 calls are under way).
 
-Five can wait for a desktop that is away: where the others raise OfflineError, they give :class:`~bellwire.Queued`.
+Some can wait for a desktop that is away: where the others raise OfflineError, they give :class:`~bellwire.Queued`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, TypeVar, Union
 from . import _wire
 from ._core import ask_async
 from ._handle import TIMEOUT, PostingHandle, milliseconds
+from ._signatures import declare_methods
 from ._wire import Moment, members, one
 from .models import (
     Broadcast,
@@ -31,6 +32,20 @@ from .models import (
     Settings,
     SettingsUpdate,
     Sort,
+)
+
+declare_methods(
+    "send",
+    "send_to_mobile",
+    "broadcast",
+    "get_history",
+    "mark_as_read",
+    "mark_all_as_read",
+    "delete",
+    "clear_all",
+    "get_unread_count",
+    "get_settings",
+    "update_settings",
 )
 
 T = TypeVar("T")

@@ -83,7 +83,7 @@ AuthorizeCallback = ctypes.CFUNCTYPE(None, POINTER, TEXT)
 WillPresentCallback = ctypes.CFUNCTYPE(INT32, POINTER, TEXT)
 PresentCallback = ctypes.CFUNCTYPE(INT32, POINTER, TEXT)
 
-#: name: (result, parameters)
+#: name: (result, parameters). The methods' own are added by _methods.py.
 FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "bw_version": (TEXT, ()),
     "bw_abi_version": (INT32, ()),
@@ -113,28 +113,6 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "bw_pairing_rename": (STATUS, (HANDLE, TEXT, TEXT)),
     "bw_pairing_unpair": (STATUS, (HANDLE, TEXT)),
     "bw_pairing_clear": (STATUS, (HANDLE,)),
-    "bw_notification_send": (STATUS, (HANDLE, TEXT, TEXT, INT32, TEXT_OUT)),
-    "bw_notification_send_async": (STATUS, (HANDLE, TEXT, TEXT, INT32, Completion, POINTER, Destroy)),
-    "bw_notification_send_to_mobile": (STATUS, (HANDLE, TEXT, TEXT, INT32, TEXT_OUT)),
-    "bw_notification_send_to_mobile_async": (STATUS, (HANDLE, TEXT, TEXT, INT32, Completion, POINTER, Destroy)),
-    "bw_notification_broadcast": (STATUS, (HANDLE, TEXT, TEXT, INT32, TEXT_OUT)),
-    "bw_notification_broadcast_async": (STATUS, (HANDLE, TEXT, TEXT, INT32, Completion, POINTER, Destroy)),
-    "bw_notification_get_history": (STATUS, (HANDLE, TEXT, TEXT, INT32, TEXT_OUT)),
-    "bw_notification_get_history_async": (STATUS, (HANDLE, TEXT, TEXT, INT32, Completion, POINTER, Destroy)),
-    "bw_notification_mark_as_read": (STATUS, (HANDLE, TEXT, TEXT, INT32, TEXT_OUT)),
-    "bw_notification_mark_as_read_async": (STATUS, (HANDLE, TEXT, TEXT, INT32, Completion, POINTER, Destroy)),
-    "bw_notification_mark_all_as_read": (STATUS, (HANDLE, TEXT, TEXT, INT32, TEXT_OUT)),
-    "bw_notification_mark_all_as_read_async": (STATUS, (HANDLE, TEXT, TEXT, INT32, Completion, POINTER, Destroy)),
-    "bw_notification_delete": (STATUS, (HANDLE, TEXT, TEXT, INT32, TEXT_OUT)),
-    "bw_notification_delete_async": (STATUS, (HANDLE, TEXT, TEXT, INT32, Completion, POINTER, Destroy)),
-    "bw_notification_clear_all": (STATUS, (HANDLE, TEXT, TEXT, INT32, TEXT_OUT)),
-    "bw_notification_clear_all_async": (STATUS, (HANDLE, TEXT, TEXT, INT32, Completion, POINTER, Destroy)),
-    "bw_notification_get_unread_count": (STATUS, (HANDLE, TEXT, TEXT, INT32, TEXT_OUT)),
-    "bw_notification_get_unread_count_async": (STATUS, (HANDLE, TEXT, TEXT, INT32, Completion, POINTER, Destroy)),
-    "bw_notification_get_settings": (STATUS, (HANDLE, TEXT, TEXT, INT32, TEXT_OUT)),
-    "bw_notification_get_settings_async": (STATUS, (HANDLE, TEXT, TEXT, INT32, Completion, POINTER, Destroy)),
-    "bw_notification_update_settings": (STATUS, (HANDLE, TEXT, TEXT, INT32, TEXT_OUT)),
-    "bw_notification_update_settings_async": (STATUS, (HANDLE, TEXT, TEXT, INT32, Completion, POINTER, Destroy)),
     "bw_device_invoke": (STATUS, (HANDLE, TEXT, TEXT, TEXT, INT32, TEXT_OUT)),
     "bw_device_invoke_async": (STATUS, (HANDLE, TEXT, TEXT, TEXT, INT32, Completion, POINTER, Destroy)),
     "bw_inbox_load": (STATUS, (HANDLE, TEXT, TEXT_OUT)),
@@ -231,3 +209,11 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "bw_qr_read": (STATUS, (TEXT, TEXT_OUT)),
     "bw_qr_read_pixels": (STATUS, (BYTES, INT32, INT32, INT32, TEXT_OUT)),
 }
+
+
+def declare_methods(*names: str) -> None:
+    """Adds the functions of BW_NOTIFICATION_METHODS, which have the same two types for each name."""
+    for name in names:
+        FUNCTIONS[f"bw_notification_{name}"] = (STATUS, (HANDLE, TEXT, TEXT, INT32, TEXT_OUT))
+        completed = (HANDLE, TEXT, TEXT, INT32, Completion, POINTER, Destroy)
+        FUNCTIONS[f"bw_notification_{name}_async"] = (STATUS, completed)

@@ -257,7 +257,7 @@ class Desktop(PostingHandle):
         return self._ask(one(HistoryPage), "history", _wire.dumps(params))
 
     def invoke(self, method: str, params: Mapping[str, Any] | None = None, *, timeout: float = TIMEOUT) -> Any:
-        """One of the eleven methods, such as ``notification.markAllAsRead``, for the desktop's own user.
+        """A notification method, such as ``notification.markAllAsRead``, for the desktop's own user.
 
         Parameters and result as they are on the wire; devices hear of what changes. Raises
         :class:`~bellwire.UnsupportedError` (method), :class:`~bellwire.NotFoundError`,

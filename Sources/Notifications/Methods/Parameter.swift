@@ -1,0 +1,85 @@
+import JSON
+
+/// A parameter of a method: what a host may give, and what goes on the wire.
+package struct Parameter: Sendable {
+    package enum Kind: Sendable, Equatable {
+        /// At most so many bytes of UTF-8. A required one must not be empty.
+        case text(limit: Int)
+        /// A text of 1 to ``Parameter/idLimit`` bytes.
+        case id
+        case flag
+        case integer
+        /// A whole number that is not negative: an offset, or milliseconds since 1970.
+        case natural
+        case number(ClosedRange<Int64>)
+        /// `HH:mm`.
+        case timeOfDay
+        case choice([String])
+        case priority
+        /// At most so many bytes of JSON.
+        case object(limit: Int)
+    }
+
+    /// How it goes out, besides under its name: desktops disagree (`protocol.md` 3).
+    enum Spelling: Sendable {
+        case name
+        case also(String)
+        /// As the only element of a list.
+        case alsoInList(String)
+        /// As `urgency`, with the words that belong to it.
+        case alsoAsUrgency
+        /// Not at all when it says what is meant anyway.
+        case unless(JSONValue)
+    }
+
+    package let name: String
+    package let kind: Kind
+    package private(set) var isRequired = false
+    /// Other names under which a desktop takes it.
+    private(set) var aliases: [String] = []
+    /// What is sent for a host that does not give it; `nil` = nothing.
+    private(set) var standard: JSONValue?
+    private var spelling = Spelling.name
+
+    /// In bytes.
+    package static let idLimit = 1_024
+
+    package init(_ name: String, _ kind: Kind) {
+        self.name = name
+        self.kind = kind
+    }
+
+    var names: [String] { [name] + aliases }
+
+    func write(_ value: JSONValue, to wire: inout JSONObject) {
+        if case .unless(let omitted) = spelling, value == omitted { return }
+        wire[name] = value
+        switch spelling {
+        case .name, .unless: break
+        case .also(let other): wire[other] = value
+        case .alsoInList(let other): wire[other] = [value]
+        case .alsoAsUrgency: wire["urgency"] = value == "urgent" ? "critical" : value
+        }
+    }
+}
+
+// MARK: How rows are written
+
+extension Parameter {
+    var required: Parameter { with { $0.isRequired = true } }
+    func standard(_ value: JSONValue) -> Parameter { with { $0.standard = value } }
+    func alias(_ name: String) -> Parameter { with { $0.aliases.append(name) } }
+    func written(_ spelling: Spelling) -> Parameter { with { $0.spelling = spelling } }
+
+    /// Sent and taken under both names.
+    func also(_ name: String) -> Parameter { alias(name).written(.also(name)) }
+
+    private func with(_ change: (inout Parameter) -> Void) -> Parameter {
+        var changed = self
+        change(&changed)
+        return changed
+    }
+
+    /// With neither spelling a deployed desktop takes all.
+    package static let notificationID = Parameter("notificationId", .id).required.also("id")
+}
