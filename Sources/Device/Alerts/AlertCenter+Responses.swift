@@ -101,8 +101,8 @@ extension AlertCenter {
         guard let core, let desktop = key.desktop, let request = try? Device.InboxRequest.markRead(key.id.text) else {
             return
         }
-        core.changeInbox(
-            request, desktop: desktop.text, timeout: Int64(clamping: DeviceCore.syncTimeout)
+        core.inbox.change(
+            request, desktop: desktop.text, timeout: Int64(clamping: InboxSync.timeout)
         ) { [channel] result in
             guard case .failure(let error) = result, error.code != .closed, error.code != .notFound else { return }
             channel.log(.warning, "a notification could not be marked as read: \(error.message)")

@@ -40,7 +40,7 @@ final class AlertCenter {
         var imagesRefused: Int64 = 0
     }
 
-    weak var core: DeviceCore?
+    weak var core: DeviceSwitchboard?
     let options: DeviceOptions
     let channel: HostChannel
     var authorization: AuthorizationStateMachine
@@ -99,10 +99,10 @@ final class AlertCenter {
     lazy var inboxTimer = LoopTimer { [weak self] in self?.followInbox() }
 
     /// `stored`: `nil` = it is read when somebody asks for it.
-    init(_ core: DeviceCore, _ stored: Stored?) {
+    init(_ core: DeviceSwitchboard, _ stored: Stored?) {
         self.core = core
-        options = core.options
-        channel = core.channel
+        options = core.context.options
+        channel = core.context.channel
         isLoaded = stored != nil
         let stored = stored ?? Stored()
         authorization = AuthorizationStateMachine(stored: stored.authorization)
@@ -230,7 +230,7 @@ final class AlertCenter {
         _ work: @escaping @Sendable (Connection) throws(StoreError) -> T,
         then: @escaping @Sendable @EventLoop (AlertCenter, Result<T, StoreError>) -> Void
     ) {
-        core?.database.submit(work) { result in
+        core?.context.database.submit(work) { result in
             EventLoop.post { then(self, result) }
         }
     }

@@ -29,12 +29,12 @@ extension Device {
 
     /// Takes in what a push service brought.
     package func receive(_ payload: JSONObject, service: String, then: @escaping Then) {
-        EventLoop.post { [core] in core.receive(payload, service: service, then) }
+        EventLoop.post { [core] in core.pushServices.receive(payload, service: service, then) }
     }
 
     /// Ends a silent push.
     package func complete(_ id: String, _ result: String, then: @escaping Then) {
-        EventLoop.post { [core] in core.complete(id, result, then) }
+        EventLoop.post { [core] in core.pushServices.complete(id, result, then) }
     }
 
     /// Whether the host has a callback that answers these questions.
@@ -43,7 +43,7 @@ extension Device {
     }
 
     package func requireHostPresenter() throws(HostError) {
-        guard core.options.alerts.kind == .host else {
+        guard core.context.options.alerts.kind == .host else {
             throw HostError(.unsupported, "the device was not opened with \"alerts\":\"host\"")
         }
     }

@@ -4,14 +4,49 @@ import Inbox
 import JSON
 import Notifications
 import Pairing
-import Sealing
-import Signalling
 import Store
 import Transport
 import Wire
 
-// What a push service has brought to the program, and the texts that it was not to read.
-extension DeviceCore {
+/// What push services bring to the program: pushes, silent pushes that the host works on, badges.
+@EventLoop
+final class PushServices {
+    /// A push, decoded: it is stored with the work that it brings, which ``stored(_:_:then:)`` hears of.
+    struct Delivery {
+        let event: NotificationEvent
+        let source: PeerID
+        /// Its image may be fetched.
+        let mayFetch: Bool
+        let work: HostEvent?
+    }
+
+    enum Action {
+        case push(Delivery, Then)
+        case badge(Int64?)
+    }
+
+    private let context: DeviceContext
+    private let book: DesktopBook
+    private let open: @EventLoop (inout NotificationEvent, PeerID?) -> Void
+    private let emit: @EventLoop (Action) -> Void
+    private let silent = SilentPushes()
+
+    /// - Parameter open: opens an encrypted body, of that desktop or of whichever has sent it.
+    init(
+        _ context: DeviceContext, _ book: DesktopBook,
+        open: @escaping @EventLoop (inout NotificationEvent, PeerID?) -> Void,
+        emit: @escaping @EventLoop (Action) -> Void
+    ) {
+        self.context = context
+        self.book = book
+        self.open = open
+        self.emit = emit
+    }
+
+    var silentPushes: (total: Int64, failed: Int64) { (silent.total, silent.failed) }
+
+    func close() { silent.end() }
+
     func receive(_ payload: JSONObject, service: String, _ then: @escaping Then) {
         guard let service = PushService(service)?.text else {
             return then(
@@ -27,68 +62,51 @@ extension DeviceCore {
                         .undecodable, "the payload says nothing that APNs or FCM would: no aps, notification or data")))
         }
         let id = push.id ?? NotificationID(random: .random(in: 0 ... .max), .random(in: 0 ... .max))
-        let desktop = push.desktop.flatMap { named in desktops.first { $0.id == named || $0.address == named } }
-        let source = desktop?.id ?? PeerID("push:\(service)")
+        let desktop = push.desktop.flatMap { book.peers.contains($0) ? $0 : nil }
+        let source = desktop ?? PeerID("push:\(service)")
         switch push.kind {
         case .badge:
-            alerts.setBadge(push.badge)
+            emit(.badge(push.badge))
             then(.received(.badge))
         case .silent: receiveSilent(id, push, source, then)
         case .alert:
             var event = push.event(id: id)
             if push.isMutable, push.image == nil {
-                // One that is no address: the alert says so.
+                // Also one that is no URL: the alert says so.
                 event.richer.imageURL = ImageSource.best(in: payload["message"]?.object ?? payload)
             }
-            open(&event, from: desktop)
-            guard dispatcher.admit(event, from: source, now: EventLoop.now) == .admitted else {
-                return then(.received(.alert, id, isDuplicate: true))
-            }
-            let notification = Notification(event, receivedAt: .now)
+            open(&event, desktop)
             // There may be something to do as well.
             let work = push.isContentAvailable ? silentEvent(id, push, source) : nil
-            take(notification, from: source, mayFetch: push.isMutable, with: work, then)
+            emit(.push(Delivery(event: event, source: source, mayFetch: push.isMutable, work: work), then))
         }
     }
 
-    /// Stores a push, and with it the work that it brings.
-    private func take(
-        _ notification: Notification, from source: PeerID, mayFetch: Bool, with work: HostEvent?, _ then: @escaping Then
-    ) {
-        let id = notification.id
-        let alert = alertJudge?.judge(notification, from: source, isMutable: mayFetch)
-        store { (connection) throws(StoreError) -> Arrived in
-            let arrived = try Arrived(Inbox(connection).receive(notification, from: source), alert, connection)
-            if let work, case .stored = arrived.arrival { try KeptEvents(connection).add(work) }
-            return arrived
-        } then: { core, result in
-            core.arrived(id, from: source, result)
-            switch result {
-            case .failure(let error): then(.failure(HostError(error)))
-            case .success(let arrived):
-                switch arrived.arrival {
-                case .full:
-                    then(.failure(HostError(.limit, "too many pushes wait for the program; dispatch them first")))
-                case .duplicate: then(.received(.alert, id, isDuplicate: true))
-                case .stored:
-                    if work != nil {
-                        _ = core.silentPushes.begin(id)
-                        core.channel.waits(.notificationSilent)
-                    }
-                    then(.received(.alert, id))
-                }
+    /// A push is in the store with its work, or is not; `nil` = it came before.
+    func stored(_ delivery: Delivery, _ result: Result<Inbox.Arrival?, StoreError>, then: Then) {
+        let id = delivery.event.id
+        switch result {
+        case .failure(let error): then(.failure(HostError(error)))
+        case .success(.full?):
+            then(.failure(HostError(.limit, "too many pushes wait for the program; dispatch them first")))
+        case .success(nil), .success(.duplicate?): then(.received(.alert, id, isDuplicate: true))
+        case .success(.stored?):
+            if delivery.work != nil {
+                _ = silent.begin(id)
+                context.channel.waits(.notificationSilent)
             }
+            then(.received(.alert, id))
         }
     }
 
-    // MARK: Silent ones
+    // MARK: Silent pushes
 
     /// The host hears of it when it is on the disk.
     private func receiveSilent(
         _ id: NotificationID, _ push: PushServicePayload, _ source: PeerID, _ then: @escaping Then
     ) {
-        alerts.setBadge(push.badge)
-        switch silentPushes.begin(id) {
+        emit(.badge(push.badge))
+        switch silent.begin(id) {
         case .begun: break
         case .underWay: return then(.received(.silent, id, isDuplicate: true))
         case .tooMany:
@@ -97,15 +115,15 @@ extension DeviceCore {
                     HostError(.limit, "\(SilentPushes.capacity) silent pushes are under way; complete them first")))
         }
         let event = silentEvent(id, push, source)
-        store { (connection) throws(StoreError) in
+        context.store { (connection) throws(StoreError) in
             _ = try KeptEvents(connection).add(event)
-        } then: { core, result in
+        } then: { [silent, context] result in
             switch result {
             case .success:
-                core.channel.waits(.notificationSilent)
+                context.channel.waits(.notificationSilent)
                 then(.received(.silent, id))
             case .failure(let error):
-                _ = core.silentPushes.complete(id, .failed)
+                _ = silent.complete(id, .failed)
                 then(.failure(HostError(error)))
             }
         }
@@ -128,26 +146,11 @@ extension DeviceCore {
                         .invalid, "result must be \"new_data\", \"no_data\" or \"failed\"",
                         detail: ["field": "result"])))
         }
-        guard silentPushes.complete(NotificationID(id), result) else {
+        guard silent.complete(NotificationID(id), result) else {
             return then(
                 .failure(HostError(.notFound, "no such notification.silent is under way; each has 30 s")))
         }
         then(.success("{}"))
-    }
-
-    // MARK: Encrypted texts
-
-    /// Opens `encrypted_body` with the keys of the pairing; what cannot be opened leaves the text as it was.
-    func open(_ event: inout NotificationEvent, from desktop: PairedDesktop?) {
-        guard let encrypted = event.richer.encryptedBody else { return }
-        let candidates = desktop.map { [$0] } ?? desktops
-        for candidate in candidates where candidate.isSecure {
-            guard let text = sealer.openText(encrypted, from: candidate.address) else { continue }
-            event.body = text
-            event.richer.encryptedBody = nil
-            return
-        }
-        counters.unopenedBodies &+= 1
     }
 }
 

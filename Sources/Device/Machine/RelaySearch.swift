@@ -1,6 +1,3 @@
-import Hosting
-import Pairing
-import Signalling
 import SystemServices
 import Transport
 
@@ -50,26 +47,3 @@ final class RelaySearch {
     }
 }
 
-extension DeviceCore {
-    func followMachine() {
-        guard options.common.followsSystem, machine == nil else { return }
-        let watch = MachineWatch(
-            networkChanged: { [weak self] in self?.networkChanged() },
-            fallsAsleep: { [weak self] in self?.suspend() }, isAwake: { [weak self] in self?.resume() })
-        machine = watch
-        relaySearch = RelaySearch(on: watch.bus)
-    }
-
-    func leaveMachine() {
-        relaySearch?.end(nil)
-        relaySearch = nil
-        machine?.stop()
-        machine = nil
-    }
-
-    /// Whatever is not up is tried at once: it may be reachable now. What is up finds out by its pings.
-    func networkChanged() {
-        for link in links.values where !link.state.isOnline { link.reconnectNow() }
-        relaySearch?.refresh()
-    }
-}
