@@ -161,6 +161,7 @@ targets += [
     .testTarget(
         name: "DeviceTests",
         dependencies: [
+            "TestSupport", "Peering", "Commands",
             "Alerts", "Device", "Desktop", "Relay", "Notifications", "Inbox", "Delivery", "History", "OfflineQueue",
             "Pairing", "Signalling", "Sealing",
             "Identity",

@@ -8,7 +8,8 @@ import JSON
 import Notifications
 import OfflineQueue
 import Pairing
-import Signalling
+import Peering
+package import Signalling
 import Store
 import Transport
 package import Wire

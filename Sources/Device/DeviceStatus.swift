@@ -5,6 +5,8 @@ import JSON
 import Notifications
 import Pairing
 import Peering
+import Sealing
+import Signalling
 import Store
 import Transport
 import Wire

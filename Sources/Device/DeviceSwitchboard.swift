@@ -54,7 +54,7 @@ final class DeviceSwitchboard {
     private(set) lazy var pushServices = PushServices(
         context, desktops, open: { [weak self] in self?.frames.open(&$0, from: $1) }, emit: { [weak self] in self?.act($0) })
 
-    var context: DeviceContext { opened.context }
+    nonisolated var context: DeviceContext { opened.context }
 
     nonisolated init(_ opened: OpenedDevice, links: RelayLinkMaker) {
         self.opened = opened

@@ -1,4 +1,5 @@
 import Hosting
+import Identity
 import JSON
 import Pairing
 import Peering

@@ -4,6 +4,7 @@ import Inbox
 import JSON
 import Notifications
 import Pairing
+import Peering
 import Store
 import Transport
 import Wire

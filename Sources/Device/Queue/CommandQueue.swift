@@ -3,6 +3,7 @@ import JSON
 import OfflineQueue
 import Pairing
 import Peering
+import Signalling
 import Store
 import Transport
 import Wire
