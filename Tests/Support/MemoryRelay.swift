@@ -56,8 +56,8 @@ package final class MemoryRelay {
 
     private static func newMachine() -> RelayStateMachine {
         var options = RelayOptions()
-        options.maximumFramesPerSecond = 0
-        return RelayStateMachine(limits: options.limits, proved: ProvedIDs(limit: options.maximumProvedIDs))
+        options.traffic.maximumFramesPerSecond = 0
+        return RelayStateMachine(limits: options.limits, proved: ProvedIDs(limit: options.names.maximumProvedIDs))
     }
 
     // MARK: What a test does to it
