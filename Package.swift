@@ -72,15 +72,20 @@ targets += [
     // What roles share towards the program that embeds them: options, events, errors, log, state directory.
     .target(
         name: "Hosting", dependencies: ["Transport", "Store", "Identity", "Sealing", "SystemServices", "Wire", "JSON"]),
+    // A device's alerts: from a push or a reminder to the screen, and the person's response back.
+    .target(
+        name: "DeviceAlerts",
+        dependencies: [
+            "Alerts", "Notifications", "Calendar", "SystemServices", "HTTPClient", "Signalling", "Transport", "Store",
+            "Identity", "Hosting", "Addresses", "Wire", "JSON",
+        ]),
     // The three roles: the only places where features meet Transport.
     .target(
         name: "Device",
         dependencies: [
             "Transport", "Signalling", "Sealing", "Pairing", "Commands", "OfflineQueue", "Notifications", "Inbox",
-            "Delivery",
-            "Alerts", "Calendar", "Hosting", "Wire", "Store", "Identity", "JSON", "CLinux", "SystemServices",
-            "HTTPClient",
-            "Addresses",
+            "Delivery", "Alerts", "DeviceAlerts", "Hosting", "Wire", "Store", "Identity", "JSON", "CLinux",
+            "SystemServices",
         ]),
     .target(
         name: "Desktop",
@@ -94,7 +99,7 @@ targets += [
     .target(
         name: "CABI",
         dependencies: [
-            "CBellwire", "CLinux", "Device", "Desktop", "Relay", "Hosting", "Transport", "Store", "Notifications",
+            "CBellwire", "CLinux", "Device", "DeviceAlerts", "Desktop", "Relay", "Hosting", "Transport", "Store", "Notifications",
             "History", "Wire", "JSON", "QR",
         ]),
     // The command-line program: a host of the C interface like any other; of the relay it reads the limits' defaults.
@@ -135,6 +140,11 @@ targets += [
         exclude: ["Mocks"]),
     .testTarget(name: "QRTests", dependencies: ["QR"]),
     .testTarget(name: "AlertsTests", dependencies: ["Alerts", "Calendar", "Wire", "JSON", "Store"]),
+    .testTarget(
+        name: "DeviceAlertsTests",
+        dependencies: [
+            "DeviceAlerts", "Alerts", "Notifications", "Hosting", "HTTPClient", "Transport", "Store", "Wire", "JSON",
+        ]),
     .testTarget(name: "HostingTests", dependencies: ["Hosting", "Store", "JSON"]),
     .testTarget(
         name: "SystemServicesTests", dependencies: ["SystemServices", "Hosting", "Identity", "Transport", "CLinux"],

@@ -1,6 +1,7 @@
 import Alerts
 import CLinux
 import Delivery
+import DeviceAlerts
 package import Hosting
 import Identity
 import Inbox
@@ -36,7 +37,7 @@ package final class Device: Role {
         let revisions: [PeerID: Int64]
         let lastPushSeqs: [PeerID: Int64]
         let removals: [PushTokensStateMachine.Removal]
-        let alerts: AlertCenter.Stored?
+        let alerts: StoredAlertState?
         let isShowing = options.alerts.kind != .none
         do throws(StoreError) {
             (desktops, waiting, lastPushSeqs) = try state.database.run { (connection) throws(StoreError) in
@@ -62,7 +63,7 @@ package final class Device: Role {
                 try Inbox(connection).recoverChanges(queued: Set(queue.commands.map(\.id)))
                 return (
                     queue, try table.revisions(), try PushTokenTable(connection).removals(),
-                    isShowing ? try AlertCenter.Stored.load(connection) : nil
+                    isShowing ? try StoredAlertState(connection) : nil
                 )
             }
         } catch {

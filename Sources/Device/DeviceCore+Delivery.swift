@@ -1,4 +1,5 @@
 import Delivery
+import DeviceAlerts
 import Hosting
 import Inbox
 import JSON

@@ -107,7 +107,7 @@ extension DeviceCore {
             absent.remove(desktop.id)
             forgetQueue(of: desktop.id)
             forgetInbox(of: desktop.id)
-            alerts.forget(desktop.id)
+            forgetAlerts(of: desktop.id)
             lastPushSeqs[desktop.id] = nil
             dueAcknowledgements[desktop.id] = nil
             tokens.forget(desktop.id)

@@ -1,4 +1,5 @@
 import Alerts
+import DeviceAlerts
 import Hosting
 import Inbox
 import JSON
@@ -94,7 +95,7 @@ extension DeviceCore {
         case .tooMany:
             return then(
                 .failure(
-                    HostError(.limit, "\(SilentPushes.capacity) silent pushes are under way; complete them first")))
+                    HostError(.limit, "\(SilentPushDeadlines.capacity) silent pushes are under way; complete them first")))
         }
         let event = silentEvent(id, push, source)
         store { (connection) throws(StoreError) in
@@ -116,12 +117,12 @@ extension DeviceCore {
             .notificationSilent, desktop: source.text,
             data: [
                 "id": .string(id.text), "userInfo": .object(push.data),
-                "timeoutMs": .integer(Int64(SilentPushes.limit)),
+                "timeoutMs": .integer(Int64(SilentPushDeadlines.limit)),
             ])
     }
 
     func complete(_ id: String, _ result: String, _ then: @escaping Then) {
-        guard let result = SilentPushes.Result(rawValue: result) else {
+        guard let result = SilentPushDeadlines.Result(rawValue: result) else {
             return then(
                 .failure(
                     HostError(

@@ -1,4 +1,5 @@
 import Alerts
+import DeviceAlerts
 import Commands
 import Hosting
 import Inbox

@@ -1,3 +1,4 @@
+import DeviceAlerts
 import Hosting
 import Inbox
 import JSON

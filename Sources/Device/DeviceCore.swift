@@ -1,6 +1,7 @@
 import Alerts
 import Commands
 import Delivery
+import DeviceAlerts
 import Hosting
 import Identity
 import Inbox
@@ -72,12 +73,9 @@ final class DeviceCore {
     var tokens: PushTokensStateMachine
     /// There while a removal waits to count as heard.
     var tokenTimer: LoopTimer?
-    private let storedAlerts: AlertCenter.Stored?
-    /// Without alerts nothing of theirs is touched: it would cost memory.
-    var showsAlerts: Bool { options.alerts.kind != .none }
-    var alertJudge: AlertJudge? { showsAlerts ? alerts.judge : nil }
-    /// What a person sees of the device.
-    lazy var alerts = AlertCenter(self, storedAlerts)
+    let storedAlerts: StoredAlertState?
+    /// The device's alerts, once something needs them.
+    var madeAlerts: DeviceAlerts?
     /// Silent pushes of push services that the host works on.
     lazy var silentPushes = SilentPushes()
     var desk = InboxDesk()
@@ -124,7 +122,7 @@ final class DeviceCore {
     nonisolated init(
         options: DeviceOptions, state: RoleState, desktops: [PairedDesktop], lastPushSeqs: [PeerID: Int64],
         queue: OfflineQueue, revisions: [PeerID: Int64], removals: [PushTokensStateMachine.Removal],
-        alerts: AlertCenter.Stored?, channel: HostChannel
+        alerts: StoredAlertState?, channel: HostChannel
     ) {
         self.options = options
         key = state.key
