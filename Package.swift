@@ -78,15 +78,20 @@ targets += [
         dependencies: [
             "Transport", "Signalling", "Sealing", "Pairing", "Hosting", "Wire", "Store", "Identity", "JSON",
         ]),
+    // A device's alerts: from a push or a reminder to the screen, and the person's response back.
+    .target(
+        name: "DeviceAlerts",
+        dependencies: [
+            "Alerts", "Notifications", "Calendar", "SystemServices", "HTTPClient", "Signalling", "Transport", "Store",
+            "Identity", "Hosting", "Addresses", "Wire", "JSON",
+        ]),
     // The three roles: the only places where features meet Transport.
     .target(
         name: "Device",
         dependencies: [
             "Transport", "Signalling", "Sealing", "Pairing", "Peering", "Commands", "OfflineQueue", "Notifications",
-            "Inbox", "Delivery",
-            "Alerts", "Calendar", "Hosting", "Wire", "Store", "Identity", "JSON", "CLinux", "SystemServices",
-            "HTTPClient",
-            "Addresses",
+            "Inbox", "Delivery", "Alerts", "DeviceAlerts", "Hosting", "Wire", "Store", "Identity", "JSON", "CLinux",
+            "SystemServices",
         ]),
     .target(
         name: "Desktop",
@@ -100,7 +105,7 @@ targets += [
     .target(
         name: "CABI",
         dependencies: [
-            "CBellwire", "CLinux", "Device", "Desktop", "Relay", "Hosting", "Transport", "Store", "Notifications",
+            "CBellwire", "CLinux", "Device", "DeviceAlerts", "Desktop", "Relay", "Hosting", "Transport", "Store", "Notifications",
             "History", "Wire", "JSON", "QR",
         ]),
     // The command-line program: a host of the C interface like any other; of the relay it reads the limits' defaults.
@@ -151,6 +156,11 @@ targets += [
         exclude: ["Mocks"]),
     .testTarget(name: "QRTests", dependencies: ["QR"]),
     .testTarget(name: "AlertsTests", dependencies: ["Alerts", "Calendar", "Wire", "JSON", "Store"]),
+    .testTarget(
+        name: "DeviceAlertsTests",
+        dependencies: [
+            "DeviceAlerts", "Alerts", "Notifications", "Hosting", "HTTPClient", "Transport", "Store", "Wire", "JSON",
+        ]),
     .testTarget(name: "HostingTests", dependencies: ["Hosting", "Store", "JSON"]),
     .testTarget(
         name: "SystemServicesTests", dependencies: ["SystemServices", "Hosting", "Identity", "Transport", "CLinux"],

@@ -1,6 +1,7 @@
 import Alerts
 import CLinux
 import Delivery
+import DeviceAlerts
 package import Hosting
 import Identity
 import Inbox

@@ -1,4 +1,5 @@
 import Alerts
+import DeviceAlerts
 import Hosting
 import Inbox
 import JSON
@@ -113,7 +114,7 @@ final class PushServices {
         case .tooMany:
             return then(
                 .failure(
-                    HostError(.limit, "\(SilentPushes.capacity) silent pushes are under way; complete them first")))
+                    HostError(.limit, "\(SilentPushDeadlines.capacity) silent pushes are under way; complete them first")))
         }
         let event = silentEvent(id, push, source)
         context.store { (connection) throws(StoreError) in
@@ -135,12 +136,12 @@ final class PushServices {
             .notificationSilent, desktop: source.text,
             data: [
                 "id": .string(id.text), "userInfo": .object(push.data),
-                "timeoutMs": .integer(Int64(SilentPushes.limit)),
+                "timeoutMs": .integer(Int64(SilentPushDeadlines.limit)),
             ])
     }
 
     func complete(_ id: String, _ result: String, _ then: @escaping Then) {
-        guard let result = SilentPushes.Result(rawValue: result) else {
+        guard let result = SilentPushDeadlines.Result(rawValue: result) else {
             return then(
                 .failure(
                     HostError(

@@ -1,11 +1,11 @@
 import Addresses
-import Hosting
+package import Hosting
 import SystemServices
 
-/// Of a device's options, what is about its alerts.
-struct AlertOptions: Sendable {
+/// The options of a device that are about its alerts.
+package struct AlertOptions: Sendable {
     /// Who shows alerts.
-    enum Kind: String, CaseIterable, Sendable {
+    package enum Kind: String, CaseIterable, Sendable {
         /// The desktop environment.
         case system
         /// The program itself.
@@ -13,23 +13,23 @@ struct AlertOptions: Sendable {
         case none
     }
 
-    var kind: Kind
-    /// The name of the program's .desktop file, without its ending; also its name on the session's bus.
-    var applicationID: String?
+    package let kind: Kind
+    /// The name of the program's .desktop file, without its extension; also its name on the session bus.
+    let applicationID: String?
     /// A name of the icon theme, or a path.
-    var icon: String?
-    var images: Images
+    let icon: String?
+    let images: Images
 
-    /// Fetching of images that pushes name.
+    /// Fetching the images that pushes name.
     struct Images: Sendable {
         var isEnabled = true
         /// In milliseconds.
         var timeout: UInt64 = 5_000
-        /// Addresses that are fetched from though they are private.
+        /// Private addresses that may be fetched from.
         var allowed: [String] = []
     }
 
-    init(_ reader: inout OptionsReader) throws(HostError) {
+    package init(_ reader: inout OptionsReader) throws(HostError) {
         kind = try reader.choice("alerts", of: Kind.self) ?? .none
         applicationID = try reader.text("application_id", maximumBytes: 255)
         if let applicationID, ApplicationID(applicationID) == nil {
@@ -37,8 +37,11 @@ struct AlertOptions: Sendable {
                 "application_id", "must be like org.example.App: two or more parts of letters, digits, _ and -")
         }
         icon = try reader.text("icon")
-        images = Images()
-        guard var object = try reader.object("images") else { return }
+        var images = Images()
+        guard var object = try reader.object("images") else {
+            self.images = images
+            return
+        }
         images.isEnabled = try object.flag("enabled") ?? true
         images.timeout = UInt64(clamping: try object.integer("timeout_ms", in: 100...30_000) ?? 5_000)
         images.allowed = try object.texts("allow", maximum: 64) ?? []
@@ -46,5 +49,6 @@ struct AlertOptions: Sendable {
             throw object.invalid("allow", "must be addresses, or ranges such as 10.0.0.0/8")
         }
         try object.finish()
+        self.images = images
     }
 }

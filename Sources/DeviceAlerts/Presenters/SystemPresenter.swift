@@ -1,16 +1,15 @@
 import Alerts
 import SystemServices
 import Transport
-import Wire
 
-/// The desktop environment shows the alerts, over the session's bus.
+/// The desktop environment shows the alerts, over the session bus.
 @EventLoop
 final class SystemPresenter: Presenter {
     private let bus: Bus
     private let handler: @EventLoop (PresenterEvent) -> Void
     private lazy var server = BannerServer(on: bus, identity) { [weak self] event in self?.take(event) }
     private let identity: BannerServer.Identity
-    /// Whose banner it is, while its server lives.
+    /// Which alert each banner shows, while its server lives.
     private var shown: [BannerServer.Handle: AlertKey] = [:]
     private var isStarted = false
 
@@ -28,7 +27,7 @@ final class SystemPresenter: Presenter {
 
     var isThere: Bool { true }
 
-    /// A banner of an earlier run, which may be on the screen still. Before ``start()``.
+    /// Follows a banner of an earlier process, which may still be on the screen. Call it before ``start()``.
     func adopt(_ text: String, of key: AlertKey, replyID: String?) {
         guard let handle = BannerServer.Handle(text) else { return }
         shown[handle] = key
@@ -68,23 +67,23 @@ final class SystemPresenter: Presenter {
 
     func withdraw(_ key: AlertKey, handle: String?) {
         guard let handle = handle.flatMap({ BannerServer.Handle($0) }) else { return }
-        // What it says of its end is of no interest any more.
+        // Its end is not to be reported.
         shown[handle] = nil
         server.close(handle)
     }
 
-    /// Finds out whether there is a server that shows alerts; one that can be started is.
+    /// Finds out whether there is a notification server, and starts one if possible.
     func decide(then: @escaping @EventLoop () -> Void) { server.decide(then: then) }
 
     func setBadge(_ count: Int64) { server.setBadge(count) }
 
-    // MARK: What the server says
+    // MARK: Server events
 
     private func take(_ event: BannerServer.Event) {
         switch event {
         case .ready: handler(.ready)
         case .gone(let error): handler(.gone(error.message))
-        case .nameProblem: break  // stands in the state
+        case .nameProblem: break  // part of the state
         case .closed(let handle):
             if let key = shown.removeValue(forKey: handle) { handler(.closed(key)) }
         case .responded(let handle, let response):
@@ -101,44 +100,5 @@ final class SystemPresenter: Presenter {
             guard let key = AlertKey(banner: id) else { return }
             handler(.responded(key, action: action, text: text))
         }
-    }
-}
-
-extension AlertKey {
-    /// Neither ids of desktops nor their keys have a space.
-    var bannerID: String { "\(desktop?.text ?? "") \(id.text)" }
-
-    init?(banner text: String) {
-        let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, let id = parts.last, let desktop = parts.first, !id.isEmpty else { return nil }
-        self.init(desktop: desktop.isEmpty ? nil : PeerID(String(desktop)), id: AlertID(String(id)))
-    }
-}
-
-extension Banner {
-    init(_ alert: PresentedAlert) {
-        let content = alert.content
-        let isSilent = alert.isQuiet || content.level == .passive || !alert.presentation.contains(.sound)
-        let sound: Sound
-        switch content.sound {
-        case .some("default") where !isSilent: sound = .standard
-        case .some(let name) where !isSilent: sound = name.hasPrefix("/") ? .file(name) : .named(name)
-        case .some, .none: sound = .none
-        }
-        let urgency: Urgency
-        switch content.level {
-        case .passive: urgency = .low
-        case .active: urgency = alert.isQuiet ? .low : .normal
-        case .timeSensitive: urgency = alert.isQuiet ? .low : .critical
-        }
-        let reply = alert.actions.first { $0.kind == .reply }
-        self.init(
-            id: alert.key.bannerID, title: content.title, subtitle: content.subtitle, body: content.body,
-            actions: alert.actions.filter { $0.kind == .button }.map { Action(id: $0.id, title: $0.title) },
-            reply: reply.map { Reply(id: $0.id, title: $0.title, placeholder: $0.placeholder) }, urgency: urgency,
-            sound: sound, imagePath: content.attachments.first,
-            // Servers know a list of their own, such as im.received.
-            category: content.category.flatMap { $0.utf8.contains(UInt8(ascii: ".")) ? $0 : nil },
-            isQuestion: alert.isQuestion)
     }
 }

@@ -23,7 +23,7 @@ final class HostPresenter: Presenter {
 
     var isThere: Bool { isReady }
 
-    /// The host has a callback, or has none any more.
+    /// Whether the host has a callback that shows alerts.
     func hostAnswers(_ answers: Bool) {
         guard answers != isReady else { return }
         isReady = answers
@@ -37,7 +37,7 @@ final class HostPresenter: Presenter {
         _ alert: PresentedAlert, replacing handle: String?,
         then: @escaping @EventLoop (Result<String?, PresenterError>) -> Void
     ) {
-        // One handle for each alert, as a server has them.
+        // One handle per alert, as notification servers have them.
         let place = alert.key.bannerID
         if let handle, handle != place { withdraw(alert.key, handle: handle) }
         var json = alert.json
@@ -54,7 +54,7 @@ final class HostPresenter: Presenter {
                     case let code?:
                         answer.then(.failure(PresenterError(message: "the program's callback returned \(code)")))
                     case nil:
-                        answer.then(.failure(PresenterError(message: "no callback of the program's shows alerts")))
+                        answer.then(.failure(PresenterError(message: "the program has no callback that shows alerts")))
                     }
                 }
             })
@@ -68,23 +68,11 @@ final class HostPresenter: Presenter {
         channel.ask(HostQuestion(.present, json: JSONValue.object(json).serialized()) { _ in })
     }
 
-    /// The host hears of it by an event, whoever shows the alerts.
+    /// The host gets an event, whoever shows the alerts.
     func setBadge(_ count: Int64) {}
 }
 
-extension PresentedAlert {
-    /// `{"desktop"?,"alert":{…},"reminder"?}`
-    var json: JSONObject {
-        var alert = content.json
-        alert["id"] = .string(key.id.text)
-        return [
-            "desktop": key.desktop.map { .string($0.text) }, "alert": .object(alert),
-            "reminder": isReminder ? true : nil,
-        ]
-    }
-}
-
-/// Carries what is the loop's past other threads.
+/// Carries a callback of the loop across the host's thread.
 private struct HostAnswer: @unchecked Sendable {
     let then: @EventLoop (Result<String?, PresenterError>) -> Void
 

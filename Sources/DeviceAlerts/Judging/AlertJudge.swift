@@ -1,14 +1,14 @@
 import Alerts
 import Calendar
 import JSON
-import Notifications
-import Store
-import Wire
+package import Notifications
+package import Store
+package import Wire
 
-/// Decides what becomes of pushes before they are stored, so that the decision enters the store with them.
+/// Decides what becomes of the alert of a push before the push is stored, so that both enter the store together.
 ///
-/// A copy of what decides, for one piece of work on the store.
-struct AlertJudge: Sendable {
+/// A value that any thread can use: make a new one for each transaction.
+package struct AlertJudge: Sendable {
     let settings: AlertSettings
     let authorization: Authorization.Status
     let lateAlerts: LateAlerts
@@ -17,21 +17,21 @@ struct AlertJudge: Sendable {
     let programName: String
     let now: EpochMilliseconds
 
-    /// A push with what becomes of its alert.
-    struct Judged: Sendable {
+    /// An alert with what becomes of it.
+    package struct Judged: Sendable {
         let alert: NewAlert
         let decision: AlertDecision
         let imageURL: String?
-        /// Where it stands in the table: only of what is shown.
+        /// The stored alert, if it is to be shown.
         var row: AlertRow?
-        /// Banners that have no place any more.
+        /// Banners to take away.
         var obsolete: [String] = []
-        /// What it takes the place of, but for its own key.
+        /// The alerts that it replaces, apart from the one with its own key.
         var replaced: [AlertKey] = []
     }
 
-    /// - Parameter isMutable: whether it is to be shown with what it names: its image.
-    func judge(_ notification: Notification, from desktop: PeerID, isMutable: Bool = true) -> Judged {
+    /// - Parameter isMutable: whether the alert may be enriched with the image that the push names.
+    package func judge(_ notification: Notification, from desktop: PeerID, isMutable: Bool = true) -> Judged {
         let richer = notification.richer
         let content = AlertContent(
             push: notification.title.isEmpty ? programName : notification.title, subtitle: richer.subtitle,
@@ -54,14 +54,14 @@ struct AlertJudge: Sendable {
         settings.decide(subject, authorization: authorization, lateAlerts: lateAlerts, at: now, .system)
     }
 
-    /// Of one that waited in the store: what its data names besides was not kept, nor whether it was to be looked at.
+    /// The image of a push that waited in the store, which keeps neither the names in its data nor whether it is mutable.
     func namedImageURL(of notification: Notification) -> String? {
         guard fetchesImages else { return nil }
         return ImageSource.best(in: ["imageUrl": notification.richer.imageURL.map(JSONValue.string)])
     }
 
-    /// An APNs payload has to say that it may be changed.
-    func imageURL(of notification: Notification) -> String? {
+    /// An APNs payload must say that it is mutable.
+    private func imageURL(of notification: Notification) -> String? {
         guard fetchesImages else { return nil }
         if let aps = notification.data?["aps"]?.object, aps["mutable-content"]?.integer != 1 { return nil }
         return ImageSource.best(in: [
@@ -72,20 +72,21 @@ struct AlertJudge: Sendable {
 }
 
 extension AlertJudge.Judged {
-    /// Into the store, in the transaction of what it is made of.
+    /// Stores the alert, in the transaction of the push or reminder that it is made of. Give the result to
+    /// ``DeviceAlerts/entered(_:)`` after the commit.
     ///
-    /// - Parameter ids: of pushes whose place it takes.
-    func saved(_ connection: Connection, replacing ids: [NotificationID] = []) throws(StoreError) -> Self {
+    /// - Parameter ids: the pushes that it replaces.
+    package func saved(_ connection: Connection, replacing ids: [NotificationID] = []) throws(StoreError) -> Self {
         let table = AlertTable(connection)
         var saved = self
         if case .show = decision, try table.isFull() {
-            // The inbox has it; so many alerts are of no use to anybody.
+            // The inbox has it; nobody reads that many alerts.
             saved = AlertJudge.Judged(alert: alert, decision: .hide(.tooMany), imageURL: nil)
             return try saved.saved(connection, replacing: ids)
         }
         saved.replaced = ids.map { AlertKey(desktop: alert.key.desktop, id: AlertID($0.text)) }
         if case .hide = decision {
-            // What it replaces would say what is no longer so.
+            // What it replaces would say what is no longer true.
             saved.obsolete = try table.remove(.keys([alert.key] + saved.replaced)).compactMap(\.handle)
             return saved
         }
