@@ -34,25 +34,26 @@ package final class Device: Role {
         let waiting: [HostEvent.Name]
         let queue: OfflineQueue
         let revisions: [PeerID: Int64]
-        let lastPushSeqs: [PeerID: Int64]
+        let marks: Inbox.Watermarks
+        let lastPushes: [PeerID: Int64]
         let removals: [PushTokensStateMachine.Removal]
         let alerts: AlertCenter.Stored?
         let isShowing = options.alerts.kind != .none
         do throws(StoreError) {
-            (desktops, waiting, lastPushSeqs) = try state.database.run { (connection) throws(StoreError) in
+            (desktops, waiting, marks, lastPushes) = try state.database.run { (connection) throws(StoreError) in
                 // A device reads little at a time, and shares its memory with the program that embeds it.
                 _ = try connection.first("PRAGMA cache_size = -128") { (row) throws(StoreError) in try row.integer(0) }
                 let inbox = Inbox(connection)
-                _ = try inbox.recoverDispatching()
+                try inbox.repairCounts()
+                let marks = try inbox.watermarks()
                 let kept = KeptEvents(connection)
-                var waiting: [HostEvent.Name] = try inbox.waitingForHost() > 0 ? [.notificationReceived] : []
+                var waiting: [HostEvent.Name] = marks.waiting > 0 ? [.notificationReceived] : []
                 for name in KeptEvents.names {
                     try kept.recover(name)
                     if try kept.count(name) > 0 { waiting.append(name) }
                 }
                 return (
-                    try PairedDesktops(connection).all(), waiting,
-                    try ReceivedPushes(connection).all()
+                    try PairedDesktops(connection).all(), waiting, marks, try ReceivedPushes(connection).all()
                 )
             }
             (queue, revisions, removals, alerts) = try state.database.run { (connection) throws(StoreError) in
@@ -76,17 +77,19 @@ package final class Device: Role {
         // What opening took, and nobody needs any more.
         linux_trim_heap()
         if let path = state.movedAside { channel.problem(movedAside: path) }
+        let pushes = DeviceCore.StoredPushes(
+            waiting: WaitingPushes(state.database, marks), committed: lastPushes.map { ($0.key, $0.value) })
         let core = DeviceCore(
-            options: options, state: state, desktops: desktops, lastPushSeqs: lastPushSeqs, queue: queue,
+            options: options, state: state, desktops: desktops, pushes: pushes, queue: queue,
             revisions: revisions, removals: removals, alerts: alerts, channel: channel)
         for name in waiting { channel.waits(name) }
-        return (Device(core, state), common.isThreaded)
+        return (Device(core, state, pushes.waiting), common.isThreaded)
     }
 
-    private init(_ core: DeviceCore, _ state: RoleState) {
+    private init(_ core: DeviceCore, _ state: RoleState, _ waiting: WaitingPushes) {
         (self.core, directory) = (core, state.directory)
         let database = state.database
-        sources = [WaitingPushes(database)] + KeptEvents.names.map { KeptEventSource($0, database) }
+        sources = [waiting] + KeptEvents.names.map { KeptEventSource($0, database) }
     }
 
     package func start() { EventLoop.post { [core] in core.start() } }

@@ -10,7 +10,7 @@ import Store
 import Transport
 import Wire
 
-// The pushes of sealed desktops: each is stored when it is the next one, and acknowledged (protocol.md 4.4).
+// Where pushes stand: told to each desktop by a hello, then by acknowledgements (protocol.md 4.4).
 extension DeviceCore {
     /// We are registered there: each desktop that is reached over it hears what was stored last, and sends what comes
     /// after.
@@ -23,100 +23,39 @@ extension DeviceCore {
         _ = send(hello(to: desktop.id), to: desktop.address, sealed: true, over: link)
     }
 
-    func hello(to desktop: PeerID) -> JSONValue { PairingHello(lastPushSeq: lastPushSeqs[desktop] ?? 0).json }
-
-    // MARK: What comes
-
-    private enum Numbered {
-        case taken(Arrived)
-        case duplicate(last: Int64)
-        /// One before it is missing: the desktop hears what the last one was, and sends it.
-        case gap(last: Int64)
-        /// Its seal has come before.
-        case replayed
+    func hello(to desktop: PeerID) -> JSONValue {
+        PairingHello(lastPushSeq: pushes.committed(of: desktop)).json
     }
 
-    /// A push of a desktop with an outbox. Its seal is remembered where it had an effect: one that is dropped has none,
-    /// however often it comes.
-    func admit(
-        _ event: NotificationEvent, numbered seq: Int64, from desktop: PairedDesktop, isLate: Bool, _ mark: SealMark,
-        over url: String
-    ) {
-        let isKnown = dispatcher.admit(event, from: desktop.id, now: EventLoop.now) == .duplicate
-        let notification = Notification(event, receivedAt: .now, late: isLate)
-        let id = desktop.id
-        let alert = alertJudge?.judge(notification, from: id)
-        store { (connection) throws(StoreError) -> Numbered in
-            let received = ReceivedPushes(connection)
-            switch try received.verdict(on: seq, of: id) {
-            case .duplicate(let last): return .duplicate(last: last)
-            case .gap(let last): return .gap(last: last)
-            case .next: break
-            }
-            let inbox = Inbox(connection)
-            guard try SealStates(connection).save(mark) else { return .replayed }
-            let arrival = try inbox.receive(notification, from: id)
-            if arrival != .full { try received.set(seq, of: id) }
-            return .taken(try Arrived(arrival, alert, connection))
-        } then: { core, result in
-            switch result {
-            case .success(.taken(let arrived)):
-                if arrived.arrival != .full { core.acknowledge(seq, to: id, over: url) }
-                // In the store, though not in the memory of the last moments, or the other way: it counts once.
-                if !isKnown || arrived.arrival != .duplicate {
-                    core.arrived(notification.id, from: id, .success(arrived))
-                }
-            case .success(.duplicate(let last)):
-                if !isKnown { core.dispatcher.wasStoredBefore() }
-                core.acknowledge(last, to: id, over: url)
-            case .success(.gap(let last)):
-                if !isKnown { core.dispatcher.release(notification.id, from: id) }
-                core.acknowledge(last, to: id, over: url)
-            case .success(.replayed):
-                if !isKnown { core.dispatcher.wasStoredBefore() }
-            case .failure(let error): core.arrived(notification.id, from: id, .failure(error))
-            }
+    /// What has become of pushes that came.
+    func pushesDid(_ event: PushCarrier.Event) {
+        switch event {
+        case .acknowledge(let id, let through, let url): acknowledge(through, to: id, over: url)
+        case .stored(let desktops, let unread, let judged):
+            isInboxFull = false
+            for desktop in desktops { tellInbox(of: desktop, unread: unread, isArrival: true) }
+            for alert in judged { alerts.entered(alert) }
+        case .full: tellInboxFull()
+        case .failed(let error): channel.problem("store_failed", "pushes could not be stored: \(error.message)")
         }
     }
 
-    /// The desktop has nothing more up to there.
-    func skip(through seq: Int64, of desktop: PairedDesktop, _ mark: SealMark, over url: String) {
-        let id = desktop.id
-        store { (connection) throws(StoreError) -> Int64? in
-            guard try SealStates(connection).save(mark) else { return nil }
-            return try ReceivedPushes(connection).skip(through: seq, of: id)
-        } then: { core, result in
-            switch result {
-            case .success(let last?): core.acknowledge(last, to: id, over: url)
-            case .success(nil): break
-            case .failure(let error):
-                guard error.code != .closed else { return }
-                core.channel.problem("store_failed", "a desktop's skip could not be recorded: \(error.message)")
-            }
-        }
+    private func acknowledge(_ last: Int64, to id: PeerID, over url: String?) {
+        guard let desktop = desktops.first(where: { $0.id == id }) else { return }
+        let link = url.flatMap { links[$0] }.flatMap { $0.state.isOnline ? $0 : nil } ?? bestLink(to: desktop)
+        FailPoint.beforeAcknowledgement.reach()
+        // What is not sent now, the next hello says.
+        _ = send(PushAcknowledgement(pushSeq: last).json, to: desktop.address, sealed: true, over: link)
+        FailPoint.afterAcknowledgement.reach()
     }
 
-    // MARK: What is said
-
-    /// Said once for all that has come meanwhile.
-    private func acknowledge(_ last: Int64, to desktop: PeerID, over url: String) {
-        guard desktops.contains(where: { $0.id == desktop }) else { return }
-        lastPushSeqs[desktop] = last
-        if dueAcknowledgements.isEmpty { acknowledgementTimer.start(after: 0) }
-        dueAcknowledgements[desktop] = url
-    }
-
-    func sayAcknowledgements() {
-        let due = dueAcknowledgements
-        dueAcknowledgements = [:]
-        for (id, url) in due {
-            guard let desktop = desktops.first(where: { $0.id == id }), let last = lastPushSeqs[id] else { continue }
-            let link = links[url].flatMap { $0.state.isOnline ? $0 : nil } ?? bestLink(to: desktop)
-            FailPoint.beforeAcknowledgement.reach()
-            // What is not sent now, the next hello says.
-            _ = send(PushAcknowledgement(pushSeq: last).json, to: desktop.address, sealed: true, over: link)
-            FailPoint.afterAcknowledgement.reach()
-        }
+    private func tellInboxFull() {
+        guard !isInboxFull else { return }
+        isInboxFull = true
+        channel.problem(
+            "inbox_full",
+            "\(Inbox.waitingLimit) pushes wait for the program, and no more are taken; subscribe to "
+                + "notification.received and dispatch")
     }
 }
 

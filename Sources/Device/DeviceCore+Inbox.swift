@@ -29,6 +29,7 @@ extension DeviceCore {
                 let object: JSONObject = [
                     "notifications": .array(page.items.map { .object($0.json) }), "total": .integer(page.total),
                     "unread": .integer(unread), "next": page.next.map(JSONValue.string), "loading": .bool(isLoading),
+                    "incomplete": page.isIncomplete ? true : nil,
                 ]
                 then(.success(JSONValue.object(object).serialized()))
             }

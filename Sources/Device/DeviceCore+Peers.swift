@@ -108,8 +108,7 @@ extension DeviceCore {
             forgetQueue(of: desktop.id)
             forgetInbox(of: desktop.id)
             alerts.forget(desktop.id)
-            lastPushSeqs[desktop.id] = nil
-            dueAcknowledgements[desktop.id] = nil
+            pushes.forget(desktop.id)
             tokens.forget(desktop.id)
         }
         guard !removed.isEmpty else { return }

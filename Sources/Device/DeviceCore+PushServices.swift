@@ -41,9 +41,6 @@ extension DeviceCore {
                 event.richer.imageURL = ImageSource.best(in: payload["message"]?.object ?? payload)
             }
             open(&event, from: desktop)
-            guard dispatcher.admit(event, from: source, now: EventLoop.now) == .admitted else {
-                return then(.received(.alert, id, isDuplicate: true))
-            }
             let notification = Notification(event, receivedAt: .now)
             // There may be something to do as well.
             let work = push.isContentAvailable ? silentEvent(id, push, source) : nil
@@ -56,29 +53,22 @@ extension DeviceCore {
         _ notification: Notification, from source: PeerID, mayFetch: Bool, with work: HostEvent?, _ then: @escaping Then
     ) {
         let id = notification.id
-        let alert = alertJudge?.judge(notification, from: source, isMutable: mayFetch)
-        store { (connection) throws(StoreError) -> Arrived in
-            let arrived = try Arrived(Inbox(connection).receive(notification, from: source), alert, connection)
-            if let work, case .stored = arrived.arrival { try KeptEvents(connection).add(work) }
-            return arrived
-        } then: { core, result in
-            core.arrived(id, from: source, result)
-            switch result {
-            case .failure(let error): then(.failure(HostError(error)))
-            case .success(let arrived):
-                switch arrived.arrival {
+        pushes.received(
+            notification, from: source,
+            PushCarrier.Call(mayFetch: mayFetch, work: work) { [weak self] end in
+                switch end {
+                case .failed(let error): then(.failure(HostError(error)))
                 case .full:
                     then(.failure(HostError(.limit, "too many pushes wait for the program; dispatch them first")))
                 case .duplicate: then(.received(.alert, id, isDuplicate: true))
                 case .stored:
-                    if work != nil {
-                        _ = core.silentPushes.begin(id)
-                        core.channel.waits(.notificationSilent)
+                    if work != nil, let self {
+                        _ = silentPushes.begin(id)
+                        channel.waits(.notificationSilent)
                     }
                     then(.received(.alert, id))
                 }
-            }
-        }
+            })
     }
 
     // MARK: Silent ones

@@ -1,3 +1,4 @@
+import Delivery
 import Hosting
 import Inbox
 import JSON
@@ -37,14 +38,16 @@ extension DeviceCore {
         case .event(var event):
             open(&event, from: desktop)
             let isLate = !isLive || incoming.isLate(event)
-            if let mark = incoming.mark, let seq = event.pushSeq {
-                return admit(event, numbered: seq, from: desktop, isLate: isLate, mark, over: url)
-            }
-            return admit(event, from: desktop, isLate: isLate, incoming.mark)
+            return pushes.received(
+                ReceivedPush(
+                    desktop: desktop.id, notification: Notification(event, receivedAt: .now, late: isLate),
+                    // Numbers count in a seal only.
+                    seq: incoming.isSealed ? event.pushSeq : nil, mark: incoming.mark, route: url))
         case .otherEvent(let name, let fields) where apply(event: name, fields, from: desktop, incoming.mark): return
         case .bellwire(PushSkip.type, let fields) where incoming.isSealed:
             guard let mark = incoming.mark, let skip = PushSkip(payload: fields) else { return save(incoming.mark) }
-            return self.skip(through: skip.through, of: desktop, mark, over: url)
+            return pushes.received(
+                ReceivedSkip(desktop: desktop.id, through: skip.through, mark: mark, route: url))
         case .bellwire("bellwire:unpair", _) where incoming.isSealed:
             return wasUnpaired(by: desktop, incoming.mark)
         case .iceConfig(let object): return update(desktop, ice: object, incoming.mark)
@@ -72,7 +75,7 @@ extension DeviceCore {
         case .event, .iceConfig, .response, .cancel, .pairAck, .pairingConfirmation, .pairingReject: break
         case .malformed(let malformed):
             counters.malformedPayloads &+= 1
-            if malformed.kind == .event { dispatcher.drop(malformed) }
+            if malformed.kind == .event { pushes.droppedMalformed() }
             channel.log(.warning, "a payload from \(desktop.name) was dropped: \(malformed)")
         }
     }
@@ -81,79 +84,6 @@ extension DeviceCore {
         var data: JSONObject = ["type": .string(type)]
         data.merge(fields)
         channel.post(HostEvent(.command, desktop: desktop.id.text, data: data))
-    }
-
-    private func admit(_ event: NotificationEvent, from desktop: PairedDesktop, isLate: Bool, _ mark: SealMark?) {
-        guard dispatcher.admit(event, from: desktop.id, now: EventLoop.now) == .admitted else { return save(mark) }
-        receive(Notification(event, receivedAt: .now, late: isLate), from: desktop.id, mark)
-    }
-
-    /// Stores a push that is new as far as memory goes.
-    private func receive(_ notification: Notification, from id: PeerID, _ mark: SealMark?) {
-        let alert = alertJudge?.judge(notification, from: id)
-        store { (connection) throws(StoreError) -> Arrived in
-            let inbox = Inbox(connection)
-            if let mark, try !SealStates(connection).save(mark) {
-                return Arrived(arrival: .duplicate, unread: try inbox.unreadCount())
-            }
-            return try Arrived(inbox.receive(notification, from: id), alert, connection)
-        } then: { core, result in
-            core.arrived(notification.id, from: id, result)
-        }
-    }
-
-    /// What a push has brought about in the store.
-    struct Arrived: Sendable {
-        let arrival: Inbox.Arrival
-        let unread: Int64
-        /// Of one that is new, where alerts are shown.
-        var alert: AlertJudge.Judged?
-
-        init(arrival: Inbox.Arrival, unread: Int64) { (self.arrival, self.unread) = (arrival, unread) }
-
-        /// With its alert, in the same transaction.
-        init(
-            _ arrival: Inbox.Arrival, _ alert: AlertJudge.Judged?, _ connection: Connection
-        ) throws(StoreError) {
-            self.init(arrival: arrival, unread: try Inbox(connection).unreadCount())
-            if case .stored(_, let replaced) = arrival {
-                self.alert = try alert?.saved(connection, replacing: replaced)
-            }
-        }
-    }
-
-    /// What has become of an admitted push.
-    func arrived(
-        _ notification: NotificationID, from desktop: PeerID, _ result: Result<Arrived, StoreError>
-    ) {
-        switch result {
-        case .success(let arrived):
-            switch arrived.arrival {
-            case .stored:
-                isInboxFull = false
-                channel.pushesWait()
-                tellInbox(of: desktop, unread: arrived.unread, isArrival: true)
-                if let alert = arrived.alert { alerts.entered(alert) }
-            case .duplicate: dispatcher.wasStoredBefore()
-            case .full:
-                dispatcher.release(notification, from: desktop)
-                tellInboxFull()
-            }
-        case .failure(let error):
-            guard error.code != .closed else { return }
-            // Whoever sends it again shall find the slot free.
-            dispatcher.release(notification, from: desktop)
-            channel.problem("store_failed", "a push could not be stored: \(error.message)")
-        }
-    }
-
-    private func tellInboxFull() {
-        guard !isInboxFull else { return }
-        isInboxFull = true
-        channel.problem(
-            "inbox_full",
-            "\(Inbox.waitingLimit) pushes wait for the program, and no more are taken; subscribe to "
-                + "notification.received and dispatch")
     }
 
     private func update(_ desktop: PairedDesktop, ice object: JSONObject, _ mark: SealMark?) {

@@ -68,7 +68,7 @@ extension DeviceCore {
         } then: { core, result in
             switch result {
             case .success(true): then(core)
-            case .success(false): break
+            case .success(false): core.counters.replayed &+= 1
             case .failure(let error):
                 guard error.code != .closed else { return }
                 core.channel.problem("store_failed", "what a desktop sent was dropped: \(error.message)")

@@ -1,5 +1,6 @@
 import Alerts
 import Commands
+import Delivery
 import Hosting
 import Inbox
 import JSON
@@ -50,9 +51,9 @@ extension DeviceCore {
             "queue": .object(queue.summary),
             "notes": .array((machine?.notes ?? []).map(JSONValue.string)),
             "counters": [
-                "admitted": .integer(Int64(clamping: dispatcher.counters.admitted)),
-                "duplicates": .integer(Int64(clamping: dispatcher.counters.duplicates)),
-                "malformedEvents": .integer(Int64(clamping: dispatcher.counters.malformed)),
+                "admitted": .integer(Int64(clamping: pushes.counters.admitted)),
+                "duplicates": .integer(Int64(clamping: pushes.counters.duplicates)),
+                "malformedEvents": .integer(Int64(clamping: pushes.counters.malformed)),
                 "malformedPayloads": .integer(counters.malformedPayloads),
                 "malformedFrames": .integer(counters.malformedFrames),
                 "unknownSenders": .integer(counters.unknownSenders),
@@ -61,7 +62,8 @@ extension DeviceCore {
                 "unopenedBodies": .integer(counters.unopenedBodies),
                 "plainOfSecure": .integer(counters.plainOfSecure),
                 "sealsForged": .integer(Int64(clamping: sealer.refused.forged)),
-                "sealsReplayed": .integer(Int64(clamping: sealer.refused.replayed)),
+                "sealsReplayed": .integer(
+                    Int64(clamping: sealer.refused.replayed &+ pushes.counters.replayed) &+ counters.replayed),
                 "sealsMisaddressed": .integer(Int64(clamping: sealer.refused.misaddressed)),
                 "sealsMalformed": .integer(Int64(clamping: sealer.refused.malformed)),
                 "droppedPairingFrames": .integer(

@@ -103,14 +103,15 @@ extension DeviceCore {
             for notification in pushed {
                 if let alert = try judge?.judge(notification, from: peer).saved(connection) { judged.append(alert) }
             }
-            return (judged, pushed.count, try inbox.unreadCount())
+            return (judged, try inbox.watermarks().last, try inbox.unreadCount())
         } then: { core, result in
             switch result {
             case .failure(let error):
                 guard error.code != .closed else { return }
                 core.channel.problem("store_failed", "missed pushes could not be stored: \(error.message)")
-            case .success((let judged, let pushed, let unread)):
-                if pushed > 0 { core.channel.pushesWait() }
+            case .success((let judged, let last, let unread)):
+                core.pushes.waiting.stored(through: last)
+                core.channel.pushesWait()
                 for alert in judged { core.alerts.entered(alert) }
                 core.tellInbox(of: peer, unread: unread)
                 core.catchUp(fill.desktop)

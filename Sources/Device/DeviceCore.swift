@@ -20,7 +20,7 @@ import Wire
 @EventLoop
 final class DeviceCore {
     nonisolated static let migrations =
-        PairedDesktops.migrations + Inbox.migrations + Inbox.deliveryMigrations + ReceivedPushes.migrations
+        PairedDesktops.migrations + Inbox.migrations + ReceivedPushes.migrations
         + QueueTable.migrations + KeptEvents.migrations + PushTokenTable.migrations + AlertTable.migrations
         + ReminderTable.migrations
 
@@ -81,12 +81,12 @@ final class DeviceCore {
     /// Silent pushes of push services that the host works on.
     lazy var silentPushes = SilentPushes()
     var desk = InboxDesk()
-    var dispatcher = Dispatcher()
-    /// Of each sealed desktop, the last push that is stored (protocol.md 4.4).
-    var lastPushSeqs: [PeerID: Int64]
-    /// Who is to hear of that, and over which connection.
-    var dueAcknowledgements: [PeerID: String] = [:]
-    lazy var acknowledgementTimer = LoopTimer { [weak self] in self?.sayAcknowledgements() }
+    private let storedPushes: StoredPushes
+    /// What comes for the inbox.
+    lazy var pushes = PushCarrier(
+        storedPushes.waiting, database, committed: storedPushes.committed,
+        pushesWait: { [channel] in channel.pushesWait() }, judge: { [weak self] in self?.alertJudge },
+        tell: { [weak self] in self?.pushesDid($0) })
     /// Too many pushes wait for the host; told once.
     var isInboxFull = false
     var counters = Counters()
@@ -122,7 +122,7 @@ final class DeviceCore {
     var toldConnections: [PeerID: JSONObject] = [:]
 
     nonisolated init(
-        options: DeviceOptions, state: RoleState, desktops: [PairedDesktop], lastPushSeqs: [PeerID: Int64],
+        options: DeviceOptions, state: RoleState, desktops: [PairedDesktop], pushes: StoredPushes,
         queue: OfflineQueue, revisions: [PeerID: Int64], removals: [PushTokensStateMachine.Removal],
         alerts: AlertCenter.Stored?, channel: HostChannel
     ) {
@@ -135,7 +135,7 @@ final class DeviceCore {
         self.desktops = desktops
         self.queue = queue
         self.revisions = revisions
-        self.lastPushSeqs = lastPushSeqs
+        storedPushes = pushes
         tokens = PushTokensStateMachine(removals: removals)
         storedAlerts = alerts
         seal = state.seal
@@ -153,6 +153,15 @@ final class DeviceCore {
         var unopenedBodies: Int64 = 0
         /// Sent again because no answer came.
         var repeatedCommands: Int64 = 0
+        /// Sealed frames, pushes not counted, that had an effect before, as the store found.
+        var replayed: Int64 = 0
+    }
+
+    /// What the store has of pushes at opening.
+    struct StoredPushes: Sendable {
+        let waiting: WaitingPushes
+        /// The last stored number of each desktop (protocol.md 4.4).
+        let committed: [(PeerID, Int64)]
     }
 
     // MARK: Start and stop
@@ -189,9 +198,9 @@ final class DeviceCore {
         fail(calls.close(), .closed)
         callTimer.stop()
         queueTimer.stop()
-        acknowledgementTimer.stop()
         tokenTimer?.stop()
         for stopTimers in [scanning.stopTimers, showing.stopTimers, typing.stopTimers] { stopTimers() }
+        pushes.shutDown()
         database.close(then: then)
     }
 
