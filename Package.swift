@@ -52,12 +52,13 @@ targets += [
     .target(name: "Addresses"),
     // The eleven notification.* methods and the values that they carry.
     .target(name: "Notifications", dependencies: ["Calendar", "Wire", "JSON"]),
-    // How notifications lie in a table, on both sides: columns, cursors, search text.
+    // How notifications and peers lie in tables, on both sides: columns, cursors, numbers.
     .target(name: "Listing", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
     // Numbered delivery of pushes: outboxes and their protocol, and how far a device has received them.
-    .target(name: "Delivery", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
-    // The device's side: the inbox, de-duplication, refresh, changes under way.
-    .target(name: "Inbox", dependencies: ["Listing", "Notifications", "Wire", "JSON", "Store"]),
+    .target(name: "Delivery", dependencies: ["Sealing", "Notifications", "Wire", "JSON", "Store"]),
+    // The device's side: the inbox, what a batch of pushes stores, refresh, changes under way.
+    .target(
+        name: "Inbox", dependencies: ["Listing", "Delivery", "Sealing", "Notifications", "Wire", "JSON", "Store"]),
     // The desktop's side: the history, its settings and permissions, and the method handler.
     .target(
         name: "History", dependencies: ["Listing", "Delivery", "Notifications", "Calendar", "Wire", "JSON", "Store"]),
@@ -117,7 +118,7 @@ targets += [
 targets += [
     // The way of a push from the socket's text to the host's event.
     .executableTarget(
-        name: "handover", dependencies: ["Hosting", "Notifications", "Inbox", "Wire", "JSON"],
+        name: "handover", dependencies: ["Hosting", "Notifications", "Delivery", "Wire", "JSON"],
         path: "Tests/Benchmarks/Handover")
 ]
 
@@ -150,6 +151,13 @@ targets += [
         dependencies: [
             "Notifications", "Listing", "Delivery", "Inbox", "History", "Calendar", "Wire", "JSON", "Store",
         ]),
+    .testTarget(
+        name: "DeliveryTests", dependencies: ["Delivery", "Sealing", "Notifications", "Wire", "JSON", "Store"]),
+    .testTarget(
+        name: "InboxTests",
+        dependencies: ["Inbox", "Listing", "Delivery", "Sealing", "Notifications", "Wire", "JSON", "Store"],
+        exclude: ["Resources"]),
+    .testTarget(name: "ListingTests", dependencies: ["Listing", "Wire", "Store"]),
     .testTarget(name: "AddressesTests", dependencies: ["Addresses"]),
     .testTarget(
         name: "HTTPClientTests", dependencies: ["HTTPClient", "Addresses", "Alerts", "JSON", "Transport"],

@@ -50,13 +50,13 @@ package final class Device: Role {
         if let path = state.movedAside { channel.problem(movedAside: path) }
         let core = DeviceSwitchboard(opened, links: links ?? .webSockets(trusting: common.caFile))
         for name in opened.waiting { channel.waits(name) }
-        return (Device(core, state), common.isThreaded)
+        return (Device(core, state, opened.waitingPushes), common.isThreaded)
     }
 
-    private init(_ core: DeviceSwitchboard, _ state: RoleState) {
+    private init(_ core: DeviceSwitchboard, _ state: RoleState, _ waiting: WaitingPushes) {
         (self.core, directory) = (core, state.directory)
         let database = state.database
-        sources = [WaitingPushes(database)] + KeptEvents.names.map { KeptEventSource($0, database) }
+        sources = [waiting] + KeptEvents.names.map { KeptEventSource($0, database) }
     }
 
     package func start() { EventLoop.post { [core] in core.start() } }

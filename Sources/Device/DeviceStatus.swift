@@ -1,4 +1,5 @@
 import Alerts
+import Delivery
 import Hosting
 import Inbox
 import JSON
@@ -69,7 +70,7 @@ struct DeviceStatus {
             "unopenedBodies": .integer(dropped.unopenedBodies),
             "plainOfSecure": .integer(sealed.plainOfSecure),
             "sealsForged": .integer(Int64(clamping: sealed.unopened.forged)),
-            "sealsReplayed": .integer(sealed.replayed),
+            "sealsReplayed": .integer(sealed.replayed &+ Int64(clamping: pushes.replayed)),
             "sealsMisaddressed": .integer(Int64(clamping: sealed.unopened.misaddressed)),
             "sealsMalformed": .integer(Int64(clamping: sealed.unopened.malformed)),
             "droppedPairingFrames": .integer(Int64(clamping: board.pairing.flows.dropped)),

@@ -19,7 +19,7 @@ import Wire
 @EventLoop
 final class DeviceSwitchboard {
     nonisolated static let migrations =
-        PairedDesktops.migrations + Inbox.migrations + Inbox.deliveryMigrations + ReceivedPushes.migrations
+        PairedDesktops.migrations + Inbox.migrations + ReceivedPushes.migrations
         + QueueTable.migrations + KeptEvents.migrations + PushTokenTable.migrations + AlertTable.migrations
         + ReminderTable.migrations
 
@@ -29,8 +29,6 @@ final class DeviceSwitchboard {
     let channel: PeerChannel
     /// What relays have refused, and frames of theirs that can't be read.
     private(set) var relayProblems = (refused: Int64(0), malformed: Int64(0))
-    /// There once somebody asks for alerts; without them it would only cost memory.
-    private(set) var alertCenter: AlertCenter?
     private(set) lazy var life = Lifecycle(followsSystem: context.options.common.followsSystem) { [weak self] in
         self?.act($0)
     }
@@ -41,18 +39,22 @@ final class DeviceSwitchboard {
     private(set) lazy var queue = CommandQueue(
         opened.queue, context, desktops, reach: { [weak self] in self?.reach($0) }, emit: { [weak self] in self?.act($0) })
     private(set) lazy var inbox = DeviceInbox(
-        context, desktops, judge: { [weak self] in self?.judge }, emit: { [weak self] in self?.act($0) })
+        context, desktops, judge: { [weak self] in self?.alerts.judge }, emit: { [weak self] in self?.act($0) })
     private(set) lazy var updates = DesktopUpdates(context, desktops) { [weak self] in self?.act($0) }
     private(set) lazy var tokens = PushTokens(
         removals: opened.tokenRemovals, context, desktops: { [weak self] in self?.desktops.peers.ids ?? [] },
         say: { [weak self] in self?.sendEverywhere($0, to: $1) ?? [] })
-    private(set) lazy var pushes = Pushes(
-        context, desktops, judge: { [weak self] in self?.judge }, emit: { [weak self] in self?.act($0) })
+    private(set) lazy var pushes = PushCarrier(
+        opened.waitingPushes, context.database, committed: opened.committedPushes,
+        pushesWait: { [channel = context.channel] in channel.pushesWait() },
+        judge: { [weak self] in self?.alerts.judge }, tell: { [weak self] in self?.act($0) })
     private(set) lazy var frames = FrameReader(context, desktops, channel) { [weak self] in
-        self?.act($0, from: $1, over: $2)
+        self?.act($0, from: $1)
     }
     private(set) lazy var pushServices = PushServices(
         context, desktops, open: { [weak self] in self?.frames.open(&$0, from: $1) }, emit: { [weak self] in self?.act($0) })
+
+    private(set) lazy var alerts = AlertsOnDemand(opened.alerts, context) { [weak self] in self?.act($0) }
 
     nonisolated var context: DeviceContext { opened.context }
 
@@ -82,7 +84,7 @@ final class DeviceSwitchboard {
         routes.setPeers(routedPeers)
         routes.start()
         queue.checkAll()
-        if showsAlerts { alerts.begin() }
+        alerts.begin()
     }
 
     func stop() {
@@ -95,14 +97,14 @@ final class DeviceSwitchboard {
     func shutDown(then: @escaping @Sendable () -> Void) {
         life.close()
         pairing.close()
-        alertCenter?.end()
+        alerts.end()
         pushServices.close()
         inbox.close()
         commands.close()
         queue.close()
         routes.stop()
         tokens.stop()
-        pushes.close()
+        pushes.shutDown()
         context.database.close(then: then)
     }
 
@@ -200,8 +202,10 @@ final class DeviceSwitchboard {
     }
 
     private func sayHello(to peer: PeerID, over url: String? = nil) {
-        if desktops.peers.peer(peer)?.isSecure == true { _ = send(pushes.hello(to: peer), to: peer, over: url) }
+        if desktops.peers.peer(peer)?.isSecure == true { _ = send(hello(to: peer), to: peer, over: url) }
     }
+
+    private func hello(to peer: PeerID) -> JSONValue { PairingHello(lastPushSeq: pushes.committed(of: peer)).json }
 
     // MARK: Sending
 
@@ -252,17 +256,15 @@ final class DeviceSwitchboard {
         }
     }
 
-    private func act(_ action: FrameReader.Action, from peer: PeerID, over url: String) {
+    private func act(_ action: FrameReader.Action, from peer: PeerID) {
         switch action {
-        case .push(let event, let isLate, let mark): pushes.receive(event, from: peer, isLate: isLate, mark)
-        case .numberedPush(let event, let seq, let isLate, let mark):
-            pushes.receive(event, numbered: seq, from: peer, isLate: isLate, mark, over: url)
-        case .skip(let seq, let mark): pushes.skip(through: seq, of: peer, mark, over: url)
+        case .push(let push): pushes.received(push)
+        case .skip(let skip): pushes.received(skip)
         case .state(let event, let mark): updates.apply(event, from: peer, mark)
         case .response(let response): commands.answered(response, by: peer)
         case .iceConfig(let config, let mark): desktops.update(peer, config, mark)
         case .unpaired(let mark): desktops.wasUnpaired(by: peer, mark)
-        case .malformedPush(let malformed): pushes.drop(malformed)
+        case .malformedPush: pushes.droppedMalformed()
         }
     }
 
@@ -290,7 +292,8 @@ final class DeviceSwitchboard {
         updates.forget(peer)
         inbox.forget(peer, session)
         tokens.forget(peer)
-        if showsAlerts { alerts.forget(peer) }
+        alerts.forget(peer)
+        pushes.forget(peer)
     }
 
     private func tellDesktops() {
@@ -310,7 +313,7 @@ final class DeviceSwitchboard {
                 message.payload, to: message.peer, sealed: message.isSealed, over: routes.link(route.url))
             pairing.flows.sent(message, relays: sent.isWritten ? 1 : 0)
         case .sendHello(let peer, let url):
-            _ = channel.send(pushes.hello(to: peer), to: peer, sealed: true, over: routes.link(url))
+            _ = channel.send(hello(to: peer), to: peer, sealed: true, over: routes.link(url))
         case .store(let record): store(record)
         case .receiveAgain(let message, let url): received(message, over: url)
         case .report(let data): context.channel.post(HostEvent(.pairingChanged, data: data))
@@ -402,9 +405,12 @@ final class DeviceSwitchboard {
         case .perform(let command, let desktop, let timeout, let queueing, let owner):
             perform(command, on: desktop.id, timeout: timeout, queueing: queueing, for: owner)
         case .learnSettings(let result, let desktop): updates.learn(.getSettings, [:], result, from: desktop)
-        case .changed: if showsAlerts { alerts.inboxChanged() }
-        case .unread(let unread): if showsAlerts { alerts.setBadge(unread) }
-        case .filled(let judged): for alert in judged { alerts.entered(alert) }
+        case .changed: alerts.inboxChanged()
+        case .unread(let unread): alerts.setBadge(unread)
+        case .filled(let last, let judged):
+            pushes.waiting.stored(through: last)
+            context.channel.pushesWait()
+            alerts.entered(judged)
         }
     }
 
@@ -416,37 +422,38 @@ final class DeviceSwitchboard {
         }
     }
 
-    private func act(_ action: Pushes.Action) {
-        switch action {
+    private func act(_ event: PushCarrier.Event) {
+        switch event {
         case .acknowledge(let desktop, let last, let url):
             FailPoint.beforeAcknowledgement.reach()
             // What is not sent now, the next hello says.
-            let payload = PushAcknowledgement(pushSeq: last).json
-            _ = send(payload, to: desktop, over: routes.isOnline(url) ? url : nil)
+            let route = url.flatMap { routes.isOnline($0) ? $0 : nil }
+            _ = send(PushAcknowledgement(pushSeq: last).json, to: desktop, over: route)
             FailPoint.afterAcknowledgement.reach()
-        case .arrived(let desktop, let unread): inbox.tell(desktop, unread: unread, isArrival: true)
-        case .alert(let judged): alerts.entered(judged)
-        case .replayed: channel.countReplay()
+        case .stored(let desktops, let unread, let judged):
+            for desktop in desktops { inbox.tell(desktop, unread: unread, isArrival: true) }
+            alerts.entered(judged)
+        case .full:
+            context.channel.problem(
+                "inbox_full",
+                "\(Inbox.waitingLimit) pushes wait for the program, and no more are taken; subscribe to "
+                    + "notification.received and dispatch")
+        case .failed(let error):
+            context.channel.problem("store_failed", "pushes could not be stored: \(error.message)")
         }
     }
 
     private func act(_ action: PushServices.Action) {
         switch action {
-        case .badge(let badge): if showsAlerts { alerts.setBadge(badge) }
-        case .push(let push, let then):
-            pushes.receive(push.event, from: push.source, mayFetch: push.mayFetch, with: push.work) { [weak self] in
-                self?.pushServices.stored(push, $0, then: then)
-            }
+        case .badge(let badge): alerts.setBadge(badge)
+        case .push(let notification, let source, let call): pushes.received(notification, from: source, call)
         }
     }
 
-    private var showsAlerts: Bool { context.options.alerts.kind != .none }
-    private var judge: AlertJudge? { showsAlerts ? alerts.judge : nil }
-
-    var alerts: AlertCenter {
-        if let alertCenter { return alertCenter }
-        let center = AlertCenter(self, opened.alerts)
-        alertCenter = center
-        return center
+    private func act(_ action: AlertsOnDemand.Action) {
+        switch action {
+        case .markRead(let notification, let desktop): inbox.markRead(notification, of: desktop)
+        case .receipt(let id, let presented, let desktop): sendReceipt(id: id, presented: presented, to: desktop)
+        }
     }
 }

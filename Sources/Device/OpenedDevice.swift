@@ -1,5 +1,6 @@
 import Alerts
 import Delivery
+import DeviceAlerts
 import Hosting
 import Inbox
 import OfflineQueue
@@ -13,10 +14,13 @@ struct OpenedDevice: Sendable {
     let context: DeviceContext
     let seal: RoleState.Seal
     let desktops: PeerBook<PairedDesktop, DesktopSession>
+    let waitingPushes: WaitingPushes
+    /// The number of each sealed desktop's last stored push (protocol.md 4.4).
+    let committedPushes: [(PeerID, Int64)]
     let queue: OfflineQueue
     let tokenRemovals: [PushTokensStateMachine.Removal]
     /// `nil` = they are read when somebody asks for alerts.
-    let alerts: AlertCenter.Stored?
+    let alerts: StoredAlertState?
     /// Events that the host has not taken.
     let waiting: [HostEvent.Name]
 
@@ -25,20 +29,24 @@ struct OpenedDevice: Sendable {
         context = DeviceContext(options: options, key: state.key, database: state.database, channel: channel)
         seal = state.seal
         let desktops: [PairedDesktop]
-        let lastPushSeqs: [PeerID: Int64]
-        (desktops, waiting, lastPushSeqs) = try state.database.run { (connection) throws(StoreError) in
+        let marks: Inbox.Watermarks
+        let lastPushes: [PeerID: Int64]
+        (desktops, waiting, marks, lastPushes) = try state.database.run { (connection) throws(StoreError) in
             // A device reads little at a time, and shares its memory with the program that embeds it.
             _ = try connection.first("PRAGMA cache_size = -128") { (row) throws(StoreError) in try row.integer(0) }
             let inbox = Inbox(connection)
-            _ = try inbox.recoverDispatching()
+            try inbox.repairCounts()
+            let marks = try inbox.watermarks()
             let kept = KeptEvents(connection)
-            var waiting: [HostEvent.Name] = try inbox.waitingForHost() > 0 ? [.notificationReceived] : []
+            var waiting: [HostEvent.Name] = marks.waiting > 0 ? [.notificationReceived] : []
             for name in KeptEvents.names {
                 try kept.recover(name)
                 if try kept.count(name) > 0 { waiting.append(name) }
             }
-            return (try PairedDesktops(connection).all(), waiting, try ReceivedPushes(connection).all())
+            return (try PairedDesktops(connection).all(), waiting, marks, try ReceivedPushes(connection).all())
         }
+        waitingPushes = WaitingPushes(state.database, marks)
+        committedPushes = lastPushes.map { ($0.key, $0.value) }
         let showsAlerts = options.alerts.kind != .none
         let revisions: [PeerID: Int64]
         (queue, revisions, tokenRemovals, alerts) = try state.database.run { (connection) throws(StoreError) in
@@ -48,13 +56,12 @@ struct OpenedDevice: Sendable {
             try Inbox(connection).recoverChanges(queued: Set(queue.commands.map(\.id)))
             return (
                 queue, try table.revisions(), try PushTokenTable(connection).removals(),
-                showsAlerts ? try AlertCenter.Stored.load(connection) : nil
+                showsAlerts ? try StoredAlertState(connection) : nil
             )
         }
         self.desktops = PeerBook(desktops) { desktop in
             var session = DesktopSession()
             session.settingsRevision = revisions[desktop.id]
-            session.lastPushSeq = lastPushSeqs[desktop.id]
             return session
         }
     }

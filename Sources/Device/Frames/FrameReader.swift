@@ -1,3 +1,4 @@
+import Delivery
 import Hosting
 import JSON
 import Notifications
@@ -13,17 +14,14 @@ import Wire
 @EventLoop
 final class FrameReader {
     enum Action {
-        case push(NotificationEvent, isLate: Bool, SealMark?)
-        /// Of a desktop with an outbox.
-        case numberedPush(NotificationEvent, seq: Int64, isLate: Bool, SealMark)
-        /// The desktop has nothing more up to that number.
-        case skip(through: Int64, SealMark)
+        case push(ReceivedPush)
+        case skip(ReceivedSkip)
         /// A change of the desktop's state (protocol.md 4.6).
         case state(StateEvent, SealMark?)
         case response(CommandResponse)
         case iceConfig(ICEConfig, SealMark?)
         case unpaired(SealMark)
-        case malformedPush(MalformedPayload)
+        case malformedPush
     }
 
     /// What was dropped, for the host to read.
@@ -37,11 +35,11 @@ final class FrameReader {
     private let context: DeviceContext
     private let book: DesktopBook
     private let channel: PeerChannel
-    private let emit: @EventLoop (Action, PeerID, _ url: String) -> Void
+    private let emit: @EventLoop (Action, PeerID) -> Void
 
     init(
         _ context: DeviceContext, _ book: DesktopBook, _ channel: PeerChannel,
-        emit: @escaping @EventLoop (Action, PeerID, _ url: String) -> Void
+        emit: @escaping @EventLoop (Action, PeerID) -> Void
     ) {
         self.context = context
         self.book = book
@@ -56,29 +54,31 @@ final class FrameReader {
         switch Payload(decoding: incoming.payload) {
         case .event(var event):
             open(&event, from: peer)
-            let isLate = incoming.isLate(event)
-            if let mark = incoming.mark, let seq = event.pushSeq {
-                return emit(.numberedPush(event, seq: seq, isLate: isLate, mark), peer, url)
-            }
-            emit(.push(event, isLate: isLate, incoming.mark), peer, url)
-        case .otherEvent(let name, let fields): readEvent(name, fields, incoming, over: url)
+            let notification = Notification(event, receivedAt: .now, late: incoming.isLate(event))
+            // Numbers count in a seal only.
+            let seq = incoming.isSealed ? event.pushSeq : nil
+            emit(
+                .push(
+                    ReceivedPush(
+                        desktop: peer, notification: notification, seq: seq, mark: incoming.mark, route: url)), peer)
+        case .otherEvent(let name, let fields): readEvent(name, fields, incoming)
         case .bellwire(PushSkip.type, let fields) where incoming.isSealed:
             guard let mark = incoming.mark, let skip = PushSkip(payload: fields) else { return save(incoming.mark) }
-            emit(.skip(through: skip.through, mark), peer, url)
+            emit(.skip(ReceivedSkip(desktop: peer, through: skip.through, mark: mark, route: url)), peer)
         case .bellwire(Unpair.type, let fields):
             guard let mark = incoming.mark else { return tell(Unpair.type, ["payload": .object(fields)], incoming) }
-            emit(.unpaired(mark), peer, url)
+            emit(.unpaired(mark), peer)
         case .iceConfig(let object):
             guard let config = try? ICEConfig(payload: object) else {
                 counters.malformedPayloads &+= 1
                 return save(incoming.mark)
             }
-            emit(.iceConfig(config, incoming.mark), peer, url)
+            emit(.iceConfig(config, incoming.mark), peer)
         case .response(let response):
             // Its id is good once, and nobody who asked waits for the disk.
-            emit(.response(response), peer, url)
+            emit(.response(response), peer)
             save(incoming.mark)
-        case .malformed(let malformed): drop(malformed, incoming, over: url)
+        case .malformed(let malformed): drop(malformed, incoming)
         case .bellwire(let type, let fields): tell(type, ["payload": .object(fields)], incoming)
         case .request(let request):
             tell("chainlesschain:command:request", ["payload": request.payload], incoming)
@@ -87,12 +87,12 @@ final class FrameReader {
         }
     }
 
-    private func readEvent(_ name: String, _ fields: JSONObject, _ incoming: Incoming, over url: String) {
+    private func readEvent(_ name: String, _ fields: JSONObject, _ incoming: Incoming) {
         do throws(MalformedPayload) {
             guard let event = try StateEvent(name: name, fields) else {
                 return tell("chainlesschain:event", ["event": .string(name), "payload": .object(fields)], incoming)
             }
-            emit(.state(event, incoming.mark), incoming.from, url)
+            emit(.state(event, incoming.mark), incoming.from)
         } catch {
             counters.malformedPayloads &+= 1
             let sender = book.peers.peer(incoming.from)?.name ?? incoming.from.text
@@ -101,11 +101,11 @@ final class FrameReader {
         }
     }
 
-    private func drop(_ malformed: MalformedPayload, _ incoming: Incoming, over url: String) {
+    private func drop(_ malformed: MalformedPayload, _ incoming: Incoming) {
         once(incoming.mark) { [self] in
             guard let desktop = book.peers.peer(incoming.from) else { return }
             counters.malformedPayloads &+= 1
-            if malformed.kind == .event { emit(.malformedPush(malformed), desktop.id, url) }
+            if malformed.kind == .event { emit(.malformedPush, desktop.id) }
             context.channel.log(.warning, "a payload from \(desktop.name) was dropped: \(malformed)")
         }
     }

@@ -1,3 +1,4 @@
+import DeviceAlerts
 import Hosting
 import Inbox
 import JSON
@@ -23,8 +24,8 @@ final class DeviceInbox {
         /// Something was read, deleted or brought in.
         case changed
         case unread(Int64)
-        /// Missed pushes are in the store, with what becomes of their alerts.
-        case filled([AlertJudge.Judged])
+        /// Missed pushes through this arrival are in the table, with what becomes of their alerts.
+        case filled(through: Int64, [AlertJudge.Judged])
     }
 
     private var toldUnread: Int64?
@@ -163,18 +164,13 @@ final class DeviceInbox {
         let judge = judge()
         context.store { (connection) throws(StoreError) in
             var judged: [AlertJudge.Judged] = []
-            var missed = 0
             let stored = try job.run(connection, desktop: desktop) { (notification, connection) throws(StoreError) in
-                missed += 1
                 if let alert = try judge?.judge(notification, from: desktop).saved(connection) { judged.append(alert) }
             }
-            return (stored, judged, missed)
+            return (stored, judged)
         } then: { [weak self] result in
             guard let self else { return }
-            if case .success((_, let judged, let missed)) = result, missed > 0 {
-                context.channel.pushesWait()
-                emit(.filled(judged))
-            }
+            if case .success((.filled(let last, _), let judged)) = result { emit(.filled(through: last, judged)) }
             sync(desktop) { sync, now in sync.stored(job, result.map(\.0), now: now) }
         }
     }
@@ -229,6 +225,15 @@ final class DeviceInbox {
                         request.command, on: desktop, timeout: UInt64(clamping: timeout),
                         queueing: keeps ? .whenUnanswered : .whenOffline, for: .change(change)))
             }
+        }
+    }
+
+    /// A person has answered an alert so.
+    func markRead(_ notification: NotificationID, of desktop: PeerID) {
+        guard let request = try? Device.InboxRequest.markRead(notification.text) else { return }
+        change(request, desktop: desktop.text, timeout: Int64(clamping: InboxSync.timeout)) { [context] result in
+            guard case .failure(let error) = result, error.code != .closed, error.code != .notFound else { return }
+            context.channel.log(.warning, "a notification could not be marked as read: \(error.message)")
         }
     }
 

@@ -15,7 +15,8 @@ enum InboxJob: Sendable {
 
     enum Stored: Sendable {
         case gap(since: EpochMilliseconds)
-        case filled(unread: Int64)
+        /// `last`: the last arrival of all pushes.
+        case filled(last: Int64, unread: Int64)
         case begun(Inbox.Run)
         case merged(HistoryPage, Inbox.Merged, newest: Int64, unread: Int64)
         case finished(dropped: Int, ofDesktop: Int64, unread: Int64)
@@ -33,7 +34,7 @@ enum InboxJob: Sendable {
             let missed = try inbox.fill(rows, from: desktop, since: since, receivedAt: moment)
             try inbox.endGap(of: desktop)
             for notification in missed { try pushed(notification, connection) }
-            return .filled(unread: try inbox.unreadCount())
+            return .filled(last: try inbox.watermarks().last, unread: try inbox.unreadCount())
         case .beginRefresh: return .begun(try inbox.beginRefresh(of: desktop))
         case .merge(_, let page, let run, let through, let moment):
             let merged = try inbox.merge(page, from: desktop, run: run, through: through, receivedAt: moment)

@@ -34,7 +34,7 @@ struct InboxQueries {
             let object: JSONObject = [
                 "notifications": .array(page.items.map { .object($0.json) }), "total": .integer(page.total),
                 "unread": .integer(unread), "next": page.next.map(JSONValue.string),
-                "loading": .bool(inbox.isLoading(query.desktop)),
+                "loading": .bool(inbox.isLoading(query.desktop)), "incomplete": page.isIncomplete ? true : nil,
             ]
             return .success(JSONValue.object(object).serialized())
         }

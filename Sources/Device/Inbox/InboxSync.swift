@@ -256,7 +256,7 @@ struct InboxSync: Sendable {
             guard round == gap?.round else { return [] }
             gap = nil
             switch result {
-            case .success(.filled(let unread)): return [.tell(unread: unread)] + catchUp(now.loop)
+            case .success(.filled(_, let unread)): return [.tell(unread: unread)] + catchUp(now.loop)
             case .success: return []
             case .failure(let failure):
                 return failure.code == .closed ? [] : [.problem("missed pushes could not be stored: \(failure.message)")]

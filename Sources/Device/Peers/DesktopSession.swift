@@ -14,10 +14,6 @@ struct DesktopSession: Sendable {
     var lane = QueueDrainer.Lane()
     /// What the inbox asks it.
     var sync = InboxSync()
-    /// The number of the last stored push of a sealed desktop (protocol.md 4.4).
-    var lastPushSeq: Int64?
-    /// The connection that is to carry the acknowledgement of it.
-    var acknowledgementRoute: String?
 }
 
 /// What commands need to know of the desktop they go to.

@@ -1,7 +1,7 @@
 import Alerts
 import DeviceAlerts
+import DeviceAlerts
 import Hosting
-import Inbox
 import JSON
 import Notifications
 import Pairing
@@ -13,17 +13,8 @@ import Wire
 /// What push services bring to the program: pushes, silent pushes that the host works on, badges.
 @EventLoop
 final class PushServices {
-    /// A push, decoded: it is stored with the work that it brings, which ``stored(_:_:then:)`` hears of.
-    struct Delivery {
-        let event: NotificationEvent
-        let source: PeerID
-        /// Its image may be fetched.
-        let mayFetch: Bool
-        let work: HostEvent?
-    }
-
     enum Action {
-        case push(Delivery, Then)
+        case push(Notification, from: PeerID, PushCarrier.Call)
         case badge(Int64?)
     }
 
@@ -80,20 +71,20 @@ final class PushServices {
             open(&event, desktop)
             // There may be something to do as well.
             let work = push.isContentAvailable ? silentEvent(id, push, source) : nil
-            emit(.push(Delivery(event: event, source: source, mayFetch: push.isMutable, work: work), then))
+            let call = PushCarrier.Call(mayFetch: push.isMutable, work: work) { [weak self] end in
+                self?.ended(id, hasWork: work != nil, end, then)
+            }
+            emit(.push(Notification(event, receivedAt: .now), from: source, call))
         }
     }
 
-    /// A push is in the store with its work, or is not; `nil` = it came before.
-    func stored(_ delivery: Delivery, _ result: Result<Inbox.Arrival?, StoreError>, then: Then) {
-        let id = delivery.event.id
-        switch result {
-        case .failure(let error): then(.failure(HostError(error)))
-        case .success(.full?):
-            then(.failure(HostError(.limit, "too many pushes wait for the program; dispatch them first")))
-        case .success(nil), .success(.duplicate?): then(.received(.alert, id, isDuplicate: true))
-        case .success(.stored?):
-            if delivery.work != nil {
+    private func ended(_ id: NotificationID, hasWork: Bool, _ end: PushCarrier.CallEnd, _ then: Then) {
+        switch end {
+        case .failed(let error): then(.failure(HostError(error)))
+        case .full: then(.failure(HostError(.limit, "too many pushes wait for the program; dispatch them first")))
+        case .duplicate: then(.received(.alert, id, isDuplicate: true))
+        case .stored:
+            if hasWork {
                 _ = silent.begin(id)
                 context.channel.waits(.notificationSilent)
             }

@@ -71,9 +71,7 @@ import Wire
         try run { inbox throws(StoreError) in try inbox.apply(.deleted(["2"]), from: "d", at: 9) }
         #expect(try ids(["query": "buil*"]) == [])
         try run { inbox throws(StoreError) in
-            let rows = try inbox.takeForHost(limit: 9, after: 0).map(\.row)
-            try inbox.markDispatching(rows)
-            try inbox.markHanded(rows)
+            _ = try inbox.handOver(limit: 9)
         }
         #expect(try ids(["query": "other"]) == ["1"])
         #expect(try ids([:]) == ["3", "1"])
@@ -98,7 +96,7 @@ import Wire
             #expect(again == .duplicate)
         }
         let handed = try run { inbox throws(StoreError) in
-            try inbox.takeForHost(limit: 9, after: 0).map(\.notification.id.text)
+            try inbox.waitingForHost(limit: 9, after: 0).map(\.notification.id.text)
         }
         #expect(handed == ["n1", "n2", "n3", "n4", "n5"])
         #expect(try run { inbox throws(StoreError) in try inbox.unreadCount() } == 5)
@@ -112,9 +110,7 @@ import Wire
         #expect(try ids([:]) == [])
         #expect(try run { inbox throws(StoreError) in try inbox.unreadCount() } == 0)
         let left = try run { inbox throws(StoreError) in
-            let entries = try inbox.takeForHost(limit: 9, after: 0)
-            try inbox.markDispatching(entries.map(\.row))
-            try inbox.markHanded(entries.map(\.row))
+            let entries = try inbox.handOver(limit: 9)
             return (entries.map(\.notification.id.text), try inbox.waitingForHost())
         }
         #expect(left.0 == ["a", "b"] && left.1 == 0)
@@ -194,7 +190,7 @@ import Wire
             }
             #expect(pushed.count == expected)
         }
-        let entries = try run { inbox throws(StoreError) in try inbox.takeForHost(limit: 9, after: 0) }
+        let entries = try run { inbox throws(StoreError) in try inbox.waitingForHost(limit: 9, after: 0) }
         #expect(entries.map(\.notification.id) == ["seen", "n1", "n3"])
         #expect(entries.map(\.notification.late) == [false, true, true])
         #expect(Set(try ids([:])) == ["seen", "n1", "n2", "n3", "old"])

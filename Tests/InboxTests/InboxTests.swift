@@ -1,3 +1,4 @@
+import Delivery
 import Glibc
 @testable import Inbox
 import JSON
@@ -60,15 +61,19 @@ import Wire
     @Test("a push that is admitted again after 30 s, or after a restart, is a duplicate to the inbox")
     func dispatcherAndInbox() throws {
         let database = try open()
-        let event = NotificationEvent(id: "n", title: "T")
-        for (dispatcher, now): (Dispatcher, UInt64) in [(Dispatcher(), 0), (Dispatcher(), 1)] {
-            var dispatcher = dispatcher
-            #expect(dispatcher.admit(event, from: "d", now: now) == .admitted)
-            let insertion = try database.run { connection throws(StoreError) in
-                try Inbox(connection).insert(Notification(event, receivedAt: 5), from: "d")
+        let push = ReceivedPush(
+            desktop: "d", notification: Notification(NotificationEvent(id: "n", title: "T"), receivedAt: 5))
+        for now: UInt64 in [0, 1] {
+            var receiver = PushReceiver()
+            guard case .commit = receiver.received(push, now: now).first else {
+                Issue.record("not admitted")
+                continue
             }
-            if insertion == .duplicate { dispatcher.wasStoredBefore() }
-            #expect(dispatcher.counters.duplicates == (now == 0 ? 0 : 1))
+            let insertion = try database.run { connection throws(StoreError) in
+                try Inbox(connection).insert(push.notification, from: "d")
+            }
+            _ = receiver.committed([insertion == .duplicate ? .duplicate : .stored])
+            #expect(receiver.counters.duplicates == (now == 0 ? 0 : 1))
         }
     }
 
@@ -76,26 +81,25 @@ import Wire
     func handing() throws {
         let database = try open()
         try insert(database, "a", "b", "c", "d")
-        func take(_ limit: Int, after row: Int64) throws -> [Inbox.Entry] {
+        func take(_ limit: Int, after arrival: Int64) throws -> [Inbox.Entry] {
             try database.run { connection throws(StoreError) in
-                try Inbox(connection).takeForHost(limit: limit, after: row)
+                try Inbox(connection).waitingForHost(limit: limit, after: arrival)
             }
         }
         let first = try take(2, after: 0)
         #expect(first.map(\.notification.id) == ["a", "b"])
-        #expect(try take(10, after: first[1].row).map(\.notification.id) == ["c", "d"])
-        let rows = first.map(\.row)
+        #expect(try take(10, after: first[1].arrival).map(\.notification.id) == ["c", "d"])
         try database.run { connection throws(StoreError) in
-            try Inbox(connection).markDispatching(rows)
-            try Inbox(connection).markHanded([rows[0]])
+            try Inbox(connection).offer(through: first[1].arrival)
+            try Inbox(connection).finish(through: first[0].arrival, offering: 0)
         }
-        #expect(try take(10, after: 0).map(\.notification.id) == ["c", "d"])
+        #expect(try take(10, after: first[1].arrival).map(\.notification.id) == ["c", "d"])
         // The process died here.
-        let recovered = try database.run { connection throws(StoreError) in try Inbox(connection).recoverDispatching() }
-        #expect(recovered == 1)
+        let marks = try database.run { connection throws(StoreError) in try Inbox(connection).watermarks() }
         let again = try take(10, after: 0)
+        #expect(again.filter { $0.arrival <= marks.offered }.count == 1)
         #expect(again.map(\.notification.id) == ["b", "c", "d"])
-        #expect(again.map(\.redelivered) == [true, false, false])
+        #expect(again.map { $0.arrival <= marks.offered } == [true, false, false])
         #expect(try database.run { connection throws(StoreError) in try Inbox(connection).waitingForHost() } == 3)
     }
 
@@ -122,10 +126,12 @@ import Wire
         "what is asked at each push, and to show a page, is answered by an index",
         arguments: [
             (
-                "SELECT row FROM inbox WHERE handed < 2 AND handed = 0 AND +row > 5 ORDER BY arrival LIMIT 9",
-                "inbox_unhanded"
+                """
+                SELECT row FROM inbox WHERE arrival > max(5, (SELECT handed FROM inbox_host)) AND arrival > 0
+                ORDER BY arrival LIMIT 9
+                """, "inbox_arrival"
             ),
-            ("SELECT max(arrival) FROM inbox WHERE handed < 2", "inbox_unhanded"),
+            ("SELECT max(arrival) FROM inbox WHERE arrival > 0", "inbox_arrival"),
             ("SELECT desktop, count(*) FROM inbox WHERE read = 0 AND hidden = 0 GROUP BY desktop", "inbox_unread"),
             (
                 "SELECT inbox.row FROM inbox WHERE inbox.hidden = 0 ORDER BY inbox.created_at DESC, inbox.row DESC LIMIT 9",
@@ -133,12 +139,22 @@ import Wire
             ),
             (
                 """
-                SELECT inbox.row FROM inbox WHERE inbox.hidden = 0 AND inbox.desktop = 'd'
+                SELECT inbox.row FROM inbox
+                WHERE inbox.hidden = 0 AND inbox.desktop = (SELECT number FROM peer WHERE id = 'd')
                 ORDER BY inbox.created_at DESC, inbox.row DESC LIMIT 9
                 """, "inbox_of"
             ),
-            ("SELECT row FROM inbox WHERE pushed = 1 ORDER BY row DESC LIMIT 1", "inbox_pushed"),
-            ("UPDATE inbox SET read = 1 WHERE desktop = 'd' AND id = 'n' AND read = 0", "autoindex"),
+            ("SELECT row FROM inbox WHERE arrival > 0 ORDER BY arrival DESC LIMIT 1", "inbox_arrival"),
+            (
+                """
+                UPDATE inbox SET read = 1 WHERE desktop = (SELECT number FROM peer WHERE id = 'd') AND id = 'n' AND read = 0
+                """, "inbox_1"
+            ),
+            ("DELETE FROM inbox WHERE hidden = 2 AND arrival > 3 AND arrival <= 5", "inbox_withdrawn"),
+            (
+                "SELECT row FROM inbox WHERE desktop = 1 AND collapse_key = 'k' AND id <> 'n' ORDER BY row",
+                "inbox_collapse"
+            ),
         ])
     func indices(sql: String, index: String) throws {
         let plan = try open().run { connection throws(StoreError) in
@@ -164,7 +180,7 @@ import Wire
             // New here: kept, but no push, and not handed over.
             #expect(try inbox.merge(HistoryRow(id: "b", title: "Old"), from: "d", receivedAt: 3) != .duplicate)
             #expect(try inbox.latestPush()?.notification.id == "a")
-            #expect(try inbox.takeForHost(limit: 9, after: 0).map(\.notification.id) == ["a"])
+            #expect(try inbox.waitingForHost(limit: 9, after: 0).map(\.notification.id) == ["a"])
             #expect(try inbox.unreadCount() == 1)
         }
     }

@@ -101,9 +101,7 @@ import Wire
                 }
             case 3:
                 let handed = try run { inbox throws(StoreError) in
-                    let entries = try inbox.takeForHost(limit: 2, after: 0)
-                    try inbox.markDispatching(entries.map(\.row))
-                    try inbox.markHanded(entries.map(\.row))
+                    let entries = try inbox.handOver(limit: 2)
                     return entries.map(\.notification.id.text)
                 }
                 for id in handed {
@@ -219,6 +217,7 @@ import Wire
                 query.limit = 500
                 return (try inbox.page(query, of: desktop), try inbox.unreadCount())
             }
+            #expect(try run { inbox throws(StoreError) in try !inbox.repairCounts() }, "the kept counts are true")
             let views = try #require(shown).items.reduce(into: [String: InboxView]()) { views, item in
                 views[item.notification.id.text] = InboxView(
                     isRead: item.notification.read,
