@@ -52,12 +52,13 @@ targets += [
     .target(name: "Addresses"),
     // The notification.* methods, one row for each, and the values that they carry.
     .target(name: "Notifications", dependencies: ["Calendar", "Wire", "JSON"]),
-    // How notifications lie in a table, on both sides: columns, cursors, search text.
+    // How notifications and peers lie in tables, on both sides: columns, cursors, numbers.
     .target(name: "Listing", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
     // Numbered delivery of pushes: outboxes and their protocol, and how far a device has received them.
-    .target(name: "Delivery", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
-    // The device's side: the inbox, de-duplication, refresh, changes under way.
-    .target(name: "Inbox", dependencies: ["Listing", "Notifications", "Wire", "JSON", "Store"]),
+    .target(name: "Delivery", dependencies: ["Sealing", "Notifications", "Wire", "JSON", "Store"]),
+    // The device's side: the inbox, what a batch of pushes stores, refresh, changes under way.
+    .target(
+        name: "Inbox", dependencies: ["Listing", "Delivery", "Sealing", "Notifications", "Wire", "JSON", "Store"]),
     // The desktop's side: the history, its settings and permissions, and the method handler.
     .target(
         name: "History", dependencies: ["Listing", "Delivery", "Notifications", "Calendar", "Wire", "JSON", "Store"]),
@@ -78,15 +79,20 @@ targets += [
         dependencies: [
             "Transport", "Signalling", "Sealing", "Pairing", "Hosting", "Wire", "Store", "Identity", "JSON",
         ]),
+    // A device's alerts: from a push or a reminder to the screen, and the person's response back.
+    .target(
+        name: "DeviceAlerts",
+        dependencies: [
+            "Alerts", "Notifications", "Calendar", "SystemServices", "HTTPClient", "Signalling", "Transport", "Store",
+            "Identity", "Hosting", "Addresses", "Wire", "JSON",
+        ]),
     // The three roles: the only places where features meet Transport.
     .target(
         name: "Device",
         dependencies: [
             "Transport", "Signalling", "Sealing", "Pairing", "Peering", "Commands", "OfflineQueue", "Notifications",
-            "Inbox", "Delivery",
-            "Alerts", "Calendar", "Hosting", "Wire", "Store", "Identity", "JSON", "CLinux", "SystemServices",
-            "HTTPClient",
-            "Addresses",
+            "Inbox", "Delivery", "Alerts", "DeviceAlerts", "Hosting", "Wire", "Store", "Identity", "JSON", "CLinux",
+            "SystemServices",
         ]),
     .target(
         name: "Desktop",
@@ -100,7 +106,7 @@ targets += [
     .target(
         name: "CABI",
         dependencies: [
-            "CBellwire", "CLinux", "Device", "Desktop", "Relay", "Hosting", "Transport", "Store", "Notifications",
+            "CBellwire", "CLinux", "Device", "DeviceAlerts", "Desktop", "Relay", "Hosting", "Transport", "Store", "Notifications",
             "History", "Wire", "JSON", "QR",
         ]),
     // The command-line program: a host of the C interface like any other; of the relay it reads the limits' defaults.
@@ -112,7 +118,7 @@ targets += [
 targets += [
     // The way of a push from the socket's text to the host's event.
     .executableTarget(
-        name: "handover", dependencies: ["Hosting", "Notifications", "Inbox", "Wire", "JSON"],
+        name: "handover", dependencies: ["Hosting", "Notifications", "Delivery", "Wire", "JSON"],
         path: "Tests/Benchmarks/Handover")
 ]
 
@@ -145,12 +151,24 @@ targets += [
         dependencies: [
             "Notifications", "Listing", "Delivery", "Inbox", "History", "Calendar", "Wire", "JSON", "Store",
         ]),
+    .testTarget(
+        name: "DeliveryTests", dependencies: ["Delivery", "Sealing", "Notifications", "Wire", "JSON", "Store"]),
+    .testTarget(
+        name: "InboxTests",
+        dependencies: ["Inbox", "Listing", "Delivery", "Sealing", "Notifications", "Wire", "JSON", "Store"],
+        exclude: ["Resources"]),
+    .testTarget(name: "ListingTests", dependencies: ["Listing", "Wire", "Store"]),
     .testTarget(name: "AddressesTests", dependencies: ["Addresses"]),
     .testTarget(
         name: "HTTPClientTests", dependencies: ["HTTPClient", "Addresses", "Alerts", "JSON", "Transport"],
         exclude: ["Mocks"]),
     .testTarget(name: "QRTests", dependencies: ["QR"]),
     .testTarget(name: "AlertsTests", dependencies: ["Alerts", "Calendar", "Wire", "JSON", "Store"]),
+    .testTarget(
+        name: "DeviceAlertsTests",
+        dependencies: [
+            "DeviceAlerts", "Alerts", "Notifications", "Hosting", "HTTPClient", "Transport", "Store", "Wire", "JSON",
+        ]),
     .testTarget(name: "HostingTests", dependencies: ["Hosting", "Store", "JSON"]),
     .testTarget(
         name: "SystemServicesTests", dependencies: ["SystemServices", "Hosting", "Identity", "Transport", "CLinux"],
@@ -161,6 +179,7 @@ targets += [
     .testTarget(
         name: "DeviceTests",
         dependencies: [
+            "TestSupport", "Peering", "Commands",
             "Alerts", "Device", "Desktop", "Relay", "Notifications", "Inbox", "Delivery", "History", "OfflineQueue",
             "Pairing", "Signalling", "Sealing",
             "Identity",

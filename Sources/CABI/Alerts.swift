@@ -1,5 +1,6 @@
 public import CBellwire
 import Device
+import DeviceAlerts
 import Glibc
 import Hosting
 import JSON
@@ -11,7 +12,7 @@ typealias TextResult = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 /// Asks the device's alerts for something, and gives the caller what they say. `result` may be NULL where the header says so.
 private func ask(
     _ device: OpaquePointer?, _ result: TextResult?, timeout: Int64 = 0, mayBeNULL: Bool = true, _ name: String = "",
-    _ request: () throws(HostError) -> Device.AlertRequest
+    _ request: () throws(HostError) -> AlertRequest
 ) -> bw_status {
     entry { () throws(HostError) in
         let endpoint = try DeviceEndpoint.find(device)
@@ -32,7 +33,7 @@ public func bw_alerts_state(
 // MARK: Authorization
 
 /// `{"provisional"?}`
-private func authorizationRequest(_ params_json: UnsafePointer<CChar>?) throws(HostError) -> Device.AlertRequest {
+private func authorizationRequest(_ params_json: UnsafePointer<CChar>?) throws(HostError) -> AlertRequest {
     let params = try JSONObject(parameter: "params_json", try optionalText(params_json, "params_json"))
     var reader = OptionsReader(params)
     let isProvisional = try reader.flag("provisional") ?? false

@@ -1,4 +1,5 @@
 import Alerts
+import DeviceAlerts
 import Hosting
 import Wire
 

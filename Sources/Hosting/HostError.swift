@@ -1,7 +1,7 @@
 package import JSON
 
 /// Why a role cannot do what its host asked for.
-package struct HostError: Error, Sendable, CustomStringConvertible {
+package struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind, which the C interface turns into a status of the same name.
     package struct Code: Sendable, Hashable {
         package let name: String

@@ -1,3 +1,4 @@
+import Listing
 import Notifications
 package import Store
 package import Wire
@@ -8,21 +9,22 @@ extension Inbox {
     ///
     /// - Parameter id: the one that is marked or deleted; not for a change that is about all of the desktop.
     package func begin(
-        _ kind: InboxChange.Kind, _ id: NotificationID?, of desktop: PeerID, at moment: EpochMilliseconds
+        _ kind: InboxEffect, _ id: NotificationID?, of desktop: PeerID, at moment: EpochMilliseconds
     ) throws(StoreError) -> Int64? {
         var rows: Int64?
         if !kind.isOfAll {
             rows = try connection.first(
-                "SELECT row FROM inbox WHERE desktop = ? AND id = ? AND hidden = 0",
+                "SELECT row FROM inbox WHERE desktop = \(Inbox.number) AND id = ? AND hidden = 0",
                 [.text(desktop.text), .text(id?.text ?? "")]
             ) { (row) throws(StoreError) in try row.integer(0) }
             guard rows != nil else { return nil }
         }
+        let peer = Value.integer(try peers.number(of: desktop))
         try connection.execute(
             "INSERT INTO inbox_change(desktop, kind, stage, made_at) VALUES (?, ?, 0, ?)",
-            [.text(desktop.text), .integer(kind.rawValue), .integer(moment)])
+            [peer, .integer(kind.rawValue), .integer(moment)])
         let number = connection.lastInsertRow
-        let values: [Value] = [.integer(number), .text(desktop.text)]
+        let values: [Value] = [.integer(number), peer]
         switch kind {
         case .read, .delete:
             try connection.execute(
@@ -59,13 +61,16 @@ extension Inbox {
     /// The change whose command has this id, and its desktop.
     package func change(_ request: RequestID) throws(StoreError) -> (number: Int64, desktop: PeerID)? {
         try connection.first(
-            "SELECT number, desktop FROM inbox_change WHERE request = ?", [.text(request.text)]
+            """
+            SELECT number, (SELECT peer.id FROM peer WHERE peer.number = c.desktop) FROM inbox_change AS c
+            WHERE request = ?
+            """, [.text(request.text)]
         ) { (row) throws(StoreError) in (number: try row.integer(0), desktop: PeerID(try row.text(1))) }
     }
 
     /// The desktop has carried out something that was not begun here: by a method, or for another device.
     package func apply(
-        _ kind: InboxChange.Kind, _ ids: [NotificationID], of desktop: PeerID, at moment: EpochMilliseconds
+        _ kind: InboxEffect, _ ids: [NotificationID], of desktop: PeerID, at moment: EpochMilliseconds
     ) throws(StoreError) {
         guard !kind.isOfAll else {
             if let number = try begin(kind, nil, of: desktop, at: moment) { try end(number, .done) }
@@ -76,18 +81,19 @@ extension Inbox {
                 if try saidRead(id, of: desktop, at: moment) { continue }
                 // It is one of those that are not here.
                 try connection.execute(
-                    "UPDATE inbox_desktop SET beyond = beyond - 1 WHERE desktop = ? AND beyond > 0",
+                    "UPDATE inbox_desktop SET beyond = beyond - 1 WHERE desktop = \(Inbox.number) AND beyond > 0",
                     [.text(desktop.text)])
             } else {
-                try take(out: "desktop = ? AND id = ?", [.text(desktop.text), .text(id.text)])
+                try take(out: "desktop = \(Inbox.number) AND id = ?", [.text(desktop.text), .text(id.text)])
             }
         }
     }
 
     /// Everything that was created before that moment is gone.
     package func cleared(before moment: EpochMilliseconds, of desktop: PeerID) throws(StoreError) {
-        try take(out: "desktop = ? AND created_at < ?", [.text(desktop.text), .integer(moment)])
-        try connection.execute("UPDATE inbox_desktop SET beyond = 0 WHERE desktop = ?", [.text(desktop.text)])
+        try take(out: "desktop = \(Inbox.number) AND created_at < ?", [.text(desktop.text), .integer(moment)])
+        try connection.execute(
+            "UPDATE inbox_desktop SET beyond = 0 WHERE desktop = \(Inbox.number)", [.text(desktop.text)])
     }
 
     /// Once after opening: changes whose answer nobody waits for any more are uncertain.
@@ -109,8 +115,10 @@ extension Inbox {
     func settle(_ desktop: PeerID, run: Int64?) throws(StoreError) {
         let numbers = try connection.query(
             """
-            SELECT number FROM inbox_change WHERE desktop = ?1 AND stage = 1 AND (?2 IS NULL OR NOT EXISTS (
-                SELECT 1 FROM inbox_touched JOIN inbox USING (row) WHERE change = number AND seen <> ?2))
+            SELECT c.number FROM inbox_change AS c
+            WHERE desktop = (SELECT peer.number FROM peer WHERE peer.id = ?1) AND stage = 1 AND (
+                ?2 IS NULL OR NOT EXISTS (
+                    SELECT 1 FROM inbox_touched JOIN inbox USING (row) WHERE change = c.number AND seen <> ?2))
             """, [.text(desktop.text), .optional(run)]
         ) { (row) throws(StoreError) in try row.integer(0) }
         for number in numbers { try step(number) { $0.refreshed() } }
@@ -119,9 +127,10 @@ extension Inbox {
     /// Takes rows out for good; those that the host has still to take are kept for it, and shown no more.
     @discardableResult
     func take(out condition: String, _ values: [Value]) throws(StoreError) -> Int {
+        let handed = "(SELECT handed FROM inbox_host)"
         let kept = try connection.execute(
-            "UPDATE inbox SET hidden = 2 WHERE \(condition) AND handed < 2 AND hidden < 2", values)
-        return try connection.execute("DELETE FROM inbox WHERE \(condition) AND handed = 2", values) + kept
+            "UPDATE inbox SET hidden = 2 WHERE \(condition) AND arrival > \(handed) AND hidden < 2", values)
+        return try connection.execute("DELETE FROM inbox WHERE \(condition) AND arrival <= \(handed)", values) + kept
     }
 
     // MARK: One step
@@ -132,11 +141,11 @@ extension Inbox {
     ) throws(StoreError) -> Bool {
         let stored = try connection.first(
             "SELECT kind, stage, kept, desktop FROM inbox_change WHERE number = ?", [.integer(number)]
-        ) { (row) throws(StoreError) -> (InboxChange, PeerID)? in
-            guard let kind = InboxChange.Kind(rawValue: try row.integer(0)),
+        ) { (row) throws(StoreError) -> (InboxChange, Int64)? in
+            guard let kind = InboxEffect(rawValue: try row.integer(0)),
                 let stage = InboxChange.Stage(rawValue: try row.integer(1))
             else { return nil }
-            return (InboxChange(kind, stage: stage, isKept: try row.flag(2)), PeerID(try row.text(3)))
+            return (InboxChange(kind, stage: stage, isKept: try row.flag(2)), try row.integer(3))
         }
         guard case .some((var change, let desktop)?) = stored else { return false }
         let step = event(&change)
@@ -157,7 +166,7 @@ extension Inbox {
         return true
     }
 
-    private func apply(_ number: Int64, _ kind: InboxChange.Kind, _ desktop: PeerID) throws(StoreError) {
+    private func apply(_ number: Int64, _ kind: InboxEffect, _ desktop: Int64) throws(StoreError) {
         if kind.marks {
             try connection.execute(
                 """
@@ -169,7 +178,7 @@ extension Inbox {
             try take(out: "row IN (SELECT row FROM inbox_touched WHERE change = ?1)", [.integer(number)])
         }
         if kind.isOfAll {
-            try connection.execute("UPDATE inbox_desktop SET beyond = 0 WHERE desktop = ?", [.text(desktop.text)])
+            try connection.execute("UPDATE inbox_desktop SET beyond = 0 WHERE desktop = ?", [.integer(desktop)])
         }
     }
 
@@ -177,7 +186,10 @@ extension Inbox {
         _ id: NotificationID, of desktop: PeerID, at moment: EpochMilliseconds
     ) throws(StoreError) -> Bool {
         try connection.execute(
-            "UPDATE inbox SET said_read = 1, read = 1, read_at = ifnull(read_at, ?) WHERE desktop = ? AND id = ?",
+            """
+            UPDATE inbox SET said_read = 1, read = 1, read_at = ifnull(read_at, ?)
+            WHERE desktop = \(Inbox.number) AND id = ?
+            """,
             [.integer(moment), .text(desktop.text), .text(id.text)]) > 0
     }
 

@@ -12,6 +12,8 @@ extension Inbox {
         package let total: Int64
         /// Where the next page begins, as its `before`; `nil` on the last page.
         package let next: String?
+        /// The text index does not have the oldest rows yet: a search may miss them, here and in `total`.
+        package var isIncomplete = false
     }
 
     /// A row as hosts see it.
@@ -41,7 +43,8 @@ extension Inbox {
             guard cursor != nil else { return nil }
         }
         let words = query.query.flatMap(SearchText.expression)
-        if words != nil { try indexText() }
+        let indexer = TextIndexer(Inbox.textIndex, connection)
+        let isComplete = words == nil ? true : try indexer.catchUp()
         let total = Inbox.matching("count(*)", query, desktop, words)
         var page = Inbox.matching("inbox.row", query, desktop, words)
         if let cursor {
@@ -62,12 +65,15 @@ extension Inbox {
         }
         return Page(
             items: items, total: try connection.integer(total.sql, total.values),
-            next: rows.count > items.count ? last?.text : nil)
+            next: rows.count > items.count ? last?.text : nil, isIncomplete: !isComplete)
     }
 
     private func item(_ row: Int64) throws(StoreError) -> Item? {
         try connection.first(
-            "SELECT desktop, uncertain, \(StoredNotification.columns) FROM inbox WHERE row = ?", [.integer(row)]
+            """
+            SELECT (SELECT peer.id FROM peer WHERE peer.number = inbox.desktop), uncertain, \(StoredNotification.columns)
+            FROM inbox WHERE row = ?
+            """, [.integer(row)]
         ) { (row) throws(StoreError) in
             Item(
                 desktop: PeerID(try row.text(0)), notification: try StoredNotification.read(row, from: 2),
@@ -83,9 +89,12 @@ extension Inbox {
         if words != nil {
             text = SQLText("SELECT \(columns) FROM inbox_text CROSS JOIN inbox ON inbox.row = inbox_text.rowid")
         }
-        if let words { text.add(condition: "inbox_text MATCH ?", [.text(words)]) }
+        if let words {
+            text.add(condition: "inbox_text MATCH ?", [.text(words)])
+            text.add(condition: "NOT (\(Inbox.textIndex.isGone))")
+        }
         text.add(condition: "inbox.hidden = 0")
-        if let desktop { text.add(condition: "inbox.desktop = ?", [.text(desktop.text)]) }
+        if let desktop { text.add(condition: "inbox.desktop = \(Inbox.number)", [.text(desktop.text)]) }
         if query.unreadOnly { text.add(condition: "inbox.read = 0") }
         if let source = query.source { text.add(condition: "inbox.source = ?", [.text(source.rawValue)]) }
         if let priority = query.priority { text.add(condition: "inbox.priority = ?", [.integer(priority.rawValue)]) }
@@ -126,27 +135,11 @@ extension Inbox {
         try connection.first(
             """
             SELECT row, \(StoredNotification.columns) FROM inbox
-            WHERE id = ?1 AND (?2 IS NULL OR desktop = ?2) ORDER BY created_at DESC LIMIT 1
+            WHERE desktop IN (SELECT number FROM peer WHERE ?2 IS NULL OR peer.id = ?2) AND id = ?1
+            ORDER BY created_at DESC LIMIT 1
             """, [.text(id), .optional(desktop?.text)]
         ) { (row) throws(StoreError) in
             HistoryCursor(try StoredNotification.read(row, from: 1), row: try row.integer(0))
         }
-    }
-
-    /// Brings the index of the text up to date. Triggers keep what was indexed and is no more (``Inbox/migrations``).
-    private func indexText() throws(StoreError) {
-        try connection.execute(
-            """
-            INSERT INTO inbox_text(inbox_text, rowid, title, body, search)
-                SELECT 'delete', row, title, body, search FROM inbox_gone
-            """)
-        try connection.execute(
-            """
-            INSERT INTO inbox_text(rowid, title, body, search) SELECT row, title, body, search FROM inbox
-                WHERE row IN (SELECT row FROM inbox_gone) OR row > (SELECT through FROM inbox_indexed) ORDER BY row
-            """)
-        try connection.execute("DELETE FROM inbox_gone")
-        try connection.execute(
-            "UPDATE inbox_indexed SET through = max(through, ifnull((SELECT max(row) FROM inbox), 0))")
     }
 }

@@ -1,4 +1,5 @@
 import JSON
+import Listing
 package import Notifications
 package import Store
 package import Wire
@@ -23,14 +24,14 @@ extension Inbox {
     }
 
     package func beginRefresh(of desktop: PeerID) throws(StoreError) -> Run {
+        let number = Value.integer(try peers.number(of: desktop))
         try connection.execute(
             """
             INSERT INTO inbox_desktop(desktop, refresh) VALUES (?, 1)
             ON CONFLICT(desktop) DO UPDATE SET refresh = refresh + 1
-            """, [.text(desktop.text)])
+            """, [number])
         return Run(
-            number: try connection.integer(
-                "SELECT refresh FROM inbox_desktop WHERE desktop = ?", [.text(desktop.text)]),
+            number: try connection.integer("SELECT refresh FROM inbox_desktop WHERE desktop = ?", [number]),
             through: try newestRow())
     }
 
@@ -40,7 +41,7 @@ extension Inbox {
 
     package func newestRow(of desktop: PeerID) throws(StoreError) -> Int64 {
         try connection.integer(
-            "SELECT ifnull(max(row), 0) FROM inbox WHERE desktop = ?", [.text(desktop.text)])
+            "SELECT ifnull(max(row), 0) FROM inbox WHERE desktop = \(Inbox.number)", [.text(desktop.text)])
     }
 
     /// What a page has changed.
@@ -91,7 +92,7 @@ extension Inbox {
     package func finishRefresh(
         _ run: Run, of desktop: PeerID, coverage: Coverage, unread: Int64?, through: Int64, at moment: EpochMilliseconds
     ) throws(StoreError) -> Int {
-        let id = Value.text(desktop.text)
+        let id = Value.integer(try peers.number(of: desktop))
         var dropped = 0
         switch coverage {
         case .inSync, .unknown: break
@@ -150,31 +151,33 @@ extension Inbox {
     package func beginGap(of desktop: PeerID, orSince pairedAt: EpochMilliseconds) throws(StoreError)
         -> EpochMilliseconds
     {
+        let number = Value.integer(try peers.number(of: desktop))
         try connection.execute(
             """
             INSERT INTO inbox_desktop(desktop, gap_since) VALUES (?1, ?2)
             ON CONFLICT(desktop) DO UPDATE SET gap_since = coalesce(gap_since, last_push_at, ?2)
-            """, [.text(desktop.text), .integer(pairedAt)])
-        return try connection.integer(
-            "SELECT gap_since FROM inbox_desktop WHERE desktop = ?", [.text(desktop.text)])
+            """, [number, .integer(pairedAt)])
+        return try connection.integer("SELECT gap_since FROM inbox_desktop WHERE desktop = ?", [number])
     }
 
     package func endGap(of desktop: PeerID) throws(StoreError) {
-        try connection.execute("UPDATE inbox_desktop SET gap_since = NULL WHERE desktop = ?", [.text(desktop.text)])
+        try connection.execute(
+            "UPDATE inbox_desktop SET gap_since = NULL WHERE desktop = \(Inbox.number)", [.text(desktop.text)])
     }
 
     /// When the last refresh ended.
     package func refreshedAt(of desktop: PeerID) throws(StoreError) -> EpochMilliseconds? {
-        try connection.first("SELECT refreshed_at FROM inbox_desktop WHERE desktop = ?", [.text(desktop.text)]) {
-            (row) throws(StoreError) in try row.optionalInteger(0)
-        } ?? nil
+        try connection.first(
+            "SELECT refreshed_at FROM inbox_desktop WHERE desktop = \(Inbox.number)", [.text(desktop.text)]
+        ) { (row) throws(StoreError) in try row.optionalInteger(0) } ?? nil
     }
 
     // MARK: Rows
 
     private func has(_ id: NotificationID, of desktop: PeerID) throws(StoreError) -> Bool {
         try connection.integer(
-            "SELECT count(*) FROM inbox WHERE desktop = ? AND id = ?", [.text(desktop.text), .text(id.text)]) > 0
+            "SELECT count(*) FROM inbox WHERE desktop = \(Inbox.number) AND id = ?",
+            [.text(desktop.text), .text(id.text)]) > 0
     }
 
     /// What the desktop has said of rows that it can have known when a page was asked for.
@@ -184,11 +187,11 @@ extension Inbox {
         let counts = try connection.first(
             """
             SELECT count(*), count(*) FILTER (WHERE said_read = 0) FROM inbox
-            WHERE desktop = ?1 AND hidden < 2 AND (row <= ?2 OR seen = ?3)
+            WHERE desktop = (SELECT number FROM peer WHERE id = ?1) AND hidden < 2 AND (row <= ?2 OR seen = ?3)
             """, [.text(desktop.text), .integer(through), .integer(run.number)]
         ) { (row) throws(StoreError) in (try row.integer(0), try row.integer(1)) }
         let isComplete = try connection.first(
-            "SELECT complete FROM inbox_desktop WHERE desktop = ?", [.text(desktop.text)]
+            "SELECT complete FROM inbox_desktop WHERE desktop = \(Inbox.number)", [.text(desktop.text)]
         ) { (row) throws(StoreError) in try row.flag(0) }
         return (counts?.0 ?? 0, counts?.1 ?? 0, isComplete ?? false)
     }
@@ -197,9 +200,10 @@ extension Inbox {
         _ row: HistoryRow, from desktop: PeerID, receivedAt: EpochMilliseconds, run: Int64
     ) throws(StoreError) -> (insertion: Insertion, isChanged: Bool, wasSeen: Bool) {
         let notification = Notification(row, receivedAt: receivedAt)
-        let insertion = try insert(notification, from: desktop, handed: .handed, pushed: false, run: run)
+        let number = try peers.number(of: desktop)
+        let insertion = try insert(notification, from: number, arrival: 0, run: run)
         guard insertion == .duplicate else { return (insertion, false, false) }
-        let place: [Value] = [.text(desktop.text), .text(row.id.text)]
+        let place: [Value] = [.integer(number), .text(row.id.text)]
         let known = try connection.first("SELECT row, seen FROM inbox WHERE desktop = ? AND id = ?", place) {
             (row) throws(StoreError) in (row: try row.integer(0), seen: try row.integer(1))
         }

@@ -1,9 +1,13 @@
+import Listing
 import Notifications
 package import Store
 
 extension Inbox {
-    /// The inbox's part of the device's file.
-    package static let migrations = [
+    /// The inbox's part of the device's file, with the numbers of peers.
+    package static let migrations =
+        PeerNumbers.migrations + [first, changes, text, settings, delivery, numbers]
+
+    private static let first =
         Migration(
             "inbox.1",
             sql: """
@@ -34,9 +38,7 @@ extension Inbox {
                 CREATE INDEX inbox_unread ON inbox(desktop) WHERE read = 0;
                 CREATE INDEX inbox_unhanded ON inbox(handed) WHERE handed < 2;
                 CREATE INDEX inbox_pushed ON inbox(pushed) WHERE pushed = 1;
-                """),
-        changes, text, settings,
-    ]
+                """)
 
     /// What is shown, beside what the desktop has said, and the changes that make the difference.
     private static let changes = Migration(
@@ -133,7 +135,16 @@ extension Inbox {
             ) STRICT, WITHOUT ROWID;
             """)
 
-    /// Rows of before need their search text once.
+    /// Which row a push has taken the place of.
+    private static let delivery = Migration(
+        "delivery.inbox.1",
+        sql: """
+            ALTER TABLE inbox ADD COLUMN replaces TEXT;
+            CREATE INDEX inbox_collapse ON inbox(desktop, collapse_key) WHERE collapse_key IS NOT NULL;
+            CREATE INDEX inbox_age ON inbox(created_at);
+            """)
+
+    /// Rows from before need their search text once.
     private static func fillSearch(_ connection: Connection) throws(StoreError) {
         let rows = try connection.query("SELECT row, title, body FROM inbox") {
             (row) throws(StoreError) -> (Int64, String)? in

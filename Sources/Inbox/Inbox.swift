@@ -8,17 +8,33 @@ package import Wire
 /// Made for one piece of work on the store, over its connection.
 package struct Inbox {
     let connection: Connection
+    let peers: PeerNumbers
 
-    package init(_ connection: Connection) { self.connection = connection }
+    package init(_ connection: Connection) {
+        self.connection = connection
+        peers = PeerNumbers(connection)
+    }
 
     /// A row with its place.
     package struct Entry: Sendable, Equatable {
-        /// Counts up in the order of arrival; never used twice.
+        /// Counts up; never used twice.
         package let row: Int64
+        /// The place among the pushes, in the order in which they came; 0 = known from the history alone.
+        package let arrival: Int64
         package let desktop: PeerID
         package let notification: Notification
-        /// The process died while it was being handed over.
-        package let redelivered: Bool
+        /// The one that the host knows, of what this push has taken the place of.
+        package var replaces: NotificationID?
+
+        package init(
+            row: Int64, arrival: Int64, desktop: PeerID, notification: Notification, replaces: NotificationID? = nil
+        ) {
+            self.row = row
+            self.arrival = arrival
+            self.desktop = desktop
+            self.notification = notification
+            self.replaces = replaces
+        }
     }
 
     package enum Insertion: Sendable, Equatable {
@@ -27,42 +43,32 @@ package struct Inbox {
         case duplicate
     }
 
-    /// Keeps a push that has come; it waits to be handed to the host.
+    /// Keeps a push that has come; it waits to be handed to the host. For a push that replaces others: ``PushBatch``.
     ///
     /// A row that the history brought before it becomes a push by it: the host has not had it yet (`protocol.md` 4.4).
     package func insert(_ notification: Notification, from desktop: PeerID) throws(StoreError) -> Insertion {
-        let insertion = try insert(notification, from: desktop, handed: .waiting, pushed: true)
-        let row: Int64
-        switch insertion {
-        case .inserted(let inserted): row = inserted
-        case .duplicate:
-            guard let promoted = try promote(notification, from: desktop) else { return .duplicate }
-            row = promoted
-        }
-        try connection.execute(
-            """
-            INSERT INTO inbox_desktop(desktop, last_push_at) VALUES (?1, ?2)
-            ON CONFLICT(desktop) DO UPDATE SET last_push_at = ?2
-            """, [.text(desktop.text), .integer(notification.createdAt)])
-        return .inserted(row: row)
+        var batch = try PushBatch(self, hostHasSeen: 0)
+        let insertion = try batch.insert(notification, from: desktop)
+        try batch.finish(hostTakes: false)
+        return insertion
     }
 
     /// Unread rows over all desktops, silenced and late ones included, and those that are not here: of each desktop never
-    /// less than none.
+    /// less than none. Reads a row or two for each desktop.
     package func unreadCount() throws(StoreError) -> Int64 {
         try connection.integer("SELECT ifnull(sum(max(0, n)), 0) FROM (\(Inbox.unread) GROUP BY desktop)")
     }
 
     package func unreadCount(of desktop: PeerID) throws(StoreError) -> Int64 {
         try connection.integer(
-            "SELECT max(0, ifnull(sum(n), 0)) FROM (\(Inbox.unread) GROUP BY desktop) WHERE desktop = ?",
+            "SELECT max(0, ifnull(sum(n), 0)) FROM (\(Inbox.unread) GROUP BY desktop) WHERE desktop = \(Inbox.number)",
             [.text(desktop.text)])
     }
 
     /// What is not here counts, unless everything of its desktop is being marked or cleared.
     private static let unread = """
         SELECT desktop, sum(n) AS n FROM (
-            SELECT desktop, count(*) AS n FROM inbox WHERE read = 0 AND hidden = 0 GROUP BY desktop
+            SELECT desktop, unread AS n FROM inbox_count
             UNION ALL
             SELECT desktop, beyond FROM inbox_desktop WHERE beyond <> 0 AND NOT EXISTS (
                 SELECT 1 FROM inbox_change AS c
@@ -70,22 +76,26 @@ package struct Inbox {
         )
         """
 
+    /// A peer's number, for a condition on `desktop`; nothing is equal to it when the peer has none.
+    static let number = "(SELECT number FROM peer WHERE id = ?)"
+
     /// The push that came last.
     package func latestPush() throws(StoreError) -> Entry? {
         try connection.first(
-            "SELECT \(Inbox.columns) FROM inbox WHERE pushed = 1 ORDER BY row DESC LIMIT 1", [], Inbox.entry)
+            "SELECT \(Inbox.columns) FROM inbox WHERE arrival > 0 ORDER BY arrival DESC LIMIT 1", [], Inbox.entry)
     }
 
     package func find(_ id: NotificationID, of desktop: PeerID) throws(StoreError) -> Entry? {
         try connection.first(
-            "SELECT \(Inbox.columns) FROM inbox WHERE desktop = ? AND id = ?", [.text(desktop.text), .text(id.text)],
+            "SELECT \(Inbox.columns) FROM inbox WHERE desktop = \(Inbox.number) AND id = ?",
+            [.text(desktop.text), .text(id.text)],
             Inbox.entry)
     }
 
     /// Whether it is there to be seen, and not read.
     package func isUnread(_ id: NotificationID, of desktop: PeerID) throws(StoreError) -> Bool {
         try connection.integer(
-            "SELECT count(*) FROM inbox WHERE desktop = ? AND id = ? AND read = 0 AND hidden = 0",
+            "SELECT count(*) FROM inbox WHERE desktop = \(Inbox.number) AND id = ? AND read = 0 AND hidden = 0",
             [.text(desktop.text), .text(id.text)]) > 0
     }
 
@@ -97,7 +107,7 @@ package struct Inbox {
         for id in ids {
             changed += try connection.execute(
                 """
-                UPDATE inbox SET read = 1, said_read = 1, read_at = ? WHERE desktop = ? AND id = ? AND read = 0
+                UPDATE inbox SET read = 1, said_read = 1, read_at = ? WHERE desktop = \(Inbox.number) AND id = ? AND read = 0
                 """, [.integer(moment), .text(desktop.text), .text(id.text)])
         }
         return changed
@@ -106,69 +116,58 @@ package struct Inbox {
     /// Marks all of one desktop; gives how many were unread before.
     package func markAllRead(of desktop: PeerID, at moment: EpochMilliseconds) throws(StoreError) -> Int {
         try connection.execute(
-            "UPDATE inbox SET read = 1, said_read = 1, read_at = ? WHERE desktop = ? AND read = 0",
+            "UPDATE inbox SET read = 1, said_read = 1, read_at = ? WHERE desktop = \(Inbox.number) AND read = 0",
             [.integer(moment), .text(desktop.text)])
     }
 
     /// Forgets a desktop that was unpaired, and all of its rows.
     package func removeAll(of desktop: PeerID) throws(StoreError) -> Int {
         try forget(desktop)
-        return try connection.execute("DELETE FROM inbox WHERE desktop = ?", [.text(desktop.text)])
+        return try connection.execute("DELETE FROM inbox WHERE desktop = \(Inbox.number)", [.text(desktop.text)])
     }
 
     /// A desktop was unpaired: its rows stay, as they are shown.
     package func forget(_ desktop: PeerID) throws(StoreError) {
         let values: [Value] = [.text(desktop.text)]
-        try connection.execute("DELETE FROM inbox_change WHERE desktop = ?", values)
-        try connection.execute("UPDATE inbox SET said_read = read, uncertain = 0 WHERE desktop = ?", values)
-        try take(out: "desktop = ? AND hidden = 1", values)
-        try connection.execute("DELETE FROM inbox_desktop WHERE desktop = ?", values)
+        try connection.execute("DELETE FROM inbox_change WHERE desktop = \(Inbox.number)", values)
+        try connection.execute(
+            "UPDATE inbox SET said_read = read, uncertain = 0 WHERE desktop = \(Inbox.number)", values)
+        try take(out: "desktop = \(Inbox.number) AND hidden = 1", values)
+        try connection.execute("DELETE FROM inbox_desktop WHERE desktop = \(Inbox.number)", values)
         try connection.execute("DELETE FROM desktop_settings WHERE desktop = ?", values)
     }
 
-    static let columns = "row, desktop, redelivered, \(StoredNotification.columns)"
+    static let columns = """
+        row, arrival, (SELECT peer.id FROM peer WHERE peer.number = inbox.desktop), replaces, \(StoredNotification.columns)
+        """
 
     static func entry(_ row: borrowing Row) throws(StoreError) -> Entry {
         Entry(
-            row: try row.integer(0), desktop: PeerID(try row.text(1)),
-            notification: try StoredNotification.read(row, from: 3), redelivered: try row.flag(2))
+            row: try row.integer(0), arrival: try row.integer(1), desktop: PeerID(try row.text(2)),
+            notification: try StoredNotification.read(row, from: 4),
+            replaces: try row.optionalText(3).map(NotificationID.init(_:)))
     }
 
+    /// A new row.
+    ///
+    /// - Parameters:
+    ///   - desktop: the number of its peer.
+    ///   - arrival: 0 = from the history; then triggers count it.
     func insert(
-        _ notification: Notification, from desktop: PeerID, handed: Handed, pushed: Bool, run: Int64 = 0
+        _ notification: Notification, from desktop: Int64, arrival: Int64, run: Int64 = 0
     ) throws(StoreError) -> Insertion {
         let inserted = try connection.execute(
-            """
-            INSERT INTO inbox(desktop, handed, pushed, said_read, search, seen, arrival, \(StoredNotification.columns))
-            VALUES (?, ?, ?, ?, ?, ?, \(Inbox.nextArrival), \(StoredNotification.placeholders))
-            ON CONFLICT(desktop, id) DO NOTHING
-            """,
+            Inbox.insertion,
             [
-                .text(desktop.text), .integer(handed.rawValue), .flag(pushed), .flag(notification.read),
+                .integer(desktop), .integer(arrival), .flag(notification.read),
                 .optional(SearchText.of(title: notification.title, body: notification.body)), .integer(run),
             ] + StoredNotification.values(notification))
         return inserted == 1 ? .inserted(row: connection.lastInsertRow) : .duplicate
     }
 
-    /// After those that wait for the host.
-    private static let nextArrival = "(SELECT ifnull(max(arrival), 0) + 1 FROM inbox WHERE handed < 2)"
-
-    private func promote(_ notification: Notification, from desktop: PeerID) throws(StoreError) -> Int64? {
-        let values: [Value] = [.text(desktop.text), .text(notification.id.text)]
-        let row = try connection.first(
-            "SELECT row FROM inbox WHERE desktop = ? AND id = ? AND pushed = 0", values
-        ) { (row) throws(StoreError) in try row.integer(0) }
-        guard let row else { return nil }
-        try connection.execute(
-            """
-            UPDATE inbox SET pushed = 1, handed = 0, received_at = ?, late = ?, silenced = ?,
-                arrival = \(Inbox.nextArrival)
-            WHERE row = ?
-            """,
-            [
-                .integer(notification.receivedAt), .flag(notification.late), .flag(notification.silenced),
-                .integer(row),
-            ])
-        return row
-    }
+    private static let insertion = """
+        INSERT INTO inbox(desktop, arrival, said_read, search, seen, \(StoredNotification.columns))
+        VALUES (?, ?, ?, ?, ?, \(StoredNotification.placeholders))
+        ON CONFLICT(desktop, id) DO NOTHING
+        """
 }

@@ -76,6 +76,16 @@ package struct QueueTable {
         }
     }
 
+    /// Applies one event to what the table holds. Gives the queue as it is then, and what has changed.
+    package func apply(
+        _ event: OfflineQueue.Event
+    ) throws(StoreError) -> (queue: OfflineQueue, change: OfflineQueue.Change) {
+        var queue = try load()
+        let change = queue.apply(event)
+        try save(change)
+        return (queue, change)
+    }
+
     // MARK: Revisions
 
     package func revisions() throws(StoreError) -> [PeerID: Int64] {

@@ -84,7 +84,7 @@ package struct SealStates {
         try store(window, of: mark.peer)
     }
 
-    private func store(_ window: ReplayWindow, of peer: PeerID) throws(StoreError) {
+    fileprivate func store(_ window: ReplayWindow, of peer: PeerID) throws(StoreError) {
         try connection.execute(
             "INSERT INTO seal_window (peer, window) VALUES (?, ?) ON CONFLICT (peer) DO UPDATE SET window = excluded.window",
             [.text(peer.text), .blob(window.bytes)])
@@ -103,5 +103,45 @@ package struct SealStates {
             throw StoreError(.mismatch, "a peer's replay window is damaged")
         }
         return window
+    }
+}
+
+/// The marks of many frames, in one piece of work: each peer's window is read once and written once.
+///
+/// ```swift
+/// var marks = SealMarks(connection)
+/// for frame in frames where try marks.record(frame.mark) { … }
+/// try marks.save()
+/// ```
+package struct SealMarks {
+    private struct Peer {
+        let id: PeerID
+        var window: ReplayWindow
+        var isChanged = false
+    }
+
+    private let states: SealStates
+    /// Few: those of one batch.
+    private var peers: [Peer] = []
+
+    package init(_ connection: Connection) { states = SealStates(connection) }
+
+    /// Records that a frame came. `false` if it had an effect before: then this one is to have none.
+    package mutating func record(_ mark: SealMark) throws(StoreError) -> Bool {
+        let index: Int
+        if let known = peers.firstIndex(where: { $0.id == mark.peer }) {
+            index = known
+        } else {
+            index = peers.count
+            peers.append(Peer(id: mark.peer, window: try states.window(of: mark.peer) ?? ReplayWindow()))
+        }
+        guard peers[index].window.record(epoch: mark.epoch, seq: mark.seq) else { return false }
+        peers[index].isChanged = true
+        return true
+    }
+
+    /// Writes what ``record(_:)`` has changed.
+    package func save() throws(StoreError) {
+        for peer in peers where peer.isChanged { try states.store(peer.window, of: peer.id) }
     }
 }

@@ -178,16 +178,16 @@ struct PairingFlowTests {
             let host = RecordingHost()
             let device = try Device.open(#"{"state_dir":":memory:","follow_system":false}"#, host.channel).0
             let gate = DispatchSemaphore(value: 0)
-            await device.core.database.submit { _ in
+            await device.core.context.database.submit { _ in
                 gate.wait()
             } then: { _ in
             }
             async let shown = outcome { device.show(timeout: 10_000, then: $0) }
-            while await !device.core.isStarted { await Task.yield() }
+            while await !device.core.life.isStarted { await Task.yield() }
             end(device)
             gate.signal()
             #expect(await shown.error?.detail["reason"] == "cancelled")
-            #expect(await device.core.links.isEmpty)
+            #expect(await device.core.routes.urls.isEmpty)
             await device.close()
         }
     }

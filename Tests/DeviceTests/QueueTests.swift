@@ -6,6 +6,8 @@ import Hosting
 import JSON
 import Notifications
 import OfflineQueue
+import Pairing
+import Peering
 import Testing
 import Transport
 import Wire
@@ -234,10 +236,14 @@ struct QueueTests {
         let core = bench.device.core
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             EventLoop.post {
-                guard let known = core.desktops.first, let command = try? Device.Command(.clearAll, params: nil) else {
-                    return continuation.resume()
-                }
-                core.keep(command, as: "queued-1", for: known) { _, _ in continuation.resume() }
+                guard let known = core.desktops.peers.first,
+                    let command = try? Device.Command(.clearAll, params: nil)
+                else { return continuation.resume() }
+                let call = HostCommand(deadline: EventLoop.now &+ 10_000) { _ in continuation.resume() }
+                core.queue.keep(
+                    CommandOrder(
+                        id: "queued-1", command: command, desktop: known.id, owner: .host(call),
+                        deadline: call.deadline, expiresAt: .max))
             }
         }
         let ended = try await bench.host.event(.queueEnded)
@@ -273,12 +279,10 @@ struct QueueTests {
 
     // MARK: Inside the device
 
-    @Test("perform tells answered, queued, refused and uncertain apart, and the hook hears the end of what was kept")
+    @Test("outcomes tell answered, queued, refused and unanswered apart, and the end of what was kept is told")
     func perform() async throws {
         let bench = try await SealedBench()
         let core = bench.device.core
-        let ends = Mailbox<QueueEnd>()
-        await Hook.set(core) { _, end in ends.put(end) }
         let clear = try Device.Command(.clearAll, params: nil)
         guard case .answered(let result) = await core.performed(clear) else {
             Issue.record("not answered")
@@ -288,11 +292,11 @@ struct QueueTests {
         _ = try await value { (then: @escaping Then) in
             bench.desktop.allow(.nothing, "notification", to: bench.deviceID, then: then)
         }
-        guard case .refused(let error) = await core.performed(clear) else {
+        guard case .refused(let refusal) = await core.performed(clear) else {
             Issue.record("not refused")
             return await bench.end()
         }
-        #expect(error.code == .denied)
+        #expect(refusal.error.code == .denied)
         _ = try await value { (then: @escaping Then) in
             bench.desktop.allow(.upTo(.mutating), "notification", to: bench.deviceID, then: then)
         }
@@ -302,11 +306,8 @@ struct QueueTests {
             return await bench.end()
         }
         try await bench.returnDesktop()
-        let end = try await ends.take("an end", #_sourceLocation) { $0.command.id == id }
-        guard case .done = end.outcome else {
-            Issue.record("not done: \(end)")
-            return await bench.end()
-        }
+        let end = try await bench.host.event(.queueEnded) { $0["id"]?.string == id.text }
+        #expect(end["outcome"] == "done")
         await bench.end()
     }
 
@@ -316,8 +317,8 @@ struct QueueTests {
         let (desktop, did) = try await bench.pairedDesktop()
         let core = bench.device.core
         let mark = try Device.Command(.markAllAsRead, params: nil)
-        guard case .uncertain(let id, let error) = await core.performed(mark, timeout: 200, keepsUncertain: true) else {
-            Issue.record("not uncertain")
+        guard case .unanswered(let id, let error) = await core.performed(mark, timeout: 200, queueing: .whenUnanswered) else {
+            Issue.record("not unanswered")
             return
         }
         #expect(error.code == .timeout)
@@ -337,25 +338,18 @@ struct QueueTests {
     }
 }
 
-@EventLoop
-private enum Hook {
-    static func set(_ core: DeviceCore, _ hook: @escaping @EventLoop (DeviceCore, QueueEnd) -> Void) {
-        core.queueEnded = hook
-    }
-}
-
-extension DeviceCore {
+extension DeviceSwitchboard {
     /// Performs a command with the only desktop.
     fileprivate func performed(
-        _ command: Device.Command, timeout: Int64 = 10_000, keepsUncertain: Bool = false
-    ) async -> Performed {
+        _ command: Device.Command, timeout: UInt64 = 10_000,
+        queueing: CommandSender<CommandOwner>.Queueing = .whenOffline
+    ) async -> CommandOutcome {
         await withCheckedContinuation { continuation in
-            guard let desktop = desktops.first else {
-                return continuation.resume(returning: .refused(HostError(.notFound, "no desktop")))
+            guard let desktop = desktops.peers.first else {
+                return continuation.resume(returning: .notSent(HostError(.notFound, "no desktop")))
             }
-            perform(command, desktop: desktop, timeout: timeout, keepsUncertain: keepsUncertain) { _, performed in
-                continuation.resume(returning: performed)
-            }
+            let call = HostCommand(deadline: EventLoop.now &+ timeout) { continuation.resume(returning: $0) }
+            perform(command, on: desktop.id, timeout: timeout, queueing: queueing, for: .host(call))
         }
     }
 }

@@ -13,7 +13,7 @@ import Transport
 struct RepeatedCallsTests {
     /// Cuts the connections of a device without a word.
     @EventLoop
-    private func cut(_ device: Device) { for link in device.core.links.values { link.reconnectNow() } }
+    private func cut(_ device: Device) { for url in device.core.routes.urls { device.core.routes.link(url)?.reconnectNow() } }
 
     @EventLoop
     private func cut(_ desktop: Desktop) { for link in desktop.core.links.values { link.reconnectNow() } }
@@ -146,8 +146,8 @@ struct RepeatedCallsTests {
     }
 }
 
-extension DeviceCore {
-    fileprivate var isConnected: Bool { desktops.first.flatMap { bestLink(to: $0) } != nil }
+extension DeviceSwitchboard {
+    fileprivate var isConnected: Bool { desktops.peers.first.flatMap { routes.bestLink(to: $0.id) } != nil }
 }
 
 extension DesktopCore {

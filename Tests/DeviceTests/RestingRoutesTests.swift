@@ -2,6 +2,7 @@ import Foundation
 import Hosting
 import JSON
 import Pairing
+import Peering
 import Signalling
 import Testing
 import Transport
@@ -23,7 +24,9 @@ struct RestingRoutesTests {
     func rules() {
         let both = desktop("a", lan: "lan", relay: "relay")
         func resting(_ desktops: [PairedDesktop], absent: String? = nil, online: Set<String>) -> Set<String> {
-            restingRoutes(of: desktops, absent: Set(absent.map { [PeerID($0)] } ?? [])) { online.contains($0) }
+            restingRoutes(of: desktops.map { RoutedPeer($0, ownRelay: nil) }) { desktop, url in
+                online.contains(url) && desktop.text != absent
+            }
         }
         #expect(resting([both], online: ["relay"]) == ["lan"])
         #expect(resting([both], online: ["relay", "lan"]) == ["lan"], "it changes nothing of a session that stands")
@@ -59,8 +62,8 @@ struct RestingRoutesTests {
         @Sendable func isUp(_ connection: JSONObject) -> Bool {
             connection["routes"]?.array?.contains { $0["url"] == .string(lan) && $0["state"] == "online" } == true
         }
-        #expect(await bench.device.core.links[lan]?.isResting == true)
-        #expect(await bench.device.core.links[bench.url]?.isResting == false)
+        #expect(await bench.device.core.routes.link(lan)?.isResting == true)
+        #expect(await bench.device.core.routes.link(bench.url)?.isResting == false)
         await bench.device.core.networkChanged()
         _ = try await bench.host.event(.connectionChanged) { isUp($0) }
         await bench.device.close()

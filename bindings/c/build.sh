@@ -81,7 +81,7 @@ release=$build/swift/release
 objects=$build/objects.list
 grep -v '/bellwire\.build/' "$release/bellwire.product/Objects.LinkFileList" > "$build/objects.all"
 # Rooms that a listening device does not enter stand together: what is beside no code that runs is not resident.
-seldom='/(Addresses|Alerts|COnDemand|Calendar|Desktop|History|HTTPClient|QR|Relay)\.build/'
+seldom='/(Addresses|Alerts|COnDemand|Calendar|Desktop|DeviceAlerts|History|HTTPClient|QR|Relay)\.build/'
 {
     grep -Ev "$seldom" "$build/objects.all"
     grep -E "$seldom" "$build/objects.all"

@@ -24,6 +24,8 @@ package struct PendingCalls<Waiter> {
         fileprivate var sentAt: UInt64
         /// How often it was sent.
         package fileprivate(set) var sends: UInt64 = 1
+        /// The route that it took last, by the caller's name for it.
+        package fileprivate(set) var route: String?
 
         /// The pause before it is sent again, in milliseconds: each is longer than the one before.
         fileprivate var patience: UInt64 { min(PendingCalls.firstPause << min(sends - 1, 8), PendingCalls.lastPause) }
@@ -106,6 +108,16 @@ package struct PendingCalls<Waiter> {
     /// that were sent again: they may have been carried out the first time, and the desktop may be on its way back as we are.
     package mutating func peerOffline(_ desktop: PeerID) -> [Call] {
         remove { $0.desktop == desktop && $0.sends == 1 }
+    }
+
+    /// A call was written.
+    package mutating func wrote(_ id: RequestID, over route: String) { calls[id]?.route = route }
+
+    /// The relay of this route says that `desktop` is absent, and there is another route: the calls that took this one were
+    /// not delivered, and are to be written to the other, in this order.
+    package func toReroute(to desktop: PeerID, from route: String) -> [Call] {
+        calls.values.filter { $0.desktop == desktop && $0.sends == 1 && $0.route == route }
+            .sorted { $0.number < $1.number }
     }
 
     /// All calls to a desktop that is no longer paired.

@@ -1,8 +1,8 @@
 // What one push costs between the socket and the host, without the disk: decoded, told apart from doubled ones, written
 // down for the callback. Prints nanoseconds a push, as the bound that it is held against (skill.sh) does.
+import Delivery
 import Glibc
 import Hosting
-import Inbox
 import JSON
 import Notifications
 import Wire
@@ -35,7 +35,7 @@ func now() -> Double {
 }
 
 struct Receiver {
-    var dispatcher = Dispatcher()
+    var receiver = PushReceiver()
     var check = 0
 
     /// Whether the push was new.
@@ -44,9 +44,12 @@ struct Receiver {
             try SignallingFrame(parsing: buffer)
         }
         guard case .message(let message) = parsed, case .event(let event) = Payload(decoding: message.payload),
-            let from = message.from, dispatcher.admit(event, from: from, now: 0) == .admitted
+            let from = message.from
         else { return false }
         let notification = Notification(event, receivedAt: 0)
+        guard case .commit = receiver.received(ReceivedPush(desktop: from, notification: notification), now: 0).first
+        else { return false }
+        _ = receiver.committed([.stored])
         let told = HostEvent(.notificationReceived, desktop: from.text, data: notification.receivedData()).serialized()
         check &+= told.utf8.count
         return true

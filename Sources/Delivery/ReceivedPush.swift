@@ -1,0 +1,45 @@
+package import Notifications
+package import Sealing
+package import Wire
+
+/// A push that has come to a device, decoded, on its way into the inbox.
+package struct ReceivedPush: Sendable {
+    /// The desktop that it is from, or the name of a push service.
+    package let desktop: PeerID
+    package let notification: Notification
+    /// Its number, of a desktop that counts them (`protocol.md` 4.4).
+    package let seq: Int64?
+    /// To be saved in the transaction of its row; `nil` = it came in plain text.
+    package let mark: SealMark?
+    /// The relay that it came over; `nil` = none.
+    package let route: String?
+    /// Names the host's call that brought it.
+    package let ticket: UInt64?
+
+    package init(
+        desktop: PeerID, notification: Notification, seq: Int64? = nil, mark: SealMark? = nil, route: String? = nil,
+        ticket: UInt64? = nil
+    ) {
+        self.desktop = desktop
+        self.notification = notification
+        self.seq = seq
+        self.mark = mark
+        self.route = route
+        self.ticket = ticket
+    }
+}
+
+/// A desktop's word that it has no more pushes through a number (`protocol.md` 4.4).
+package struct ReceivedSkip: Sendable, Equatable {
+    package let desktop: PeerID
+    package let through: Int64
+    package let mark: SealMark
+    package let route: String?
+
+    package init(desktop: PeerID, through: Int64, mark: SealMark, route: String? = nil) {
+        self.desktop = desktop
+        self.through = through
+        self.mark = mark
+        self.route = route
+    }
+}

@@ -1,0 +1,142 @@
+import Commands
+import Hosting
+import Identity
+import JSON
+import Pairing
+import Peering
+import Signalling
+import Transport
+import Wire
+
+/// The commands under way: carries out what ``CommandSender`` decides, signs them and keeps their time.
+@EventLoop
+final class CommandCalls {
+    enum Action {
+        /// Keep it in the offline queue; `unanswered`: why there is no answer.
+        case queue(CommandOrder, unanswered: HostError?)
+        case ended(CommandOrder, CommandOutcome)
+        /// The desktop has told the revision of its settings.
+        case revision(Int64, PeerID)
+    }
+
+    private var sender = CommandSender<CommandOwner>()
+    private let context: DeviceContext
+    private let book: DesktopBook
+    private let reach: @EventLoop (PeerID) -> DesktopReach?
+    private let write: @EventLoop (JSONValue, PeerID) -> (sent: Sent, route: String?)
+    private let emit: @EventLoop (Action) -> Void
+    private lazy var timer = LoopTimer { [weak self] in self?.tick() }
+
+    /// - Parameter write: sends a payload over the desktop's best route.
+    init(
+        _ context: DeviceContext, _ book: DesktopBook, reach: @escaping @EventLoop (PeerID) -> DesktopReach?,
+        write: @escaping @EventLoop (JSONValue, PeerID) -> (sent: Sent, route: String?),
+        emit: @escaping @EventLoop (Action) -> Void
+    ) {
+        self.context = context
+        self.book = book
+        self.reach = reach
+        self.write = write
+        self.emit = emit
+    }
+
+    var repeated: Int64 { sender.repeated }
+    var strayResponses: UInt64 { sender.strayResponses }
+
+    // MARK: Commands
+
+    /// - Parameters:
+    ///   - timeout: how long its answer is waited for, in milliseconds.
+    ///   - isQueueBusy: other commands wait for this desktop.
+    func perform(
+        _ command: Device.Command, on desktop: PeerID, timeout: UInt64,
+        queueing: CommandSender<CommandOwner>.Queueing = .whenOffline, isQueueBusy: Bool, for owner: CommandOwner
+    ) {
+        let order = CommandOrder(
+            id: RequestID(TextEncoding.hex.encode(Identity.randomBytes(16))), command: command, desktop: desktop,
+            owner: owner, deadline: EventLoop.now &+ timeout,
+            expiresAt: EpochMilliseconds.now &+ Int64(clamping: timeout), queueing: queueing)
+        guard let reach = reach(desktop) else {
+            return emit(.ended(order, .refused(CommandOutcome.Refusal(error: .noSuchDesktop))))
+        }
+        act(sender.perform(order, reach: reach, isQueueBusy: isQueueBusy, now: EventLoop.now))
+    }
+
+    /// One from the queue.
+    func send(_ order: CommandOrder) {
+        guard let reach = reach(order.desktop) else { return }
+        act(sender.send(order, reach: reach, now: EventLoop.now))
+    }
+
+    func answered(_ response: CommandResponse, by desktop: PeerID) {
+        guard let reach = reach(desktop) else { return }
+        act(sender.answered(response, by: desktop, reach: reach, now: .now))
+    }
+
+    // MARK: Connections
+
+    /// A relay reports the desktop offline.
+    func absent(_ desktop: PeerID, over url: String) {
+        guard let reach = reach(desktop) else { return }
+        act(sender.absent(desktop, over: url, reach: reach))
+    }
+
+    /// No route to the desktop is up any more.
+    func lost(_ desktop: PeerID) {
+        guard let reach = reach(desktop) else { return }
+        act(sender.lost(desktop, reach: reach))
+    }
+
+    /// There is a route again, or the desktop has come back to its relay.
+    func back(_ desktop: PeerID) {
+        guard let reach = reach(desktop) else { return }
+        act(sender.back(desktop, reach: reach, now: EventLoop.now))
+    }
+
+    // MARK: Start and end
+
+    func start() { sender.start() }
+    func stop() { act(sender.stop(HostError(.offline, "the device was stopped"), reach: reach)) }
+    func suspend() { act(sender.cancelAll(HostError(.offline, "the device was suspended"), reach: reach)) }
+    func forget(_ desktop: PeerID) { act(sender.forget(desktop)) }
+
+    func close() {
+        act(sender.close())
+        timer.stop()
+    }
+
+    // MARK: Carrying out
+
+    private func tick() { act(sender.tick(now: EventLoop.now, reach: reach)) }
+
+    private func act(_ actions: [CommandSender<CommandOwner>.Action]) {
+        for action in actions {
+            switch action {
+            case .write(let order): write(order, isFirst: true)
+            case .writeAgain(let order): write(order, isFirst: false)
+            case .queue(let order, let unanswered): emit(.queue(order, unanswered: unanswered))
+            case .end(let order, let outcome): emit(.ended(order, outcome))
+            case .lacksSkill(let desktop): book.peers[desktop]?.lacksSkill = true
+            case .revision(let revision, let desktop): emit(.revision(revision, desktop))
+            }
+        }
+        timer.start(at: sender.nextDeadline)
+    }
+
+    /// Signed anew each time: a desktop takes a signature for five minutes, and once (protocol.md 3, "Auth").
+    private func write(_ order: CommandOrder, isFirst: Bool) {
+        let method = order.command.method
+        let request = CommandRequest(
+            id: order.id, method: method, params: order.command.params,
+            auth: CommandAuth.signed(
+                by: context.did, method: method, timestamp: .now,
+                nonce: TextEncoding.hex.encode(Identity.randomBytes(16))
+            ) { [key = context.key] message in TextEncoding.base64.encode(key.sign(message)) },
+            expiresAt: order.expiresAt)
+        let (sent, route) = write(request.payload, order.desktop)
+        if sent.isWritten, let route { return sender.wrote(order.id, over: route) }
+        let name = book.peers.peer(order.desktop)?.name ?? order.desktop.text
+        guard isFirst, let failure = sent.failure(of: "the command", to: name) else { return }
+        act(sender.notWritten(order.id, failure, reach: reach(order.desktop)))
+    }
+}

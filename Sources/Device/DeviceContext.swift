@@ -1,0 +1,44 @@
+import Hosting
+import Identity
+import Pairing
+import Store
+import Transport
+import Wire
+
+/// What every unit of a device works with: who it is, its store, its host.
+struct DeviceContext: Sendable {
+    let options: DeviceOptions
+    let key: SigningKey
+    let database: Database
+    let channel: HostChannel
+    let did: PeerID
+    /// Said in pairing: stays the same as long as the key does.
+    let deviceID: String
+
+    init(options: DeviceOptions, key: SigningKey, database: Database, channel: HostChannel) {
+        self.options = options
+        self.key = key
+        self.database = database
+        self.channel = channel
+        did = PeerID(key.did)
+        deviceID = "bw-" + key.did.suffix(16)
+    }
+
+    /// Works on the store and comes back to the loop.
+    func store<T: Sendable>(
+        _ work: @escaping @Sendable (Connection) throws(StoreError) -> T,
+        then: @escaping @Sendable @EventLoop (Result<T, StoreError>) -> Void
+    ) {
+        database.submit(work) { result in
+            EventLoop.post { then(result) }
+        }
+    }
+
+    /// Reads JSON out of the store for the host.
+    func answer<T: Sendable>(
+        _ then: @escaping Then, from work: @escaping @Sendable (Connection) throws(StoreError) -> T,
+        json: @escaping @Sendable @EventLoop (T) -> Result<String, HostError>
+    ) {
+        store(work) { result in then(result.mapError { HostError($0) }.flatMap(json)) }
+    }
+}

@@ -1,0 +1,459 @@
+import Alerts
+import Delivery
+import Hosting
+import Inbox
+import JSON
+import Notifications
+import OfflineQueue
+import Pairing
+import Peering
+import Sealing
+import Signalling
+import Store
+import Transport
+import Wire
+
+/// The device on the event loop: owns the units and routes what one of them tells to the others.
+///
+/// Every method and every callback runs on the loop and never suspends; the store's answers come back as messages.
+@EventLoop
+final class DeviceSwitchboard {
+    nonisolated static let migrations =
+        PairedDesktops.migrations + Inbox.migrations + ReceivedPushes.migrations
+        + QueueTable.migrations + KeptEvents.migrations + PushTokenTable.migrations + AlertTable.migrations
+        + ReminderTable.migrations
+
+    let opened: OpenedDevice
+    let desktops: DesktopBook
+    let routes: Routes
+    let channel: PeerChannel
+    /// What relays have refused, and frames of theirs that can't be read.
+    private(set) var relayProblems = (refused: Int64(0), malformed: Int64(0))
+    private(set) lazy var life = Lifecycle(followsSystem: context.options.common.followsSystem) { [weak self] in
+        self?.act($0)
+    }
+    private(set) lazy var pairing = DevicePairing(context, desktops) { [weak self] in self?.act($0) }
+    private(set) lazy var commands = CommandCalls(
+        context, desktops, reach: { [weak self] in self?.reach($0) },
+        write: { [weak self] in self?.send($0, to: $1) ?? (.offline, nil) }, emit: { [weak self] in self?.act($0) })
+    private(set) lazy var queue = CommandQueue(
+        opened.queue, context, desktops, reach: { [weak self] in self?.reach($0) }, emit: { [weak self] in self?.act($0) })
+    private(set) lazy var inbox = DeviceInbox(
+        context, desktops, judge: { [weak self] in self?.alerts.judge }, emit: { [weak self] in self?.act($0) })
+    private(set) lazy var updates = DesktopUpdates(context, desktops) { [weak self] in self?.act($0) }
+    private(set) lazy var tokens = PushTokens(
+        removals: opened.tokenRemovals, context, desktops: { [weak self] in self?.desktops.peers.ids ?? [] },
+        say: { [weak self] in self?.sendEverywhere($0, to: $1) ?? [] })
+    private(set) lazy var pushes = PushCarrier(
+        opened.waitingPushes, context.database, committed: opened.committedPushes,
+        pushesWait: { [channel = context.channel] in channel.pushesWait() },
+        judge: { [weak self] in self?.alerts.judge }, tell: { [weak self] in self?.act($0) })
+    private(set) lazy var frames = FrameReader(context, desktops, channel) { [weak self] in
+        self?.act($0, from: $1)
+    }
+    private(set) lazy var pushServices = PushServices(
+        context, desktops, open: { [weak self] in self?.frames.open(&$0, from: $1) }, emit: { [weak self] in self?.act($0) })
+
+    private(set) lazy var alerts = AlertsOnDemand(opened.alerts, context) { [weak self] in self?.act($0) }
+
+    nonisolated var context: DeviceContext { opened.context }
+
+    nonisolated init(_ opened: OpenedDevice, links: RelayLinkMaker) {
+        self.opened = opened
+        let context = opened.context
+        let common = context.options.common
+        desktops = DesktopBook(opened.desktops, context)
+        routes = Routes(
+            .device, links: links,
+            registration: SignallingFrame.Register(
+                peerID: context.did, deviceType: .mobile,
+                deviceInfo: ["name": .string(common.name), "platform": .string(common.platform)]),
+            provingWith: context.key)
+        channel = PeerChannel(key: context.key, seal: opened.seal, database: context.database)
+    }
+
+    // MARK: Start and stop
+
+    func start() {
+        desktops.emit = { [weak self] in self?.act($0) }
+        guard life.start() else { return }
+        routes.handler = { [weak self] in self?.act($0) }
+        pairing.searchesRelays(on: life.bus)
+        commands.start()
+        tokens.start()
+        routes.setPeers(routedPeers)
+        routes.start()
+        queue.checkAll()
+        alerts.begin()
+    }
+
+    func stop() {
+        guard life.stop() else { return }
+        pairing.stop()
+        commands.stop()
+        routes.stop()
+    }
+
+    func shutDown(then: @escaping @Sendable () -> Void) {
+        life.close()
+        pairing.close()
+        alerts.end()
+        pushServices.close()
+        inbox.close()
+        commands.close()
+        queue.close()
+        routes.stop()
+        tokens.stop()
+        pushes.shutDown()
+        context.database.close(then: then)
+    }
+
+    func suspend() {
+        guard life.suspend() else { return }
+        pairing.suspend()
+        routes.suspend()
+        commands.suspend()
+    }
+
+    func resume() {
+        guard life.resume() else { return }
+        routes.resume()
+        pairing.flows.resume()
+    }
+
+    func networkChanged() {
+        routes.networkChanged()
+        pairing.networkChanged()
+    }
+
+    private func act(_ action: Lifecycle.Action) {
+        switch action {
+        case .networkChanged: networkChanged()
+        case .suspend: suspend()
+        case .resume: resume()
+        }
+    }
+
+    // MARK: Routes
+
+    func reach(_ peer: PeerID) -> DesktopReach? {
+        guard let desktop = desktops.peers.peer(peer), let session = desktops.peers[peer] else { return nil }
+        return DesktopReach(
+            desktop: peer, name: desktop.name, isSecure: desktop.isSecure,
+            hasRoute: routes.bestRoute(of: peer) != nil, isAbsent: routes.isAbsent(peer),
+            lacksSkill: session.lacksSkill, lastFrameAt: session.lastFrameAt)
+    }
+
+    private var routedPeers: [RoutedPeer] {
+        desktops.peers.peers.map { RoutedPeer($0, ownRelay: context.options.common.relayURL) }
+    }
+
+    private func act(_ event: RouteEvent) {
+        switch event {
+        case .linkChanged(let url, let state):
+            context.channel.log(.info, state.summary(of: url))
+            if state.isOnline { connected(to: url) } else { tokens.disconnected(url) }
+            pairing.flows.linkChanged(url, state)
+        case .reachable(let peer, _):
+            tokens.tell(peer)
+            commands.back(peer)
+            queue.check(peer)
+        case .lost(let peer, .disconnected): commands.lost(peer)
+        case .lost(_, .absent): break
+        case .connectionChanged(let peer?, let connection):
+            guard let desktop = desktops.peers.peer(peer) else { return }
+            inbox.reachable(desktop, life.isStarted && connection["online"] == true)
+            context.channel.post(HostEvent(.connectionChanged, desktop: peer.text, data: connection))
+        case .connectionChanged(nil, _): break
+        case .message(let message, let url): received(message, over: url)
+        case .peerOffline(let peer, let url):
+            tokens.wasCalledAbsent(peer, over: url)
+            pairing.flows.peerOffline(peer, over: url)
+            commands.absent(peer, over: url)
+        case .peerOnline(let peer, _):
+            guard let session = desktops.peers[peer] else { return }
+            tokens.cameBack(peer, lastFrameAt: session.lastFrameAt)
+            commands.back(peer)
+            queue.check(peer)
+        case .refused(let text, let url):
+            relayProblems.refused &+= 1
+            context.channel.log(.warning, "the relay \(routes.link(url)?.origin ?? url) refused a frame")
+            pairing.flows.relayRefused(text, over: url)
+        case .malformed(let error, let url):
+            relayProblems.malformed &+= 1
+            let origin = routes.link(url)?.origin ?? url
+            context.channel.log(.warning, "a frame from the relay \(origin) was dropped: \(error.message)")
+        case .invalidURL(_, let message): context.channel.problem("invalid_url", message)
+        }
+    }
+
+    /// Registered there: each sealed desktop that is reached over it hears which push was stored last, and sends what
+    /// comes after. What was learned about desktops on the connection before is void.
+    private func connected(to url: String) {
+        desktops.worked(url)
+        for peer in routes.peers(over: url) {
+            desktops.peers[peer]?.lacksSkill = false
+            desktops.peers[peer]?.lane.connected()
+            sayHello(to: peer, over: url)
+            tokens.tell(peer)
+            // For the others `reachable` follows.
+            if routes.bestRoute(of: peer) != url { queue.check(peer) }
+        }
+    }
+
+    private func sayHello(to peer: PeerID, over url: String? = nil) {
+        if desktops.peers.peer(peer)?.isSecure == true { _ = send(hello(to: peer), to: peer, over: url) }
+    }
+
+    private func hello(to peer: PeerID) -> JSONValue { PairingHello(lastPushSeq: pushes.committed(of: peer)).json }
+
+    // MARK: Sending
+
+    /// To a paired desktop, in the way in which it was paired, over its best route or this one.
+    private func send(_ payload: JSONValue, to peer: PeerID, over url: String? = nil) -> (sent: Sent, route: String?) {
+        guard let desktop = desktops.peers.peer(peer), let url = url ?? routes.bestRoute(of: peer) else {
+            return (.offline, nil)
+        }
+        let sent = channel.send(payload, to: peer, sealed: desktop.isSecure, over: routes.link(url))
+        if case .unsealable(let error) = sent {
+            context.channel.log(.warning, "a frame could not be sealed: \(error.message)")
+        }
+        return (sent, url)
+    }
+
+    /// To a sealed desktop, over every route. Gives those that have taken it.
+    private func sendEverywhere(_ payload: JSONValue, to peer: PeerID) -> [String] {
+        guard desktops.peers.peer(peer)?.isSecure == true, !routes.isAbsent(peer) else { return [] }
+        return routes.routes(of: peer).filter { send(payload, to: peer, over: $0).sent.isWritten }
+    }
+
+    /// Tells the desktop whether its push was shown. Best effort: nothing waits for a desktop that is not there.
+    func sendReceipt(id: NotificationID, presented: Bool, to desktop: PeerID) {
+        guard reach(desktop).map({ $0.isSecure && $0.isReachable }) == true else { return }
+        _ = send(PushReceipt(id: id, isPresented: presented, at: .now).json, to: desktop)
+    }
+
+    // MARK: Frames
+
+    private func received(_ message: RelayMessage, over url: String) {
+        // What comes of a desktop whose pairing is on its way to the disk waits for it.
+        if pairing.flows.hold(message, over: url) { return }
+        switch channel.open(message, of: .init(desktops.peers.peer(message.from)), mayPair: pairing.flows.isActive) {
+        case .ofPeer(let incoming):
+            pairing.flows.received(incoming, isOfSecurePeer: false, isRecorded: incoming.isSealed, over: url)
+            desktops.heard(incoming.from)
+            routes.heard(incoming.from, over: url, isLive: incoming.isLive)
+            frames.read(incoming, over: url)
+        case .ofStranger(let incoming):
+            let isTaken = pairing.flows.received(incoming, isOfSecurePeer: false, over: url)
+            // A plain desktop pairs by anything that it says, and says it to the host as well.
+            if !incoming.isSealed, pairing.flows.hold(message, over: url) { return }
+            if !isTaken { channel.countUnknownSender() }
+        case .plainOfSecure(let incoming): pairing.flows.received(incoming, isOfSecurePeer: true, over: url)
+        case .counted(.unknownSender): break
+        case .counted(.unopened(let error)):
+            context.channel.log(.warning, "a sealed frame was dropped: \(error.message)")
+        }
+    }
+
+    private func act(_ action: FrameReader.Action, from peer: PeerID) {
+        switch action {
+        case .push(let push): pushes.received(push)
+        case .skip(let skip): pushes.received(skip)
+        case .state(let event, let mark): updates.apply(event, from: peer, mark)
+        case .response(let response): commands.answered(response, by: peer)
+        case .iceConfig(let config, let mark): desktops.update(peer, config, mark)
+        case .unpaired(let mark): desktops.wasUnpaired(by: peer, mark)
+        case .malformedPush: pushes.droppedMalformed()
+        }
+    }
+
+    // MARK: Desktops
+
+    private func act(_ action: DesktopBook.Action) {
+        switch action {
+        case .changed: tellDesktops()
+        case .replayed: channel.countReplay()
+        case .leaving(let gone, let isTold):
+            for desktop in gone { forget(desktop, isTold: isTold) }
+            if !gone.isEmpty { tellDesktops() }
+        }
+    }
+
+    /// From here on it is a stranger.
+    private func forget(_ desktop: PairedDesktop, isTold: Bool) {
+        let peer = desktop.id
+        if isTold, desktop.isSecure { _ = send(Unpair.payload, to: peer) }
+        pairing.flows.removed(peer)
+        guard let session = desktops.peers.forget(peer) else { return }
+        commands.forget(peer)
+        channel.forget(peer)
+        queue.forget(peer)
+        updates.forget(peer)
+        inbox.forget(peer, session)
+        tokens.forget(peer)
+        alerts.forget(peer)
+        pushes.forget(peer)
+    }
+
+    private func tellDesktops() {
+        routes.setPeers(routedPeers)
+        context.channel.post(HostEvent(.peersChanged, data: ["desktops": desktops.list(isOnline: routes.isReachable)]))
+    }
+
+    // MARK: Pairing
+
+    private func act(_ event: PairingEvent<PairedDesktop>) {
+        switch event {
+        case .hold(let urls): routes.hold(urls)
+        case .connect(let url): pairing.flows.connected(url, routes.connect(url))
+        case .send(let message):
+            guard case .over(let route) = message.path else { return }
+            let sent = channel.send(
+                message.payload, to: message.peer, sealed: message.isSealed, over: routes.link(route.url))
+            pairing.flows.sent(message, relays: sent.isWritten ? 1 : 0)
+        case .sendHello(let peer, let url):
+            _ = channel.send(hello(to: peer), to: peer, sealed: true, over: routes.link(url))
+        case .store(let record): store(record)
+        case .receiveAgain(let message, let url): received(message, over: url)
+        case .report(let data): context.channel.post(HostEvent(.pairingChanged, data: data))
+        case .sendICEConfig, .openAlias, .closeAlias, .withdraw: break  // a desktop's
+        }
+    }
+
+    private func store(_ record: PairingRecord<PairedDesktop>) {
+        context.store { (connection) throws(StoreError) in
+            try record.marks.save(connection)
+            return try PairedDesktops(connection).upsert(record.peer)
+        } then: { [self] result in
+            pairing.flows.stored(record, result) { stored, mark in
+                if stored.isSecure { channel.keep(stored.id, since: mark) }
+                desktops.add(stored)
+                sayHello(to: stored.id)
+                tokens.paired(stored.id)
+            }
+        }
+    }
+
+    // MARK: Commands
+
+    /// A command of the host's.
+    func invoke(
+        _ command: Device.Command, desktop name: String?, timeout: Int64,
+        _ then: @escaping @Sendable @EventLoop (CommandOutcome) -> Void
+    ) {
+        switch desktops.pick(name) {
+        case .failure(let error): then(.refused(CommandOutcome.Refusal(error: error)))
+        case .success(let desktop):
+            let timeout = UInt64(clamping: timeout)
+            let call = HostCommand(deadline: EventLoop.now &+ timeout, then: then)
+            perform(command, on: desktop.id, timeout: timeout, for: .host(call))
+        }
+    }
+
+    func perform(
+        _ command: Device.Command, on desktop: PeerID, timeout: UInt64,
+        queueing: CommandSender<CommandOwner>.Queueing = .whenOffline, for owner: CommandOwner
+    ) {
+        commands.perform(
+            command, on: desktop, timeout: timeout, queueing: queueing, isQueueBusy: queue.isBusy(with: desktop),
+            for: owner)
+    }
+
+    private func act(_ action: CommandCalls.Action) {
+        switch action {
+        case .queue(let order, let unanswered): queue.keep(order, unanswered: unanswered)
+        case .ended(let order, let outcome): ended(order, outcome)
+        case .revision(let revision, let desktop): updates.note(revision: revision, of: desktop)
+        }
+    }
+
+    private func act(_ action: CommandQueue.Action) {
+        switch action {
+        case .send(let queued): commands.send(CommandOrder(queued, now: EventLoop.now))
+        case .queued(let order, let outcome): ended(order, outcome)
+        case .ended(let end):
+            inbox.ended(end) { [weak self] method, answer in
+                self?.updates.learn(method, end.command.params, answer, from: end.command.desktop)
+            }
+        }
+    }
+
+    private func ended(_ order: CommandOrder, _ outcome: CommandOutcome) {
+        switch order.owner {
+        case .queue: queue.ended(order.id, outcome, of: order.desktop)
+        case .sync(let question): inbox.answered(question, outcome, by: order.desktop)
+        case .change(let change):
+            inbox.ended(change, outcome, isQueued: queue.commands.contains { $0.id == order.id })
+        case .host(let call):
+            switch call.next(after: order.command, outcome) {
+            case .tell(let outcome): call.then(outcome)
+            case .ask(let command, let next):
+                let left = next.deadline > EventLoop.now ? next.deadline - EventLoop.now : 1
+                perform(command, on: order.desktop, timeout: left, for: .host(next))
+            case .learn(let result):
+                guard case .notification(let method) = order.command.kind else { return call.then(outcome) }
+                updates.learn(method, order.command.params, result, from: order.desktop) { call.then(outcome) }
+            }
+        }
+    }
+
+    // MARK: Inbox and alerts
+
+    private func act(_ action: DeviceInbox.Action) {
+        switch action {
+        case .perform(let command, let desktop, let timeout, let queueing, let owner):
+            perform(command, on: desktop.id, timeout: timeout, queueing: queueing, for: owner)
+        case .learnSettings(let result, let desktop): updates.learn(.getSettings, [:], result, from: desktop)
+        case .changed: alerts.inboxChanged()
+        case .unread(let unread): alerts.setBadge(unread)
+        case .filled(let last, let judged):
+            pushes.waiting.stored(through: last)
+            context.channel.pushesWait()
+            alerts.entered(judged)
+        }
+    }
+
+    private func act(_ action: DesktopUpdates.Action) {
+        switch action {
+        case .overtaken(let desktop): inbox.overtake(desktop)
+        case .inboxChanged(let desktop, let unread): inbox.tell(desktop, unread: unread)
+        case .replayed: channel.countReplay()
+        }
+    }
+
+    private func act(_ event: PushCarrier.Event) {
+        switch event {
+        case .acknowledge(let desktop, let last, let url):
+            FailPoint.beforeAcknowledgement.reach()
+            // What is not sent now, the next hello says.
+            let route = url.flatMap { routes.isOnline($0) ? $0 : nil }
+            _ = send(PushAcknowledgement(pushSeq: last).json, to: desktop, over: route)
+            FailPoint.afterAcknowledgement.reach()
+        case .stored(let desktops, let unread, let judged):
+            for desktop in desktops { inbox.tell(desktop, unread: unread, isArrival: true) }
+            alerts.entered(judged)
+        case .full:
+            context.channel.problem(
+                "inbox_full",
+                "\(Inbox.waitingLimit) pushes wait for the program, and no more are taken; subscribe to "
+                    + "notification.received and dispatch")
+        case .failed(let error):
+            context.channel.problem("store_failed", "pushes could not be stored: \(error.message)")
+        }
+    }
+
+    private func act(_ action: PushServices.Action) {
+        switch action {
+        case .badge(let badge): alerts.setBadge(badge)
+        case .push(let notification, let source, let call): pushes.received(notification, from: source, call)
+        }
+    }
+
+    private func act(_ action: AlertsOnDemand.Action) {
+        switch action {
+        case .markRead(let notification, let desktop): inbox.markRead(notification, of: desktop)
+        case .receipt(let id, let presented, let desktop): sendReceipt(id: id, presented: presented, to: desktop)
+        }
+    }
+}

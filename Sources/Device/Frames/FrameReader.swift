@@ -1,0 +1,163 @@
+import Delivery
+import Hosting
+import JSON
+import Notifications
+import Pairing
+import Peering
+import Sealing
+import Signalling
+import Store
+import Transport
+import Wire
+
+/// Reads what paired desktops send: what each payload is, and what of it is for the program alone.
+@EventLoop
+final class FrameReader {
+    enum Action {
+        case push(ReceivedPush)
+        case skip(ReceivedSkip)
+        /// A change of the desktop's state (protocol.md 4.6).
+        case state(StateEvent, SealMark?)
+        case response(CommandResponse)
+        case iceConfig(ICEConfig, SealMark?)
+        case unpaired(SealMark)
+        case malformedPush
+    }
+
+    /// What was dropped, for the host to read.
+    struct Counters {
+        var malformedPayloads: Int64 = 0
+        /// Encrypted texts that no paired desktop's key opens.
+        var unopenedBodies: Int64 = 0
+    }
+
+    private(set) var counters = Counters()
+    private let context: DeviceContext
+    private let book: DesktopBook
+    private let channel: PeerChannel
+    private let emit: @EventLoop (Action, PeerID) -> Void
+
+    init(
+        _ context: DeviceContext, _ book: DesktopBook, _ channel: PeerChannel,
+        emit: @escaping @EventLoop (Action, PeerID) -> Void
+    ) {
+        self.context = context
+        self.book = book
+        self.channel = channel
+        self.emit = emit
+    }
+
+    /// Something came from a paired desktop, in the way in which it was paired. Some payloads are stored together with
+    /// their mark; all others have an effect once it is recorded.
+    func read(_ incoming: Incoming, over url: String) {
+        let peer = incoming.from
+        switch Payload(decoding: incoming.payload) {
+        case .event(var event):
+            open(&event, from: peer)
+            let notification = Notification(event, receivedAt: .now, late: incoming.isLate(event))
+            // Numbers count in a seal only.
+            let seq = incoming.isSealed ? event.pushSeq : nil
+            emit(
+                .push(
+                    ReceivedPush(
+                        desktop: peer, notification: notification, seq: seq, mark: incoming.mark, route: url)), peer)
+        case .otherEvent(let name, let fields): readEvent(name, fields, incoming)
+        case .bellwire(PushSkip.type, let fields) where incoming.isSealed:
+            guard let mark = incoming.mark, let skip = PushSkip(payload: fields) else { return save(incoming.mark) }
+            emit(.skip(ReceivedSkip(desktop: peer, through: skip.through, mark: mark, route: url)), peer)
+        case .bellwire(Unpair.type, let fields):
+            guard let mark = incoming.mark else { return tell(Unpair.type, ["payload": .object(fields)], incoming) }
+            emit(.unpaired(mark), peer)
+        case .iceConfig(let object):
+            guard let config = try? ICEConfig(payload: object) else {
+                counters.malformedPayloads &+= 1
+                return save(incoming.mark)
+            }
+            emit(.iceConfig(config, incoming.mark), peer)
+        case .response(let response):
+            // Its id is good once, and nobody who asked waits for the disk.
+            emit(.response(response), peer)
+            save(incoming.mark)
+        case .malformed(let malformed): drop(malformed, incoming)
+        case .bellwire(let type, let fields): tell(type, ["payload": .object(fields)], incoming)
+        case .request(let request):
+            tell("chainlesschain:command:request", ["payload": request.payload], incoming)
+        case .other(let type, let value): tell(type, ["payload": value], incoming)
+        case .cancel, .pairAck, .pairingConfirmation, .pairingReject: save(incoming.mark)
+        }
+    }
+
+    private func readEvent(_ name: String, _ fields: JSONObject, _ incoming: Incoming) {
+        do throws(MalformedPayload) {
+            guard let event = try StateEvent(name: name, fields) else {
+                return tell("chainlesschain:event", ["event": .string(name), "payload": .object(fields)], incoming)
+            }
+            emit(.state(event, incoming.mark), incoming.from)
+        } catch {
+            counters.malformedPayloads &+= 1
+            let sender = book.peers.peer(incoming.from)?.name ?? incoming.from.text
+            context.channel.log(.warning, "an event from \(sender) was dropped: \(error)")
+            save(incoming.mark)
+        }
+    }
+
+    private func drop(_ malformed: MalformedPayload, _ incoming: Incoming) {
+        once(incoming.mark) { [self] in
+            guard let desktop = book.peers.peer(incoming.from) else { return }
+            counters.malformedPayloads &+= 1
+            if malformed.kind == .event { emit(.malformedPush, desktop.id) }
+            context.channel.log(.warning, "a payload from \(desktop.name) was dropped: \(malformed)")
+        }
+    }
+
+    /// Passes on to the program what the library has no use for, unless the desktop was unpaired meanwhile.
+    private func tell(_ type: String, _ fields: JSONObject, _ incoming: Incoming) {
+        once(incoming.mark) { [self] in
+            guard book.peers.contains(incoming.from) else { return }
+            var data: JSONObject = ["type": .string(type)]
+            data.merge(fields)
+            context.channel.post(HostEvent(.command, desktop: incoming.from.text, data: data))
+        }
+    }
+
+    /// What a frame brings about comes after its mark was recorded, and once.
+    private func once(_ mark: SealMark?, then: @escaping @Sendable @EventLoop () -> Void) {
+        channel.once(mark) { [context] once in
+            switch once {
+            case .first: then()
+            case .failed(let error) where error.code != .closed:
+                context.channel.problem("store_failed", "what a desktop sent was dropped: \(error.message)")
+            case .replayed, .failed: break
+            }
+        }
+    }
+
+    /// A frame that has no effect.
+    private func save(_ mark: SealMark?) { once(mark) {} }
+
+    /// Opens `encrypted_body` with the keys of the pairing; what can't be opened leaves the text as it was.
+    ///
+    /// - Parameter desktop: `nil` = whichever has sent it.
+    func open(_ event: inout NotificationEvent, from desktop: PeerID?) {
+        guard let encrypted = event.richer.encryptedBody else { return }
+        let candidates = desktop.map { [$0] } ?? book.peers.ids
+        for candidate in candidates where book.peers.peer(candidate)?.isSecure == true {
+            guard let text = channel.openText(encrypted, from: candidate) else { continue }
+            event.body = text
+            event.richer.encryptedBody = nil
+            return
+        }
+        counters.unopenedBodies &+= 1
+    }
+}
+
+extension Incoming {
+    /// A push that was sent so long after it was made has waited for us. Both moments are by its sender's clock.
+    private static let liveTime: Int64 = 2_000
+
+    fileprivate func isLate(_ event: NotificationEvent) -> Bool {
+        guard isLive else { return true }
+        guard let sealedAt, let madeAt = event.timestamp else { return false }
+        return sealedAt &- madeAt > Self.liveTime
+    }
+}

@@ -1,0 +1,154 @@
+import Hosting
+import Inbox
+import JSON
+import Notifications
+import OfflineQueue
+import Pairing
+import Peering
+import Sealing
+import Signalling
+import Store
+import Transport
+import Wire
+
+/// What desktops tell of their state, as results of methods and as events: the inbox shows it, settings are kept.
+@EventLoop
+final class DesktopUpdates {
+    enum Action {
+        /// A refresh under way may have read what was before.
+        case overtaken(PeerID)
+        case inboxChanged(PeerID, unread: Int64)
+        /// The frame's mark is in the store already.
+        case replayed
+    }
+
+    private struct Learned: Sendable {
+        let unread: Int64
+        /// They have changed.
+        let settings: SettingsCache.Entry?
+    }
+
+    private let context: DeviceContext
+    private let book: DesktopBook
+    private let emit: @EventLoop (Action) -> Void
+
+    init(_ context: DeviceContext, _ book: DesktopBook, emit: @escaping @EventLoop (Action) -> Void) {
+        self.context = context
+        self.book = book
+        self.emit = emit
+    }
+
+    /// A desktop has done what a method of the host's asked for: the inbox is to show it. `then` comes after that.
+    func learn(
+        _ method: NotificationMethod, _ params: JSONObject, _ result: JSONObject, from desktop: PeerID,
+        then: @escaping @Sendable @EventLoop () -> Void = {}
+    ) {
+        let settings = method.row.result.settings(in: result)
+        let change = result["success"] == false ? nil : method.row.effect
+        guard settings != nil || change != nil else { return then() }
+        if change != nil { emit(.overtaken(desktop)) }
+        let revision = result["revision"]?.integer
+        let ids = params["notificationId"]?.string.map { [NotificationID($0)] } ?? []
+        let moment = EpochMilliseconds.now
+        context.store { (connection) throws(StoreError) -> Learned in
+            let inbox = Inbox(connection)
+            if let change { try inbox.apply(change, ids, of: desktop, at: moment) }
+            let told = try settings.flatMap { (settings) throws(StoreError) in
+                try SettingsCache(connection).keep(settings, revision, of: desktop, at: moment, isEvent: false)
+            }
+            return Learned(unread: try inbox.unreadCount(), settings: told)
+        } then: { [weak self] result in
+            if let self, case .success(let learned) = result {
+                tell(learned.settings, of: desktop)
+                if change != nil { emit(.inboxChanged(desktop, unread: learned.unread)) }
+            }
+            then()
+        }
+    }
+
+    /// A desktop tells a change of its state (protocol.md 4.6).
+    func apply(_ event: StateEvent, from desktop: PeerID, _ mark: SealMark?) {
+        let isOfInbox: Bool
+        switch event {
+        case .read, .deleted, .cleared: isOfInbox = true
+        case .settingsChanged: isOfInbox = false
+        }
+        if isOfInbox { emit(.overtaken(desktop)) }
+        let moment = EpochMilliseconds.now
+        context.store { (connection) throws(StoreError) -> Learned? in
+            if let mark, try !SealStates(connection).save(mark) { return nil }
+            let inbox = Inbox(connection)
+            try inbox.apply(event, from: desktop, at: moment)
+            var told: SettingsCache.Entry?
+            if case .settingsChanged(let object, let revision) = event {
+                told = try SettingsCache(connection).keep(object, revision, of: desktop, at: moment, isEvent: true)
+            }
+            return Learned(unread: try inbox.unreadCount(), settings: told)
+        } then: { [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .failure(let error) where error.code != .closed:
+                context.channel.problem("store_failed", "a desktop's event was dropped: \(error.message)")
+            case .failure: break
+            case .success(nil): emit(.replayed)
+            case .success(let learned?):
+                tell(learned.settings, of: desktop)
+                if isOfInbox { emit(.inboxChanged(desktop, unread: learned.unread)) }
+            }
+        }
+    }
+
+    // MARK: Settings
+
+    private func tell(_ settings: SettingsCache.Entry?, of desktop: PeerID) {
+        guard let settings else { return }
+        if let revision = settings.revision { note(revision: revision, of: desktop) }
+        context.channel.post(HostEvent(.settingsChanged, desktop: desktop.text, data: settings.json))
+    }
+
+    /// A desktop has told the revision of its settings.
+    func note(revision: Int64, of desktop: PeerID) {
+        guard book.peers.contains(desktop), book.peers[desktop]?.settingsRevision != revision else { return }
+        book.peers[desktop]?.settingsRevision = revision
+        context.store { (connection) throws(StoreError) in
+            try QueueTable(connection).note(revision: revision, of: desktop)
+        } then: { _ in
+        }
+    }
+
+    /// The desktop was unpaired.
+    func forget(_ desktop: PeerID) {
+        context.store { (connection) throws(StoreError) in
+            try QueueTable(connection).forgetRevision(of: desktop)
+        } then: { _ in
+        }
+    }
+
+    /// What a desktop has said of its settings last; readable offline.
+    func describeSettings(of name: String?, _ then: @escaping Then) {
+        let desktop: PeerID
+        switch book.pick(name) {
+        case .failure(let error): return then(.failure(error))
+        case .success(let picked): desktop = picked.id
+        }
+        context.answer(then) { (connection) throws(StoreError) in
+            try SettingsCache(connection).entry(of: desktop)
+        } json: { [book] entry in
+            if let entry { return .success(JSONValue.object(entry.json).serialized()) }
+            guard book.peers[desktop]?.lacksSkill != true else { return .failure(.noSkill) }
+            return .failure(HostError(.notFound, "the desktop's settings are not known yet: it was never asked"))
+        }
+    }
+}
+
+extension SettingsCache {
+    /// Keeps settings as they came. Gives them if anything has changed.
+    fileprivate func keep(
+        _ object: JSONObject, _ revision: Int64?, of desktop: PeerID, at moment: EpochMilliseconds, isEvent: Bool
+    ) throws(StoreError) -> Entry? {
+        guard let settings = try? Settings(decoding: object),
+            try keep(settings, revision: revision, of: desktop, at: moment, isEvent: isEvent)
+        else { return nil }
+        return try entry(of: desktop)
+    }
+}

@@ -1,0 +1,36 @@
+import Hosting
+import Inbox
+import Wire
+
+/// A change of the host's in the inbox that is shown already, and whose command is on its way.
+struct PendingChange: Sendable {
+    let desktop: PeerID
+    let kind: InboxEffect
+    /// Of the change in the store.
+    let number: Int64
+    /// The youngest row when it was made.
+    let newest: Int64
+    let then: @Sendable (Result<Device.Reply, HostError>) -> Void
+
+    /// What becomes of the change.
+    struct End: Sendable {
+        let ending: InboxChange.Ending
+        var error: HostError?
+        /// The id of its command in the offline queue.
+        var queuedAs: RequestID?
+    }
+
+    /// - Parameter isQueued: its command is in the offline queue.
+    func end(after outcome: CommandOutcome, isQueued: Bool) -> End {
+        switch outcome {
+        case .answered(let result):
+            let error = HostError(refusedBy: result)
+            return End(ending: error == nil ? .done : .refused, error: error)
+        case .queued(let id): return End(ending: .queued, queuedAs: id)
+        case .refused(let refusal): return End(ending: .refused, error: refusal.error)
+        case .notSent(let error), .absent(let error): return End(ending: .refused, error: error)
+        case .unanswered(let id, let error), .ended(let id, let error):
+            return End(ending: .lost(isKept: isQueued), error: error, queuedAs: isQueued ? id : nil)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Alerts
+import Delivery
+import DeviceAlerts
+import Hosting
+import Inbox
+import OfflineQueue
+import Pairing
+import Peering
+import Store
+import Wire
+
+/// What the store had when the device was opened, and what units work with.
+struct OpenedDevice: Sendable {
+    let context: DeviceContext
+    let seal: RoleState.Seal
+    let desktops: PeerBook<PairedDesktop, DesktopSession>
+    let waitingPushes: WaitingPushes
+    /// The number of each sealed desktop's last stored push (protocol.md 4.4).
+    let committedPushes: [(PeerID, Int64)]
+    let queue: OfflineQueue
+    let tokenRemovals: [PushTokensStateMachine.Removal]
+    /// `nil` = they are read when somebody asks for alerts.
+    let alerts: StoredAlertState?
+    /// Events that the host has not taken.
+    let waiting: [HostEvent.Name]
+
+    /// Blocks the caller.
+    init(_ options: DeviceOptions, _ state: RoleState, _ channel: HostChannel) throws(StoreError) {
+        context = DeviceContext(options: options, key: state.key, database: state.database, channel: channel)
+        seal = state.seal
+        let desktops: [PairedDesktop]
+        let marks: Inbox.Watermarks
+        let lastPushes: [PeerID: Int64]
+        (desktops, waiting, marks, lastPushes) = try state.database.run { (connection) throws(StoreError) in
+            // A device reads little at a time, and shares its memory with the program that embeds it.
+            _ = try connection.first("PRAGMA cache_size = -128") { (row) throws(StoreError) in try row.integer(0) }
+            let inbox = Inbox(connection)
+            try inbox.repairCounts()
+            let marks = try inbox.watermarks()
+            let kept = KeptEvents(connection)
+            var waiting: [HostEvent.Name] = marks.waiting > 0 ? [.notificationReceived] : []
+            for name in KeptEvents.names {
+                try kept.recover(name)
+                if try kept.count(name) > 0 { waiting.append(name) }
+            }
+            return (try PairedDesktops(connection).all(), waiting, marks, try ReceivedPushes(connection).all())
+        }
+        waitingPushes = WaitingPushes(state.database, marks)
+        committedPushes = lastPushes.map { ($0.key, $0.value) }
+        let showsAlerts = options.alerts.kind != .none
+        let revisions: [PeerID: Int64]
+        (queue, revisions, tokenRemovals, alerts) = try state.database.run { (connection) throws(StoreError) in
+            let table = QueueTable(connection)
+            var queue = try table.load()
+            try table.save(queue.recover())
+            try Inbox(connection).recoverChanges(queued: Set(queue.commands.map(\.id)))
+            return (
+                queue, try table.revisions(), try PushTokenTable(connection).removals(),
+                showsAlerts ? try StoredAlertState(connection) : nil
+            )
+        }
+        self.desktops = PeerBook(desktops) { desktop in
+            var session = DesktopSession()
+            session.settingsRevision = revisions[desktop.id]
+            return session
+        }
+    }
+}

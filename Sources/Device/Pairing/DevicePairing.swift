@@ -1,0 +1,183 @@
+import Hosting
+import Identity
+import JSON
+import Pairing
+import Peering
+import Signalling
+import Store
+import SystemServices
+import Transport
+import Wire
+
+/// The flows by their names, as hosts say them.
+package enum DevicePairingFlow: String, Sendable, CaseIterable {
+    case scan, show, code
+
+    var flow: PairingFlow {
+        switch self {
+        case .scan: .scan
+        case .show: .show
+        case .code: .code
+        }
+    }
+}
+
+/// The device's pairing flows (protocol.md 2), and the search for a relay by those that need one.
+@EventLoop
+final class DevicePairing {
+    /// What comes of the flows.
+    let flows = PairingCoordinator<PairedDesktop>([
+        DeviceScanStateMachine(), DeviceShowStateMachine(), DeviceTypedCodeStateMachine(),
+    ])
+    /// How often each flow was ended: one that still looks for its relay is not begun after that.
+    private var rounds: [DevicePairingFlow: UInt64] = [:]
+    private var search: RelaySearch?
+    private var isClosed = false
+    private let context: DeviceContext
+    private let book: DesktopBook
+
+    init(
+        _ context: DeviceContext, _ book: DesktopBook, emit: @escaping @EventLoop (PairingEvent<PairedDesktop>) -> Void
+    ) {
+        self.context = context
+        self.book = book
+        flows.handler = emit
+    }
+
+    // MARK: The host
+
+    func scan(_ text: String, timeout: Int64, _ then: @escaping Then) {
+        guard !isClosed else { return then(.failure(.closed)) }
+        var machine = flows.machine(DeviceScanStateMachine.self)
+        let wasActive = machine.isActive
+        let secure = Set(book.peers.peers.filter(\.isSecure).map(\.id))
+        let actions = machine.scan(
+            text, identity: identity, relayURL: context.options.common.relayURL, legacy: legacy, securePeers: secure,
+            now: .now)
+        // The same code again joins the scan that is under way; another one takes its place.
+        if wasActive, !actions.isEmpty { flows.finish(.scan, .replaced("another code was scanned")) }
+        flows.wait(for: .scan, timeout, then)
+        flows.change(DeviceScanStateMachine.self) {
+            $0 = machine
+            return actions
+        }
+    }
+
+    func show(timeout: Int64, _ then: @escaping Then) {
+        findRelay(for: .show, timeout, then) { [flows, identity, legacy] route, left in
+            if flows.machine(DeviceShowStateMachine.self).isActive {
+                flows.finish(.show, .replaced("another code is shown"))
+            }
+            flows.wait(for: .show, left, then)
+            let code = flows.newCode(for: .show)
+            flows.change(DeviceShowStateMachine.self) {
+                $0.show(code, secret: .random(), identity: identity, over: route, legacy: legacy)
+            }
+        }
+    }
+
+    func type(_ text: String, timeout: Int64, _ then: @escaping Then) {
+        findRelay(for: .code, timeout, then) { [flows, identity, legacy] route, left in
+            var machine = flows.machine(DeviceTypedCodeStateMachine.self)
+            let wasActive = machine.isActive
+            var generator = SecureRandomNumberGenerator()
+            let actions = machine.submit(text, identity: identity, over: route, legacy: legacy, using: &generator)
+            // The same code again joins the flow that is under way; another one takes its place.
+            if wasActive, !actions.isEmpty { flows.finish(.code, .replaced("another code was typed")) }
+            flows.wait(for: .code, left, then)
+            flows.change(DeviceTypedCodeStateMachine.self) {
+                $0 = machine
+                return actions
+            }
+        }
+    }
+
+    /// - Parameter flow: `nil` = all of them.
+    func cancel(_ flow: DevicePairingFlow?) {
+        for name in DevicePairingFlow.allCases where flow == nil || flow == name { rounds[name, default: 0] &+= 1 }
+        flows.cancel(flow?.flow)
+    }
+
+    func suspend() {
+        for name in DevicePairingFlow.allCases { rounds[name, default: 0] &+= 1 }
+        flows.suspend()
+    }
+
+    func stop() {
+        cancel(nil)
+        search?.end(nil)
+        search = nil
+    }
+
+    /// They wait for the device, not for the flow: its end is of no interest to them.
+    func close() {
+        isClosed = true
+        for name in DevicePairingFlow.allCases { flows.finish(name.flow, .failure(.closed)) }
+        stop()
+        flows.stopTimers()
+    }
+
+    private var identity: PairingIdentity {
+        let common = context.options.common
+        return PairingIdentity(
+            did: context.did,
+            deviceInfo: PairingDeviceInfo(deviceID: context.deviceID, name: common.name, platform: common.platform))
+    }
+
+    private var legacy: LegacyPairing {
+        switch context.options.common.legacy {
+        case .qr: .qr
+        case .all: .all
+        case .none: .none
+        }
+    }
+
+    // MARK: Relays
+
+    /// - Parameter bus: the system bus; `nil` = nothing of the machine is followed.
+    func searchesRelays(on bus: Bus?) { search = bus.map { RelaySearch(on: $0) } }
+
+    func networkChanged() { search?.refresh() }
+
+    /// A code names no relay: the host's own, else the one that worked last, else one nearby.
+    ///
+    /// Looking for it takes time: `found` gets what is left of the host's, in milliseconds. A flow that was cancelled
+    /// meanwhile is not begun.
+    private func findRelay(
+        for flow: DevicePairingFlow, _ timeout: Int64, _ then: @escaping Then,
+        found: @escaping @Sendable @EventLoop (PairingRoute?, Int64) -> Void
+    ) {
+        guard !isClosed else { return then(.failure(.closed)) }
+        let begun = EventLoop.now
+        let round = rounds[flow] ?? 0
+        findRelay { [self] route in
+            guard !isClosed else { return then(.failure(.closed)) }
+            guard rounds[flow] ?? 0 == round else {
+                return then(.failure(HostError(PairingFailure(.cancelled))))
+            }
+            let left = timeout - Int64(clamping: EventLoop.now &- begun)
+            guard left > 0 else { return then(.failure(HostError(PairingFailure(.timeout)))) }
+            found(route, left)
+        }
+    }
+
+    private func findRelay(_ then: @escaping @Sendable @EventLoop (PairingRoute?) -> Void) {
+        if let url = context.options.common.relayURL { return then(PairingRoute(.relay, url: url)) }
+        context.store { (connection) throws(StoreError) in
+            try PairedDesktops(connection).lastWorkingURL()
+        } then: { [self] result in
+            guard case .success(let url?) = result else {
+                guard let search else { return then(nil) }
+                return search.find { relay in then(relay.map { PairingRoute(.lan, url: $0.url) }) }
+            }
+            let isLAN = book.peers.peers.contains { $0.lanSignalingURL == url }
+            then(PairingRoute(isLAN ? .lan : .relay, url: url))
+        }
+    }
+}
+
+extension Result<String, HostError> {
+    fileprivate static func replaced(_ detail: String) -> Self {
+        .failure(HostError(PairingFailure(.cancelled, detail: detail)))
+    }
+}

@@ -1,0 +1,196 @@
+import Alerts
+import Delivery
+import Hosting
+import JSON
+import Pairing
+import Peering
+import Sealing
+import Signalling
+import Store
+import Transport
+import Wire
+
+/// The paired desktops with their sessions, as the units share them; and what changes in their rows of the store.
+@EventLoop
+final class DesktopBook {
+    enum Action {
+        /// These desktops are not paired any more; `isTold`: they are to hear so. End what is under way with them, then
+        /// forget them.
+        case leaving([PairedDesktop], isTold: Bool)
+        /// The list, or something in it, has changed.
+        case changed
+        /// A frame's mark is in the store already.
+        case replayed
+    }
+
+    var peers: PeerBook<PairedDesktop, DesktopSession>
+    var emit: (@EventLoop (Action) -> Void)?
+    private let context: DeviceContext
+
+    nonisolated init(_ peers: PeerBook<PairedDesktop, DesktopSession>, _ context: DeviceContext) {
+        self.peers = peers
+        self.context = context
+    }
+
+    /// The desktop of that id, or with `nil` the only one.
+    func pick(_ name: String?) -> Result<PairedDesktop, HostError> {
+        if let name { return peers.peer(PeerID(name)).map(Result.success) ?? .failure(.noSuchDesktop) }
+        guard let first = peers.first else {
+            return .failure(HostError(.notFound, "no desktop is paired; pair with one first"))
+        }
+        guard peers.count == 1 else {
+            return .failure(
+                HostError(.invalid, "several desktops are paired; name one", detail: ["field": "desktop"]))
+        }
+        return .success(first)
+    }
+
+    /// As `bw_pairing_list` gives it.
+    ///
+    /// - Parameter isOnline: whether a desktop can be reached.
+    func list(isOnline: @EventLoop (PeerID) -> Bool) -> JSONValue {
+        .array(
+            peers.peers.map { desktop in
+                var object = desktop.json(at: .now)
+                object["online"] = .bool(isOnline(desktop.id))
+                return .object(object)
+            })
+    }
+
+    // MARK: Rows
+
+    func rename(_ id: String, to name: String, _ then: @escaping Then) {
+        let peer = PeerID(id)
+        guard peers.contains(peer) else { return then(.failure(.noSuchDesktop)) }
+        context.store { (connection) throws(StoreError) in
+            guard try PairedDesktops(connection).rename(peer, to: name) else { return PairedDesktop?.none }
+            return try PairedDesktops(connection).find(peer)
+        } then: { [weak self] result in
+            switch result {
+            case .failure(let error): then(.failure(HostError(error)))
+            case .success(nil): then(.failure(.noSuchDesktop))
+            case .success(let stored?):
+                guard let self, peers.contains(peer) else { return then(.failure(.noSuchDesktop)) }
+                update(stored)
+                then(.success("{}"))
+            }
+        }
+    }
+
+    /// A desktop has sent its ICE servers.
+    func update(_ peer: PeerID, _ config: ICEConfig, _ mark: SealMark?) {
+        context.store { (connection) throws(StoreError) -> (isNew: Bool, desktop: PairedDesktop?) in
+            if let mark, try !SealStates(connection).save(mark) { return (false, nil) }
+            _ = try PairedDesktops(connection).update(peer, with: config)
+            return (true, try PairedDesktops(connection).find(peer))
+        } then: { [weak self] result in
+            guard let self, case .success(let (isNew, stored)) = result else { return }
+            if !isNew { emit?(.replayed) }
+            if let stored { update(stored) }
+        }
+    }
+
+    /// Something came from a desktop: the store hears so now and then.
+    func heard(_ peer: PeerID) {
+        let now = EventLoop.now
+        peers[peer]?.lastFrameAt = now
+        guard peers[peer]?.lastSeen.isDue(at: now) == true else { return }
+        let seenAt = EpochMilliseconds.now
+        context.store { (connection) throws(StoreError) in
+            try PairedDesktops(connection).touch(peer, at: seenAt)
+            return try PairedDesktops(connection).find(peer)
+        } then: { [weak self] result in
+            if case .success(.some(let stored)) = result { self?.update(stored) }
+        }
+    }
+
+    /// The device is registered with this relay.
+    func worked(_ url: String) {
+        let workedAt = EpochMilliseconds.now
+        context.store { (connection) throws(StoreError) in
+            try PairedDesktops(connection).worked(url, at: workedAt)
+        } then: { _ in
+        }
+    }
+
+    /// A pairing is in the store.
+    func add(_ desktop: PairedDesktop) {
+        peers.upsert(desktop) { DesktopSession() }
+        emit?(.changed)
+    }
+
+    /// The list follows the store, but for one that was unpaired meanwhile.
+    private func update(_ desktop: PairedDesktop) {
+        guard peers.contains(desktop.id) else { return }
+        add(desktop)
+    }
+
+    // MARK: Unpairing
+
+    func unpair(_ id: String, _ then: @escaping Then) {
+        guard let desktop = peers.peer(PeerID(id)) else { return then(.failure(.noSuchDesktop)) }
+        emit?(.leaving([desktop], isTold: true))
+        context.store { (connection) throws(StoreError) in
+            _ = try Self.remove(desktop.id, connection)
+        } then: { [weak self] result in
+            self?.unpaired([desktop], result, then)
+        }
+    }
+
+    func unpairAll(_ then: @escaping Then) {
+        let all = peers.peers
+        emit?(.leaving(all, isTold: true))
+        context.store { (connection) throws(StoreError) in
+            let removed = try PairedDesktops(connection).clear()
+            for desktop in removed { try Self.forget(desktop.id, connection) }
+            return removed
+        } then: { [weak self] result in
+            guard let self else { return }
+            // Also those that were on their way to the disk.
+            if case .success(let removed) = result {
+                emit?(.leaving(removed.filter { self.peers.contains($0.id) }, isTold: true))
+            }
+            unpaired(all, result.map { _ in }, then)
+        }
+    }
+
+    private func unpaired(_ gone: [PairedDesktop], _ result: Result<Void, StoreError>, _ then: Then) {
+        switch result {
+        case .success:
+            // What was on its way to the disk before has come back since. A later pairing comes behind this.
+            emit?(.leaving(gone.filter { peers.contains($0.id) }, isTold: false))
+            then(.success("{}"))
+        case .failure(let error):
+            // They are still in the store: as they are listed, it can be tried again.
+            for desktop in gone { add(desktop) }
+            then(.failure(HostError(error)))
+        }
+    }
+
+    /// A desktop has ended the pairing, in a seal.
+    func wasUnpaired(by peer: PeerID, _ mark: SealMark) {
+        guard let desktop = peers.peer(peer) else { return }
+        context.store { (connection) throws(StoreError) -> (isNew: Bool, isRemoved: Bool) in
+            guard try SealStates(connection).save(mark) else { return (false, false) }
+            return (true, try Self.remove(peer, connection))
+        } then: { [weak self] result in
+            guard let self, case .success(let (isNew, isRemoved)) = result else { return }
+            if !isNew { emit?(.replayed) }
+            if isRemoved, peers.contains(peer) { emit?(.leaving([desktop], isTold: false)) }
+        }
+    }
+
+    private nonisolated static func remove(_ peer: PeerID, _ connection: Connection) throws(StoreError) -> Bool {
+        try forget(peer, connection)
+        return try PairedDesktops(connection).remove(peer)
+    }
+
+    private nonisolated static func forget(_ peer: PeerID, _ connection: Connection) throws(StoreError) {
+        try ReceivedPushes(connection).forget(peer)
+        try PushTokenTable(connection).forget(peer)
+    }
+}
+
+extension HostError {
+    static let noSuchDesktop = HostError(.notFound, "no paired desktop has this id; bw_pairing_list() has them")
+}

@@ -1,0 +1,33 @@
+import Peering
+import Wire
+
+/// Everything the device keeps about one paired desktop while it runs, besides its routes and its seal.
+struct DesktopSession: Sendable {
+    /// When something came from it last, in the loop's milliseconds.
+    var lastFrameAt: UInt64?
+    var lastSeen = LastSeen()
+    /// It has no notification skill over signalling, as far as is known since the connection (protocol.md 3, tolerance 8).
+    var lacksSkill = false
+    /// The newest revision of its settings that it has told.
+    var settingsRevision: Int64?
+    /// The queued command that is under way to it.
+    var lane = QueueDrainer.Lane()
+    /// What the inbox asks it.
+    var sync = InboxSync()
+}
+
+/// What commands need to know of the desktop they go to.
+struct DesktopReach: Sendable {
+    let desktop: PeerID
+    var name = ""
+    var isSecure = true
+    /// A connection to one of its relays is up.
+    var hasRoute = true
+    /// Every relay that is up has reported it offline.
+    var isAbsent = false
+    var lacksSkill = false
+    /// In the loop's milliseconds.
+    var lastFrameAt: UInt64?
+
+    var isReachable: Bool { hasRoute && !isAbsent }
+}

@@ -1,0 +1,202 @@
+import Delivery
+import DeviceAlerts
+import Hosting
+import Inbox
+import Notifications
+import Sealing
+import Store
+import Transport
+import Wire
+
+/// Carries pushes from the loop into the store and back: ``PushReceiver`` decides, `PushIntake` stores them, and
+/// ``WaitingPushes`` has them for the host right after the commit.
+@EventLoop
+final class PushCarrier {
+    /// What the device is to do.
+    enum Event {
+        /// Tell a desktop that its pushes through this number are stored.
+        case acknowledge(PeerID, through: Int64, over: String?)
+        /// Pushes of these desktops have entered the inbox, with these alerts.
+        case stored([PeerID], unread: Int64, alerts: [AlertJudge.Judged])
+        /// Too many wait for the host: one at least was not taken. Told once until one is.
+        case full
+        /// Nothing of a commit was stored.
+        case failed(StoreError)
+    }
+
+    /// What came of a push that a call of the host's has brought.
+    enum CallEnd {
+        case stored
+        case duplicate
+        case full
+        case failed(StoreError)
+    }
+
+    /// A push that a call of the host's has brought.
+    struct Call {
+        /// Whether its alert may fetch the image that it names.
+        let mayFetch: Bool
+        /// To be kept with it.
+        let work: HostEvent?
+        let then: @EventLoop (CallEnd) -> Void
+    }
+
+    let waiting: WaitingPushes
+    private let database: Database
+    private let pushesWait: @Sendable () -> Void
+    private let judge: @EventLoop () -> AlertJudge?
+    private let tell: @EventLoop (Event) -> Void
+    private var receiver: PushReceiver
+    private var calls: [UInt64: Call] = [:]
+    private var lastTicket: UInt64 = 0
+    private var isFull = false
+    /// Who is to be told where it stands, once for all that has come meanwhile.
+    private var due: [(desktop: PeerID, route: String?)] = []
+    private lazy var dueTimer = LoopTimer { [weak self] in self?.tellDue() }
+
+    /// - Parameters:
+    ///   - committed: the last stored number of each desktop.
+    ///   - pushesWait: the host has something to take. Called on the store's thread.
+    ///   - judge: decides alerts; `nil` = none are shown.
+    init(
+        _ waiting: WaitingPushes, _ database: Database, committed: [(PeerID, Int64)],
+        pushesWait: @escaping @Sendable () -> Void, judge: @escaping @EventLoop () -> AlertJudge?,
+        tell: @escaping @EventLoop (Event) -> Void
+    ) {
+        self.waiting = waiting
+        self.database = database
+        self.pushesWait = pushesWait
+        self.judge = judge
+        self.tell = tell
+        receiver = PushReceiver(committed: committed)
+    }
+
+    var counters: PushReceiver.Counters { receiver.counters }
+
+    func committed(of desktop: PeerID) -> Int64 { receiver.committed(of: desktop) }
+
+    func received(_ push: ReceivedPush) { perform(receiver.received(push, now: EventLoop.now)) }
+
+    /// A push that a call of the host's has brought; the call ends once.
+    func received(_ notification: Notification, from source: PeerID, _ call: Call) {
+        lastTicket &+= 1
+        calls[lastTicket] = call
+        received(ReceivedPush(desktop: source, notification: notification, ticket: lastTicket))
+    }
+
+    func received(_ skip: ReceivedSkip) { perform(receiver.received(skip)) }
+
+    func droppedMalformed() { receiver.droppedMalformed() }
+
+    func forget(_ desktop: PeerID) {
+        due.removeAll { $0.desktop == desktop }
+        receiver.forget(desktop)
+    }
+
+    /// Nothing is told any more. The last piece of work before the store is closed.
+    func shutDown() {
+        dueTimer.stop()
+        database.submit { [waiting] (connection) throws(StoreError) in
+            try waiting.withdrawOffer(connection)
+        } then: { _ in
+        }
+    }
+
+    // MARK: Actions
+
+    private func perform(_ actions: [PushReceiver.Action]) {
+        for action in actions {
+            switch action {
+            case .commit(let items): commit(items)
+            case .acknowledge(let desktop, _, let route):
+                if due.isEmpty { dueTimer.start(after: 0) }
+                due.removeAll { $0.desktop == desktop }
+                due.append((desktop, route))
+            case .drop(let push, let drop):
+                guard let ticket = push.ticket, let call = calls.removeValue(forKey: ticket) else { continue }
+                switch drop {
+                case .duplicate: call.then(.duplicate)
+                case .gap, .overflow: call.then(.full)
+                }
+            }
+        }
+    }
+
+    private func tellDue() {
+        let due = due
+        self.due = []
+        for (desktop, route) in due {
+            tell(.acknowledge(desktop, through: receiver.committed(of: desktop), over: route))
+        }
+    }
+
+    private func commit(_ items: [PushReceiver.Item]) {
+        let judge = judge()
+        let work = items.map { item -> PushIntake<AlertJudge.Judged>.Item in
+            guard case .push(let push) = item else { return .init(item) }
+            let call = push.ticket.flatMap { calls[$0] }
+            let alert = judge?.judge(push.notification, from: push.desktop, isMutable: call?.mayFetch ?? true)
+            guard alert != nil || call?.work != nil else { return .init(item) }
+            let kept = call?.work
+            return .init(item) { (connection, arrival) throws(StoreError) in
+                guard case .stored(_, let replaced) = arrival else { return nil }
+                if let kept { try KeptEvents(connection).add(kept) }
+                return try alert?.saved(connection, replacing: replaced)
+            }
+        }
+        database.submit { [waiting] (connection) throws(StoreError) in
+            let host = waiting.place
+            return try PushIntake(connection).take(work, hostTakes: host.hostTakes, hostHasSeen: host.hostHasSeen)
+        } then: { [waiting, pushesWait] result in
+            // Straight to the host, without a turn through the loop.
+            if case .success(let outcome) = result, !outcome.waiting.pushes.isEmpty {
+                waiting.stored(outcome.waiting)
+                pushesWait()
+            }
+            EventLoop.post { self.committed(items, result) }
+        }
+    }
+
+    private func committed(
+        _ items: [PushReceiver.Item], _ result: Result<PushIntake<AlertJudge.Judged>.Outcome, StoreError>
+    ) {
+        switch result {
+        case .failure(let error):
+            let next = receiver.failed()
+            if error.code != .closed { tell(.failed(error)) }
+            for item in items { end(item, .failed(error)) }
+            perform(next)
+        case .success(let outcome):
+            let next = receiver.committed(outcome.taken.map(\.verdict))
+            // The next commit is under way while this one's outcome is told.
+            perform(next)
+            tell(outcome, of: items)
+            for (item, taken) in zip(items, outcome.taken) {
+                switch taken.verdict {
+                case .stored: end(item, .stored)
+                case .duplicate, .replayed: end(item, .duplicate)
+                case .full, .behind: end(item, .full)
+                }
+            }
+        }
+    }
+
+    private func tell(_ outcome: PushIntake<AlertJudge.Judged>.Outcome, of items: [PushReceiver.Item]) {
+        var desktops: [PeerID] = []
+        for push in outcome.waiting.pushes where !desktops.contains(push.entry.desktop) {
+            desktops.append(push.entry.desktop)
+        }
+        if !desktops.isEmpty {
+            isFull = false
+            tell(.stored(desktops, unread: outcome.unread, alerts: outcome.taken.compactMap(\.extra)))
+        }
+        guard !isFull, outcome.taken.contains(where: { $0.verdict == .full }) else { return }
+        isFull = true
+        tell(.full)
+    }
+
+    private func end(_ item: PushReceiver.Item, _ end: CallEnd) {
+        guard case .push(let push) = item, let ticket = push.ticket else { return }
+        calls.removeValue(forKey: ticket)?.then(end)
+    }
+}

@@ -1,0 +1,166 @@
+import Alerts
+import DeviceAlerts
+import DeviceAlerts
+import Hosting
+import JSON
+import Notifications
+import Pairing
+import Peering
+import Store
+import Transport
+import Wire
+
+/// What push services bring to the program: pushes, silent pushes that the host works on, badges.
+@EventLoop
+final class PushServices {
+    enum Action {
+        case push(Notification, from: PeerID, PushCarrier.Call)
+        case badge(Int64?)
+    }
+
+    private let context: DeviceContext
+    private let book: DesktopBook
+    private let open: @EventLoop (inout NotificationEvent, PeerID?) -> Void
+    private let emit: @EventLoop (Action) -> Void
+    private let silent = SilentPushes()
+
+    /// - Parameter open: opens an encrypted body, of that desktop or of whichever has sent it.
+    init(
+        _ context: DeviceContext, _ book: DesktopBook,
+        open: @escaping @EventLoop (inout NotificationEvent, PeerID?) -> Void,
+        emit: @escaping @EventLoop (Action) -> Void
+    ) {
+        self.context = context
+        self.book = book
+        self.open = open
+        self.emit = emit
+    }
+
+    var silentPushes: (total: Int64, failed: Int64) { (silent.total, silent.failed) }
+
+    func close() { silent.end() }
+
+    func receive(_ payload: JSONObject, service: String, _ then: @escaping Then) {
+        guard let service = PushService(service)?.text else {
+            return then(
+                .failure(
+                    HostError(
+                        .invalid, "service must have 1 to 64 letters, digits and . _ -",
+                        detail: ["field": "service"])))
+        }
+        guard let push = PushServicePayload.decode(payload) else {
+            return then(
+                .failure(
+                    HostError(
+                        .undecodable, "the payload says nothing that APNs or FCM would: no aps, notification or data")))
+        }
+        let id = push.id ?? NotificationID(random: .random(in: 0 ... .max), .random(in: 0 ... .max))
+        let desktop = push.desktop.flatMap { book.peers.contains($0) ? $0 : nil }
+        let source = desktop ?? PeerID("push:\(service)")
+        switch push.kind {
+        case .badge:
+            emit(.badge(push.badge))
+            then(.received(.badge))
+        case .silent: receiveSilent(id, push, source, then)
+        case .alert:
+            var event = push.event(id: id)
+            if push.isMutable, push.image == nil {
+                // Also one that is no URL: the alert says so.
+                event.richer.imageURL = ImageSource.best(in: payload["message"]?.object ?? payload)
+            }
+            open(&event, desktop)
+            // There may be something to do as well.
+            let work = push.isContentAvailable ? silentEvent(id, push, source) : nil
+            let call = PushCarrier.Call(mayFetch: push.isMutable, work: work) { [weak self] end in
+                self?.ended(id, hasWork: work != nil, end, then)
+            }
+            emit(.push(Notification(event, receivedAt: .now), from: source, call))
+        }
+    }
+
+    private func ended(_ id: NotificationID, hasWork: Bool, _ end: PushCarrier.CallEnd, _ then: Then) {
+        switch end {
+        case .failed(let error): then(.failure(HostError(error)))
+        case .full: then(.failure(HostError(.limit, "too many pushes wait for the program; dispatch them first")))
+        case .duplicate: then(.received(.alert, id, isDuplicate: true))
+        case .stored:
+            if hasWork {
+                _ = silent.begin(id)
+                context.channel.waits(.notificationSilent)
+            }
+            then(.received(.alert, id))
+        }
+    }
+
+    // MARK: Silent pushes
+
+    /// The host hears of it when it is on the disk.
+    private func receiveSilent(
+        _ id: NotificationID, _ push: PushServicePayload, _ source: PeerID, _ then: @escaping Then
+    ) {
+        emit(.badge(push.badge))
+        switch silent.begin(id) {
+        case .begun: break
+        case .underWay: return then(.received(.silent, id, isDuplicate: true))
+        case .tooMany:
+            return then(
+                .failure(
+                    HostError(.limit, "\(SilentPushDeadlines.capacity) silent pushes are under way; complete them first")))
+        }
+        let event = silentEvent(id, push, source)
+        context.store { (connection) throws(StoreError) in
+            _ = try KeptEvents(connection).add(event)
+        } then: { [silent, context] result in
+            switch result {
+            case .success:
+                context.channel.waits(.notificationSilent)
+                then(.received(.silent, id))
+            case .failure(let error):
+                _ = silent.complete(id, .failed)
+                then(.failure(HostError(error)))
+            }
+        }
+    }
+
+    private func silentEvent(_ id: NotificationID, _ push: PushServicePayload, _ source: PeerID) -> HostEvent {
+        HostEvent(
+            .notificationSilent, desktop: source.text,
+            data: [
+                "id": .string(id.text), "userInfo": .object(push.data),
+                "timeoutMs": .integer(Int64(SilentPushDeadlines.limit)),
+            ])
+    }
+
+    func complete(_ id: String, _ result: String, _ then: @escaping Then) {
+        guard let result = SilentPushDeadlines.Result(rawValue: result) else {
+            return then(
+                .failure(
+                    HostError(
+                        .invalid, "result must be \"new_data\", \"no_data\" or \"failed\"",
+                        detail: ["field": "result"])))
+        }
+        guard silent.complete(NotificationID(id), result) else {
+            return then(
+                .failure(HostError(.notFound, "no such notification.silent is under way; each has 30 s")))
+        }
+        then(.success("{}"))
+    }
+}
+
+extension Result<String, HostError> {
+    /// `{"kind","id"?,"duplicate"}`
+    fileprivate static func received(
+        _ kind: PushServicePayload.Kind, _ id: NotificationID? = nil, isDuplicate: Bool = false
+    ) -> Self {
+        let name: JSONValue =
+            switch kind {
+            case .alert: "push"
+            case .silent: "silent"
+            case .badge: "badge"
+            }
+        let object: JSONObject = [
+            "kind": name, "id": id.map { .string($0.text) }, "duplicate": .bool(isDuplicate),
+        ]
+        return .success(JSONValue.object(object).serialized())
+    }
+}

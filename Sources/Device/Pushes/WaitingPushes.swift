@@ -1,0 +1,247 @@
+import Hosting
+import Inbox
+import JSON
+import Notifications
+import Store
+import Synchronization
+import Wire
+
+/// The pushes in the inbox that the host has not taken, in the order in which they came.
+///
+/// The store's thread puts them in right after their commit, and the host's thread takes them from memory: bounded, and
+/// beyond the bound read from the table. Taking writes nothing, unless more are taken than the table says were offered
+/// (`Inbox.Watermarks`); `finish` commits once for a dispatch.
+final class WaitingPushes: EventSource {
+    let name = HostEvent.Name.notificationReceived
+    private let database: Database
+    private let state: Mutex<State>
+
+    /// Pushes in memory, and the bytes of their texts.
+    static let limit = 1_024
+    static let byteLimit = 1 << 20
+    /// Rows of one look into the table.
+    private static let readLimit = 256
+
+    fileprivate struct Push {
+        let entry: Inbox.Entry
+        let bytes: Int
+    }
+
+    fileprivate struct State {
+        /// In memory: those that follow what was taken, without a gap.
+        var pushes: [Push] = []
+        var bytes = 0
+        /// Handed to `take` and not finished, the oldest first.
+        var taken: [Inbox.Entry] = []
+        /// Of all that were ever taken.
+        var takenThrough: Int64
+        /// The last one that is in memory or was taken; all of the table up to there is.
+        var knownThrough: Int64
+        /// The last one that is in the table, as far as was told.
+        var storedThrough: Int64
+        /// No callback may see one beyond this before that is committed.
+        var offered: Int64
+        /// What comes through here may have been seen already: by an earlier run, or before `finish` failed.
+        var redeliveredThrough: Int64
+        /// The host takes what comes.
+        var isTaking = false
+    }
+
+    /// - Parameter marks: as the table has them at opening.
+    init(_ database: Database, _ marks: Inbox.Watermarks) {
+        self.database = database
+        state = Mutex(
+            State(
+                takenThrough: marks.handed, knownThrough: marks.handed, storedThrough: marks.last,
+                offered: marks.offered, redeliveredThrough: marks.offered))
+    }
+
+    // MARK: The store's side
+
+    /// Pushes were stored by another way than ``stored(_:)``: they are in the table alone. From any thread.
+    func stored(through arrival: Int64) {
+        state.withLock { $0.storedThrough = max($0.storedThrough, arrival) }
+    }
+
+    /// For a piece of work that stores pushes: what the host does.
+    var place: (hostTakes: Bool, hostHasSeen: Int64) {
+        state.withLock { ($0.isTaking, $0.takenThrough) }
+    }
+
+    /// On the store's thread, right after a commit, in the order of the commits.
+    func stored(_ new: NewlyWaiting) {
+        state.withLock { state in
+            state.offered = max(state.offered, new.offered)
+            // What came before them may be in the table alone; then so are they.
+            var follows = state.knownThrough >= new.after
+            for push in new.pushes {
+                var entry = push.entry
+                for (arrival, id) in push.replaced {
+                    // Taken since the work began: then the host knows it.
+                    if !state.remove(arrival), arrival <= state.takenThrough { entry.replaces = entry.replaces ?? id }
+                }
+                guard follows else { continue }
+                let bytes = entry.notification.textBytes
+                guard state.pushes.count < Self.limit, state.bytes + bytes <= Self.byteLimit else {
+                    follows = false
+                    continue
+                }
+                state.append(Push(entry: entry, bytes: bytes))
+            }
+            if follows { state.knownThrough = max(state.knownThrough, new.last) }
+            state.storedThrough = max(state.storedThrough, new.last)
+        }
+    }
+
+    /// At a clean end, in the last piece of work: what was offered and never taken is new the next time.
+    func withdrawOffer(_ connection: Connection) throws(StoreError) {
+        let seen = state.withLock { max($0.takenThrough, $0.redeliveredThrough) }
+        try Inbox(connection).withdrawOffer(beyond: seen)
+    }
+
+    // MARK: The host's side
+
+    func take(limit: Int) throws(HostError) -> [WaitingEvent] {
+        // Fewer than asked for means that no more wait.
+        while state.withLock({ $0.pushes.count < limit && $0.knownThrough < $0.storedThrough }) { try read(limit) }
+        try offer(limit)
+        let taken = state.withLock { state -> [(Inbox.Entry, Bool)] in
+            state.isTaking = true
+            let entries = state.pushes.prefix(limit).map(\.entry)
+            state.bytes -= state.pushes.prefix(limit).reduce(0) { $0 + $1.bytes }
+            state.pushes.removeFirst(entries.count)
+            state.taken += entries
+            if let last = entries.last { state.takenThrough = max(state.takenThrough, last.arrival) }
+            return entries.map { ($0, $0.arrival <= state.redeliveredThrough) }
+        }
+        if !taken.isEmpty { FailPoint.beforeHandOver.reach() }
+        return taken.map { entry, isRedelivered in
+            var data = entry.notification.receivedData(redelivered: isRedelivered)
+            if let replaces = entry.replaces { data["replaces"] = .string(replaces.text) }
+            return WaitingEvent(
+                row: entry.arrival,
+                event: HostEvent(
+                    entry.replaces == nil ? .notificationReceived : .notificationUpdated, desktop: entry.desktop.text,
+                    data: data))
+        }
+    }
+
+    func finish(handed: [Int64], untouched: [Int64]) throws(HostError) {
+        if let through = handed.max() {
+            FailPoint.beforeMark.reach()
+            let next = state.withLock { state in
+                // What the next dispatches take, without a commit of their own.
+                state.pushes.prefix(Int(Inbox.offeredLimit)).last?.entry.arrival ?? state.takenThrough
+            }
+            let offered = try run { (connection) throws(StoreError) in
+                let inbox = Inbox(connection)
+                try inbox.finish(through: through, offering: next)
+                return try inbox.watermarks().offered
+            }
+            FailPoint.afterMark.reach()
+            state.withLock { $0.offered = max($0.offered, offered) }
+        }
+        state.withLock { $0.putBack { untouched.contains($0.arrival) } }
+    }
+
+    func restore(untouched: [Int64]) throws(HostError) {
+        state.withLock { state in
+            // That a callback may have seen the others is in the table since before it ran.
+            let seen = state.taken.last { !untouched.contains($0.arrival) }
+            if let seen { state.redeliveredThrough = max(state.redeliveredThrough, seen.arrival) }
+            state.putBack { _ in true }
+        }
+    }
+
+    /// Takes up what memory lacks; each time it comes further.
+    private func read(_ limit: Int) throws(HostError) {
+        let after = state.withLock { $0.knownThrough }
+        let (entries, last) = try run { (connection) throws(StoreError) in
+            let inbox = Inbox(connection)
+            return (
+                try inbox.waitingForHost(limit: Self.readLimit, after: after), try inbox.watermarks().last
+            )
+        }
+        state.withLock { state in
+            // Nobody else adds to it while something is missing.
+            guard state.knownThrough == after else { return }
+            for entry in entries {
+                let bytes = entry.notification.textBytes
+                guard state.pushes.count < limit || state.bytes + bytes <= Self.byteLimit else { return }
+                state.append(Push(entry: entry, bytes: bytes))
+            }
+            // What is not in the table any more is not waited for.
+            if entries.count < Self.readLimit { state.knownThrough = max(state.knownThrough, last) }
+            state.storedThrough = max(state.storedThrough, state.knownThrough)
+        }
+    }
+
+    /// Before callbacks see more than the table says they may have seen. Rare: pushes are offered as they are stored, or
+    /// by the dispatch before.
+    private func offer(_ limit: Int) throws(HostError) {
+        let next = state.withLock { state -> Int64? in
+            guard let last = state.pushes.prefix(limit).last, last.entry.arrival > state.offered else { return nil }
+            return state.pushes.prefix(max(limit, Int(Inbox.offeredLimit))).last?.entry.arrival
+        }
+        guard let next else { return }
+        try run { (connection) throws(StoreError) in try Inbox(connection).offer(through: next) }
+        state.withLock { $0.offered = max($0.offered, next) }
+    }
+
+    @discardableResult
+    private func run<T: Sendable>(
+        _ work: @escaping @Sendable (Connection) throws(StoreError) -> T
+    ) throws(HostError) -> T {
+        do throws(StoreError) { return try database.run(work) } catch { throw HostError(error) }
+    }
+}
+
+extension WaitingPushes.State {
+    mutating func append(_ push: WaitingPushes.Push) {
+        pushes.append(push)
+        bytes += push.bytes
+        knownThrough = max(knownThrough, push.entry.arrival)
+    }
+
+    /// One that has no row any more. `false` = it is not in memory.
+    mutating func remove(_ arrival: Int64) -> Bool {
+        guard let index = pushes.firstIndex(where: { $0.entry.arrival == arrival }) else { return false }
+        bytes -= pushes.remove(at: index).bytes
+        return true
+    }
+
+    /// Ends a batch: those of it that wait again come first, as if never taken.
+    mutating func putBack(_ waitsAgain: (Inbox.Entry) -> Bool) {
+        let back = taken.filter(waitsAgain).map { WaitingPushes.Push(entry: $0, bytes: $0.notification.textBytes) }
+        taken = []
+        pushes.insert(contentsOf: back, at: 0)
+        bytes += back.reduce(0) { $0 + $1.bytes }
+        if let first = back.first { takenThrough = min(takenThrough, first.entry.arrival - 1) }
+    }
+}
+
+extension Notifications.Notification {
+    /// About what it takes in memory.
+    fileprivate var textBytes: Int {
+        var bytes = title.utf8.count + body.utf8.count + 256
+        if let data { bytes += data.roughBytes }
+        return bytes + richer.members.roughBytes
+    }
+}
+
+extension JSONObject {
+    fileprivate var roughBytes: Int {
+        members.reduce(0) { $0 + $1.key.utf8.count + $1.value.roughBytes + 32 }
+    }
+}
+
+extension JSONValue {
+    fileprivate var roughBytes: Int {
+        switch self {
+        case .string(let text): text.utf8.count
+        case .array(let values): values.reduce(0) { $0 + $1.roughBytes + 16 }
+        case .object(let object): object.roughBytes
+        case _: 8
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import Hosting
+import JSON
+import Pairing
+import Store
+import Transport
+import Wire
+
+/// Push tokens: each sealed desktop hears them once every start, and when they change (protocol.md 4.8).
+@EventLoop
+final class PushTokens {
+    private var machine: PushTokensStateMachine
+    private let context: DeviceContext
+    private let desktops: @EventLoop () -> [PeerID]
+    private let say: @EventLoop (JSONValue, PeerID) -> [String]
+    /// There while a removal waits to count as heard.
+    private var timer: LoopTimer?
+
+    /// - Parameters:
+    ///   - desktops: those that are paired.
+    ///   - say: sends a statement over every route of a sealed desktop that is not absent, since it is not known which of
+    ///     them it hears; gives the relays that have taken it.
+    init(
+        removals: [PushTokensStateMachine.Removal], _ context: DeviceContext,
+        desktops: @escaping @EventLoop () -> [PeerID], say: @escaping @EventLoop (JSONValue, PeerID) -> [String]
+    ) {
+        machine = PushTokensStateMachine(removals: removals)
+        self.context = context
+        self.desktops = desktops
+        self.say = say
+    }
+
+    // MARK: The host
+
+    func give(_ token: PushToken, for service: PushService, _ then: @escaping Then) {
+        context.store { (connection) throws(StoreError) in
+            try PushTokenTable(connection).give(service)
+        } then: { [weak self] result in
+            switch result {
+            case .failure(let error): then(.failure(HostError(error)))
+            case .success(false):
+                let limit = PushTokensStateMachine.serviceLimit
+                then(
+                    .failure(
+                        HostError(.limit, "there are tokens of \(limit) services; take one back first")))
+            case .success(true):
+                self?.machine.gave(token, for: service)
+                self?.tellAll()
+                then(.success("{}"))
+            }
+        }
+    }
+
+    /// `nil` = of all services.
+    func takeBack(_ service: PushService?, _ then: @escaping Then) {
+        context.store { (connection) throws(StoreError) in
+            try PushTokenTable(connection).takeBack(service)
+        } then: { [weak self] result in
+            switch result {
+            case .failure(let error): then(.failure(HostError(error)))
+            case .success((let services, let removals)):
+                self?.machine.tookBack(removals, of: services)
+                self?.tellAll()
+                then(.success("{}"))
+            }
+        }
+    }
+
+    // MARK: Desktops
+
+    /// The device starts: every desktop hears everything once more.
+    func start() { machine.started() }
+
+    func stop() { timer?.stop() }
+
+    /// It was paired, maybe anew.
+    func paired(_ desktop: PeerID) {
+        machine.paired(desktop)
+        tell(desktop)
+    }
+
+    func forget(_ desktop: PeerID) { machine.forget(desktop) }
+
+    /// A connection has ended.
+    func disconnected(_ url: String) { machine.disconnected(url, now: EventLoop.now) }
+
+    /// A relay has nobody of that id.
+    func wasCalledAbsent(_ desktop: PeerID, over url: String) { machine.wasCalledAbsent(desktop, over: url) }
+
+    /// A relay says that the desktop has come.
+    ///
+    /// - Parameter lastFrameAt: when something came from it last, in the loop's milliseconds.
+    func cameBack(_ desktop: PeerID, lastFrameAt: UInt64?) {
+        machine.cameAnew(desktop, heardAt: lastFrameAt ?? 0, now: EventLoop.now)
+        tell(desktop)
+    }
+
+    private func tellAll() { for desktop in desktops() { tell(desktop) } }
+
+    /// Tells a desktop what it has not heard.
+    func tell(_ desktop: PeerID) {
+        let due = machine.due(for: desktop)
+        guard !due.isEmpty else { return }
+        for statement in due {
+            let urls = say(statement.json(deviceID: context.deviceID), desktop)
+            machine.wrote(statement, to: desktop, over: urls, now: EventLoop.now)
+        }
+        arm()
+    }
+
+    // MARK: Time
+
+    private func arm() {
+        guard let deadline = machine.nextDeadline else { return }
+        let timer = timer ?? LoopTimer { [weak self] in self?.settle() }
+        self.timer = timer
+        timer.start(at: deadline)
+    }
+
+    private func settle() {
+        timer = nil
+        for removal in machine.settle(now: EventLoop.now) {
+            context.store { (connection) throws(StoreError) in
+                try PushTokenTable(connection).forget(removal)
+            } then: { [weak self] result in
+                // One that the store did not forget is said again in the next run.
+                if case .success = result { self?.machine.forgot(removal) }
+            }
+        }
+        arm()
+    }
+}

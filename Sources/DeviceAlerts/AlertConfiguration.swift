@@ -1,0 +1,28 @@
+package import Alerts
+
+/// What a device's options say about its alerts.
+package struct AlertConfiguration: Sendable {
+    let options: AlertOptions
+    let lateAlerts: LateAlerts
+    /// The title of a push without one, and the name in the question whether alerts may be shown.
+    let programName: String
+    /// Where images are kept; `nil` = nowhere, so none are fetched.
+    let imageDirectory: String?
+    let caFile: String?
+
+    /// - Parameter stateDirectory: `nil` = the device keeps nothing on the disk.
+    package init(
+        _ options: AlertOptions, lateAlerts: LateAlerts, programName: String, stateDirectory: String?, caFile: String?
+    ) {
+        self.options = options
+        self.lateAlerts = lateAlerts
+        self.programName = programName
+        imageDirectory = stateDirectory.map { "\($0)/images" }
+        self.caFile = caFile
+    }
+
+    /// Whether anybody shows alerts.
+    var isOn: Bool { options.kind != .none }
+
+    var fetchesImages: Bool { options.images.isEnabled && imageDirectory != nil }
+}

@@ -1,0 +1,256 @@
+import Alerts
+import Hosting
+import JSON
+import Signalling
+import Store
+import Transport
+import Wire
+
+/// Takes alerts from the store to the screen, and what the person does with them back.
+///
+/// Owns the units of that way and routes events between them: a unit decides, and this carries its actions out.
+@EventLoop
+final class AlertDelivery {
+    private enum Timer { case pipeline, backlog, lateAlerts, inbox, imageSweep }
+
+    private let rules: AlertRules
+    private let store: AlertStore
+    private let screen: Screen
+    private let channel: HostChannel
+    private weak var host: (any AlertHost)?
+    private var pipeline: AlertPipeline
+    private var digests: Digests
+    private var records: AlertRecords
+    private var isRunning = false
+    private lazy var images = ImageFetches(rules.configuration)
+    private lazy var timers = AlertTimers<Timer> { [weak self] in self?.fired($0) }
+    /// Alerts wait for the end of quiet hours.
+    var armClock: (@EventLoop () -> Void)?
+
+    /// How long after a change of the inbox its alerts are looked at, in milliseconds.
+    private static let inboxPause: UInt64 = 100
+    private static let sweepPause: UInt64 = 3_600_000
+
+    init(
+        _ rules: AlertRules, _ store: AlertStore, _ screen: Screen, _ channel: HostChannel, host: any AlertHost
+    ) {
+        (self.rules, self.store, self.screen, self.channel, self.host) = (rules, store, screen, channel, host)
+        pipeline = AlertPipeline(imageDirectory: rules.configuration.imageDirectory)
+        digests = Digests(rules.configuration.lateAlerts)
+        records = AlertRecords(isOn: rules.configuration.isOn)
+        store.failed = { [weak self] error, what in self?.storeFailed(error, what) }
+    }
+
+    // MARK: Begin and end
+
+    func begin() {
+        isRunning = true
+        pipeline.begin(at: .now)
+    }
+
+    /// Starts the presenter. Alerts may have come before it was there.
+    func startScreen(adopting delivered: [AlertRow]) {
+        screen.start(adopting: rules.preferences.adopted(delivered))
+        presenterReady()
+    }
+
+    /// Takes up the alerts that an earlier process left on their way; `then` follows.
+    func takeUp(then: @escaping @Sendable @EventLoop () -> Void) {
+        store.run(EarlierWork(keepsLate: digests.keepsLate)) { result in
+            if case .success((let lastRow, let unread)) = result {
+                self.pipeline.earlierRows(through: lastRow)
+                self.setBadge(unread)
+            }
+            self.perform([.store(RecordWork.removeSettled)])
+            self.perform(self.pipeline.takeUp())
+            then()
+            self.perform(self.digests.releaseLate(isQuiet: self.rules.isQuiet))
+            self.sweepImages()
+        }
+    }
+
+    func end() {
+        isRunning = false
+        timers.stopAll()
+        perform(pipeline.end())
+        images.close()
+    }
+
+    // MARK: Events
+
+    /// The alert was committed, with what becomes of it.
+    func entered(_ judged: AlertJudge.Judged) {
+        guard isRunning else { return }
+        perform(pipeline.withdraw([judged.alert.key] + judged.replaced, .replaced))
+        for handle in judged.obsolete { screen.withdraw(judged.alert.key, handle: handle) }
+        let report = AlertReport(judged.alert, judged.decision.reason)
+        switch judged.decision {
+        case .show(let isQuiet):
+            guard let row = judged.row else { return }
+            perform(pipeline.enter(row, imageURL: judged.imageURL, isQuiet: isQuiet, now: EventLoop.now))
+        case .hold(let hold):
+            setBadge(judged.alert.content.badge)
+            perform(records.tell(report))
+            perform(digests.held(hold, now: EventLoop.now))
+        case .hide(let reason):
+            // A badge disturbs nobody; but what is silenced is for the inbox alone.
+            if reason != .silenced { setBadge(judged.alert.content.badge) }
+            perform(records.tell(report))
+        }
+    }
+
+    /// Something was read, deleted or cleared.
+    func inboxChanged() {
+        guard isRunning, !timers.isRunning(.inbox) else { return }
+        timers.start(.inbox, after: Self.inboxPause)
+    }
+
+    /// Quiet hours may be over.
+    func releaseQuiet() { perform(digests.releaseQuiet(isQuiet: rules.isQuiet)) }
+
+    func setBadge(_ count: Int64?) { perform(records.setBadge(count)) }
+
+    func forget(_ desktop: PeerID) { perform([.store(RecordWork.forget(desktop))]) }
+
+    func presenterReady() {
+        screen.setBadge(records.badge)
+        perform(pipeline.presenterReady(now: EventLoop.now))
+    }
+
+    func moved(toFront isInFront: Bool) { pipeline.moved(toFront: isInFront) }
+
+    func hostDecides(_ decides: Bool) { pipeline.hostDecides = decides }
+
+    func respond(_ key: AlertKey, _ action: String, _ text: String?, _ then: @escaping Then) {
+        let response = NewResponse(
+            key: key, action: action, text: text, categories: rules.preferences.categories,
+            presentingRows: pipeline.presentingRows, at: .now)
+        perform([.store(RecordWork.respond(response, then))])
+    }
+
+    func list(_ then: @escaping Then) { perform([.store(RecordWork.list(then))]) }
+
+    func remove(desktop: String?, id: String?, thread: String?, _ then: @escaping Then) {
+        perform(records.remove(desktop: desktop, id: id, thread: thread, then))
+    }
+
+    /// As `bw_alerts_state` tells it.
+    func state(_ now: EpochMilliseconds) -> JSONValue {
+        AlertsState(
+            authorization: rules.authorization.current(now), presenter: screen.state, isInFront: pipeline.isInFront,
+            badge: records.badge, waiting: pipeline.count, records: records.counters, pipeline: pipeline.counters
+        ).json(now)
+    }
+
+    private func storeFailed(_ error: StoreError, _ what: String) {
+        perform(pipeline.storeFailed())
+        channel.problem("store_failed", "\(what): \(error.message)")
+    }
+
+    private func fired(_ timer: Timer) {
+        switch timer {
+        case .pipeline: perform(pipeline.deadlineReached(now: EventLoop.now))
+        case .backlog: perform(pipeline.takeUp())
+        case .lateAlerts: perform(digests.lateTimerFired(isQuiet: rules.isQuiet))
+        case .inbox: perform([.store(RecordWork.removeSettled)])
+        case .imageSweep: sweepImages()
+        }
+    }
+
+    /// Deletes old images, now and as long as there are any.
+    private func sweepImages() {
+        guard let directory = rules.configuration.imageDirectory else { return }
+        store.run(ImageSweep(directory: directory)) { result in
+            if case .success(false) = result { self.timers.start(.imageSweep, after: Self.sweepPause) }
+        }
+    }
+
+    // MARK: Actions
+
+    private func perform(_ actions: [AlertPipeline.Action]) {
+        for action in actions {
+            switch action {
+            case .store(let work):
+                store.run(work) { result in
+                    self.perform(
+                        self.pipeline.stored(work, result, judge: self.rules.judge, now: EventLoop.now))
+                }
+            case .pauseBacklog(let pause): if isRunning { timers.start(.backlog, after: pause) }
+            case .fetch(let ticket, let url):
+                images.start(ticket, url) { [weak self] result in
+                    guard let self else { return }
+                    perform(pipeline.fetched(ticket, result, now: EventLoop.now))
+                }
+            case .cancelFetch(let ticket): images.cancel(ticket)
+            case .sweepImages: sweepImages()
+            case .ask(let showing): ask(showing)
+            case .show(let showing, let place): show(showing, replacing: place)
+            case .withdraw(let key, let handle): screen.withdraw(key, handle: handle)
+            case .held(let hold): perform(digests.held(hold, now: EventLoop.now))
+            case .tell(let report): perform(records.tell(report))
+            case .setBadge(let count): setBadge(count)
+            case .log(let message): channel.log(.warning, message)
+            }
+        }
+        if isRunning { timers.start(.pipeline, at: pipeline.nextDeadline) }
+    }
+
+    private func ask(_ showing: AlertPipeline.Showing) {
+        let (ticket, json) = (showing.run.ticket, rules.preferences.presented(showing).json)
+        channel.ask(
+            HostQuestion(.willPresent, json: JSONValue.object(json).serialized()) { [weak self] answer in
+                EventLoop.post { self?.hostAnswered(ticket, answer) }
+            })
+    }
+
+    private func hostAnswered(_ ticket: AlertRun.Ticket, _ answer: Int32?) {
+        if isRunning { perform(pipeline.hostAnswered(ticket, answer, now: EventLoop.now)) }
+    }
+
+    private func show(_ showing: AlertPipeline.Showing, replacing place: String?) {
+        let ticket = showing.run.ticket
+        let isThere = screen.show(rules.preferences.presented(showing), replacing: place) { [weak self] result in
+            guard let self, isRunning else { return }
+            perform(pipeline.shown(ticket, result, now: EventLoop.now))
+        }
+        if !isThere { pipeline.noPresenter(ticket) }
+    }
+
+    private func perform(_ action: Digests.Action?) {
+        switch action {
+        case nil: break
+        case .store(let work):
+            store.run(work) { result in
+                self.armClock?()
+                guard case .success(let digest?) = result else { return }
+                self.perform(self.pipeline.withdraw([digest.key], .replaced, except: digest.row))
+                let judge = self.rules.judge
+                self.perform(
+                    self.pipeline.rejudge(digest, nil, isLate: false, judge: judge, now: EventLoop.now))
+            }
+        case .startLateTimer(let delay): timers.start(.lateAlerts, after: delay)
+        case .armClock: armClock?()
+        }
+    }
+
+    private func perform(_ actions: [AlertRecords.Action]) {
+        for action in actions {
+            switch action {
+            case .store(let work):
+                store.run(work) { result in self.perform(self.records.stored(work, result)) }
+            case .reply(let then, let result): then(result)
+            case .post(let event): channel.post(event)
+            case .sendReceipt(let id, let isPresented, let desktop):
+                host?.sendReceipt(id: id, presented: isPresented, to: desktop)
+            case .showBadge(let count): screen.setBadge(count)
+            case .responseWaits(let isDisplaced):
+                channel.waits(.notificationResponse)
+                if isDisplaced { channel.tooManyKept(.notificationResponse) }
+            case .responded(let row): pipeline.responded(to: row)
+            case .markRead(let id, let desktop): host?.markRead(id, of: desktop)
+            case .withdraw(let key, let handle): screen.withdraw(key, handle: handle)
+            case .withdrawRuns(let keys): perform(pipeline.withdraw(keys, .removed))
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package import Notifications
+package import Store
+package import Transport
+package import Wire
+
+/// What alerts ask of the device that owns them.
+@EventLoop
+package protocol AlertHost: AnyObject {
+    /// Marks a notification as read, at its desktop or by the offline queue.
+    func markRead(_ notification: NotificationID, of desktop: PeerID)
+
+    /// Tells the desktop whether its push was shown. Best effort.
+    func sendReceipt(id: NotificationID, presented: Bool, to desktop: PeerID)
+}
+
+/// What alerts know of the inbox, within one piece of work on the store.
+package protocol AlertInbox: Sendable {
+    /// `nil` = the inbox does not have it any more.
+    func notification(
+        _ id: NotificationID, of desktop: PeerID, _ connection: Connection
+    ) throws(StoreError) -> Notification?
+
+    /// Whether the notification is there and unread.
+    func isUnread(_ id: NotificationID, of desktop: PeerID, _ connection: Connection) throws(StoreError) -> Bool
+
+    func unreadCount(_ connection: Connection) throws(StoreError) -> Int64
+}

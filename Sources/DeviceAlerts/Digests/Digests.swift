@@ -1,0 +1,81 @@
+import Alerts
+import Signalling
+import Store
+import Wire
+
+/// When the alerts that were held back leave as one digest.
+///
+/// Decides only. `now` is the loop's monotonic milliseconds.
+struct Digests {
+    enum Action: Equatable {
+        case store(DigestWork)
+        /// Call ``lateTimerFired(isQuiet:)`` after that many milliseconds.
+        case startLateTimer(UInt64)
+        /// The end of quiet hours matters now.
+        case armClock
+    }
+
+    /// How long after a late alert another one is waited for, and how long after the first, in milliseconds.
+    static let latePause: UInt64 = 2_000
+    static let lateLimit: UInt64 = 15_000
+
+    private let lateAlerts: LateAlerts
+    /// When the first of those that are being waited for came.
+    private var lateSince: UInt64?
+
+    init(_ lateAlerts: LateAlerts) { self.lateAlerts = lateAlerts }
+
+    /// Late alerts of an earlier process are kept.
+    var keepsLate: Bool { lateAlerts == .summary }
+
+    /// An alert was held back.
+    mutating func held(_ hold: AlertDecision.Hold, now: UInt64) -> Action {
+        switch hold {
+        case .quietHours: return .armClock
+        case .late:
+            let since = lateSince ?? now
+            lateSince = since
+            let end = since &+ Self.lateLimit
+            return .startLateTimer(min(Self.latePause, end > now ? end - now : 0))
+        }
+    }
+
+    mutating func lateTimerFired(isQuiet: Bool) -> Action? {
+        lateSince = nil
+        return releaseLate(isQuiet: isQuiet)
+    }
+
+    /// In quiet hours one digest is enough, when they are over.
+    func releaseLate(isQuiet: Bool) -> Action? {
+        guard keepsLate else { return nil }
+        return isQuiet ? .store(.moveLateToQuiet) : .store(.release(.late))
+    }
+
+    func releaseQuiet(isQuiet: Bool) -> Action? { isQuiet ? nil : .store(.release(.quietHours)) }
+}
+
+/// What ``Digests`` asks of the store.
+enum DigestWork: StoreWork, Equatable {
+    /// Makes one alert of those that wait; the outcome is `nil` if none does.
+    case release(AlertDecision.Hold)
+    /// What came late waits for the end of quiet hours.
+    case moveLateToQuiet
+
+    func run(_ store: AlertTransaction) throws(StoreError) -> AlertRow? {
+        switch self {
+        case .release(let hold): return try store.alerts.release(hold, at: .now)
+        case .moveLateToQuiet:
+            try store.alerts.moveLateToQuiet()
+            return nil
+        }
+    }
+
+    var isAwaited: Bool { false }
+
+    var failureReport: String? {
+        switch self {
+        case .release: "alerts that were held back could not be released"
+        case .moveLateToQuiet: "late alerts could not be held back"
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import Alerts
+package import Hosting
+import JSON
+import Store
+import Wire
+
+extension HostError {
+    static let noAlerts = HostError(.unsupported, "the device was opened with \"alerts\":\"none\"")
+    static let notStarted = HostError(
+        .offline, "the device has not been started; call bw_device_start() first")
+    package static let noHostPresenter = HostError(.unsupported, "the device was not opened with \"alerts\":\"host\"")
+    static let noSuchAlert = HostError(.notFound, "no such alert was shown, or it was answered already")
+    static let idAndThread = HostError(
+        .invalid, "give an id or a thread, or neither for all", detail: ["field": "thread"])
+
+    static func refused(_ authorization: Authorization, _ now: EpochMilliseconds) -> HostError {
+        HostError(
+            .denied,
+            "the person does not want alerts; only they can change it, in the program's settings, which calls "
+                + "bw_alerts_authorize()", detail: authorization.json(now))
+    }
+
+    init(_ error: AlertsError) {
+        self.init(.invalid, error.message, detail: ["field": error.field.map(JSONValue.string)])
+    }
+}
+
+extension Result where Failure == StoreError {
+    var hostError: HostError? { if case .failure(let error) = self { HostError(error) } else { nil } }
+}

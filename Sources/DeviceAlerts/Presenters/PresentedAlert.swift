@@ -1,0 +1,26 @@
+import Alerts
+import JSON
+import Wire
+
+/// An alert as it is to be shown.
+struct PresentedAlert: Sendable {
+    let key: AlertKey
+    let content: AlertContent
+    let actions: [Categories.Action]
+    let presentation: Presentation
+    /// Without light or sound: authorized provisionally.
+    let isQuiet: Bool
+    let isReminder: Bool
+    /// The library's own question whether alerts may be shown: it stays until it is answered.
+    var isQuestion = false
+
+    /// `{"desktop"?,"alert":{…},"reminder"?}`
+    var json: JSONObject {
+        var alert = content.json
+        alert["id"] = .string(key.id.text)
+        return [
+            "desktop": key.desktop.map { .string($0.text) }, "alert": .object(alert),
+            "reminder": isReminder ? true : nil,
+        ]
+    }
+}

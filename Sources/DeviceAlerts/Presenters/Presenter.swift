@@ -1,0 +1,51 @@
+import Alerts
+import Transport
+
+/// Shows alerts.
+@EventLoop
+protocol Presenter: AnyObject {
+    var state: PresenterState { get }
+
+    /// False: the host has not said yet who shows its alerts, so they wait. A missing notification server is not meant.
+    var isThere: Bool { get }
+
+    func start()
+    func stop()
+
+    /// Calls `then` once: with the handle that identifies the banner while its server lives, or why there is none.
+    func show(
+        _ alert: PresentedAlert, replacing handle: String?,
+        then: @escaping @EventLoop (Result<String?, PresenterError>) -> Void)
+
+    /// Takes a banner off the screen, if it is there.
+    func withdraw(_ key: AlertKey, handle: String?)
+
+    /// 0 removes the badge.
+    func setBadge(_ count: Int64)
+}
+
+/// What is known of a presenter (bellwire.h, `bw_alerts_state`).
+struct PresenterState: Sendable {
+    /// `system`, `host` or `none`.
+    var kind: String
+    var isReady: Bool
+    var server: String?
+    var capabilities: [String]?
+    var problem: String?
+}
+
+/// Why an alert is not on the screen, for people.
+struct PresenterError: Error {
+    let message: String
+}
+
+/// What presenters report.
+enum PresenterEvent: Sendable {
+    /// It is there, for the first time or again.
+    case ready
+    case gone(String)
+    /// The person did something: `default`, `dismiss`, or an action's id.
+    case responded(AlertKey, action: String, text: String?)
+    /// The banner left the screen, and nobody answered it.
+    case closed(AlertKey)
+}

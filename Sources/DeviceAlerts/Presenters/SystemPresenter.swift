@@ -1,0 +1,104 @@
+import Alerts
+import SystemServices
+import Transport
+
+/// The desktop environment shows the alerts, over the session bus.
+@EventLoop
+final class SystemPresenter: Presenter {
+    private let bus: Bus
+    private let handler: @EventLoop (PresenterEvent) -> Void
+    private lazy var server = BannerServer(on: bus, identity) { [weak self] event in self?.take(event) }
+    private let identity: BannerServer.Identity
+    /// Which alert each banner shows, while its server lives.
+    private var shown: [BannerServer.Handle: AlertKey] = [:]
+    private var isStarted = false
+
+    init(name: String, _ options: AlertOptions, _ handler: @escaping @EventLoop (PresenterEvent) -> Void) {
+        bus = Bus(.session())
+        identity = BannerServer.Identity(name: name, icon: options.icon, applicationID: options.applicationID)
+        self.handler = handler
+    }
+
+    var state: PresenterState {
+        PresenterState(
+            kind: "system", isReady: server.isReady, server: server.serverName,
+            capabilities: server.isReady ? server.capabilities : nil, problem: server.problem?.message)
+    }
+
+    var isThere: Bool { true }
+
+    /// Follows a banner of an earlier process, which may still be on the screen. Call it before ``start()``.
+    func adopt(_ text: String, of key: AlertKey, replyID: String?) {
+        guard let handle = BannerServer.Handle(text) else { return }
+        shown[handle] = key
+        server.adopt(handle, replyID: replyID)
+    }
+
+    func start() {
+        guard !isStarted else { return }
+        isStarted = true
+        server.start()
+        bus.open()
+    }
+
+    func stop() {
+        guard isStarted else { return }
+        server.stop()
+        bus.close()
+    }
+
+    func show(
+        _ alert: PresentedAlert, replacing handle: String?,
+        then: @escaping @EventLoop (Result<String?, PresenterError>) -> Void
+    ) {
+        let old = handle.flatMap { BannerServer.Handle($0) }
+        server.show(Banner(alert), replacing: old) { [weak self] result in
+            switch result {
+            case .success(let handle):
+                if let self {
+                    if let old { shown[old] = nil }
+                    shown[handle] = alert.key
+                }
+                then(.success(handle.text))
+            case .failure(let error): then(.failure(PresenterError(message: error.message)))
+            }
+        }
+    }
+
+    func withdraw(_ key: AlertKey, handle: String?) {
+        guard let handle = handle.flatMap({ BannerServer.Handle($0) }) else { return }
+        // Its end is not to be reported.
+        shown[handle] = nil
+        server.close(handle)
+    }
+
+    /// Finds out whether there is a notification server, and starts one if possible.
+    func decide(then: @escaping @EventLoop () -> Void) { server.decide(then: then) }
+
+    func setBadge(_ count: Int64) { server.setBadge(count) }
+
+    // MARK: Server events
+
+    private func take(_ event: BannerServer.Event) {
+        switch event {
+        case .ready: handler(.ready)
+        case .gone(let error): handler(.gone(error.message))
+        case .nameProblem: break  // part of the state
+        case .closed(let handle):
+            if let key = shown.removeValue(forKey: handle) { handler(.closed(key)) }
+        case .responded(let handle, let response):
+            guard let key = shown[handle] else { return }
+            switch response {
+            case .tap: handler(.responded(key, action: "default", text: nil))
+            case .dismiss:
+                shown[handle] = nil
+                handler(.responded(key, action: "dismiss", text: nil))
+            case .action(let id): handler(.responded(key, action: id, text: nil))
+            case .reply(let id, let text): handler(.responded(key, action: id, text: text))
+            }
+        case .activated(let id, let action, let text):
+            guard let key = AlertKey(banner: id) else { return }
+            handler(.responded(key, action: action, text: text))
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Alerts
+import Hosting
+import JSON
+import Notifications
+import Store
+import Wire
+
+/// What ``AlertRecords`` asks of the store.
+enum RecordWork: StoreWork {
+    /// Reads the delivered alerts, for the host.
+    case list(Then)
+    /// Removes delivered alerts for the host. `isOne`: it named one, so there must be one.
+    case remove(AlertTable.Which, isOne: Bool, Then)
+    /// Removes the alerts of a desktop that was unpaired.
+    case forget(PeerID)
+    /// Removes the alerts of pushes that were read or deleted, also from the digests.
+    case removeSettled
+    case respond(NewResponse, Then)
+
+    enum Outcome: Sendable {
+        case alerts([AlertRow])
+        case removed([AlertTable.Removed])
+        case response(StoredResponse)
+    }
+
+    func run(_ store: AlertTransaction) throws(StoreError) -> Outcome {
+        switch self {
+        case .list: return .alerts(try store.alerts.delivered())
+        case .remove(let which, _, _): return .removed(try store.alerts.remove(which, deliveredOnly: true))
+        case .forget(let desktop): return .removed(try store.alerts.remove(.desktop(desktop)))
+        case .removeSettled:
+            var settled: [AlertKey] = []
+            for (key, desktop) in try store.alerts.ofDesktops() {
+                let id = NotificationID(key.id.text)
+                if try !store.inbox.isUnread(id, of: desktop, store.connection) { settled.append(key) }
+            }
+            return .removed(try store.alerts.remove(.keys(settled)))
+        case .respond(let response, _): return .response(try response.store(store))
+        }
+    }
+
+    var isAwaited: Bool {
+        switch self {
+        case .list, .remove, .forget: true
+        case .removeSettled, .respond: false
+        }
+    }
+
+    var failureReport: String? {
+        switch self {
+        case .list, .remove: nil
+        case .forget: "alerts of a desktop could not be removed"
+        case .removeSettled: "alerts that are read could not be removed"
+        case .respond: "a response to an alert could not be kept"
+        }
+    }
+}
+
+/// What became of a response.
+enum StoredResponse: Sendable {
+    /// `isDisplaced`: an older response that waited for the host gave way to it.
+    case stored(AlertRow, AlertResponse, isDisplaced: Bool)
+    /// No such alert was shown, or it was answered before.
+    case unknown
+    case refused(AlertsError)
+}
+
+/// A person's response to an alert.
+struct NewResponse: Sendable {
+    let key: AlertKey
+    let action: String
+    let text: String?
+    let categories: Categories
+    /// Rows on the screen that are not recorded as delivered yet.
+    let presentingRows: Set<Int64>
+    let at: EpochMilliseconds
+
+    /// Keeps the response for the host, and drops the alert.
+    func store(_ store: AlertTransaction) throws(StoreError) -> StoredResponse {
+        guard let alert = try store.alerts.find(key),
+            alert.state == .delivered || presentingRows.contains(alert.row)
+        else { return .unknown }
+        let response: AlertResponse
+        do throws(AlertsError) {
+            response = try AlertResponse(
+                action: action, text: text, category: alert.content.category.flatMap { categories[$0] })
+        } catch {
+            return .refused(error)
+        }
+        var push: JSONObject?
+        if let desktop = key.desktop {
+            let id = NotificationID(key.id.text)
+            push = try store.inbox.notification(id, of: desktop, store.connection)?.receivedData()
+        }
+        let data = response.data(of: alert, push: push, at: at)
+        let hadRoom = try KeptEvents(store.connection).add(
+            HostEvent(.notificationResponse, desktop: key.desktop?.text, data: data))
+        try store.alerts.drop(alert.row)
+        return .stored(alert, response, isDisplaced: !hadRoom)
+    }
+}

@@ -1,0 +1,181 @@
+import Listing
+import Notifications
+import Store
+import Wire
+
+/// Pushes that enter the inbox in one transaction. What they change in common is written once: ``finish(hostTakes:)``.
+struct PushBatch {
+    /// What became of one.
+    struct Received {
+        var arrival: Inbox.Arrival
+        /// For the host; of one that was stored.
+        var entry: Inbox.Entry?
+        /// Pushes in whose place it stands, by their arrivals.
+        var replaced: [Int64: NotificationID] = [:]
+    }
+
+    /// What one desktop's pushes have changed.
+    private struct Desktop {
+        let id: PeerID
+        let number: Int64
+        var added: Int64 = 0
+        var unread: Int64 = 0
+        var lastPushAt: EpochMilliseconds?
+    }
+
+    /// The bounds of the inbox are looked after at every so many rows.
+    private static let prunedTogether: Int64 = 64
+
+    private let inbox: Inbox
+    private let hostHasSeen: Int64
+    /// As they were, but for `last`.
+    private(set) var marks: Inbox.Watermarks
+    private var desktops: [Desktop] = []
+    private var newlyWaiting: Int64 = 0
+    /// Set when the bounds are to be looked after.
+    private var prunedAt: EpochMilliseconds?
+
+    private var connection: Connection { inbox.connection }
+
+    /// - Parameter hostHasSeen: callbacks may have seen pushes through this arrival that are not marked as handed over.
+    init(_ inbox: Inbox, hostHasSeen: Int64) throws(StoreError) {
+        self.inbox = inbox
+        marks = try inbox.watermarks()
+        self.hostHasSeen = max(hostHasSeen, marks.handed)
+    }
+
+    /// ``Inbox/receive(_:from:)``
+    mutating func receive(_ notification: Notification, from desktop: PeerID) throws(StoreError) -> Received {
+        guard marks.waiting + newlyWaiting < Inbox.waitingLimit else { return Received(arrival: .full) }
+        let place = try place(of: desktop)
+        let number = desktops[place].number
+        let replaced = try notification.richer.collapseKey.map { (key) throws(StoreError) in
+            try rows(collapsedBy: key, of: number, but: notification.id)
+        }
+        guard case .inserted(let row) = try insert(notification, at: place) else {
+            return Received(arrival: .duplicate)
+        }
+        var entry = Inbox.Entry(row: row, arrival: marks.last, desktop: desktop, notification: notification)
+        guard let replaced, !replaced.isEmpty else {
+            return Received(arrival: .stored(row: row, replaced: []), entry: entry)
+        }
+        // It may be one of this batch: the trigger subtracts what `finish` adds, so there has to be a row.
+        try connection.execute("INSERT OR IGNORE INTO inbox_count VALUES (?, 0, 0)", [.integer(number)])
+        for old in replaced { try connection.execute("DELETE FROM inbox WHERE row = ?", [.integer(old.row)]) }
+        // What replaced something unseen is still new to the host; what that had replaced in turn, it has seen.
+        if let seen = replaced.lazy.compactMap(\.seen).last {
+            entry.replaces = seen
+            try connection.execute(
+                "UPDATE inbox SET replaces = ? WHERE row = ?", [.text(seen.text), .integer(row)])
+        }
+        var gone: [Int64: NotificationID] = [:]
+        for old in replaced where old.arrival > 0 { gone[old.arrival] = old.id }
+        return Received(
+            arrival: .stored(row: row, replaced: replaced.map(\.id)), entry: entry, replaced: gone)
+    }
+
+    /// ``Inbox/insert(_:from:)``
+    mutating func insert(
+        _ notification: Notification, from desktop: PeerID
+    ) throws(StoreError) -> Inbox.Insertion {
+        let place = try place(of: desktop)
+        return try insert(notification, at: place)
+    }
+
+    /// Writes what the pushes have in common, and makes room.
+    ///
+    /// - Parameter hostTakes: pushes are handed over as they come: this one may be seen before the next commit.
+    mutating func finish(hostTakes: Bool) throws(StoreError) {
+        for desktop in desktops {
+            if desktop.added > 0 {
+                try connection.execute(
+                    """
+                    INSERT INTO inbox_count VALUES (?, ?, ?) ON CONFLICT (desktop)
+                        DO UPDATE SET total = total + excluded.total, unread = unread + excluded.unread
+                    """, [.integer(desktop.number), .integer(desktop.added), .integer(desktop.unread)])
+            }
+            if let moment = desktop.lastPushAt {
+                try connection.execute(
+                    """
+                    INSERT INTO inbox_desktop(desktop, last_push_at) VALUES (?1, ?2)
+                    ON CONFLICT(desktop) DO UPDATE SET last_push_at = ?2
+                    """, [.integer(desktop.number), .integer(moment)])
+            }
+        }
+        guard newlyWaiting > 0 else { return }
+        if hostTakes, marks.waiting + newlyWaiting <= Inbox.offeredLimit { marks.offered = marks.last }
+        try connection.execute(
+            "UPDATE inbox_host SET last = ?, offered = max(offered, ?), waiting = waiting + ?",
+            [.integer(marks.last), .integer(marks.offered), .integer(newlyWaiting)])
+        if let prunedAt { try inbox.prune(now: prunedAt) }
+    }
+
+    // MARK: Rows
+
+    private mutating func insert(
+        _ notification: Notification, at place: Int
+    ) throws(StoreError) -> Inbox.Insertion {
+        let number = desktops[place].number
+        let insertion = try inbox.insert(notification, from: number, arrival: marks.last + 1)
+        let row: Int64
+        switch insertion {
+        case .inserted(let inserted):
+            row = inserted
+            desktops[place].added += 1
+            if !notification.read { desktops[place].unread += 1 }
+            if row % Self.prunedTogether == 0 { prunedAt = notification.receivedAt }
+        case .duplicate:
+            guard let promoted = try promote(notification, from: number) else { return .duplicate }
+            row = promoted
+        }
+        marks.last += 1
+        newlyWaiting += 1
+        desktops[place].lastPushAt = notification.createdAt
+        return .inserted(row: row)
+    }
+
+    private mutating func place(of desktop: PeerID) throws(StoreError) -> Int {
+        if let place = desktops.firstIndex(where: { $0.id == desktop }) { return place }
+        desktops.append(Desktop(id: desktop, number: try inbox.peers.number(of: desktop)))
+        return desktops.count - 1
+    }
+
+    /// A row of the history becomes a push.
+    private func promote(_ notification: Notification, from desktop: Int64) throws(StoreError) -> Int64? {
+        let row = try connection.first(
+            "SELECT row FROM inbox WHERE desktop = ? AND id = ? AND arrival = 0",
+            [.integer(desktop), .text(notification.id.text)]
+        ) { (row) throws(StoreError) in try row.integer(0) }
+        guard let row else { return nil }
+        try connection.execute(
+            "UPDATE inbox SET received_at = ?, late = ?, silenced = ?, arrival = ? WHERE row = ?",
+            [
+                .integer(notification.receivedAt), .flag(notification.late), .flag(notification.silenced),
+                .integer(marks.last + 1), .integer(row),
+            ])
+        return row
+    }
+
+    private struct Replaced {
+        let row: Int64
+        let arrival: Int64
+        let id: NotificationID
+        /// The id under which the host has seen it, or what it had replaced.
+        let seen: NotificationID?
+    }
+
+    private func rows(
+        collapsedBy key: String, of desktop: Int64, but id: NotificationID
+    ) throws(StoreError) -> [Replaced] {
+        try connection.query(
+            """
+            SELECT row, arrival, id, CASE WHEN arrival <= ? THEN id ELSE replaces END FROM inbox
+            WHERE desktop = ? AND collapse_key = ? AND id <> ? ORDER BY row
+            """, [.integer(hostHasSeen), .integer(desktop), .text(key), .text(id.text)]
+        ) { (row) throws(StoreError) in
+            Replaced(
+                row: try row.integer(0), arrival: try row.integer(1), id: NotificationID(try row.text(2)),
+                seen: try row.optionalText(3).map(NotificationID.init(_:)))
+        }
+    }
+}
