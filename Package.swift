@@ -72,12 +72,18 @@ targets += [
     // What roles share towards the program that embeds them: options, events, errors, log, state directory.
     .target(
         name: "Hosting", dependencies: ["Transport", "Store", "Identity", "Sealing", "SystemServices", "Wire", "JSON"]),
+    // What device and desktop share: routes to peers, sealed channels, paired peers, pairing flows on the loop.
+    .target(
+        name: "Peering",
+        dependencies: [
+            "Transport", "Signalling", "Sealing", "Pairing", "Hosting", "Wire", "Store", "Identity", "JSON",
+        ]),
     // The three roles: the only places where features meet Transport.
     .target(
         name: "Device",
         dependencies: [
-            "Transport", "Signalling", "Sealing", "Pairing", "Commands", "OfflineQueue", "Notifications", "Inbox",
-            "Delivery",
+            "Transport", "Signalling", "Sealing", "Pairing", "Peering", "Commands", "OfflineQueue", "Notifications",
+            "Inbox", "Delivery",
             "Alerts", "Calendar", "Hosting", "Wire", "Store", "Identity", "JSON", "CLinux", "SystemServices",
             "HTTPClient",
             "Addresses",
@@ -85,8 +91,8 @@ targets += [
     .target(
         name: "Desktop",
         dependencies: [
-            "Transport", "Signalling", "Sealing", "Pairing", "Commands", "Notifications", "History", "Delivery",
-            "Hosting",
+            "Transport", "Signalling", "Sealing", "Pairing", "Peering", "Commands", "Notifications", "History",
+            "Delivery", "Hosting",
             "Wire", "Store", "Identity", "JSON", "Relay", "SystemServices",
         ]),
     .target(name: "Relay", dependencies: ["Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
@@ -113,6 +119,16 @@ targets += [
 // MARK: Tests mirror Sources
 
 targets += [
+    // What several test targets need: a relay in memory, mailboxes, a generator with a seed.
+    .target(
+        name: "TestSupport", dependencies: ["Relay", "Signalling", "Transport", "Identity", "Wire", "JSON"],
+        path: "Tests/Support"),
+    .testTarget(
+        name: "PeeringTests",
+        dependencies: [
+            "Peering", "TestSupport", "Relay", "Pairing", "Sealing", "Signalling", "Hosting", "Transport", "Store",
+            "Identity", "Wire", "JSON",
+        ]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "JSON"]),
     .testTarget(name: "IdentityTests", dependencies: ["Identity", "CSodium"]),

@@ -1,0 +1,56 @@
+package import JSON
+package import Sealing
+import Signalling
+package import Wire
+
+/// A payload as it came, opened where it was sealed.
+package struct Incoming: Sendable, Equatable {
+    package let from: PeerID
+    /// An object, or a text that holds the JSON of one. What was sealed is an object.
+    package let payload: JSONValue
+    package let delivery: SignallingDelivery
+    /// To be saved with what the payload brings about; `nil` = it came in plain text.
+    package let mark: SealMark?
+    /// By the sender's clock; it informs, and decides nothing.
+    package let sealedAt: EpochMilliseconds?
+
+    package var isSealed: Bool { mark != nil }
+    package var isLive: Bool { delivery == .live }
+
+    package init(
+        from: PeerID, payload: JSONValue, delivery: SignallingDelivery = .live, mark: SealMark? = nil,
+        sealedAt: EpochMilliseconds? = nil
+    ) {
+        self.from = from
+        self.payload = payload
+        self.delivery = delivery
+        self.mark = mark
+        self.sealedAt = sealedAt
+    }
+
+    init(plain message: RelayMessage) {
+        self.init(from: message.from, payload: message.payload, delivery: message.delivery)
+    }
+
+    init(_ opened: Sealer.Opened, of message: RelayMessage) {
+        self.init(
+            from: message.from, payload: .object(opened.body), delivery: message.delivery, mark: opened.mark,
+            sealedAt: opened.timestamp)
+    }
+
+    /// The seal in a message, also where the payload is a text; `nil` = it is plain.
+    static func sealedPayload(of message: RelayMessage) -> JSONObject? {
+        switch message.payload {
+        case .object(let object): isSealed(object) ? object : nil
+        case .string(let text): embedded(text)
+        case .null, .bool, .integer, .double, .array: nil
+        }
+    }
+
+    private static func embedded(_ text: String) -> JSONObject? {
+        guard let object = (try? JSONValue(parsing: text))?.object, isSealed(object) else { return nil }
+        return object
+    }
+
+    private static func isSealed(_ object: JSONObject) -> Bool { object["type"]?.string == SealedEnvelope.type }
+}

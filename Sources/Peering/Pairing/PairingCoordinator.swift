@@ -1,0 +1,201 @@
+package import Hosting
+import Identity
+import Pairing
+package import Sealing
+package import Signalling
+package import Store
+package import Transport
+package import Wire
+
+/// The pairing flows of a role on the loop: carries out what ``PairingFlows`` decides.
+///
+/// ```swift
+/// let pairing = PairingCoordinator<PairedDesktop>([
+///     DeviceScanStateMachine(), DeviceShowStateMachine(), DeviceTypedCodeStateMachine(),
+/// ])
+/// pairing.handler = { [weak self] event in self?.carryOut(event) }
+/// pairing.wait(for: .scan, timeout, then)
+/// pairing.change(DeviceScanStateMachine.self) { $0.scan(text, identity: …, now: .now) }
+/// ```
+@EventLoop
+package final class PairingCoordinator<Known: PairedPeer> {
+    package var handler: (@EventLoop (PairingEvent<Known>) -> Void)?
+    /// What those get whose time is over.
+    package var timeoutError: @EventLoop (PairingFlow) -> HostError = { _ in HostError(PairingFailure(.timeout)) }
+
+    private var flows: PairingFlows<Known>
+    private var timers: [PairingFlow: LoopTimer] = [:]
+    private lazy var waitTimer = LoopTimer { [weak self] in self?.expire() }
+
+    /// - Parameter machines: in the order in which they get frames.
+    package nonisolated init(_ machines: sending [any PairingMachine<Known>]) { flows = PairingFlows(machines) }
+
+    // MARK: What is so
+
+    /// Has a peer that is not paired a reason to seal something to us?
+    package var isActive: Bool { flows.isActive }
+    /// Pairing frames that were dropped, of all flows.
+    package var dropped: Int { flows.dropped }
+    package func machine<Machine: PairingMachine>(_ type: Machine.Type) -> Machine where Machine.Known == Known {
+        flows.machine(type)
+    }
+    package func isAwaited(_ flow: PairingFlow) -> Bool { flows.isAwaited(flow) }
+    /// The link that a peer was heard over by a flow; `nil` = none has taken anything of it.
+    package func url(of peer: PeerID) -> String? { flows.url(of: peer) }
+
+    // MARK: The host
+
+    /// An event that only one machine knows: a code to scan, to show, to type. Gives whether anything follows from it.
+    @discardableResult
+    package func change<Machine: PairingMachine>(
+        _ type: Machine.Type, _ event: (inout Machine) -> [Machine.Action]
+    ) -> Bool where Machine.Known == Known {
+        let actions = flows.change(type, event)
+        perform(actions)
+        return !actions.isEmpty
+    }
+
+    /// A new code, unlike those that the other flows have shown.
+    package func newCode(for flow: PairingFlow) -> PairingCode {
+        var generator = SecureRandomNumberGenerator()
+        return flows.newCode(for: flow, using: &generator)
+    }
+
+    /// `then` gets what the flow comes to, within so many milliseconds.
+    package func wait(for flow: PairingFlow, _ timeout: Int64, _ then: @escaping Then) {
+        flows.wait(for: flow, until: EventLoop.now &+ UInt64(clamping: timeout), then)
+        arm()
+    }
+
+    /// Tells those who wait for a flow what it came to.
+    package func finish(_ flow: PairingFlow, _ outcome: Result<String, HostError>) {
+        perform(flows.finish(flow, outcome))
+    }
+
+    /// - Parameter flow: `nil` = all of them.
+    package func cancel(_ flow: PairingFlow? = nil, because reason: PairingReason = .cancelled) {
+        perform(flows.cancel(flow, because: reason, now: .now))
+    }
+
+    /// A person's answer to the peer that a flow has named; `nil` = in the only flow that asks. `then` hears before
+    /// anything follows.
+    package func answer(_ flow: PairingFlow?, accept: Bool, _ then: Then) {
+        switch flows.answer(flow, accept: accept, now: .now) {
+        case .nothingWaits:
+            then(.failure(HostError(.notFound, "no device waits to be confirmed")))
+        case .ambiguous(let asking):
+            let names = asking.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+            then(.failure(HostError(.invalid, "more than one flow asks; name one of \(names)")))
+        case .taken(let actions):
+            then(.success("{}"))
+            perform(actions)
+        }
+    }
+
+    package func suspend() { perform(flows.suspend(now: .now)) }
+    package func resume() { perform(flows.resume(now: .now)) }
+
+    /// For good: no timer fires any more.
+    package func stopTimers() {
+        for timer in timers.values { timer.stop() }
+        waitTimer.stop()
+    }
+
+    // MARK: Links and frames
+
+    /// How a link stands that was asked for.
+    package func connected(_ url: String, _ opening: Routes.Opening) {
+        switch opening {
+        case .online: linkChanged(url, .online)
+        case .connecting: break
+        case .invalid: perform(flows.linkInvalid(url, now: .now))
+        }
+    }
+
+    package func linkChanged(_ url: String, _ state: RelayConnectionState) {
+        perform(flows.linkChanged(url, state, now: .now))
+    }
+
+    package func peerOffline(_ peer: PeerID, over url: String) {
+        perform(flows.peerOffline(peer, over: url, now: .now))
+    }
+
+    package func relayRefused(_ detail: String, over url: String) {
+        perform(flows.relayRefused(detail, over: url, now: .now))
+    }
+
+    package func sent(_ message: PairingMessage, relays: Int) {
+        perform(flows.sent(message, relays: relays, now: .now))
+    }
+
+    /// Keeps what came of a peer whose pairing is being stored. `false` = it is not: the frame is for now.
+    package func hold(_ message: RelayMessage, over url: String) -> Bool { flows.hold(message, over: url) }
+
+    /// Gives a frame to the flows. `true` = one has taken it, and its mark is kept for the pairing.
+    ///
+    /// - Parameter isRecorded: the frame's mark is saved in any case, for its sender is paired sealed.
+    @discardableResult
+    package func received(
+        _ frame: Incoming, isOfSecurePeer: Bool, isRecorded: Bool = false, over url: String
+    ) -> Bool {
+        var isTaken = false
+        let actions = flows.received(
+            frame, isOfSecurePeer: isOfSecurePeer, isRecorded: isRecorded, over: url, isTaken: &isTaken, now: .now)
+        perform(actions)
+        return isTaken
+    }
+
+    /// A flow has taken something of that peer which came another way: at a typed code's alias.
+    package func note(_ peer: PeerID, over url: String) { flows.note(peer, over: url) }
+
+    // MARK: The store
+
+    /// A pairing was stored, or was not.
+    ///
+    /// - Parameter accept: called first, where it was stored and not unpaired meanwhile: the role takes the peer in, and
+    ///   keeps its seal since the mark.
+    package func stored(
+        _ record: PairingRecord<Known>, _ result: Result<Known, StoreError>,
+        accept: @EventLoop (Known, SealMark?) -> Void
+    ) {
+        if case .success(let stored) = result, !flows.isVoid(record) { accept(stored, record.marks.newest) }
+        perform(flows.stored(record, result, now: .now))
+    }
+
+    /// The peer was unpaired.
+    package func removed(_ peer: PeerID) { flows.removed(peer) }
+
+    /// Everybody was unpaired, also those who are being stored for the first time.
+    package func removedAll(_ peers: [PeerID]) { flows.removedAll(peers) }
+
+    // MARK: Carrying out
+
+    private func perform(_ actions: [PairingFlows<Known>.Action]) {
+        for action in actions {
+            switch action {
+            case .startTimer(let flow, let delay): timer(flow).start(after: delay)
+            case .stopTimer(let flow): timers[flow]?.stop()
+            case .tell(let waiting, let outcome): for then in waiting { then(outcome) }
+            case .emit(let event): handler?(event)
+            }
+        }
+        arm()
+    }
+
+    private func timer(_ flow: PairingFlow) -> LoopTimer {
+        if let timer = timers[flow] { return timer }
+        let timer = LoopTimer { [weak self] in
+            guard let self else { return }
+            perform(flows.timerFired(flow, now: .now))
+        }
+        timers[flow] = timer
+        return timer
+    }
+
+    private func arm() { waitTimer.start(at: flows.nextDeadline) }
+
+    private func expire() {
+        let errors = timeoutError
+        perform(flows.expire(at: EventLoop.now, now: .now) { errors($0) })
+    }
+}

@@ -1,0 +1,125 @@
+package import Pairing
+package import Signalling
+package import Wire
+
+/// A way to pair, as hosts call it.
+package enum PairingFlow: String, Sendable, CaseIterable {
+    /// Reads the other side's code.
+    case scan
+    /// A device shows a code.
+    case show
+    /// A desktop shows a code.
+    case offer
+    /// A code that is typed.
+    case code
+}
+
+/// The six state machines of Pairing, as one carrier sees them: ``PairingCoordinator``.
+///
+/// The conformances say of each event which of the machine's own it is.
+package protocol PairingMachine<Known>: Sendable {
+    /// Whom it pairs with.
+    associatedtype Known: PairedPeer
+    associatedtype Action: Sendable & Equatable
+
+    static var flow: PairingFlow { get }
+    static func step(_ action: Action) -> PairingStep<Known>
+
+    /// Can it still lead to a pairing?
+    var isActive: Bool { get }
+    var dropped: DroppedFrames { get }
+    /// The links that it needs at present.
+    var heldRoutes: [PairingRoute] { get }
+    /// Is a person asked now?
+    var asksPerson: Bool { get }
+    /// Does it end when nobody waits for it any more?
+    var endsUnawaited: Bool { get }
+    /// Is the frame for this machine?
+    ///
+    /// - Parameter code: the newest that this flow has shown.
+    func interest(in frame: PairingFrame, code: PairingCode?) -> PairingInterest
+
+    mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [Action]
+    mutating func timerFired(now: EpochMilliseconds) -> [Action]
+    mutating func cancel(because reason: PairingReason) -> [Action]
+    mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<Action>
+    mutating func stored(_ peer: Known, now: EpochMilliseconds) -> [Action]
+    mutating func storeFailed(_ peer: Known, detail: String?) -> [Action]
+    /// The peer was unpaired.
+    mutating func removed(_ id: PeerID)
+    mutating func suspended(now: EpochMilliseconds) -> [Action]
+    mutating func resumed(now: EpochMilliseconds) -> [Action]
+    mutating func linkChanged(_ url: String, _ state: RelayConnectionState, now: EpochMilliseconds) -> [Action]
+    /// A route that it has asked for has no valid url.
+    mutating func linkInvalid(_ url: String, now: EpochMilliseconds) -> [Action]
+    mutating func peerOffline(_ peer: PeerID, overLink url: String, now: EpochMilliseconds) -> [Action]
+    mutating func relayRefused(_ detail: String, overLink url: String, now: EpochMilliseconds) -> [Action]
+    /// A message of its was given to so many relays.
+    mutating func sent(_ message: PairingMessage, relays: Int, now: EpochMilliseconds) -> [Action]
+}
+
+/// Whether a frame is for a machine.
+package enum PairingInterest: Sendable {
+    case none
+    /// It takes what is its own; others may get it as well.
+    case shared
+    /// No flow after it gets the frame.
+    case sole
+}
+
+// What only some flows know.
+extension PairingMachine {
+    package var heldRoutes: [PairingRoute] { [] }
+    package var asksPerson: Bool { false }
+    package var endsUnawaited: Bool { false }
+    package func interest(in frame: PairingFrame, code: PairingCode?) -> PairingInterest { .shared }
+    package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<Action> { .nothingWaits }
+    package mutating func suspended(now: EpochMilliseconds) -> [Action] { [] }
+    package mutating func resumed(now: EpochMilliseconds) -> [Action] { [] }
+    package mutating func linkChanged(
+        _ url: String, _ state: RelayConnectionState, now: EpochMilliseconds
+    ) -> [Action] { [] }
+    package mutating func linkInvalid(_ url: String, now: EpochMilliseconds) -> [Action] { [] }
+    package mutating func peerOffline(_ peer: PeerID, overLink url: String, now: EpochMilliseconds) -> [Action] { [] }
+    package mutating func relayRefused(
+        _ detail: String, overLink url: String, now: EpochMilliseconds
+    ) -> [Action] { [] }
+    package mutating func sent(_ message: PairingMessage, relays: Int, now: EpochMilliseconds) -> [Action] { [] }
+}
+
+/// An event that every machine has, in its own way.
+enum PairingMachineEvent<Known: PairedPeer>: Sendable {
+    case received(PairingFrame)
+    case timerFired
+    case cancel(PairingReason)
+    case stored(Known)
+    case storeFailed(Known, String)
+    case suspended
+    case resumed
+    case linkChanged(String, RelayConnectionState)
+    case linkInvalid(String)
+    case peerOffline(PeerID, over: String)
+    case relayRefused(String, over: String)
+    case sent(PairingMessage, relays: Int)
+}
+
+extension PairingMachine {
+    mutating func handle(_ event: PairingMachineEvent<Known>, now: EpochMilliseconds) -> [Action] {
+        switch event {
+        case .received(let frame): received(frame, now: now)
+        case .timerFired: timerFired(now: now)
+        case .cancel(let reason): cancel(because: reason)
+        case .stored(let peer): stored(peer, now: now)
+        case .storeFailed(let peer, let detail): storeFailed(peer, detail: detail)
+        case .suspended: suspended(now: now)
+        case .resumed: resumed(now: now)
+        case .linkChanged(let url, let state): linkChanged(url, state, now: now)
+        case .linkInvalid(let url): linkInvalid(url, now: now)
+        case .peerOffline(let peer, let url): peerOffline(peer, overLink: url, now: now)
+        case .relayRefused(let detail, let url): relayRefused(detail, overLink: url, now: now)
+        case .sent(let message, let relays): sent(message, relays: relays, now: now)
+        }
+    }
+
+    func route(at url: String) -> PairingRoute? { heldRoutes.first { $0.url == url } }
+}

@@ -1,0 +1,4 @@
+package import Pairing
+
+extension PairedDesktop: PairedPeer {}
+extension PairedDevice: PairedPeer {}

@@ -1,0 +1,287 @@
+package import JSON
+package import Signalling
+package import Wire
+
+/// Which links are wanted, how each one is, and over which of them each peer is reached.
+///
+/// Pure: each event gives the actions to carry out, in order. Each link keeps its own word on each peer: a peer is absent
+/// only when every link that is up and could reach it has called it absent. What a link has said ends with its registration.
+package struct RouteTable: Sendable {
+    /// Whose routes these are.
+    package enum Side: Sendable {
+        /// Each desktop has routes of its own, the best first, and the host hears of each one's connection.
+        case device
+        /// Every device may come over every route, the one that it was heard over last is the best, and the host hears of
+        /// one connection, the desktop's.
+        case desktop
+    }
+
+    package enum Action: Sendable, Equatable {
+        /// Make a link and start it, suspended if so asked; or say ``openFailed(_:message:)``.
+        case open(url: String, isSuspended: Bool)
+        case close(url: String)
+        case rest(url: String, Bool)
+        case suspend(url: String)
+        case resume(url: String)
+        case report(RouteEvent)
+    }
+
+    private struct Link {
+        var state = RelayConnectionState.offline(.stopped)
+        var isResting = false
+        /// The peers that this relay has called absent since it has registered us.
+        var absent: Set<PeerID> = []
+    }
+
+    private enum Reach: Equatable {
+        case reachable(over: String)
+        case lost(RouteEvent.Loss)
+    }
+
+    private struct Session {
+        var heardOver: String?
+        var reach = Reach.lost(.disconnected)
+        var toldConnection: JSONObject?
+    }
+
+    private let side: Side
+    private var isStarted = false
+    private var isSuspended = false
+    private var peers = PeerBook<RoutedPeer, Session>()
+    /// Wanted while started, whoever is paired.
+    private var standing: [String] = []
+    /// Wanted in any case: by pairings.
+    private var held: [String] = []
+    private var links: [String: Link] = [:]
+    private var invalid: Set<String> = []
+    private var toldConnection: JSONObject?
+
+    package init(_ side: Side) { self.side = side }
+}
+
+// MARK: What is wanted
+
+extension RouteTable {
+    /// - Parameter standing: links that are wanted while started, whoever is paired: a desktop's.
+    package mutating func start(standing: [String] = []) -> [Action] {
+        isStarted = true
+        self.standing = standing
+        return reconcile()
+    }
+
+    /// Nothing is wanted any more, but by pairings.
+    package mutating func stop() -> [Action] {
+        isStarted = false
+        return reconcile()
+    }
+
+    /// Those who are paired now, in order. Who is not named is forgotten.
+    package mutating func setPeers(_ wanted: [RoutedPeer]) -> [Action] {
+        let kept = Set(wanted.map(\.id))
+        for id in peers.ids where !kept.contains(id) {
+            peers.forget(id)
+            for url in links.keys { links[url]?.absent.remove(id) }
+        }
+        for peer in wanted { peers.upsert(peer) { Session() } }
+        return reconcile()
+    }
+
+    /// What pairings need.
+    package mutating func hold(_ urls: [String]) -> [Action] {
+        held = urls
+        return reconcile()
+    }
+
+    /// The machine goes to sleep.
+    package mutating func suspend() -> [Action] {
+        guard !isSuspended else { return [] }
+        isSuspended = true
+        return links.keys.sorted().map { .suspend(url: $0) }
+    }
+
+    package mutating func resume() -> [Action] {
+        guard isSuspended else { return [] }
+        isSuspended = false
+        return links.keys.sorted().map { .resume(url: $0) }
+    }
+
+    private var wanted: [String] {
+        var seen: Set<String> = []
+        let ofPeers = isStarted ? standing + peers.peers.flatMap(\.urls) : []
+        return (ofPeers + held).filter { seen.insert($0).inserted }
+    }
+
+    private mutating func reconcile() -> [Action] {
+        let wanted = wanted
+        let kept = Set(wanted)
+        var actions: [Action] = []
+        for url in links.keys.sorted() where !kept.contains(url) {
+            links[url] = nil
+            actions.append(.close(url: url))
+        }
+        invalid.formIntersection(kept)
+        for url in wanted where links[url] == nil && !invalid.contains(url) {
+            links[url] = Link()
+            actions.append(.open(url: url, isSuspended: isSuspended))
+        }
+        return actions + settle()
+    }
+}
+
+// MARK: What links tell
+
+extension RouteTable {
+    package mutating func openFailed(_ url: String, message: String) -> [Action] {
+        guard links.removeValue(forKey: url) != nil, invalid.insert(url).inserted else { return [] }
+        return [.report(.invalidURL(url, message: message))] + settle()
+    }
+
+    package mutating func linkChanged(_ url: String, _ state: RelayConnectionState) -> [Action] {
+        guard links[url] != nil else { return [] }
+        links[url]?.state = state
+        // What was said on the connection before this one may be long over, and nobody takes it back.
+        if state.isOnline { links[url]?.absent = [] }
+        return [.report(.linkChanged(url: url, state))] + settle()
+    }
+
+    /// The relay has nobody of that id.
+    package mutating func peerOffline(_ id: PeerID, over url: String) -> [Action] {
+        guard links[url] != nil else { return [] }
+        return [.report(.peerOffline(id, over: url))] + setAbsent(id, true, over: url)
+    }
+
+    /// The relay says whether the peer is there.
+    package mutating func peerStatus(_ id: PeerID, isOnline: Bool, over url: String) -> [Action] {
+        guard links[url] != nil else { return [] }
+        let changes = setAbsent(id, !isOnline, over: url)
+        return isOnline ? changes + [.report(.peerOnline(id, over: url))] : changes
+    }
+
+    /// Something came from a paired peer that it has said itself. What a relay had kept does not tell that it is there.
+    package mutating func heard(_ id: PeerID, over url: String, isLive: Bool) -> [Action] {
+        let isNewest = side == .desktop && peers[id]?.heardOver != url
+        if isNewest { peers[id]?.heardOver = url }
+        if isLive, links[url]?.absent.contains(id) == true { return setAbsent(id, false, over: url) }
+        return isNewest ? settle(id) : []
+    }
+
+    private mutating func setAbsent(_ id: PeerID, _ isAbsent: Bool, over url: String) -> [Action] {
+        guard peers.contains(id) else { return [] }
+        if isAbsent { links[url]?.absent.insert(id) } else { links[url]?.absent.remove(id) }
+        return settle(id)
+    }
+}
+
+// MARK: What is so
+
+extension RouteTable {
+    /// The routes of a peer, the best first.
+    package func routes(of id: PeerID) -> [String] {
+        guard let peer = peers.peer(id) else { return side == .desktop ? standing : [] }
+        let urls = side == .desktop ? standing : peer.urls
+        guard let last = peers[id]?.heardOver, urls.contains(last) else { return urls }
+        return [last] + urls.filter { $0 != last }
+    }
+
+    /// What is sent to the peer takes this: the best that is up, and if possible one that has not called it absent. `nil` =
+    /// none is up.
+    package func bestRoute(of id: PeerID) -> String? {
+        let up = routes(of: id).filter(isOnline)
+        return up.first { links[$0]?.absent.contains(id) == false } ?? up.first
+    }
+
+    package func isReachable(_ id: PeerID) -> Bool {
+        if case .reachable = reach(of: id) { true } else { false }
+    }
+
+    /// Has every route that is up called it absent? `false` where none is up.
+    package func isAbsent(_ id: PeerID) -> Bool { reach(of: id) == .lost(.absent) }
+
+    /// The peers that have this route.
+    package func peers(over url: String) -> [PeerID] {
+        side == .desktop ? peers.ids : peers.peers.filter { $0.urls.contains(url) }.map(\.id)
+    }
+
+    /// `nil` = there is no such link.
+    package func state(of url: String) -> RelayConnectionState? { links[url]?.state }
+
+    /// Is the url wanted, and none?
+    package func isInvalid(_ url: String) -> Bool { invalid.contains(url) }
+
+    package func isOnline(_ url: String) -> Bool { links[url]?.state.isOnline == true }
+
+    package var urls: [String] { links.keys.sorted() }
+
+    package var isAnyOnline: Bool { links.values.contains { $0.state.isOnline } }
+
+    /// `{"online","routes":[{"url","state","problem"?}]}` of a peer, or with `nil` of this role.
+    package func connection(of id: PeerID?) -> JSONObject {
+        let urls = id.map { peers.peer($0)?.urls ?? [] } ?? standing
+        return [
+            "online": .bool(id.map(isReachable) ?? urls.contains(where: isOnline)),
+            "routes": .array(urls.map { (links[$0]?.state ?? .offline(.stopped)).json(of: $0) }),
+        ]
+    }
+
+    private func reach(of id: PeerID) -> Reach {
+        guard let best = bestRoute(of: id) else { return .lost(.disconnected) }
+        return links[best]?.absent.contains(id) == true ? .lost(.absent) : .reachable(over: best)
+    }
+}
+
+// MARK: What follows
+
+extension RouteTable {
+    private mutating func settle() -> [Action] {
+        var actions = pace()
+        for id in peers.ids { actions += reachChanged(id) }
+        switch side {
+        case .device: for id in peers.ids { actions += connectionChanged(id) }
+        case .desktop:
+            let connection = connection(of: nil)
+            guard connection != toldConnection else { break }
+            toldConnection = connection
+            actions.append(.report(.connectionChanged(nil, connection)))
+        }
+        return actions
+    }
+
+    /// After something that is about one peer.
+    private mutating func settle(_ id: PeerID) -> [Action] {
+        let changes = reachChanged(id)
+        switch side {
+        case .device: return pace() + changes + connectionChanged(id)
+        case .desktop: return changes
+        }
+    }
+
+    private mutating func reachChanged(_ id: PeerID) -> [Action] {
+        let now = reach(of: id)
+        guard peers[id]?.reach != now else { return [] }
+        peers[id]?.reach = now
+        switch now {
+        case .reachable(let url): return [.report(.reachable(id, over: url))]
+        case .lost(let loss): return [.report(.lost(id, loss))]
+        }
+    }
+
+    private mutating func connectionChanged(_ id: PeerID) -> [Action] {
+        let connection = connection(of: id)
+        guard peers[id]?.toldConnection != connection else { return [] }
+        peers[id]?.toldConnection = connection
+        return [.report(.connectionChanged(id, connection))]
+    }
+
+    /// A relay on the local network rests while its peers are reached another way, unless a pairing needs it.
+    private mutating func pace() -> [Action] {
+        let resting = restingRoutes(of: peers.peers) { id, url in
+            isOnline(url) && links[url]?.absent.contains(id) == false
+        }.subtracting(held)
+        var actions: [Action] = []
+        for url in links.keys.sorted() where links[url]?.isResting != resting.contains(url) {
+            links[url]?.isResting = resting.contains(url)
+            actions.append(.rest(url: url, resting.contains(url)))
+        }
+        return actions
+    }
+}
