@@ -31,26 +31,32 @@ final class DesktopSwitchboard {
         case closed
     }
 
-    let options: DesktopOptions
-    let identity: PairingIdentity
+    private let options: DesktopOptions
+    private let identity: PairingIdentity
+    private let linkMaker: RelayLinkMaker
+    private let host: HostReports
+    private let relay: EmbeddedRelay
+    private let publisher = PushPublisher()
     let store: DeviceStore
     let devices: DeviceBook
     let routes: Routes
     let channel: PeerChannel
-    let pairing: PairingCoordinator<PairedDevice>
-    private let alias: TypedCodeAlias
-    private let host: HostReports
-    private let relay: EmbeddedRelay
-    private let publisher = PushPublisher()
     private(set) lazy var commands = CommandServer(database: store.database, limiter: options.rateLimiter) {
         [weak self] output in self?.carryOut(output)
     }
     private(set) lazy var outboxes = OutboxSender(
         database: store.database, devices: devices,
-        send: { [weak self] payload, device in self?.send(payload, to: device) ?? .offline },
+        send: { [weak self] payload, device in self?.sender.send(payload, to: device) ?? .offline },
         output: { [weak self] output in self?.carryOut(output) })
-    private lazy var upkeep = HistoryUpkeep(database: store.database) { [weak self] output in self?.carryOut(output) }
+    private(set) lazy var pairing = DesktopPairing(
+        as: identity, options, devices: devices, links: linkMaker,
+        send: { [weak self] message in self?.sender.send(message) ?? 0 },
+        output: { [weak self] output in self?.carryOut(output) })
+    private lazy var upkeep = HistoryUpkeep(database: store.database) { [weak self] output in self?.host.tell(output) }
     private var phase = Phase.stopped
+
+    private var sender: PeerSender { PeerSender(routes: routes, channel: channel) }
+    private var records: DeviceRecords { DeviceRecords(store: store, devices: devices) }
 
     nonisolated init(
         _ options: DesktopOptions, _ state: RoleState, relay: EmbeddedRelay, devices: DeviceBook, host: HostReports,
@@ -59,29 +65,20 @@ final class DesktopSwitchboard {
         let common = options.common
         let info = PairingDeviceInfo(
             name: common.name, platform: common.platform, version: libraryVersion.description)
-        self.options = options
         identity = PairingIdentity(did: PeerID(state.key.did), deviceInfo: info)
         store = DeviceStore(database: state.database)
-        (self.devices, self.host, self.relay) = (devices, host, relay)
-        routes = Routes(
-            .desktop, links: links,
-            registration: SignallingFrame.Register(
-                peerID: identity.did, deviceType: .desktop,
-                deviceInfo: ["name": .string(common.name), "platform": .string(common.platform)]),
-            provingWith: state.key)
+        (self.options, linkMaker, self.devices, self.host, self.relay) = (options, links, devices, host, relay)
+        let registration = SignallingFrame.Register(
+            peerID: identity.did, deviceType: .desktop,
+            deviceInfo: ["name": .string(common.name), "platform": .string(common.platform)])
+        routes = Routes(.desktop, links: links, registration: registration, provingWith: state.key)
         channel = PeerChannel(key: state.key, seal: state.seal, database: state.database)
-        pairing = PairingCoordinator([
-            DesktopScanStateMachine(), DesktopTypedCodeStateMachine(), DesktopOfferStateMachine(),
-        ])
-        alias = TypedCodeAlias(links)
     }
 
     /// Before everything else, once.
-    func connectUnits() {
+    func open() {
         routes.handler = { [weak self] event in self?.received(event) }
-        pairing.handler = { [weak self] event in self?.carryOut(event) }
-        pairing.timeoutError = { [weak self] flow in self?.timeout(of: flow) ?? .closed }
-        devicesChanged()
+        routes.setPeers(devices.routed)
     }
 
     // MARK: Start and stop
@@ -96,10 +93,9 @@ final class DesktopSwitchboard {
         guard options.relay != nil || options.common.relayURL != nil else {
             throw HostError(.invalid, "the desktop has no relay; open it with \"relay\" or \"relay_url\"")
         }
-        let machine = options.common.followsSystem ? followMachine() : nil
+        let machine = options.common.followsSystem ? MachineWatch(routes, pairing) : nil
         do throws(HostError) {
-            try relay.start(
-                as: identity.deviceInfo.name, identity.did, on: machine?.bus, log: host.relayLog)
+            try relay.start(as: identity.deviceInfo.name, identity.did, on: machine?.bus, log: host.relayLog)
         } catch {
             machine?.stop()
             throw error
@@ -115,33 +111,112 @@ final class DesktopSwitchboard {
         end(.closed, because: .closed) { [relay, store] in relay.close { store.database.close(then: then) } }
         publisher.close()
         upkeep.stop()
-        pairing.stopTimers()
+        pairing.close()
     }
 
-    private func end(_ phase: Phase, because reason: HostError, _ then: @escaping @EventLoop () -> Void) {
+    private func end(_ next: Phase, because reason: HostError, _ then: @escaping @EventLoop () -> Void) {
         machine?.stop()
-        self.phase = phase
-        for flow in [PairingFlow.offer, .code] { pairing.finish(flow, .failure(reason)) }
-        pairing.cancel()
+        phase = next
+        pairing.end(reason)
         outboxes.end()
         routes.stop()
         relay.stop(then: then)
     }
 
-    private func followMachine() -> MachineWatch {
-        MachineWatch(
-            networkChanged: { [routes, alias] in
-                routes.networkChanged()
-                alias.networkChanged()
-            },
-            fallsAsleep: { [routes, alias] in
-                routes.suspend()
-                alias.suspend()
-            },
-            isAwake: { [routes, alias] in
-                routes.resume()
-                alias.resume()
-            })
+    // MARK: The host
+
+    func pair(_ then: Then, _ begin: (DesktopPairing) -> Void) {
+        do throws(HostError) { try start() } catch { return then(.failure(error)) }
+        begin(pairing)
+    }
+
+    func notify(_ notice: Desktop.Notice, timeout: Int64, _ then: @escaping Then) {
+        execute(publisher.notify(notice, timeout: timeout, then))
+    }
+
+    func invoke(_ command: Desktop.OwnCommand, timeout: Int64, _ then: @escaping Then) {
+        execute(publisher.invoke(command, timeout: timeout, then))
+    }
+
+    func history(_ query: Desktop.HistoryQuery, _ then: @escaping Then) { execute(publisher.history(query, then)) }
+
+    private func execute(_ call: HostCall?) {
+        if let call { commands.execute(call, roster: devices.roster, at: .now) }
+    }
+
+    func allow(_ allowance: Permissions.Allowance, _ skill: String, to device: PeerID, _ then: @escaping Then) {
+        guard devices.contains(device) else { return then(.failure(.noSuchDevice)) }
+        store.allow(allowance, skill, to: device, then: then)
+    }
+
+    func rename(_ device: PeerID, to name: String, _ then: @escaping Then) {
+        guard !isClosed else { return then(.failure(.closed)) }
+        records.rename(device, to: name) { [devices, host] error in
+            if error == nil { host.devices(devices.json) }
+            then(error.map { .failure($0) } ?? .success("{}"))
+        }
+    }
+
+    func unpair(_ device: PeerID, _ then: @escaping Then) {
+        guard !isClosed else { return then(.failure(.closed)) }
+        guard let device = devices[device] else { return then(.failure(.noSuchDevice)) }
+        unpair([device], everybody: false, then)
+    }
+
+    func clear(_ then: @escaping Then) {
+        guard !isClosed else { return then(.failure(.closed)) }
+        pairing.removedAll(devices.ids)
+        unpair(devices.all, everybody: true, then)
+    }
+
+    func describe(_ then: Then) {
+        let state = DesktopState(
+            identity: identity, isStarted: isStarted, unread: host.unread, devices: devices.count,
+            connection: routes.connection(of: nil), relay: relay.json, offer: pairing.offering,
+            notes: machine?.notes ?? [], commands: commands.counters, channel: channel.counters,
+            malformed: host.malformed, droppedAcks: pairing.dropped)
+        then(.success(state.json.serialized()))
+    }
+
+    // MARK: Devices come and go
+
+    private func unpair(_ gone: [PairedDevice], everybody: Bool, _ then: @escaping Then) {
+        for device in gone where device.isSecure { remind(device.did) }
+        for device in gone { forget(device.did) }
+        if !gone.isEmpty { host.devices(devices.json) }
+        store.unpair(gone, everybody: everybody) { [self] result in
+            guard case .failure(let error) = result else { return then(.success("{}")) }
+            // They are still in the store: as they are listed, it can be tried again.
+            for device in gone { take(device) }
+            if !isClosed { host.devices(devices.json) }
+            then(.failure(HostError(error)))
+        }
+    }
+
+    /// From here on the device may do nothing, and nothing goes to it.
+    private func forget(_ device: PeerID) {
+        guard let session = devices.forget(device) else { return }
+        commands.forget(device, session)
+        outboxes.forget(device, session)
+        pairing.removed(device)
+        channel.forget(device)
+        routes.setPeers(devices.routed)
+    }
+
+    private func take(_ device: PairedDevice) {
+        devices.put(device)
+        outboxes.paired(device, isOnline: routes.isAnyOnline)
+        routes.setPeers(devices.routed)
+    }
+
+    /// The device is told that it is not paired, now and later.
+    private func remind(_ device: PeerID) {
+        devices.reminders.begin(device, now: EventLoop.now)
+        for (url, _) in routes.onlineLinks { remind(device, over: url) }
+    }
+
+    private func remind(_ device: PeerID, over url: String) {
+        if sender.unpair(device, over: url) { devices.reminders.told(device, over: url) }
     }
 
     // MARK: Routes
@@ -151,15 +226,12 @@ final class DesktopSwitchboard {
         case .message(let message, let url): received(message, over: url)
         case .linkChanged(let url, let state):
             host.log(.info, state.summary(of: url))
-            if state.isOnline {
-                for peer in devices.reminders.due(over: url) { remind(peer, over: url) }
-                servePairing()
-            }
-            pairing.linkChanged(url, state)
-        case .reachable(let peer, _): outboxes.connected(peer)
-        case .peerOnline(let peer, _): outboxes.heard(peer)
-        case .lost(let peer, .disconnected): outboxes.disconnected(peer)
-        case .lost(let peer, .absent): outboxes.wasCalledAbsent(peer)
+            if state.isOnline { for device in devices.reminders.due(over: url) { remind(device, over: url) } }
+            pairing.relaysChanged(DesktopPairing.Relays(routes, relay, common: options.common.relayURL))
+        case .reachable(let device, _): outboxes.connected(device)
+        case .peerOnline(let device, _): outboxes.heard(device)
+        case .lost(let device, .disconnected): outboxes.disconnected(device)
+        case .lost(let device, .absent): outboxes.wasCalledAbsent(device)
         case .peerOffline(let peer, let url):
             // Also where it was called absent before: something new may have asked once more.
             if routes.isAbsent(peer) { outboxes.wasCalledAbsent(peer) }
@@ -176,143 +248,79 @@ final class DesktopSwitchboard {
     private func received(_ message: RelayMessage, over url: String) {
         if pairing.hold(message, over: url) { return }
         let device = devices[message.from]
-        let mayPair = device?.isSecure != true && mayPair(message.from)
+        let mayPair = device?.isSecure != true && pairing.mayPair(message.from)
         switch channel.open(message, of: PeerChannel.Sender(device), mayPair: mayPair) {
-        case .ofPeer(let frame):
-            if let device { received(frame, from: device, over: url) }
-        case .ofStranger(let frame): receivedFromStranger(frame, isPaired: device != nil, over: url)
-        case .plainOfSecure(let frame):
-            if frame.type == PayloadType.pairAck { pairing.received(frame, isOfSecurePeer: true, over: url) }
+        case .ofPeer(let frame): if let device { received(frame, from: device, over: url) }
+        case .ofStranger(let frame): receivedFromStranger(frame, over: url)
+        case .plainOfSecure(let frame): pairing.received(frame, isOfSecurePeer: true, over: url)
         case .counted(.unknownSender): strangerSpoke(message.from, over: url)
         case .counted(.unopened(let error)): host.log(.warning, "a sealed frame was dropped: \(error.message)")
         }
     }
 
-    /// Can a flow be waiting for something that this peer seals?
-    private func mayPair(_ peer: PeerID) -> Bool {
-        if case .sending(let offer) = pairing.machine(DesktopScanStateMachine.self).reported, offer.did == peer {
-            return true
-        }
-        return pairing.machine(DesktopOfferStateMachine.self).isActive
-            || pairing.machine(DesktopTypedCodeStateMachine.self).isActive
-    }
-
-    private func receivedFromStranger(_ frame: Incoming, isPaired: Bool, over url: String) {
-        if pairing.received(frame, isOfSecurePeer: false, over: url) || frame.type == PayloadType.pairAck { return }
+    private func receivedFromStranger(_ frame: Incoming, over url: String) {
+        let payload = Payload(decoding: frame.payload)
+        if pairing.received(frame, isOfSecurePeer: false, over: url) || payload.isAck { return }
         channel.countUnknownSender()
         if frame.isSealed { return strangerSpoke(frame.from, over: url) }
-        guard case .request(let request) = Payload(decoding: frame.payload) else { return }
-        let asked = DeviceRequest(
-            request.answerable, from: frame.from, over: url, isSecure: false, isBellwire: false,
-            revocation: RevocationFlag())
-        respond(.error(.notPaired), to: asked)
+        if case .request(let request) = payload {
+            respond(.error(.notPaired), to: DeviceRequest(request.answerable, ofStranger: frame.from, over: url))
+        }
     }
 
-    // MARK: What devices say
+    private func strangerSpoke(_ peer: PeerID, over url: String) {
+        if devices.reminders.spoke(peer, now: EventLoop.now) { remind(peer, over: url) }
+    }
 
     private func received(_ frame: Incoming, from device: PairedDevice, over url: String) {
         let (did, mark) = (device.did, frame.mark)
         let payload = Payload(decoding: frame.payload)
-        // A plain ack proves nothing of who is there.
-        if !frame.isSealed, case .pairAck = payload {
-            pairing.received(frame, isOfSecurePeer: false, over: url)
-            return routes.heard(did, over: url, isLive: false)
-        }
-        heard(frame, from: did, over: url)
-        switch payload {
+        if payload.isOfPairing { pairing.received(frame, isOfSecurePeer: device.isSecure, over: url) }
+        let isPresent = frame.isLive && (frame.isSealed || !payload.isAck)
+        routes.heard(did, over: url, isLive: isPresent)
+        if isPresent { outboxes.heard(did) }
+        if frame.isLive { devices.noteClock(of: did, frame.sealedAt) }
+        switch DeviceMessage(payload, from: device, mark) {
+        case .position(let seq, let isHello, let mark):
+            outboxes.acknowledged(through: seq, isHello: isHello, by: did, mark)
         case .request(let request):
-            touch(device, request.form)
-            guard let device = devices[did], let session = devices.session(did) else { return }
-            commands.received(
-                request, from: device, session, over: url, mark: mark, roster: devices.roster, at: .now)
-        case .bellwire(PushAcknowledgement.type, let fields):
-            guard let mark, let acknowledgement = PushAcknowledgement(payload: fields) else { return once(mark) }
-            outboxes.acknowledged(through: acknowledgement.pushSeq, isHello: false, by: did, mark)
-        case .bellwire(PairingHello.type, let fields):
-            pairing.received(frame, isOfSecurePeer: device.isSecure, isRecorded: frame.isSealed, over: url)
-            guard let mark, let hello = try? PairingHello(payload: fields), PushSeq.isOne(hello.lastPushSeq) else {
-                return once(mark)
-            }
-            outboxes.acknowledged(through: hello.lastPushSeq, isHello: true, by: did, mark)
-        case .pairAck, .pairingReject:
-            pairing.received(frame, isOfSecurePeer: device.isSecure, isRecorded: frame.isSealed, over: url)
+            records.touch(device, request.form)
+            guard let session = devices.session(did) else { return }
+            commands.received(request, from: device, session, over: url, mark: mark, roster: devices.roster, at: .now)
+        case .malformedRequest(let request, let description):
+            host.dropped("a payload from a device: \(description)")
+            guard let session = devices.session(did) else { return }
+            let asked = DeviceRequest(request, from: device, session, over: url)
+            once(mark) { core in core.respond(.error(RemoteError(.invalidRequest, description)), to: asked) }
+        case .malformed(let description):
+            host.dropped(description)
             once(mark)
-        case .bellwire(Unpair.type, _): if let mark { unpaired(by: device, mark) }
-        case .bellwire(PushTokenStatement.givenType, let fields):
-            received(PushTokenStatement.givenType, fields, from: device, mark)
-        case .bellwire(PushTokenStatement.removedType, let fields):
-            received(PushTokenStatement.removedType, fields, from: device, mark)
-        case .bellwire(PushReceipt.type, let fields): received(receipt: fields, from: did, mark)
-        case .malformed(let malformed): received(malformed, from: device, mark, over: url)
-        case .cancel, .response, .event, .pairingConfirmation, .iceConfig: once(mark)
-        case .other(let type, let value):
-            once(mark) { core in core.host.command(type, ["payload": value], from: did) }
-        case .bellwire(let type, let fields):
-            once(mark) { core in core.host.command(type, ["payload": .object(fields)], from: did) }
-        case .otherEvent(let name, let fields):
-            once(mark) { core in
-                core.host.command(
-                    PayloadType.event, ["event": .string(name), "payload": .object(fields)], from: did)
+        case .unpair(let mark): unpaired(by: did, mark)
+        case .token(let statement, let mark):
+            store.apply(statement, mark) { [channel, host] result in
+                switch result {
+                case .success(true): break
+                case .success(false): channel.countReplay()
+                case .failure(let error): host.storeFailed("a device's push token was dropped", error)
+                }
             }
+        case .receipt(let receipt):
+            // Each is an event for the host: they count as commands do.
+            guard commands.allows(did) else { return once(mark) }
+            once(mark) { core in core.host.presented(receipt, by: did) }
+        case .forHost(let type, let fields): once(mark) { core in core.host.command(type, fields, from: did) }
+        case .ignored: once(mark)
         }
     }
 
-    private func heard(_ frame: Incoming, from device: PeerID, over url: String) {
-        routes.heard(device, over: url, isLive: frame.isLive)
-        // What a relay had kept does not tell that the device is there.
-        guard frame.isLive else { return }
-        outboxes.heard(device)
-        guard let sealedAt = frame.sealedAt else { return }
-        devices.update(device) { $0.clockLead.note(sealedAt: sealedAt, now: .now) }
-    }
-
-    /// Now and then the store hears that a device was there, and at once when its form has changed.
-    private func touch(_ device: PairedDevice, _ form: PayloadForm) {
-        let isChanged = device.payloadForm != form
-        let isDue = devices.update(device.did) { $0.lastSeen.isDue(at: EventLoop.now, always: isChanged) }
-        guard isDue == true else { return }
-        store.touch(device.did, form: form) { [devices] result in
-            // Not if it was unpaired meanwhile.
-            if case .success(let stored?) = result, devices.contains(stored.did) { devices.put(stored) }
+    /// The device has ended its pairing.
+    private func unpaired(by device: PeerID, _ mark: SealMark) {
+        forget(device)
+        host.devices(devices.json)
+        store.unpaired(by: device, mark) { [host] result in
+            guard case .failure(let error) = result else { return }
+            host.storeFailed("a device has unpaired, but is still stored", error)
         }
-    }
-
-    private func received(_ malformed: MalformedPayload, from device: PairedDevice, _ mark: SealMark?, over url: String)
-    {
-        host.dropped(payload: "a payload from a device was dropped: \(malformed)")
-        guard let request = malformed.request, let session = devices.session(device.did) else { return once(mark) }
-        let asked = DeviceRequest(
-            request, from: device.did, over: url, isSecure: device.isSecure, isBellwire: device.isSecure,
-            revocation: session.revocation)
-        let error = RemoteError(.invalidRequest, malformed.description)
-        once(mark) { core in core.respond(.error(error), to: asked) }
-    }
-
-    private func received(_ type: String, _ fields: JSONObject, from device: PairedDevice, _ mark: SealMark?) {
-        guard let mark else { return }
-        guard let statement = PushTokenStatement(type: type, payload: fields, of: [device.deviceID, device.did.text])
-        else {
-            host.dropped(payload: "a device's push token was dropped: it is malformed, or another device's")
-            return once(mark)
-        }
-        store.apply(statement, mark) { [channel, host] result in
-            switch result {
-            case .success(true): break
-            case .success(false): channel.countReplay()
-            case .failure(let error): host.storeFailed("a device's push token was dropped", error)
-            }
-        }
-    }
-
-    private func received(receipt fields: JSONObject, from device: PeerID, _ mark: SealMark?) {
-        guard let mark else { return }
-        guard let receipt = PushReceipt(payload: fields) else {
-            host.dropped(payload: "a device's receipt was dropped: it is malformed")
-            return once(mark)
-        }
-        // Each is an event for the host: they count as commands do.
-        guard commands.allows(device) else { return once(mark) }
-        once(mark) { core in core.host.presented(receipt, by: device) }
     }
 
     /// A frame has an effect once: what it brings about comes after it was recorded.
@@ -340,11 +348,7 @@ final class DesktopSwitchboard {
             outboxes.push(event, numbered: seqs, ticket, isOnline: routes.isAnyOnline)
         case .show(let notification): host.show(notification)
         case .announce(let announcement):
-            // Only Bellwire devices understand it. One that is away asks for the history when it comes.
-            for device in announcement.devices where devices.isSecure(device) {
-                _ = channel.send(
-                    announcement.event.payload, to: device, sealed: true, over: routes.bestLink(to: device))
-            }
+            sender.announce(announcement.event, to: announcement.devices.filter(devices.isSecure))
             host.announce(announcement.event)
         case .unread(let unread): host.unread(unread)
         case .replayed: channel.countReplay()
@@ -362,32 +366,29 @@ final class DesktopSwitchboard {
         }
     }
 
-    private func carryOut(_ output: HistoryUpkeep.Output) {
+    private func carryOut(_ output: DesktopPairing.Output) {
         switch output {
-        case .unread(let unread): host.unread(unread)
-        case .problem(let message): host.storeFailed(message)
+        case .report(let data): host.post(.pairingChanged, data)
+        case .receiveAgain(let message, let url): received(message, over: url)
+        case .malformedFrame(let error, let url): host.dropped(frame: error, over: url)
+        case .withdraw(let peer):
+            guard !devices.isSecure(peer) else { return }
+            remind(peer)
+            store.remind(peer)
+        case .store(let record):
+            store.pair(record) { [self] result in
+                pairing.stored(record, result) { device, mark in
+                    if device.isSecure { channel.keep(device.did, since: mark) }
+                    take(device)
+                    if let url = record.url { routes.heard(device.did, over: url, isLive: false) }
+                }
+                if devices.contains(record.peer.did) { host.devices(devices.json) }
+            }
         }
     }
 
-    private func send(_ payload: JSONValue, to device: PairedDevice) -> Sent {
-        let did = device.did
-        guard routes.isAbsent(did) else {
-            return channel.send(payload, to: did, sealed: device.isSecure, over: routes.bestLink(to: did))
-        }
-        // Called absent everywhere: each relay is asked once more.
-        return routes.onlineLinks.reduce(.offline) { sent, route in
-            let next = channel.send(payload, to: did, sealed: device.isSecure, over: route.link)
-            return sent.isWritten ? sent : next
-        }
-    }
-
-    /// Over the connection that the request came by, else over the device's best.
     private func respond(_ outcome: CommandResponse.Outcome, to request: DeviceRequest) {
-        let link = routes.link(request.route, orBestOf: request.device)
-        let sent = channel.send(
-            request.response(outcome), to: request.device, sealed: request.isSecure, over: link)
-        if let failure = sent.failure(of: "an answer", to: "the device") {
-            host.log(.warning, "an answer could not be sent: \(failure.message)")
-        }
+        guard let failure = sender.answer(request, outcome).failure(of: "the answer", to: "the device") else { return }
+        host.log(.warning, "an answer could not be sent: \(failure.message)")
     }
 }

@@ -16,7 +16,7 @@ struct RepeatedCallsTests {
     private func cut(_ device: Device) { for link in device.core.links.values { link.reconnectNow() } }
 
     @EventLoop
-    private func cut(_ desktop: Desktop) { for link in desktop.core.links.values { link.reconnectNow() } }
+    private func cut(_ desktop: Desktop) { for link in desktop.core.links { link.reconnectNow() } }
 
     /// Gives commands without waiting, and cuts a connection right after: their frames are on their way.
     private func burst(
@@ -127,7 +127,7 @@ struct RepeatedCallsTests {
     @EventLoop
     private func cutIfAnswering(_ desktop: Desktop, _ isOver: @Sendable @EventLoop () -> Bool) -> Bool? {
         if isOver() { return false }
-        guard !desktop.core.openAnswers.isEmpty else { return nil }
+        guard desktop.core.commands.openAnswerCount > 0 else { return nil }
         cut(desktop)
         return true
     }
@@ -150,8 +150,9 @@ extension DeviceCore {
     fileprivate var isConnected: Bool { desktops.first.flatMap { bestLink(to: $0) } != nil }
 }
 
-extension DesktopCore {
-    fileprivate var isConnected: Bool { links.values.allSatisfy { $0.state.isOnline } }
+extension DesktopSwitchboard {
+    fileprivate var links: [any RelayLink] { routes.urls.compactMap(routes.link) }
+    fileprivate var isConnected: Bool { links.allSatisfy { $0.state.isOnline } }
 }
 
 extension SealedBench {

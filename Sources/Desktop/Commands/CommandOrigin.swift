@@ -1,4 +1,5 @@
 import JSON
+import Pairing
 import Wire
 
 /// Where the answer to a command goes.
@@ -22,12 +23,20 @@ struct DeviceRequest: Sendable {
     let isBellwire: Bool
     let revocation: RevocationFlag
 
+    /// - Parameter isBellwire: only Bellwire devices set an expiry, also those that were paired without a seal.
     init(
-        _ request: AnswerableRequest, from device: PeerID, over route: String, isSecure: Bool, isBellwire: Bool,
-        revocation: RevocationFlag
+        _ request: AnswerableRequest, from device: PairedDevice, _ session: DeviceSession, over route: String,
+        isBellwire: Bool = false
     ) {
-        (self.device, id, form, self.route) = (device, request.id, request.form, route)
-        (self.isSecure, self.isBellwire, self.revocation) = (isSecure, isBellwire, revocation)
+        (self.device, id, form, self.route) = (device.did, request.id, request.form, route)
+        isSecure = device.isSecure
+        self.isBellwire = isBellwire || device.isSecure
+        revocation = session.revocation
+    }
+
+    init(_ request: AnswerableRequest, ofStranger peer: PeerID, over route: String) {
+        (device, id, form, self.route) = (peer, request.id, request.form, route)
+        (isSecure, isBellwire, revocation) = (false, false, RevocationFlag())
     }
 
     /// The payload of the answer. A device that was unpaired meanwhile is told only that.

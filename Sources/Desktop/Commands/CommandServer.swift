@@ -79,17 +79,14 @@ final class CommandServer {
         _ request: CommandRequest, from device: PairedDevice, _ session: DeviceSession, over route: String,
         mark: SealMark?, roster: DeviceRoster, at now: EpochMilliseconds
     ) {
-        // Only Bellwire devices set an expiry (protocol.md 4.5).
-        let isBellwire = device.isSecure || request.expiresAt != nil
         let origin = DeviceRequest(
-            request.answerable, from: device.did, over: route, isSecure: device.isSecure, isBellwire: isBellwire,
-            revocation: session.revocation)
+            request.answerable, from: device, session, over: route, isBellwire: request.expiresAt != nil)
         if let error = refusal(of: request, from: device.did, at: now) { return output(.refuse(error, origin, mark)) }
         execute(
             CommandTransaction(
-                caller: .device(device.did, isBellwire: isBellwire), method: request.method, params: request.params,
+                caller: .device(device.did, isBellwire: origin.isBellwire), method: request.method, params: request.params,
                 newID: .random(), now: now, roster: roster, mark: mark, revocation: session.revocation,
-                constraints: isBellwire
+                constraints: origin.isBellwire
                     ? RequestConstraints(request, from: device.did, now: session.clockLead.moment(now: now)) : nil),
             for: .device(origin))
     }

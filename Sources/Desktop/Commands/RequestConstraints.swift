@@ -1,4 +1,5 @@
 import Commands
+import History
 import Notifications
 import Wire
 

@@ -1,8 +1,10 @@
+import Commands
 import Delivery
 import History
 import JSON
 import Pairing
 import Peering
+import Signalling
 import Transport
 import Wire
 
@@ -37,6 +39,9 @@ final class DeviceBook {
 
     func session(_ id: PeerID) -> DeviceSession? { book[id] }
 
+    /// As ``Routes`` knows them: every device may come over every relay of the desktop's.
+    var routed: [RoutedPeer] { book.ids.map { RoutedPeer($0, over: []) } }
+
     /// Changes a device's session in place; `nil` for a device that is not paired.
     @discardableResult
     func update<T>(_ id: PeerID, _ change: (inout DeviceSession) -> T) -> T? { book[id]?.apply(change) }
@@ -55,6 +60,17 @@ final class DeviceBook {
     func forget(_ id: PeerID) -> DeviceSession? {
         cachedRoster = nil
         return book.forget(id)
+    }
+
+    /// Something that the device sealed then has just come live.
+    func noteClock(of id: PeerID, _ sealedAt: EpochMilliseconds?) {
+        if let sealedAt { book[id]?.clockLead.note(sealedAt: sealedAt, now: .now) }
+    }
+
+    /// The device was heard, and wrote in that form: whether the store is to hear so. Now and then, and at once when the
+    /// form has changed.
+    func isTouchDue(_ device: PairedDevice, _ form: PayloadForm) -> Bool {
+        book[device.did]?.lastSeen.isDue(at: EventLoop.now, always: device.payloadForm != form) == true
     }
 
     /// Built once for each change of the devices, not for each command.

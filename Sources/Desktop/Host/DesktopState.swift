@@ -1,6 +1,7 @@
 import JSON
 import Pairing
 import Peering
+import Sealing
 import Wire
 
 /// What `bw_desktop_state()` answers.

@@ -2,6 +2,8 @@ import History
 import Hosting
 import JSON
 import Notifications
+import Relay
+import Signalling
 import Store
 import Transport
 import Wire
@@ -25,7 +27,7 @@ final class HostReports {
     }
 
     nonisolated var log: Log { channel.log }
-    nonisolated var relayLog: Log { channel.relayLog }
+    nonisolated var relayLog: RelayLog { channel.relayLog }
 
     func post(_ name: HostEvent.Name, _ data: JSONObject) { channel.post(HostEvent(name, data: data)) }
 
@@ -38,6 +40,13 @@ final class HostReports {
             guard unread != toldUnread else { return }
             toldUnread = unread
             post(.unreadChanged, ["unread": .integer(unread)])
+        }
+    }
+
+    func tell(_ output: HistoryUpkeep.Output) {
+        switch output {
+        case .unread(let now): unread(now)
+        case .problem(let message): storeFailed(message)
         }
     }
 
@@ -70,10 +79,20 @@ final class HostReports {
         log(.warning, "a frame from the relay \(url) was dropped: \(error.message)")
     }
 
-    /// - Parameter what: what was dropped, and why, without any of its text.
-    func dropped(payload what: String) {
+    /// - Parameter payload: what was dropped, and why, without any of its text.
+    func dropped(_ payload: String) {
         malformed.payloads &+= 1
-        log(.warning, what)
+        log(.warning, "dropped \(payload)")
+    }
+
+    /// A device has shown a push to its user, or has not.
+    func presented(_ receipt: PushReceipt, by device: PeerID) {
+        post(
+            .notificationPresented,
+            [
+                "id": .string(receipt.id.text), "device": .string(device.text),
+                "presented": .bool(receipt.isPresented), "at": .integer(receipt.at),
+            ])
     }
 
     func outboxIsFull(_ limit: Int64) {

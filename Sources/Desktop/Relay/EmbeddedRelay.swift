@@ -27,7 +27,7 @@ final class EmbeddedRelay {
     /// Does nothing where there is no relay, or it runs.
     ///
     /// - Parameter bus: where it is announced; `nil` = nowhere.
-    func start(as name: String, _ peer: PeerID, on bus: Bus?, log: @escaping Log) throws(HostError) {
+    func start(as name: String, _ peer: PeerID, on bus: Bus?, log: @escaping RelayLog) throws(HostError) {
         guard let options, relay == nil else { return }
         // Devices dial what the codes name; the options say what else the relay is called (protocol.md 4.1).
         let origin = signalingURL.flatMap { try? WebSocketURL($0).origin }
