@@ -1,6 +1,7 @@
 import Foundation
 import Hosting
 import JSON
+import Peering
 import Testing
 import Transport
 

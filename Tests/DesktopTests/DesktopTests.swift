@@ -3,8 +3,10 @@ import Foundation
 import Hosting
 import JSON
 import Notifications
+@testable import Peering
 import Testing
 import Transport
+import Wire
 
 let iOS = "did:key:z6MkiOSphoneAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 let android = "did:key:zAndroid.Phone-1"
