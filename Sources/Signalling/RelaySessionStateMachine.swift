@@ -41,7 +41,7 @@ package struct RelaySessionStateMachine: Sendable {
     var backoff = Backoff()
     var isSuspended = false
     /// Whether what it is for is reached another way: after a failure it waits long.
-    private(set) var isResting = false
+    package private(set) var isResting = false
 
     /// - Parameter proves: whether it asks for a challenge, and answers it. Then the registration says `bellwire`.
     package init(registration: SignallingFrame.Register, proves: Bool = false) {
