@@ -3,12 +3,14 @@ import Hosting
 import JSON
 import Pairing
 import Sealing
+import Signalling
 import Store
 import Testing
 import Transport
 import Wire
 
 @testable import Desktop
+@testable import Peering
 
 /// What sealed devices say after they were paired, and others in their name; and how a pairing ends.
 @Suite(.timeLimit(.minutes(1)))

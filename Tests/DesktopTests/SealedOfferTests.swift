@@ -2,6 +2,7 @@ import Foundation
 import Hosting
 import Identity
 import JSON
+import Peering
 import Store
 import Testing
 import Transport

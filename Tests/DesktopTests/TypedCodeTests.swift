@@ -2,6 +2,7 @@ import Hosting
 import Identity
 import JSON
 import Pairing
+import Peering
 import Signalling
 import Testing
 import Transport
