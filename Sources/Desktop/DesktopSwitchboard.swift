@@ -108,9 +108,9 @@ final class DesktopSwitchboard {
     func stop() { if isStarted { end(.stopped, because: HostError(.offline, "the desktop was stopped")) {} } }
 
     func shutDown(then: @escaping @Sendable () -> Void) {
-        end(.closed, because: .closed) { [relay, store] in relay.close { store.database.close(then: then) } }
         publisher.close()
         upkeep.stop()
+        end(.closed, because: .closed) { [relay, store] in relay.close { store.database.close(then: then) } }
         pairing.close()
     }
 
