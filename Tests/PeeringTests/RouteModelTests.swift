@@ -10,7 +10,8 @@ import Wire
 /// The routes as a person would write them down: every word of every relay in one set.
 private struct Reference {
     let side: RouteTable.Side
-    let standing: [String]
+    /// A desktop's, from its first start.
+    var standing: [String] = []
     var isStarted = false
     var peers: [RoutedPeer] = []
     var held: [String] = []
@@ -60,7 +61,7 @@ private struct Reference {
         var generator = SeededGenerator(seed: seed)
         let side: RouteTable.Side = seed.isMultiple(of: 2) ? .device : .desktop
         let standing = side == .desktop ? ["a", "b"] : []
-        var reference = Reference(side: side, standing: standing)
+        var reference = Reference(side: side)
         var table = RouteTable(side)
         /// What a role knows that only hears the events.
         var told: [PeerID: RouteEvent] = [:]
@@ -75,6 +76,7 @@ private struct Reference {
             case 0:
                 actions = table.start(standing: standing)
                 reference.isStarted = true
+                reference.standing = standing
                 reference.reconcile()
             case 1 where step % 3 == 0:
                 actions = table.stop()

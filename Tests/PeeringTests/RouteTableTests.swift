@@ -83,6 +83,10 @@ private let other = PeerID("other")
         #expect(table.peerOffline(other, over: "lan") == [.report(.peerOffline(other, over: "lan"))])
         #expect(table.peerStatus(other, isOnline: true, over: "lan") == [.report(.peerOnline(other, over: "lan"))])
         #expect(table.peerOffline(desk, over: "nowhere") == [])
+        var desktop = RouteTable(.desktop)
+        _ = desktop.start(standing: ["own"])
+        _ = desktop.linkChanged("own", .online)
+        #expect(desktop.heard(other, over: "own", isLive: true) == [])
         #expect(table.bestRoute(of: other) == nil)
     }
 
@@ -156,7 +160,9 @@ private let other = PeerID("other")
         #expect(table.peers(over: "own") == [desk])
     }
 
-    @Test("a relay on the local network rests while its desktop is reached over its other relay, unless a pairing needs it")
+    @Test(
+        "a relay on the local network rests while its desktop is reached over its other relay, unless a pairing needs it"
+    )
     func resting() {
         var table = RouteTable(.device)
         _ = table.setPeers([RoutedPeer(desk, over: ["lan", "relay"], lan: "lan", relay: "relay")])

@@ -71,6 +71,7 @@ package final class PeerChannel {
 
     private let database: Database
     private let makeSealer: @Sendable () -> Sealer
+    /// Readable for tests.
     private(set) lazy var sealer = makeSealer()
     private var counts = Counters()
 

@@ -159,6 +159,7 @@ extension RouteTable {
 
     /// Something came from a paired peer that it has said itself. What a relay had kept does not tell that it is there.
     package mutating func heard(_ id: PeerID, over url: String, isLive: Bool) -> [Action] {
+        guard peers.contains(id) else { return [] }
         let isNewest = side == .desktop && peers[id]?.heardOver != url
         if isNewest { peers[id]?.heardOver = url }
         if isLive, links[url]?.absent.contains(id) == true { return setAbsent(id, false, over: url) }
