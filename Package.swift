@@ -181,16 +181,15 @@ targets += [
         dependencies: [
             "TestSupport", "Peering", "Commands",
             "Alerts", "Device", "Desktop", "Relay", "Notifications", "Inbox", "Delivery", "History", "OfflineQueue",
-            "Pairing", "Signalling", "Sealing",
+            "Pairing", "Peering", "Signalling", "Sealing",
             "Identity",
             "Store", "Hosting", "Transport", "Wire", "JSON",
         ]),
     .testTarget(
         name: "DesktopTests",
         dependencies: [
-            "Desktop", "Relay", "Notifications", "Delivery", "History", "Commands", "Pairing", "Sealing", "Signalling",
-            "Hosting", "Identity",
-            "Store", "Transport", "Wire", "JSON",
+            "Desktop", "Peering", "TestSupport", "Relay", "Notifications", "Delivery", "History", "Commands", "Pairing",
+            "Sealing", "Signalling", "Hosting", "Identity", "Store", "Transport", "Wire", "JSON",
         ]),
     .testTarget(name: "CABITests", dependencies: ["CABI", "CBellwire", "Hosting", "JSON"]),
 ]

@@ -1,6 +1,7 @@
 import Foundation
 import Hosting
 import JSON
+import Peering
 import Testing
 import Transport
 
@@ -170,7 +171,7 @@ struct DesktopLifeTests {
 
     /// Returns once an offer waits.
     private func waits(_ desktop: Desktop) async throws {
-        while await desktop.core.waitingOffers.isEmpty { await Task.yield() }
+        while await !desktop.core.pairing.isAwaited(.offer) { await Task.yield() }
     }
 
     @Test("a notification under way ends as closed when the desktop is shut down, and is kept")

@@ -4,6 +4,7 @@ import Foundation
 import Hosting
 import JSON
 import Notifications
+import Peering
 import Signalling
 import Testing
 import Transport
@@ -16,7 +17,7 @@ struct RepeatedCallsTests {
     private func cut(_ device: Device) { for url in device.core.routes.urls { device.core.routes.link(url)?.reconnectNow() } }
 
     @EventLoop
-    private func cut(_ desktop: Desktop) { for link in desktop.core.links.values { link.reconnectNow() } }
+    private func cut(_ desktop: Desktop) { for link in desktop.core.links { link.reconnectNow() } }
 
     /// Gives commands without waiting, and cuts a connection right after: their frames are on their way.
     private func burst(
@@ -127,7 +128,7 @@ struct RepeatedCallsTests {
     @EventLoop
     private func cutIfAnswering(_ desktop: Desktop, _ isOver: @Sendable @EventLoop () -> Bool) -> Bool? {
         if isOver() { return false }
-        guard !desktop.core.openAnswers.isEmpty else { return nil }
+        guard desktop.core.commands.openAnswerCount > 0 else { return nil }
         cut(desktop)
         return true
     }
@@ -150,8 +151,9 @@ extension DeviceSwitchboard {
     fileprivate var isConnected: Bool { desktops.peers.first.flatMap { routes.bestLink(to: $0.id) } != nil }
 }
 
-extension DesktopCore {
-    fileprivate var isConnected: Bool { links.values.allSatisfy { $0.state.isOnline } }
+extension DesktopSwitchboard {
+    fileprivate var links: [any RelayLink] { routes.urls.compactMap(routes.link) }
+    fileprivate var isConnected: Bool { links.allSatisfy { $0.state.isOnline } }
 }
 
 extension SealedBench {

@@ -160,7 +160,9 @@ private let other = PeerID("other")
         #expect(table.peers(over: "own") == [desk])
     }
 
-    @Test("a relay on the local network rests while its desktop is reached over its other relay, unless a pairing needs it")
+    @Test(
+        "a relay on the local network rests while its desktop is reached over its other relay, unless a pairing needs it"
+    )
     func resting() {
         var table = RouteTable(.device)
         _ = table.setPeers([RoutedPeer(desk, over: ["lan", "relay"], lan: "lan", relay: "relay")])

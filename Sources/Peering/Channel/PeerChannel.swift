@@ -71,7 +71,8 @@ package final class PeerChannel {
 
     private let database: Database
     private let makeSealer: @Sendable () -> Sealer
-    private lazy var sealer = makeSealer()
+    /// Readable for tests.
+    private(set) lazy var sealer = makeSealer()
     private var counts = Counters()
 
     package nonisolated init(key: SigningKey, seal: RoleState.Seal, database: Database) {

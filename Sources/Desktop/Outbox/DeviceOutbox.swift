@@ -2,20 +2,15 @@ import Delivery
 import Notifications
 import Wire
 
-/// The outbox of one device: what paired sealed acknowledges, what deployed phones run does not (protocol.md 4.4).
-enum DeviceOutbox {
+/// One device's outbox: a device paired sealed acknowledges, a deployed phone does not (`protocol.md` 4.4).
+enum DeviceOutbox: Sendable {
     case sealed(OutboxStateMachine)
     case plain(PlainOutboxStateMachine)
 
-    enum Action {
+    enum Action: Sendable, Equatable {
         case read(from: Int64, through: Int64, round: UInt64)
-        case send(seq: Int64, Frame)
+        case send([OutboxStateMachine.Frame])
         case drop(through: Int64)
-    }
-
-    enum Frame {
-        case push(NotificationEvent)
-        case skip(through: Int64)
     }
 
     init(_ position: Outbox.Position, isSealed: Bool) {
@@ -29,7 +24,7 @@ enum DeviceOutbox {
         }
     }
 
-    /// Where a machine of the other kind begins, when a device is paired anew.
+    /// Where a machine of the other kind begins when the device is paired anew.
     var position: Outbox.Position {
         switch self {
         case .sealed(let machine): Outbox.Position(last: machine.last, acknowledged: machine.acknowledged)
@@ -44,7 +39,7 @@ enum DeviceOutbox {
         }
     }
 
-    /// What a deployed phone has been sent, and nobody has called back; `nil` where acknowledgements tell.
+    /// What was sent to a deployed phone, and not returned; `nil` where acknowledgements tell.
     var written: Int64? {
         switch self {
         case .sealed: nil
@@ -52,7 +47,6 @@ enum DeviceOutbox {
         }
     }
 
-    /// Whether it is known not to be there.
     var isAbsent: Bool {
         switch self {
         case .sealed(let machine): machine.presence == .absent
@@ -79,22 +73,18 @@ enum DeviceOutbox {
     }
 
     mutating func readFailed(round: UInt64, now: UInt64) {
-        _ = change {
+        note {
             $0.readFailed(round: round, now: now)
-            return []
         } plain: {
             $0.readFailed(round: round, now: now)
-            return []
         }
     }
 
     mutating func unsent(from seq: Int64, now: UInt64) {
-        _ = change {
+        note {
             $0.unsent(from: seq, now: now)
-            return []
         } plain: {
             $0.unsent(from: seq, now: now)
-            return []
         }
     }
 
@@ -107,12 +97,10 @@ enum DeviceOutbox {
     }
 
     mutating func wasCalledAbsent() {
-        _ = change {
+        note {
             $0.wasCalledAbsent()
-            return []
         } plain: {
             $0.wasCalledAbsent()
-            return []
         }
     }
 
@@ -125,12 +113,10 @@ enum DeviceOutbox {
     }
 
     mutating func disconnected() {
-        _ = change {
+        note {
             $0.disconnected()
-            return []
         } plain: {
             $0.disconnected()
-            return []
         }
     }
 
@@ -150,7 +136,7 @@ enum DeviceOutbox {
         }
     }
 
-    /// Only what is sealed says how far it is.
+    /// Only a device paired sealed says how far it is.
     mutating func acknowledged(_ position: Outbox.Position, isHello: Bool, now: UInt64) -> [Action] {
         change {
             isHello ? $0.hello(position, now: now) : $0.acknowledged(position, now: now)
@@ -159,40 +145,50 @@ enum DeviceOutbox {
         }
     }
 
+    // The machine is taken out of `self` and put back, not copied.
     private mutating func change(
         sealed: (inout OutboxStateMachine) -> [OutboxStateMachine.Action],
         plain: (inout PlainOutboxStateMachine) -> [PlainOutboxStateMachine.Action]
     ) -> [Action] {
-        switch self {
+        switch consume self {
         case .sealed(var machine):
             let actions = sealed(&machine)
             self = .sealed(machine)
-            return actions.flatMap(Self.actions)
+            return actions.map(Action.init)
         case .plain(var machine):
             let actions = plain(&machine)
             self = .plain(machine)
-            return actions.flatMap(Self.actions)
+            return actions.map(Action.init)
         }
     }
 
-    private static func actions(_ action: OutboxStateMachine.Action) -> [Action] {
+    private mutating func note(
+        sealed: (inout OutboxStateMachine) -> Void, plain: (inout PlainOutboxStateMachine) -> Void
+    ) {
+        switch consume self {
+        case .sealed(var machine):
+            sealed(&machine)
+            self = .sealed(machine)
+        case .plain(var machine):
+            plain(&machine)
+            self = .plain(machine)
+        }
+    }
+}
+
+extension DeviceOutbox.Action {
+    fileprivate init(_ action: OutboxStateMachine.Action) {
         switch action {
-        case .read(let from, let through, let round): [.read(from: from, through: through, round: round)]
-        case .send(let frames):
-            frames.map { frame in
-                switch frame {
-                case .push(let entry): .send(seq: entry.seq, .push(entry.event))
-                case .skip(let through): .send(seq: through, .skip(through: through))
-                }
-            }
+        case .read(let from, let through, let round): self = .read(from: from, through: through, round: round)
+        case .send(let frames): self = .send(frames)
         }
     }
 
-    private static func actions(_ action: PlainOutboxStateMachine.Action) -> [Action] {
+    fileprivate init(_ action: PlainOutboxStateMachine.Action) {
         switch action {
-        case .read(let from, let through, let round): [.read(from: from, through: through, round: round)]
-        case .send(let entries): entries.map { .send(seq: $0.seq, .push($0.event)) }
-        case .drop(let through): [.drop(through: through)]
+        case .read(let from, let through, let round): self = .read(from: from, through: through, round: round)
+        case .send(let entries): self = .send(entries.map { .push($0) })
+        case .drop(let through): self = .drop(through: through)
         }
     }
 }

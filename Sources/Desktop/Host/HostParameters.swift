@@ -1,6 +1,7 @@
 package import Hosting
 import JSON
 import Notifications
+import Peering
 
 extension Desktop {
     /// A way to pair.
@@ -11,6 +12,14 @@ extension Desktop {
         case scan
         /// It shows a code that is typed.
         case code
+
+        var pairing: PairingFlow {
+            switch self {
+            case .offer: .offer
+            case .scan: .scan
+            case .code: .code
+            }
+        }
 
         /// `nil` for a host that names none.
         package static func named(_ text: String?) throws(HostError) -> Flow? {
