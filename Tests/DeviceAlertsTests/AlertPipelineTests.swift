@@ -126,7 +126,8 @@ import Wire
         // Another one ends while the store is read: what was read of it is outdated.
         _ = pipeline.withdraw([key("n2")], .removed)
         let due = [2, 33, 34, 35].map { AlertPipeline.Due(alert: alert($0), push: nil) }
-        #expect(words(stored(&pipeline, try work(done), .success(.due(due)))) == ["show 33", "show 34"])
+        #expect(
+            words(stored(&pipeline, try work(Array(done.suffix(1))), .success(.due(due)))) == ["show 33", "show 34"])
         #expect(pipeline.count == 32)
         // 35 still waits, so a new one does, too.
         #expect(words(enter(&pipeline, alert(36))).isEmpty)
