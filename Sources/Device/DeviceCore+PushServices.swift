@@ -93,9 +93,9 @@ extension DeviceCore {
         case .begun: break
         case .underWay: return then(.received(.silent, id, isDuplicate: true))
         case .tooMany:
+            let limit = SilentPushDeadlines.capacity
             return then(
-                .failure(
-                    HostError(.limit, "\(SilentPushDeadlines.capacity) silent pushes are under way; complete them first")))
+                .failure(HostError(.limit, "\(limit) silent pushes are under way; complete them first")))
         }
         let event = silentEvent(id, push, source)
         store { (connection) throws(StoreError) in

@@ -47,7 +47,8 @@ package struct PushRequest: Sendable, Equatable {
             guard text.isEmpty || data != nil else {
                 throw .parameter(
                     "data",
-                    "must be an object, or a text holding the JSON of one, at most \(JSONValue.parameterDepthLimit) deep")
+                    "must be an object, or a text holding the JSON of one, at most \(JSONValue.parameterDepthLimit) deep"
+                )
             }
         } else {
             data = try reader.object("data", limit: PushRequest.dataLimit)
