@@ -19,8 +19,6 @@ package struct PushRequest: Sendable, Equatable {
     /// As JSON. With everything at its largest a push stays within a frame.
     fileprivate static let dataLimit = 262_144
     fileprivate static let richerLimit = 8_192
-    /// Levels of what a sender makes up: it is kept, and given in answers that have limits (`JSONValue.depthLimit`).
-    static let depthLimit = 64
 
     /// A peer's parameters: both spellings, and unknown values where there is a default.
     package init(peer reader: ParameterReader) throws(NotificationsError) {
@@ -32,11 +30,12 @@ package struct PushRequest: Sendable, Equatable {
         if reader.present("data")?.string != nil {
             let text =
                 try reader.value(Parameter(Parameter.data.name, .text(limit: PushRequest.dataLimit)))?.string ?? ""
-            data = (try? JSONValue(parsing: text, depth: PushRequest.depthLimit))?.object
+            data = (try? JSONValue(parsing: text, depth: JSONValue.parameterDepthLimit))?.object
             guard text.isEmpty || data != nil else {
                 throw .parameter(
                     "data",
-                    "must be an object, or a text holding the JSON of one, at most \(PushRequest.depthLimit) deep")
+                    "must be an object, or a text holding the JSON of one, at most \(JSONValue.parameterDepthLimit) deep"
+                )
             }
         } else {
             data = try reader.value(.data)?.object
