@@ -27,8 +27,6 @@ final class DeviceSwitchboard {
     let desktops: DesktopBook
     let routes: Routes
     let channel: PeerChannel
-    /// What relays have refused, and frames of theirs that can't be read.
-    private(set) var relayProblems = (refused: Int64(0), malformed: Int64(0))
     private(set) lazy var life = Lifecycle(followsSystem: context.options.common.followsSystem) { [weak self] in
         self?.act($0)
     }
@@ -176,13 +174,9 @@ final class DeviceSwitchboard {
             commands.back(peer)
             queue.check(peer)
         case .refused(let text, let url):
-            relayProblems.refused &+= 1
-            context.channel.log(.warning, "the relay \(routes.link(url)?.origin ?? url) refused a frame")
+            frames.refused(by: routes.link(url)?.origin ?? url)
             pairing.flows.relayRefused(text, over: url)
-        case .malformed(let error, let url):
-            relayProblems.malformed &+= 1
-            let origin = routes.link(url)?.origin ?? url
-            context.channel.log(.warning, "a frame from the relay \(origin) was dropped: \(error.message)")
+        case .malformed(let error, let url): frames.dropped(error, from: routes.link(url)?.origin ?? url)
         case .invalidURL(_, let message): context.channel.problem("invalid_url", message)
         }
     }
@@ -301,37 +295,21 @@ final class DeviceSwitchboard {
         context.channel.post(HostEvent(.peersChanged, data: ["desktops": desktops.list(isOnline: routes.isReachable)]))
     }
 
-    // MARK: Pairing
-
-    private func act(_ event: PairingEvent<PairedDesktop>) {
-        switch event {
+    private func act(_ action: DevicePairing.Action) {
+        switch action {
         case .hold(let urls): routes.hold(urls)
         case .connect(let url): pairing.flows.connected(url, routes.connect(url))
-        case .send(let message):
-            guard case .over(let route) = message.path else { return }
-            let sent = channel.send(
-                message.payload, to: message.peer, sealed: message.isSealed, over: routes.link(route.url))
+        case .send(let message, let url):
+            let sent = channel.send(message.payload, to: message.peer, sealed: message.isSealed, over: routes.link(url))
             pairing.flows.sent(message, relays: sent.isWritten ? 1 : 0)
         case .sendHello(let peer, let url):
             _ = channel.send(hello(to: peer), to: peer, sealed: true, over: routes.link(url))
-        case .store(let record): store(record)
+        case .paired(let desktop, let mark):
+            if desktop.isSecure { channel.keep(desktop.id, since: mark) }
+            desktops.add(desktop)
+            sayHello(to: desktop.id)
+            tokens.paired(desktop.id)
         case .receiveAgain(let message, let url): received(message, over: url)
-        case .report(let data): context.channel.post(HostEvent(.pairingChanged, data: data))
-        case .sendICEConfig, .openAlias, .closeAlias, .withdraw: break  // a desktop's
-        }
-    }
-
-    private func store(_ record: PairingRecord<PairedDesktop>) {
-        context.store { (connection) throws(StoreError) in
-            try record.marks.save(connection)
-            return try PairedDesktops(connection).upsert(record.peer)
-        } then: { [self] result in
-            pairing.flows.stored(record, result) { stored, mark in
-                if stored.isSecure { channel.keep(stored.id, since: mark) }
-                desktops.add(stored)
-                sayHello(to: stored.id)
-                tokens.paired(stored.id)
-            }
         }
     }
 
@@ -433,13 +411,7 @@ final class DeviceSwitchboard {
         case .stored(let desktops, let unread, let judged):
             for desktop in desktops { inbox.tell(desktop, unread: unread, isArrival: true) }
             alerts.entered(judged)
-        case .full:
-            context.channel.problem(
-                "inbox_full",
-                "\(Inbox.waitingLimit) pushes wait for the program, and no more are taken; subscribe to "
-                    + "notification.received and dispatch")
-        case .failed(let error):
-            context.channel.problem("store_failed", "pushes could not be stored: \(error.message)")
+        case .full, .failed: event.problem.map { context.channel.problem($0.code, $0.message) }
         }
     }
 

@@ -2,6 +2,7 @@ import Desktop
 import Foundation
 import Hosting
 import JSON
+import Peering
 import Store
 import Testing
 import Transport
@@ -178,7 +179,7 @@ struct PairingFlowTests {
             let host = RecordingHost()
             let device = try Device.open(#"{"state_dir":":memory:","follow_system":false}"#, host.channel).0
             let gate = DispatchSemaphore(value: 0)
-            await device.core.context.database.submit { _ in
+            device.core.context.database.submit { _ in
                 gate.wait()
             } then: { _ in
             }

@@ -4,6 +4,7 @@ import Foundation
 import Hosting
 import JSON
 import Notifications
+import Pairing
 import Peering
 import Signalling
 import Testing

@@ -152,7 +152,7 @@ struct TokenDeliveryTests {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         await (try SealedBench.openDevice(directory, RecordingHost())).close()
         let store = try Database.open(
-            path: directory + "/device.db", migrations: SealStates.migrations + DeviceCore.migrations
+            path: directory + "/device.db", migrations: SealStates.migrations + DeviceSwitchboard.migrations
         ).database
         try store.run { (connection) throws(StoreError) in
             for name in KeptEvents.names { try KeptEvents(connection).add(HostEvent(name, data: ["name": "x"])) }

@@ -26,6 +26,8 @@ final class FrameReader {
 
     /// What was dropped, for the host to read.
     struct Counters {
+        var refusedByRelay: Int64 = 0
+        var malformedFrames: Int64 = 0
         var malformedPayloads: Int64 = 0
         /// Encrypted texts that no paired desktop's key opens.
         var unopenedBodies: Int64 = 0
@@ -45,6 +47,18 @@ final class FrameReader {
         self.book = book
         self.channel = channel
         self.emit = emit
+    }
+
+    /// A relay has refused a frame of ours.
+    func refused(by relay: String) {
+        counters.refusedByRelay &+= 1
+        context.channel.log(.warning, "the relay \(relay) refused a frame")
+    }
+
+    /// A relay has sent something that can't be read.
+    func dropped(_ error: SignallingFrameError, from relay: String) {
+        counters.malformedFrames &+= 1
+        context.channel.log(.warning, "a frame from the relay \(relay) was dropped: \(error.message)")
     }
 
     /// Something came from a paired desktop, in the way in which it was paired. Some payloads are stored together with

@@ -3,6 +3,7 @@ import Identity
 import JSON
 import Pairing
 import Peering
+import Sealing
 import Signalling
 import Store
 import SystemServices
@@ -25,7 +26,20 @@ package enum DevicePairingFlow: String, Sendable, CaseIterable {
 /// The device's pairing flows (protocol.md 2), and the search for a relay by those that need one.
 @EventLoop
 final class DevicePairing {
-    /// What comes of the flows.
+    enum Action {
+        /// These links are needed, and no others.
+        case hold([String])
+        /// Ask for a link that is held.
+        case connect(String)
+        /// Send it, and tell the flows whether it was written.
+        case send(PairingMessage, over: String)
+        case sendHello(to: PeerID, over: String)
+        /// The pairing is in the store; what the desktop has sealed before that mark is void.
+        case paired(PairedDesktop, SealMark?)
+        /// Something of a desktop that is stored now came while it was not.
+        case receiveAgain(RelayMessage, over: String)
+    }
+
     let flows = PairingCoordinator<PairedDesktop>([
         DeviceScanStateMachine(), DeviceShowStateMachine(), DeviceTypedCodeStateMachine(),
     ])
@@ -35,13 +49,13 @@ final class DevicePairing {
     private var isClosed = false
     private let context: DeviceContext
     private let book: DesktopBook
+    private let emit: @EventLoop (Action) -> Void
 
-    init(
-        _ context: DeviceContext, _ book: DesktopBook, emit: @escaping @EventLoop (PairingEvent<PairedDesktop>) -> Void
-    ) {
+    init(_ context: DeviceContext, _ book: DesktopBook, emit: @escaping @EventLoop (Action) -> Void) {
         self.context = context
         self.book = book
-        flows.handler = emit
+        self.emit = emit
+        flows.handler = { [weak self] event in self?.carryOut(event) }
     }
 
     // MARK: The host
@@ -129,6 +143,30 @@ final class DevicePairing {
         case .qr: .qr
         case .all: .all
         case .none: .none
+        }
+    }
+
+    // MARK: What the flows ask for
+
+    private func carryOut(_ event: PairingEvent<PairedDesktop>) {
+        switch event {
+        case .hold(let urls): emit(.hold(urls))
+        case .connect(let url): emit(.connect(url))
+        case .send(let message): if case .over(let route) = message.path { emit(.send(message, over: route.url)) }
+        case .sendHello(let peer, let url): emit(.sendHello(to: peer, over: url))
+        case .store(let record): store(record)
+        case .receiveAgain(let message, let url): emit(.receiveAgain(message, over: url))
+        case .report(let data): context.channel.post(HostEvent(.pairingChanged, data: data))
+        case .sendICEConfig, .openAlias, .closeAlias, .withdraw: break  // a desktop's
+        }
+    }
+
+    private func store(_ record: PairingRecord<PairedDesktop>) {
+        context.store { (connection) throws(StoreError) in
+            try record.marks.save(connection)
+            return try PairedDesktops(connection).upsert(record.peer)
+        } then: { [self] result in
+            flows.stored(record, result) { [emit] stored, mark in emit(.paired(stored, mark)) }
         }
     }
 

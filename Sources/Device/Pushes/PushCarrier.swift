@@ -22,6 +22,20 @@ final class PushCarrier {
         case full
         /// Nothing of a commit was stored.
         case failed(StoreError)
+
+        /// For the host.
+        var problem: (code: String, message: String)? {
+            switch self {
+            case .acknowledge, .stored: nil
+            case .full:
+                (
+                    "inbox_full",
+                    "\(Inbox.waitingLimit) pushes wait for the program, and no more are taken; subscribe to "
+                        + "notification.received and dispatch"
+                )
+            case .failed(let error): ("store_failed", "pushes could not be stored: \(error.message)")
+            }
+        }
     }
 
     /// What came of a push that a call of the host's has brought.

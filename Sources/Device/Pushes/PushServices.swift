@@ -6,6 +6,7 @@ import JSON
 import Notifications
 import Pairing
 import Peering
+import Signalling
 import Store
 import Transport
 import Wire
