@@ -1,5 +1,5 @@
 import Listing
-import Notifications
+package import Notifications
 package import Store
 package import Wire
 

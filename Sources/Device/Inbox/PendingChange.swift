@@ -1,3 +1,4 @@
+import Notifications
 import Hosting
 import Inbox
 import Wire
