@@ -52,7 +52,7 @@ targets += [
     .target(name: "Addresses"),
     // The eleven notification.* methods and the values that they carry.
     .target(name: "Notifications", dependencies: ["Calendar", "Wire", "JSON"]),
-    // How notifications lie in a table, on both sides: columns, cursors, search text.
+    // How notifications and peers lie in tables, on both sides: columns, cursors, numbers.
     .target(name: "Listing", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
     // Numbered delivery of pushes: outboxes and their protocol, and how far a device has received them.
     .target(name: "Delivery", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
@@ -129,6 +129,7 @@ targets += [
         dependencies: [
             "Notifications", "Listing", "Delivery", "Inbox", "History", "Calendar", "Wire", "JSON", "Store",
         ]),
+    .testTarget(name: "ListingTests", dependencies: ["Listing", "Wire", "Store"]),
     .testTarget(name: "AddressesTests", dependencies: ["Addresses"]),
     .testTarget(
         name: "HTTPClientTests", dependencies: ["HTTPClient", "Addresses", "Alerts", "JSON", "Transport"],
