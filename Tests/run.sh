@@ -239,6 +239,7 @@ joined abi-tests
 
 if [ -z "$filter" ]; then
     if [ -x Tests/Benchmarks/relay.sh ]; then check relay-benchmarks 900 Tests/Benchmarks/relay.sh --short; fi
+    if [ -x Tests/Benchmarks/push.sh ]; then check push-benchmarks 300 Tests/Benchmarks/push.sh --short; fi
     if [ -x Tests/Benchmarks/skill.sh ]; then
         PATH=$venv/bin:$PATH check skill-benchmarks 900 Tests/Benchmarks/skill.sh --short
     fi

@@ -154,7 +154,7 @@ extension RelayStateMachine {
         connections[id.slot].state = .registered(peer: peer)
         connections[id.slot].lastTarget = -1
         peers.setPresence(.online(registration), of: peer)
-        registeredCount += 1
+        counters.registeredPeers += 1
         counters.registrations += 1
         actions.append(.send(to: id, RelayFrame.registered(registration, isReconnect: isReconnect, at: moment)))
         deliver(peer, to: registration, at: moment, &actions)
@@ -177,7 +177,7 @@ extension RelayStateMachine {
             registration = owner
             vacancy = Vacancy(peer: peer, claim: claim)
         }
-        registeredCount -= 1
+        counters.registeredPeers -= 1
         if let network = registration.aliasNetwork { aliases.left(network) }
         absent.deliveryEnded(for: peer)
         peers.setPresence(.absent(since: moment.monotonic), of: peer)

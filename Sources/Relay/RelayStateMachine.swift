@@ -43,6 +43,10 @@ struct RelayStateMachine {
     }
 
     struct Counters {
+        /// Connections and registered ids now.
+        var openConnections = 0
+        var registeredPeers = 0
+        // All others since the start.
         var connections: UInt64 = 0
         var registrations: UInt64 = 0
         var forwarded: UInt64 = 0
@@ -75,13 +79,14 @@ struct RelayStateMachine {
     var origins: Set<[UInt8]> = []
     var connections: [Connection] = []
     var freeSlots: [Int] = []
-    var connectionCount = 0
-    var registeredCount = 0
     /// Connections in the order in which they came, each with the time by which it must have registered.
     var unregistered: [(connection: ConnectionID, deadline: UInt64)] = []
     var nextClaim: UInt64 = 1
     var timestamp = TimestampTail()
     var counters = Counters()
+
+    var connectionCount: Int { counters.openConnections }
+    var registeredCount: Int { counters.registeredPeers }
 
     init(limits: Limits, proved: ProvedIDs) {
         self.limits = limits
@@ -112,7 +117,7 @@ struct RelayStateMachine {
         let id = ConnectionID(slot: slot, generation: connection.generation)
         unregistered.append((id, moment.monotonic &+ limits.registerWithin))
         doorkeeper.came(from: address)
-        connectionCount += 1
+        counters.openConnections += 1
         counters.connections += 1
         return id
     }
@@ -127,7 +132,7 @@ struct RelayStateMachine {
         connections[id.slot] = Connection()
         connections[id.slot].generation = id.generation &+ 1
         freeSlots.append(id.slot)
-        connectionCount -= 1
+        counters.openConnections -= 1
         switch state {
         case .closed: break
         case .unregistered(let address): doorkeeper.left(address)

@@ -10,7 +10,6 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -113,31 +112,6 @@ class Bench:
                 )
         database.close()
 
-    # Sends
-
-    def sends(self) -> None:
-        count = 2_000 if self.options.short else 20_000
-        print(f"{count} pushes of a desktop without devices, each durable before it is answered")
-        options = {"state_dir": str(self.work / "sends"), "relay": {"listen": "127.0.0.1:0"}, "follow_system": False}
-        desktop = Host(self.start, "desktop", options)
-        desktop.start()
-        waiting: list[Callable[[float], Any]] = []
-        begin = time.perf_counter()
-        for number in range(count):
-            waiting.append(desktop.begin("bw_desktop_notify", {"title": f"Push {number}", "body": "b" * 100}, 60_000))
-            if len(waiting) == 32:
-                assert waiting.pop(0)(60)["status"] == 0
-        for outcome in waiting:
-            assert outcome(60)["status"] == 0
-        together = count / (time.perf_counter() - begin)
-        begin = time.perf_counter()
-        for number in range(count // 20):
-            desktop.call("bw_desktop_notify", {"title": f"Push {number}", "body": "b" * 100}, 60_000)
-        alone = count / 20 / (time.perf_counter() - begin)
-        print(f"  {together:.0f} a second with 32 under way, {alone:.0f} one after the other")
-        assert desktop.call("bw_desktop_history", {"limit": 1})["total"] >= min(10_000, count)
-        desktop.close()
-
     # The queue
 
     def queue(self) -> None:
@@ -187,7 +161,7 @@ class Bench:
 
     def run(self) -> int:
         try:
-            for part in (self.handover, self.sends, self.queue, self.history):
+            for part in (self.handover, self.queue, self.history):
                 part()
         finally:
             for program in reversed(self.programs):

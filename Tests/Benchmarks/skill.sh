@@ -3,9 +3,9 @@
 #
 #   Tests/Benchmarks/skill.sh [--short]
 #
-# Measures pages and searches of a history of 1,000,000 rows (--short: 50,000), pushes that a desktop keeps durably in a
-# second, the draining of a queue of 100 commands, and what a push costs between the socket's text and the host's event,
-# against what jansson takes to parse it (../shared/bench/parsebound.c beside the checkout; $BENCH_SOURCES overrides).
+# Measures pages and searches of a history of 1,000,000 rows (--short: 50,000), the draining of a queue of 100 commands,
+# and what a push costs between the socket's text and the host's event, against what jansson takes to parse it
+# (../shared/bench/parsebound.c beside the checkout; $BENCH_SOURCES overrides). push.sh measures whole pushes.
 # $BELLWIRE_BUILD is where bindings/c/build.sh built; default build/ in the checkout.
 # Exit: 0 all bounds held; 1 a bound was missed; 2 something could not run.
 set -euo pipefail

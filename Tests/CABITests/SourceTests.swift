@@ -95,6 +95,18 @@ struct SourceTests {
         #expect(rows(received).handed.isEmpty)
     }
 
+    @Test("what a dispatch hands over is marked once, after the last callback")
+    func markedOnce() throws {
+        let received = received
+        let host = Host { _ in #expect(received.rows.withLock { $0.handed }.isEmpty) }
+        try host.subscribe(queue)
+        queue.waits(.notificationReceived)
+        queue.post(HostEvent(.command, data: [:]))
+        try queue.dispatch(from: sources)
+        #expect(host.seen.events.count == 4)
+        #expect(rows(received).handed == [1, 2, 3])
+    }
+
     @Test("a name that no source of the role has is no harm")
     func unknown() throws {
         let host = Host()

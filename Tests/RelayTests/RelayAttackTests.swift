@@ -46,7 +46,7 @@ struct RelayAttackTests {
         bob.send(["type": "message", "to": .string(alice.did), "payload": 1])
         #expect(try await owner.next(type: "message")["payload"] == 1)
         #expect(try await thief.settle() == [])
-        #expect(relay.relay.stats.peers == 2 && relay.relay.stats.peersReplaced == 0)
+        #expect(relay.relay.stats.registrations.peers == 2 && relay.relay.stats.registrations.replaced == 0)
         await relay.stop()
     }
 
@@ -66,7 +66,7 @@ struct RelayAttackTests {
         let thief = try #require(try await TestPeer.connect(relay.port))
         #expect(try await thief.register(alice.did)["code"] == "proof_required")
         #expect(try await newer.settle() == [])
-        #expect(relay.relay.stats.peers == 1)
+        #expect(relay.relay.stats.registrations.peers == 1)
         await relay.stop()
     }
 
@@ -130,11 +130,11 @@ struct RelayAttackTests {
                 #expect(answer["code"] == "too_many_aliases")
             }
         }
-        #expect(held == RelayOptions().maximumAliasesPerAddress)
-        #expect(relay.relay.stats.aliases == held)
+        #expect(held == RelayOptions().names.maximumAliasesPerAddress)
+        #expect(relay.relay.stats.registrations.aliases == held)
         // Nor does one connection hold two.
         #expect(try await peers[0].register("pairing-code:000001")["type"] == "registered")
-        #expect(relay.relay.stats.aliases == held)
+        #expect(relay.relay.stats.registrations.aliases == held)
         #expect(try await peers[1_999].register("desk")["type"] == "registered")
         for peer in peers.prefix(held) { peer.abort() }
         let later = try #require(try await TestPeer.connect(relay.port))
@@ -155,7 +155,7 @@ struct RelayAttackTests {
         #expect(try await thief.settle().filter { $0["type"] == "peer-offline" }.count == 200)
         let desktop = try await TestPeer.register(relay.port, as: "pairing-code:100007")
         #expect(try await desktop.settle() == [])
-        #expect(relay.relay.stats.messagesQueued == 0)
+        #expect(relay.relay.stats.stored.frames == 0)
         await relay.stop()
     }
 
@@ -179,7 +179,7 @@ struct RelayAttackTests {
         let live = try await owner.next(type: "message")
         #expect(live["sealed"] == true && live["payload"] == frame["payload"])
         _ = try await owner.settle()
-        #expect(relay.relay.stats.messagesQueued == 0)
+        #expect(relay.relay.stats.stored.frames == 0)
         await relay.stop()
     }
 
@@ -195,7 +195,7 @@ struct RelayAttackTests {
         }
         let answers = try await thief.settle()
         #expect(answers.filter { $0["code"] == "bad_nonce" }.count == 1_000)
-        #expect(relay.relay.stats.proofsRefused == 1_000)
+        #expect(relay.relay.stats.registrations.proofsRefused == 1_000)
         #expect(try await alicesPeer.settle() == [])
         #expect(Set(answers.compactMap { $0["nonce"]?.string }).count == 1_000, "no nonce comes twice")
         await relay.stop()

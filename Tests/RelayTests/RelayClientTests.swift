@@ -30,14 +30,14 @@ struct RelayClientTests {
             let client = try client(relay.origin, caFile: tls == nil ? nil : certificate.authority)
             client.connection.start()
             try await client.until { $0.connection.isProved }
-            #expect(relay.relay.stats.registrationsProved == 1)
+            #expect(relay.relay.stats.registrations.proved == 1)
             #expect(client.connection.send(to: PeerID(alice.did), payload: ["n": 1], sealed: true) == .written)
             try await client.until { $0.messages.count == 1 }
             #expect(client.messages.first?.isSealed == true && client.messages.first?.payload == ["n": 1])
             client.connection.reconnectNow()
             #expect(!client.connection.isProved)
             try await client.until { $0.connection.isProved }
-            #expect(relay.relay.stats.registrationsProved == 2)
+            #expect(relay.relay.stats.registrations.proved == 2)
             client.connection.stop()
             await relay.stop()
         }
@@ -50,7 +50,7 @@ struct RelayClientTests {
         client.connection.start()
         try await client.until { $0.reasons.contains { $0.code == .proofRefused } }
         #expect(client.reasons.first?.message.contains("origins") == true)
-        #expect(relay.relay.stats.peers == 0)
+        #expect(relay.relay.stats.registrations.peers == 0)
         client.connection.stop()
         await relay.stop()
 
@@ -85,7 +85,7 @@ struct RelayClientTests {
         forged["nonce"] = nonce
         upstream.send(alice.claim(["proof": .object(forged)]))
         #expect(try await upstream.next(type: "error")["code"] == "bad_proof")
-        #expect(relay.relay.stats.peers == 0)
+        #expect(relay.relay.stats.registrations.peers == 0)
         // A second challenge is answered by the end of the connection.
         hostile.say(["type": "challenge", "nonce": .string(String(repeating: "A", count: 43))])
         try await client.until { $0.reasons.contains { $0.code == .proofRefused } }
@@ -131,7 +131,7 @@ struct RelayClientTests {
         client.connection.suspend()
         #expect(client.connection.state == .offline(.suspended))
         #expect(client.connection.send(to: "x", payload: [:]) == .offline)
-        try await client.until { _ in relay.relay.stats.connections == 0 }
+        try await client.until { _ in relay.relay.stats.connections.current == 0 }
         client.connection.reconnectNow()
         #expect(client.connection.state == .offline(.suspended))
         client.connection.resume()

@@ -21,7 +21,7 @@ struct RelayMemoryTests {
     private func open(_ path: String, _ limit: Int = 100) async throws -> RelayMemory {
         var options = RelayOptions()
         options.stateDirectory = path
-        options.maximumProvedIDs = limit
+        options.names.maximumProvedIDs = limit
         return try RelayMemory.open(options)
     }
 
@@ -53,7 +53,7 @@ struct RelayMemoryTests {
         #expect(again.movedAside == nil)
         let second = try TestRelay(memory: again)
         #expect(try await registerPlain(alice, at: second)["code"] == "proof_required")
-        #expect(second.relay.stats.provedIDs == 1)
+        #expect(second.relay.stats.registrations.provedIDs == 1)
         #expect(try await prove(alice, at: second)["type"] == "registered")
         await second.stop()
         await close(again)

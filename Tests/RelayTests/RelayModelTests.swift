@@ -20,12 +20,12 @@ struct RelayModelTests {
     func randomEvents(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var bench = Bench {
-            $0.maximumStoredPerPeer = 5
-            $0.maximumAbsentPeers = 6
-            $0.maximumAcquaintancesPerPeer = 4
-            $0.maximumAcquaintances = 12
-            $0.registerWithin = 500
-            $0.storedFor = 2_000
+            $0.storage.maximumStoredPerPeer = 5
+            $0.storage.maximumAbsentPeers = 6
+            $0.names.maximumAcquaintancesPerPeer = 4
+            $0.names.maximumAcquaintances = 12
+            $0.admission.registerWithin = 500
+            $0.storage.storedFor = 2_000
         }
         var model = Model()
         let names = (0..<9).map { "peer\($0)" } + ["pairing-code:123456", "pairing-code:654321"]

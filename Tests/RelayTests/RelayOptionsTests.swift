@@ -31,19 +31,23 @@ struct RelayOptionsTests {
             "max_aliases_per_address": 15, "max_aliases": 16, "max_proved_ids": 17,
         ])
         #expect(options.origins == ["wss://relay.example:443", "wss://[2001:db8::1]:9001"])
-        #expect(options.stateDirectory == "/s" && options.maximumAliasesPerAddress == 15)
-        #expect(options.maximumAliases == 16 && options.maximumProvedIDs == 17)
+        #expect(options.stateDirectory == "/s" && options.names.maximumAliasesPerAddress == 15)
+        #expect(options.names.maximumAliases == 16 && options.names.maximumProvedIDs == 17)
         #expect(options.host == "::1" && options.port == 0)
         #expect(options.health == RelayOptions.Address(host: "127.0.0.1", port: 9_002))
         #expect(options.tls?.certificateFile == "c.pem" && options.tls?.keyFile == "k.pem")
         #expect(options.allowedOrigins == ["https://example.org"])
-        #expect(options.maximumFrame == 4_096 && options.maximumFramesPerSecond == 1 && options.limitsLoopback)
-        #expect(options.maximumConnections == 2 && options.maximumUnregistered == 3)
-        #expect(options.maximumUnregisteredPerAddress == 4 && options.registerWithin == 500)
-        #expect(options.takeoverWithin == 60 && options.maximumAbsentPeers == 7 && options.maximumStoredPerPeer == 8)
-        #expect(options.maximumStoredBytesPerPeer == 9 && options.maximumStoredBytes == 10)
-        #expect(options.storedFor == 11_000 && options.maximumQueuedBytes == 65_536)
-        #expect(options.maximumAcquaintancesPerPeer == 13 && options.maximumAcquaintances == 14)
+        #expect(
+            options.traffic.maximumFrame == 4_096 && options.traffic.maximumFramesPerSecond == 1
+                && options.traffic.limitsLoopback)
+        #expect(options.admission.maximumConnections == 2 && options.admission.maximumUnregistered == 3)
+        #expect(options.admission.maximumUnregisteredPerAddress == 4 && options.admission.registerWithin == 500)
+        #expect(
+            options.admission.takeoverWithin == 60 && options.storage.maximumAbsentPeers == 7
+                && options.storage.maximumStoredPerPeer == 8)
+        #expect(options.storage.maximumStoredBytesPerPeer == 9 && options.storage.maximumStoredBytes == 10)
+        #expect(options.storage.storedFor == 11_000 && options.traffic.maximumQueuedBytes == 65_536)
+        #expect(options.names.maximumAcquaintancesPerPeer == 13 && options.names.maximumAcquaintances == 14)
         let none = try RelayOptions(json: ["health": .null, "tls": .null, "state_dir": .null, "origins": []])
         #expect(none.health == nil && none.tls == nil && none.stateDirectory == nil && none.origins == [])
     }

@@ -22,7 +22,7 @@ struct RelayProofModelTests {
         try Identity.start()
         var generator = SeededGenerator(seed: seed)
         let provers = try (1...4).map { try Prover($0) }
-        var bench = Bench { $0.maximumStoredPerPeer = 8 }
+        var bench = Bench { $0.storage.maximumStoredPerPeer = 8 }
         var peers: [Peer] = []
         var everProved: Set<String> = []
 

@@ -246,7 +246,7 @@ struct RelayProofTests {
 
     @Test("at the bound of remembered ids a new one is proved but not remembered, and is safe while it is there")
     func bound() throws {
-        var bench = Bench { $0.maximumProvedIDs = 1 }
+        var bench = Bench { $0.names.maximumProvedIDs = 1 }
         let first = bench.open()
         prove(alice, &bench, on: first)
         let second = bench.open()
@@ -264,7 +264,7 @@ struct RelayProofTests {
 
     @Test("a proof counts as many frames, so that signatures are not a way to keep a relay busy")
     func cost() {
-        var bench = Bench { $0.maximumFramesPerSecond = 100 }
+        var bench = Bench { $0.traffic.maximumFramesPerSecond = 100 }
         let id = bench.open(from: "192.0.2.1", isLoopback: false)
         for _ in 0..<50 {
             bench.receive(alice.claim(["proof": ["nonce": "", "origin": "", "signature": ""]]).serialized(), from: id)
@@ -275,8 +275,8 @@ struct RelayProofTests {
     @Test("one address holds so many aliases and no more, loopback too; each that goes makes room")
     func aliases() {
         var bench = Bench {
-            $0.maximumAliasesPerAddress = 3
-            $0.maximumAliases = 5
+            $0.names.maximumAliasesPerAddress = 3
+            $0.names.maximumAliases = 5
         }
         var held: [ConnectionID] = []
         for number in 0..<3 { held.append(bench.peer("pairing-code:00000\(number)")) }
@@ -301,7 +301,7 @@ struct RelayProofTests {
 
     @Test("an alias that was waited for is not a way around the limit")
     func aliasClaims() {
-        var bench = Bench { $0.maximumAliasesPerAddress = 1 }
+        var bench = Bench { $0.names.maximumAliasesPerAddress = 1 }
         func open(_ address: String, _ alias: String, _ bench: inout Bench) -> ConnectionID {
             let id = bench.open(from: address, isLoopback: false)
             bench.receive(#"{"type":"register","peerId":"pairing-code:\#(alias)"}"#, from: id)

@@ -24,8 +24,8 @@ struct RelaySocketTests {
             #expect(frame["payload"] == .integer(Int64(number)))
             if frame["payload"] != .integer(Int64(number)) { break }
         }
-        #expect(relay.relay.stats.messagesForwarded == 500)
-        #expect(relay.relay.stats.peers == 2)
+        #expect(relay.relay.stats.messages.forwarded == 500)
+        #expect(relay.relay.stats.registrations.peers == 2)
         await relay.stop()
     }
 
@@ -49,7 +49,7 @@ struct RelaySocketTests {
         let alice = try await TestPeer.register(relay.port, as: "alice")
         for number in 0..<120 { send(.integer(Int64(number)), to: "bob", from: alice) }
         #expect(try await alice.settle().filter { $0["type"] == "peer-offline" }.count == 120)
-        #expect(relay.relay.stats.messagesQueued == 100)
+        #expect(relay.relay.stats.stored.frames == 100)
         let bob = try await TestPeer.register(relay.port, as: "bob")
         for number in 20..<120 {
             let frame = try await bob.next()
@@ -58,8 +58,8 @@ struct RelaySocketTests {
         }
         #expect(try await alice.next(type: "peer-status")["status"] == "online")
         _ = try await bob.settle()
-        #expect(relay.relay.stats.messagesQueued == 0)
-        #expect(relay.relay.stats.messagesDelivered == 100)
+        #expect(relay.relay.stats.stored.frames == 0)
+        #expect(relay.relay.stats.stored.delivered == 100)
         await relay.stop()
     }
 
@@ -89,7 +89,7 @@ struct RelaySocketTests {
         let alice = try await TestPeer.register(relay.port, as: "alice")
         send(1, to: "x", from: alice)
         #expect(try await newcomer.next()["payload"] == 1)
-        #expect(relay.relay.stats.peersReplaced == 1)
+        #expect(relay.relay.stats.registrations.replaced == 1)
         await relay.stop()
     }
 
@@ -125,7 +125,7 @@ struct RelaySocketTests {
         let text = JSONValue.string(String(repeating: "x", count: 60_000))
         var sent = 0
         // The kernel takes some megabytes before anything waits here.
-        while relay.relay.stats.slowReaders == 0, sent < 2_000 {
+        while relay.relay.stats.connections.slowReaders == 0, sent < 2_000 {
             for _ in 0..<10 {
                 send(text, to: "slow", from: alice)
                 send(1, to: "bob", from: alice)
@@ -134,13 +134,13 @@ struct RelaySocketTests {
             alice.send(["type": "ping"])
             _ = try await alice.next(type: "pong")
         }
-        #expect(relay.relay.stats.slowReaders == 1)
+        #expect(relay.relay.stats.connections.slowReaders == 1)
         #expect(relay.log.entries.contains { $0.contains("too slowly") })
         send(2, to: "bob", from: alice)
         _ = try await alice.settle()
         _ = try await bob.sinceLastPong()
         #expect(bob.count == sent + 3, "registered, every message for bob, and his pong")
-        #expect(relay.relay.stats.peers == 2)
+        #expect(relay.relay.stats.registrations.peers == 2)
         await relay.stop()
     }
 
@@ -154,7 +154,7 @@ struct RelaySocketTests {
             peers.append(peer)
         }
         for peer in peers { #expect(try await peer.next()["type"] == "registered") }
-        #expect(relay.relay.stats.peers == 1_000)
+        #expect(relay.relay.stats.registrations.peers == 1_000)
         await relay.stop()
     }
 
@@ -167,7 +167,7 @@ struct RelaySocketTests {
         var idle: [TestPeer] = []
         for _ in 0..<3 { idle.append(try #require(try await TestPeer.connect(relay.port))) }
         #expect(try await TestPeer.connect(relay.port) == nil)
-        #expect(relay.relay.stats.turnedAway == 1)
+        #expect(relay.relay.stats.connections.turnedAway == 1)
         for peer in idle {
             let reason = try await peer.closed()
             #expect(reason.code == 1_008)
@@ -194,7 +194,7 @@ struct RelaySocketTests {
         _ = try await first.settle()
         #expect(try await third.register("bob")["type"] == "registered")
         #expect(try await TestPeer.connect(relay.port) != nil)
-        #expect(relay.relay.stats.turnedAway == 2)
+        #expect(relay.relay.stats.connections.turnedAway == 2)
         await relay.stop()
 
         let other = try TestRelay([
@@ -214,7 +214,7 @@ struct RelaySocketTests {
         let reason = try await idle.closed()
         #expect(reason.code == 1_008 && reason.text == "register_timeout")
         #expect(try await alice.settle() == [])
-        #expect(relay.relay.stats.connections == 1)
+        #expect(relay.relay.stats.connections.current == 1)
         await relay.stop()
     }
 
@@ -247,7 +247,7 @@ struct RelaySocketTests {
         async let waiting = TestPeer.connect(relay.port)
         send(1, to: "bob", from: alice)
         _ = try await bob.next(type: "message")
-        #expect(relay.relay.stats.connections == 2)
+        #expect(relay.relay.stats.connections.current == 2)
         bob.close()
         let third = try #require(try await waiting)
         #expect(try await third.register("carol")["type"] == "registered")
@@ -270,8 +270,8 @@ struct RelaySocketTests {
         for _ in 0..<400 { alice.send(["type": "ping"]) }
         #expect(try await alice.next(type: "error")["code"] == "rate_limited")
         #expect(try await bob.settle() == [], "bob has frames of his own")
-        #expect(relay.relay.stats.framesLimited > 0)
-        #expect(relay.relay.stats.peers == 2)
+        #expect(relay.relay.stats.messages.framesLimited > 0)
+        #expect(relay.relay.stats.registrations.peers == 2)
         // Nobody is cut off: a new second, new frames.
         let asking = LoopTimer { alice.send(["type": "get-peers"]) }
         asking.start(after: 0, every: 50)
@@ -308,10 +308,10 @@ struct RelaySocketTests {
             _ = try await newer.settle()
             send(.integer(Int64(round)), to: "x", from: alice)
             #expect(try await newer.next(type: "message")["payload"] == .integer(Int64(round)))
-            #expect(relay.relay.stats.peers == 2)
+            #expect(relay.relay.stats.registrations.peers == 2)
             held = newer
         }
-        #expect(relay.relay.stats.peersReplaced == 4)
+        #expect(relay.relay.stats.registrations.replaced == 4)
         await relay.stop()
     }
 

@@ -139,7 +139,7 @@ struct RelayStateMachineTests {
 
     @Test("who waits for an id is not closed for not having registered")
     func waitingIsNotIdle() {
-        var bench = Bench { $0.registerWithin = 1_000 }
+        var bench = Bench { $0.admission.registerWithin = 1_000 }
         let owner = bench.peer("x")
         let newcomer = bench.peer("x")
         let idle = bench.open()
@@ -251,7 +251,7 @@ struct RelayStateMachineTests {
 
     @Test("a frame that would outgrow the limit on its way is refused, not sent")
     func outgrown() {
-        var bench = Bench { $0.maximumFrame = 4_096 }
+        var bench = Bench { $0.traffic.maximumFrame = 4_096 }
         let alice = bench.peer(String(repeating: "a", count: 200))
         let bob = bench.peer("bob")
         _ = bench.takeAll()
@@ -442,7 +442,7 @@ struct RelayStateMachineTests {
 
     @Test("frames over the limit of a second are refused once, then dropped; loopback is free")
     func rate() {
-        var bench = Bench { $0.maximumFramesPerSecond = 5 }
+        var bench = Bench { $0.traffic.maximumFramesPerSecond = 5 }
         let far = bench.open(from: "192.0.2.1", isLoopback: false)
         for _ in 0..<9 { bench.receive(#"{"type":"ping"}"#, from: far) }
         let answers = bench.take(far)
@@ -460,7 +460,7 @@ struct RelayStateMachineTests {
 
     @Test("connections that do not register are closed, those that do are not")
     func registerDeadline() {
-        var bench = Bench { $0.registerWithin = 10_000 }
+        var bench = Bench { $0.admission.registerWithin = 10_000 }
         let idle = bench.open()
         bench.advance(5_000)
         let later = bench.open()

@@ -19,10 +19,10 @@ struct ShareAttackTests {
     @Test("one network cannot fill the store, with however many connections, ids and absent peers of its own invention")
     func fillStore() {
         var bench = Bench {
-            $0.maximumStoredBytes = 1 << 20
-            $0.maximumStoredBytesPerPeer = 1 << 18
-            $0.maximumAbsentPeers = 100
-            $0.maximumFramesPerSecond = 0
+            $0.storage.maximumStoredBytes = 1 << 20
+            $0.storage.maximumStoredBytesPerPeer = 1 << 18
+            $0.storage.maximumAbsentPeers = 100
+            $0.traffic.maximumFramesPerSecond = 0
         }
         let text = "\"" + String(repeating: "x", count: 50_000) + "\""
         for round in 0..<20 {
@@ -65,7 +65,7 @@ struct ShareAttackTests {
 
     @Test("behind a proxy on this machine all come from one address: the store goes on with a quarter")
     func proxied() {
-        var bench = Bench { $0.maximumAbsentPeers = 40 }
+        var bench = Bench { $0.storage.maximumAbsentPeers = 40 }
         let ids = (0..<10).map { bench.peer("desktop\($0)") }
         for (number, id) in ids.enumerated() { send(to: "phone\(number)", from: id, &bench) }
         #expect(bench.machine.absent.frameCount == 10 && bench.machine.absent.refused == 0)
@@ -76,8 +76,8 @@ struct ShareAttackTests {
     @Test("a thousand strangers part no two who have talked, and each hears when the other comes")
     func acquaintances() {
         var bench = Bench {
-            $0.maximumFramesPerSecond = 0
-            $0.maximumAcquaintances = 600
+            $0.traffic.maximumFramesPerSecond = 0
+            $0.names.maximumAcquaintances = 600
         }
         let desktop = register("desktop", from: "192.0.2.7", &bench)
         let phone = register("phone", from: "192.0.2.8", &bench)
@@ -102,8 +102,8 @@ struct ShareAttackTests {
     @Test("of a table that one network has filled half is left to the others")
     func fillAcquaintances() {
         var bench = Bench {
-            $0.maximumFramesPerSecond = 0
-            $0.maximumAcquaintances = 200
+            $0.traffic.maximumFramesPerSecond = 0
+            $0.names.maximumAcquaintances = 200
         }
         for number in 0..<30 {
             let thief = register("thief\(number)", from: "192.0.2.66", &bench)
@@ -119,7 +119,7 @@ struct ShareAttackTests {
 
     @Test("a network that is gone is forgotten, once nothing is kept for it")
     func networksEnd() {
-        var bench = Bench { $0.storedFor = 1_000 }
+        var bench = Bench { $0.storage.storedFor = 1_000 }
         for number in 0..<100 {
             let id = register("peer\(number)", from: "192.0.2.\(number)", &bench)
             if number < 10 { send(to: "nobody\(number)", from: id, &bench) }

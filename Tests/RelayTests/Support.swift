@@ -58,7 +58,7 @@ struct Bench {
         var options = RelayOptions()
         change(&options)
         machine = RelayStateMachine(
-            limits: options.limits, proved: ProvedIDs(limit: options.maximumProvedIDs))
+            limits: options.limits, proved: ProvedIDs(limit: options.names.maximumProvedIDs))
         machine.origins = [Array("ws://192.0.2.5:9001".utf8)]
     }
 

@@ -23,62 +23,79 @@ package struct RelayOptions: Sendable {
     /// `null` = in memory.
     package var stateDirectory: String?
 
-    /// Bytes of one frame. A longer one closes its sender's connection with 1009; one that would grow over it on its
-    /// way is answered with `frame_too_large`. `max_frame_bytes`, default 1 MiB (4 KiB to 16 MiB).
-    package var maximumFrame = 1 << 20
-    /// Frames a second of one connection; the rest of that second is answered with `rate_limited` once and dropped.
-    /// `max_frames_per_second`, default 200; 0 = no limit.
-    package var maximumFramesPerSecond = 200
-    /// Whether the limits for one peer and for one address hold for loopback as well. `limit_loopback`, default false.
-    package var limitsLoopback = false
-    /// Connections; at the limit newcomers wait in the kernel's backlog, and the log says so once.
-    /// `max_connections`, default 0 = what the process's file limit allows, less 64.
-    package var maximumConnections = 0
-    /// Connections that have not registered; the next is answered with 503. `max_unregistered`, default 4,096.
-    package var maximumUnregistered = 4_096
-    /// The same for one address; the next is answered with 429. `max_unregistered_per_address`, default 64.
-    package var maximumUnregisteredPerAddress = 64
-    /// Milliseconds that a connection has to register, else it is closed with 1008 `register_timeout`.
-    /// `register_within_ms`, default 10,000.
-    package var registerWithin: UInt64 = 10_000
-    /// Milliseconds that the owner of an id has to answer a ping when another one wants the id.
-    /// `takeover_within_ms`, default 2,000.
-    package var takeoverWithin: UInt64 = 2_000
+    package var traffic = Traffic()
+    package var admission = Admission()
+    package var names = Names()
+    package var storage = Storage()
 
-    /// Aliases of typed codes (`pairing-code:…`) that one address may hold, loopback as well, of IPv6 a /64; the next is
-    /// refused with `too_many_aliases`. `max_aliases_per_address`, default 32.
-    package var maximumAliasesPerAddress = 32
-    /// The same in all. `max_aliases`, default 4,096.
-    package var maximumAliases = 4_096
-    /// Ids that were ever proved here, and so are never registered without a proof again. None is ever forgotten: at the
-    /// limit a new one is registered as proved, but not remembered, and the log says so once.
-    /// `max_proved_ids`, default 100,000.
-    package var maximumProvedIDs = 100_000
+    /// What one connection may send, and how much may wait for it.
+    package struct Traffic: Sendable {
+        /// Bytes of one frame. A longer one closes its sender's connection with 1009; one that would grow over it on its
+        /// way is answered with `frame_too_large`. `max_frame_bytes`, default 1 MiB (4 KiB to 16 MiB).
+        package var maximumFrame = 1 << 20
+        /// Frames a second of one connection; the rest of that second is answered with `rate_limited` once and dropped.
+        /// `max_frames_per_second`, default 200; 0 = no limit.
+        package var maximumFramesPerSecond = 200
+        /// Whether the limits for one peer and for one address hold for loopback as well. `limit_loopback`, default false.
+        package var limitsLoopback = false
+        /// Bytes waiting for one slow reader; with more it is disconnected, and nobody else waits for it.
+        /// `max_queued_bytes`, default 8 MiB.
+        package var maximumQueuedBytes = 8 << 20
+    }
 
-    /// Absent peers for which something is kept; for more, nothing is. For a quarter of them (for one at least) one network
-    /// may have something kept that has proved no id. `max_absent_peers`, default 10,000.
-    package var maximumAbsentPeers = 10_000
-    /// Frames kept for one of them; the oldest goes of whoever has sent most of them. `max_stored_per_peer`, default 100;
-    /// 0 = keep nothing.
-    package var maximumStoredPerPeer = 100
-    /// Bytes kept for one of them, never more than half of `max_queued_bytes`, so that all of them can be sent at once;
-    /// the oldest go of whoever has sent most of them. `max_stored_bytes_per_peer`, default 4 MiB.
-    package var maximumStoredBytesPerPeer = 4 << 20
-    /// Bytes kept for all of them; at the limit a peer's own oldest go, and where that is not enough the new frame is
-    /// not kept. A quarter of it is for what one network sends that has proved no id. `max_stored_bytes`, default 64 MiB.
-    package var maximumStoredBytes = 64 << 20
-    /// Milliseconds that a frame is kept. `stored_for_ms`, default 24 h.
-    package var storedFor: UInt64 = 24 * 60 * 60 * 1_000
+    /// Who is let in, and how long registering may take.
+    package struct Admission: Sendable {
+        /// Connections; at the limit newcomers wait in the kernel's backlog, and the log says so once.
+        /// `max_connections`, default 0 = what the process's file limit allows, less 64.
+        package var maximumConnections = 0
+        /// Connections that have not registered; the next is answered with 503. `max_unregistered`, default 4,096.
+        package var maximumUnregistered = 4_096
+        /// The same for one address; the next is answered with 429. `max_unregistered_per_address`, default 64.
+        package var maximumUnregisteredPerAddress = 64
+        /// Milliseconds that a connection has to register, else it is closed with 1008 `register_timeout`.
+        /// `register_within_ms`, default 10,000.
+        package var registerWithin: UInt64 = 10_000
+        /// Milliseconds that the owner of an id has to answer a ping when another one wants the id.
+        /// `takeover_within_ms`, default 2,000.
+        package var takeoverWithin: UInt64 = 2_000
+    }
 
-    /// Bytes waiting for one slow reader; with more it is disconnected, and nobody else waits for it.
-    /// `max_queued_bytes`, default 8 MiB.
-    package var maximumQueuedBytes = 8 << 20
-    /// Peers that one peer has talked with, who hear of its presence; the oldest is forgotten of which only one has
-    /// sent, and where both have the new one is not noted. `max_acquaintances_per_peer`, default 256.
-    package var maximumAcquaintancesPerPeer = 256
-    /// Such pairs in all; at the limit a peer can only replace its own. Half of them are for what one network begins that
-    /// has proved no id. `max_acquaintances`, default 65,536.
-    package var maximumAcquaintances = 65_536
+    /// How many names and pairs of peers are kept in memory.
+    package struct Names: Sendable {
+        /// Aliases of typed codes (`pairing-code:…`) that one address may hold, loopback as well, of IPv6 a /64; the next is
+        /// refused with `too_many_aliases`. `max_aliases_per_address`, default 32.
+        package var maximumAliasesPerAddress = 32
+        /// The same in all. `max_aliases`, default 4,096.
+        package var maximumAliases = 4_096
+        /// Ids that were ever proved here, and so are never registered without a proof again. None is ever forgotten: at the
+        /// limit a new one is registered as proved, but not remembered, and the log says so once.
+        /// `max_proved_ids`, default 100,000.
+        package var maximumProvedIDs = 100_000
+        /// Peers that one peer has talked with, who hear of its presence; the oldest is forgotten of which only one has
+        /// sent, and where both have the new one is not noted. `max_acquaintances_per_peer`, default 256.
+        package var maximumAcquaintancesPerPeer = 256
+        /// Such pairs in all; at the limit a peer can only replace its own. Half of them are for what one network begins that
+        /// has proved no id. `max_acquaintances`, default 65,536.
+        package var maximumAcquaintances = 65_536
+    }
+
+    /// What is kept for absent peers.
+    package struct Storage: Sendable {
+        /// Absent peers for which something is kept; for more, nothing is. For a quarter of them (for one at least) one network
+        /// may have something kept that has proved no id. `max_absent_peers`, default 10,000.
+        package var maximumAbsentPeers = 10_000
+        /// Frames kept for one of them; the oldest goes of whoever has sent most of them. `max_stored_per_peer`, default 100;
+        /// 0 = keep nothing.
+        package var maximumStoredPerPeer = 100
+        /// Bytes kept for one of them, never more than half of `max_queued_bytes`, so that all of them can be sent at once;
+        /// the oldest go of whoever has sent most of them. `max_stored_bytes_per_peer`, default 4 MiB.
+        package var maximumStoredBytesPerPeer = 4 << 20
+        /// Bytes kept for all of them; at the limit a peer's own oldest go, and where that is not enough the new frame is
+        /// not kept. A quarter of it is for what one network sends that has proved no id. `max_stored_bytes`, default 64 MiB.
+        package var maximumStoredBytes = 64 << 20
+        /// Milliseconds that a frame is kept. `stored_for_ms`, default 24 h.
+        package var storedFor: UInt64 = 24 * 60 * 60 * 1_000
+    }
 
     /// A numeric address or `localhost`, and a port.
     package struct Address: Sendable, Hashable {
@@ -95,16 +112,19 @@ package struct RelayOptions: Sendable {
 
     var limits: RelayStateMachine.Limits {
         RelayStateMachine.Limits(
-            registerWithin: registerWithin, frameBytes: maximumFrame, framesPerSecond: maximumFramesPerSecond,
-            limitsLoopback: limitsLoopback,
+            registerWithin: admission.registerWithin, frameBytes: traffic.maximumFrame,
+            framesPerSecond: traffic.maximumFramesPerSecond,
+            limitsLoopback: traffic.limitsLoopback,
             doorkeeper: .init(
-                unregistered: maximumUnregistered, unregisteredPerAddress: maximumUnregisteredPerAddress,
-                limitsLoopback: limitsLoopback),
+                unregistered: admission.maximumUnregistered,
+                unregisteredPerAddress: admission.maximumUnregisteredPerAddress,
+                limitsLoopback: traffic.limitsLoopback),
             absent: .init(
-                peers: maximumAbsentPeers, framesPerPeer: maximumStoredPerPeer,
-                bytesPerPeer: min(maximumStoredBytesPerPeer, maximumQueuedBytes / 2), bytes: maximumStoredBytes,
-                age: storedFor),
-            acquaintances: .init(perPeer: maximumAcquaintancesPerPeer, total: maximumAcquaintances),
-            aliases: .init(perAddress: maximumAliasesPerAddress, total: maximumAliases))
+                peers: storage.maximumAbsentPeers, framesPerPeer: storage.maximumStoredPerPeer,
+                bytesPerPeer: min(storage.maximumStoredBytesPerPeer, traffic.maximumQueuedBytes / 2),
+                bytes: storage.maximumStoredBytes,
+                age: storage.storedFor),
+            acquaintances: .init(perPeer: names.maximumAcquaintancesPerPeer, total: names.maximumAcquaintances),
+            aliases: .init(perAddress: names.maximumAliasesPerAddress, total: names.maximumAliases))
     }
 }

@@ -26,11 +26,11 @@ package final class RelayMemory: Sendable {
             let names = try opened.database.run { connection throws(StoreError) in
                 try connection.query(
                     "SELECT id FROM proved_id ORDER BY proved_at, id LIMIT ?",
-                    [.integer(Int64(options.maximumProvedIDs))]
+                    [.integer(Int64(options.names.maximumProvedIDs))]
                 ) { (row) throws(StoreError) in Array(try row.text(0).utf8) }
             }
             return RelayMemory(
-                ProvedIDs(limit: options.maximumProvedIDs, names: names), directory, opened.database,
+                ProvedIDs(limit: options.names.maximumProvedIDs, names: names), directory, opened.database,
                 movedAside: opened.movedAside)
         } catch {
             directory.close()
@@ -40,7 +40,7 @@ package final class RelayMemory: Sendable {
 
     /// In memory only.
     package convenience init(_ options: RelayOptions) {
-        self.init(ProvedIDs(limit: options.maximumProvedIDs), nil, nil, movedAside: nil)
+        self.init(ProvedIDs(limit: options.names.maximumProvedIDs), nil, nil, movedAside: nil)
     }
 
     private init(

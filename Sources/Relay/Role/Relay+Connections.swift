@@ -24,8 +24,10 @@ extension Relay: WebSocketDelegate {
         guard let place = place(of: webSocket) else { return }
         webSocket.context = nil
         if reason.error?.code == .slowReader {
-            slowReaders += 1
-            log(.warning, "a peer read too slowly and was disconnected: \(options.maximumQueuedBytes) bytes waited")
+            tallies.slowReaders += 1
+            log(
+                .warning,
+                "a peer read too slowly and was disconnected: \(options.traffic.maximumQueuedBytes) bytes waited")
         }
         sockets[place.id.slot] = nil
         let actions = machine.closed(place.id, at: now())
@@ -75,7 +77,7 @@ extension Relay: WebSocketDelegate {
             case .challenge(let id): challenge(id)
             case .remember(let name): remember(name)
             case .cannotRemember:
-                sayForgetful("\(options.maximumProvedIDs) ids were proved here, the limit: new ones are not kept")
+                sayForgetful("\(options.names.maximumProvedIDs) ids were proved here, the limit: new ones are not kept")
             }
         }
     }
@@ -98,14 +100,14 @@ extension Relay: WebSocketDelegate {
     }
 
     private func sayForgetful(_ text: String) {
-        guard !hasSaidForgetful else { return }
-        hasSaidForgetful = true
+        guard !tallies.hasLoggedUnkeptProofs else { return }
+        tallies.hasLoggedUnkeptProofs = true
         log(.warning, text)
     }
 
     private func probe(_ id: ConnectionID, peer: Int, claim: UInt64) {
         guard let socket = socket(of: id) else { return }
-        socket.ping(within: options.takeoverWithin) { [weak self] answered in
+        socket.ping(within: options.admission.takeoverWithin) { [weak self] answered in
             guard let self, !isStopping else { return }
             perform(machine.probeEnded(claim, of: peer, answered: answered, at: now()))
         }

@@ -24,17 +24,20 @@ extension Relay {
         return RelayStats(
             startedAt: startedAt.epoch,
             uptimeSeconds: Int64(clamping: (moment.monotonic &- startedAt.monotonic) / 1_000),
-            connections: machine.connectionCount, connectionsTotal: counters.connections,
-            peers: machine.registeredCount, registrationsTotal: counters.registrations,
-            messagesForwarded: counters.forwarded, messagesStored: counters.stored,
-            messagesQueued: machine.absent.frameCount, queuedBytes: machine.absent.byteCount,
-            absentPeers: machine.absent.peerCount, messagesDelivered: counters.delivered,
-            messagesDisplaced: machine.absent.displaced, messagesExpired: machine.absent.expired,
-            messagesNotKept: machine.absent.refused, framesRefused: counters.refusedFrames,
-            framesLimited: counters.limitedFrames, peersReplaced: counters.replaced,
-            registrationsProved: counters.proved, proofsRefused: counters.refusedProofs,
-            provedIDs: machine.proved.count, aliases: machine.aliases.count, slowReaders: slowReaders,
-            turnedAway: turnedAway)
+            connections: .init(
+                current: machine.connectionCount, total: counters.connections, slowReaders: tallies.slowReaders,
+                turnedAway: tallies.turnedAway),
+            registrations: .init(
+                peers: machine.registeredCount, total: counters.registrations, replaced: counters.replaced,
+                proved: counters.proved, proofsRefused: counters.refusedProofs, provedIDs: machine.proved.count,
+                aliases: machine.aliases.count),
+            messages: .init(
+                forwarded: counters.forwarded, framesRefused: counters.refusedFrames,
+                framesLimited: counters.limitedFrames),
+            stored: .init(
+                peers: machine.absent.peerCount, frames: machine.absent.frameCount, bytes: machine.absent.byteCount,
+                total: counters.stored, delivered: counters.delivered, displaced: machine.absent.displaced,
+                expired: machine.absent.expired, refused: machine.absent.refused))
     }
 
     private var health: JSONValue {
@@ -45,13 +48,13 @@ extension Relay {
             "version": .string(libraryVersion.description),
             "uptime": .integer(stats.uptimeSeconds),
             "connections": [
-                "current": .integer(Int64(stats.connections)),
-                "total": .integer(Int64(clamping: stats.connectionsTotal)),
+                "current": .integer(Int64(stats.connections.current)),
+                "total": .integer(Int64(clamping: stats.connections.total)),
             ],
-            "peers": .integer(Int64(stats.peers)),
+            "peers": .integer(Int64(stats.registrations.peers)),
             "messages": [
-                "forwarded": .integer(Int64(clamping: stats.messagesForwarded)),
-                "offlineQueued": .integer(Int64(stats.messagesQueued)),
+                "forwarded": .integer(Int64(clamping: stats.messages.forwarded)),
+                "offlineQueued": .integer(Int64(stats.stored.frames)),
             ],
             "timestamp": .string(Self.timeText(now().epoch)),
         ]
@@ -61,29 +64,29 @@ extension Relay {
         let stats = stats
         let numbers: [(String, Int64)] = [
             ("uptime", stats.uptimeSeconds),
-            ("totalConnections", Int64(clamping: stats.connectionsTotal)),
-            ("currentConnections", Int64(stats.connections)),
-            ("messagesForwarded", Int64(clamping: stats.messagesForwarded)),
-            ("offlineMessagesStored", Int64(clamping: stats.messagesStored)),
+            ("totalConnections", Int64(clamping: stats.connections.total)),
+            ("currentConnections", Int64(stats.connections.current)),
+            ("messagesForwarded", Int64(clamping: stats.messages.forwarded)),
+            ("offlineMessagesStored", Int64(clamping: stats.stored.total)),
             ("startTime", stats.startedAt),
-            ("offlineMessagesQueued", Int64(stats.messagesQueued)),
-            ("offlineBytesQueued", Int64(stats.queuedBytes)),
-            ("offlinePeers", Int64(stats.absentPeers)),
-            ("offlineMessagesDelivered", Int64(clamping: stats.messagesDelivered)),
-            ("offlineMessagesDisplaced", Int64(clamping: stats.messagesDisplaced)),
-            ("offlineMessagesExpired", Int64(clamping: stats.messagesExpired)),
-            ("offlineMessagesNotKept", Int64(clamping: stats.messagesNotKept)),
-            ("peers", Int64(stats.peers)),
-            ("registrations", Int64(clamping: stats.registrationsTotal)),
-            ("peersReplaced", Int64(clamping: stats.peersReplaced)),
-            ("registrationsProved", Int64(clamping: stats.registrationsProved)),
-            ("proofsRefused", Int64(clamping: stats.proofsRefused)),
-            ("provedIds", Int64(stats.provedIDs)),
-            ("aliases", Int64(stats.aliases)),
-            ("framesRefused", Int64(clamping: stats.framesRefused)),
-            ("framesLimited", Int64(clamping: stats.framesLimited)),
-            ("slowReaders", Int64(clamping: stats.slowReaders)),
-            ("turnedAway", Int64(clamping: stats.turnedAway)),
+            ("offlineMessagesQueued", Int64(stats.stored.frames)),
+            ("offlineBytesQueued", Int64(stats.stored.bytes)),
+            ("offlinePeers", Int64(stats.stored.peers)),
+            ("offlineMessagesDelivered", Int64(clamping: stats.stored.delivered)),
+            ("offlineMessagesDisplaced", Int64(clamping: stats.stored.displaced)),
+            ("offlineMessagesExpired", Int64(clamping: stats.stored.expired)),
+            ("offlineMessagesNotKept", Int64(clamping: stats.stored.refused)),
+            ("peers", Int64(stats.registrations.peers)),
+            ("registrations", Int64(clamping: stats.registrations.total)),
+            ("peersReplaced", Int64(clamping: stats.registrations.replaced)),
+            ("registrationsProved", Int64(clamping: stats.registrations.proved)),
+            ("proofsRefused", Int64(clamping: stats.registrations.proofsRefused)),
+            ("provedIds", Int64(stats.registrations.provedIDs)),
+            ("aliases", Int64(stats.registrations.aliases)),
+            ("framesRefused", Int64(clamping: stats.messages.framesRefused)),
+            ("framesLimited", Int64(clamping: stats.messages.framesLimited)),
+            ("slowReaders", Int64(clamping: stats.connections.slowReaders)),
+            ("turnedAway", Int64(clamping: stats.connections.turnedAway)),
         ]
         var object: JSONObject = ["status": "healthy"]
         for (key, number) in numbers { object[key] = .integer(number) }

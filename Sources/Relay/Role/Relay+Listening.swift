@@ -11,11 +11,11 @@ extension Relay: HTTPHandler {
         switch machine.doorkeeper.admission(of: remote.host, isLoopback: remote.isLoopback) {
         case .welcome: return .upgrade
         case .full:
-            turnedAway += 1
+            tallies.turnedAway += 1
             return .respond(
                 status: 503, contentType: "text/plain", text: "too many connections have not registered\n")
         case .addressFull:
-            turnedAway += 1
+            tallies.turnedAway += 1
             return .respond(
                 status: 429, contentType: "text/plain",
                 text: "too many connections of this address have not registered\n")
@@ -30,16 +30,16 @@ extension Relay: HTTPHandler {
     package func listener(_ listener: HTTPListener, cannotAccept error: TransportError) {
         // A relay that lives at its limit would say so again and again.
         if error.code == .full {
-            guard !hasSaidFull else { return }
-            hasSaidFull = true
+            guard !tallies.hasLoggedConnectionLimit else { return }
+            tallies.hasLoggedConnectionLimit = true
         }
-        hasSaidClosed = true
+        tallies.hasLoggedPause = true
         log(.warning, "the relay takes no more connections: \(error.message)")
     }
 
     package func listenerDidRecover(_ listener: HTTPListener) {
-        guard hasSaidClosed else { return }
-        hasSaidClosed = false
+        guard tallies.hasLoggedPause else { return }
+        tallies.hasLoggedPause = false
         log(.info, "the relay takes connections again")
     }
 }

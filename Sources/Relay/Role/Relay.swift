@@ -22,22 +22,30 @@ package final class Relay {
     let memory: RelayMemory
     var ownOrigins: OwnOrigins?
     let startedAt: Moment
-    var slowReaders: UInt64 = 0
-    var turnedAway: UInt64 = 0
+    var tallies = Tallies()
     /// Where a routed frame is laid out for its socket; nothing stays there.
     let pieces = FramePieces()
-    /// Whether the log was told that the limit of connections was reached, and that none are taken just now.
-    var hasSaidFull = false
-    var hasSaidClosed = false
-    /// Whether the log was told that proved ids are not kept.
-    var hasSaidForgetful = false
     private var tickTimer: LoopTimer?
     private var ticks = 0
     @exclusivity(unchecked)
     private var moment: Moment
-    private var stopping: (@EventLoop () -> Void)?
-    private var farewellTimer: LoopTimer?
-    private var isStopped = false
+    private var life = Life.running
+
+    private enum Life {
+        case running
+        /// `then` waits for the last connection; the timer cuts off those that don't answer the close handshake.
+        case stopping(then: @EventLoop () -> Void, farewell: LoopTimer?)
+        case stopped
+    }
+
+    /// Counts that the machine can't know, and what the log has been told once.
+    struct Tallies {
+        var slowReaders: UInt64 = 0
+        var turnedAway: UInt64 = 0
+        var hasLoggedConnectionLimit = false
+        var hasLoggedPause = false
+        var hasLoggedUnkeptProofs = false
+    }
 
     /// Starts to listen.
     ///
@@ -83,11 +91,11 @@ package final class Relay {
         var listening = HTTPListenerOptions()
         listening.allowedOrigins = options.allowedOrigins
         listening.maximumConnections =
-            options.maximumConnections > 0 ? options.maximumConnections : Self.fileLimit
+            options.admission.maximumConnections > 0 ? options.admission.maximumConnections : Self.fileLimit
         // Who has not even asked for a WebSocket has not registered either.
-        listening.maximumPendingPerAddress = options.maximumUnregisteredPerAddress
-        listening.webSocket.maximumMessage = options.maximumFrame
-        listening.webSocket.maximumUnsent = options.maximumQueuedBytes
+        listening.maximumPendingPerAddress = options.admission.maximumUnregisteredPerAddress
+        listening.webSocket.maximumMessage = options.traffic.maximumFrame
+        listening.webSocket.maximumUnsent = options.traffic.maximumQueuedBytes
         do throws(TransportError) {
             listener = try HTTPListener(
                 host: options.host, port: options.port, tls: options.tls, options: listening, handler: self)
@@ -112,15 +120,20 @@ package final class Relay {
     /// do not answer the close handshake within a second are cut off. Stopping again is harmless: it waits for the same
     /// end.
     package func stop(then: @escaping @EventLoop () -> Void = {}) {
-        guard !isStopped else { return then() }
-        if let earlier = stopping {
-            stopping = {
-                earlier()
-                then()
-            }
+        switch life {
+        case .stopped: return then()
+        case .stopping(let earlier, let farewell):
+            life = .stopping(
+                then: {
+                    earlier()
+                    then()
+                }, farewell: farewell)
             return
+        case .running: break
         }
-        stopping = { withExtendedLifetime(self) { then() } }
+        // A timer that holds the relay until the end, which lets go of it.
+        let timer = LoopTimer { self.sockets.forEach { $0?.abort() } }
+        life = .stopping(then: then, farewell: timer)
         memory.proved = machine.proved
         listener?.close()
         healthListener?.close()
@@ -131,24 +144,24 @@ package final class Relay {
             farewell.withUnsafeBytes { _ = socket.send($0) }
             socket.close(code: CloseCause.shutdown.code, reason: CloseCause.shutdown.reason)
         }
-        // It holds us until the end, which lets go of it.
-        let timer = LoopTimer { self.sockets.forEach { $0?.abort() } }
         timer.start(after: Self.farewell)
-        farewellTimer = timer
         finishStopping()
     }
 
-    /// The last one turns off the light.
+    /// Ends the stopping once the last connection has gone.
     func finishStopping() {
-        guard let then = stopping, !isStopped, machine.connectionCount == 0 else { return }
-        isStopped = true
-        stopping = nil
-        farewellTimer = nil
-        // Whoever waits may let go of the relay, so it is not called in the middle of something.
-        EventLoop.post { then() }
+        guard case .stopping(let then, _) = life, machine.connectionCount == 0 else { return }
+        life = .stopped
+        // `then` may release the relay, so it is not called in the middle of something.
+        EventLoop.post { withExtendedLifetime(self) { then() } }
     }
 
-    var isStopping: Bool { stopping != nil || isStopped }
+    var isStopping: Bool {
+        switch life {
+        case .running: false
+        case .stopping, .stopped: true
+        }
+    }
 
     // MARK: Time
 

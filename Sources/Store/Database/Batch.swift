@@ -1,48 +1,61 @@
-/// Group commit: several pieces of work in one transaction, and so in one sync of the disk.
+/// Group commit: several jobs in one transaction, and so in one disk sync.
 ///
-/// Each runs in a savepoint of its own; one that fails is rolled back alone. SQLite itself ends the whole transaction on
-/// some errors (a full disk, a failed write): then each piece is run again in a transaction of its own, so that nobody
-/// loses work to a neighbour.
+/// The jobs first run together without savepoints, which would cost a copy of every page that each of them touches. If
+/// one fails, the transaction is rolled back and they run again, each in a savepoint of its own, so that the failed one
+/// is rolled back alone. SQLite itself ends the whole transaction on some errors (a full disk, a failed write): then each
+/// job runs again in a transaction of its own, so that none loses its work to a neighbour.
 struct Batch {
     let connection: Connection
 
-    /// Runs `jobs` and then hands over their outcomes, in order. An outcome is a success only once it is on the disk.
-    /// Gives an error that says that the file is damaged, if there was one.
+    /// Runs `jobs` and then delivers their outcomes, in order. An outcome is a success only once it is on disk.
+    /// Returns an error that reports a damaged file, if there was one.
     func run(_ jobs: [any Job]) -> StoreError? {
-        var failures: [StoreError?]
-        switch together(jobs) {
-        case .done(let each): failures = each
-        case .transactionLost:
-            failures = []
-            for job in jobs {
-                switch together([job]) {
-                case .done(let each): failures += each
-                case .transactionLost(let error): failures.append(error)
-                }
-            }
-        }
+        let failures = outcomes(of: jobs)
         for (job, failure) in zip(jobs, failures) { job.finish(failed: failure) }
         return failures.lazy.compactMap { $0 }.first { $0.isDamage }
     }
 
-    private enum Outcome {
-        /// An error for each piece of work that failed.
-        case done([StoreError?])
-        /// SQLite has rolled everything back.
-        case transactionLost(StoreError)
+    /// An error for each job that failed.
+    private func outcomes(of jobs: [any Job]) -> [StoreError?] {
+        if jobs.count > 1 {
+            switch together(jobs, plainly) {
+            case .done(let each): return each
+            case .rolledBack: break
+            }
+        }
+        switch together(jobs, inSavepoint) {
+        case .done(let each): return each
+        case .rolledBack: break
+        }
+        return jobs.map { job in
+            switch together([job], inSavepoint) {
+            case .done(let each): each.first ?? nil
+            case .rolledBack(let error): error
+            }
+        }
     }
 
-    private func together(_ jobs: [any Job]) -> Outcome {
+    private enum Outcome {
+        /// An error for each job that failed.
+        case done([StoreError?])
+        /// Nothing of it counts: a job failed without a savepoint, or SQLite has rolled everything back.
+        case rolledBack(StoreError)
+    }
+
+    private func together(
+        _ jobs: [any Job], _ step: (any Job) throws(StoreError) -> StoreError?
+    ) -> Outcome {
         do throws(StoreError) { try connection.execute("BEGIN IMMEDIATE") } catch {
             return .done(jobs.map { _ in error })
         }
         var failures: [StoreError?] = []
+        failures.reserveCapacity(jobs.count)
         for job in jobs {
             do throws(StoreError) {
-                failures.append(try inSavepoint(job))
+                failures.append(try step(job))
             } catch {
                 rollBack()
-                return .transactionLost(error)
+                return .rolledBack(error)
             }
         }
         do throws(StoreError) {
@@ -56,12 +69,20 @@ struct Batch {
         }
     }
 
-    /// SQLite rolls back by itself what it cannot; then there is nothing left to do.
+    /// SQLite rolls back by itself on some errors; then nothing is left to do.
     private func rollBack() {
         if connection.isInTransaction { _ = try? connection.execute("ROLLBACK") }
     }
 
-    /// Gives the work's own error; throws when the transaction can not go on.
+    /// Throws the job's error: without a savepoint its work can't be taken back alone.
+    private func plainly(_ job: any Job) throws(StoreError) -> StoreError? {
+        connection.isWorking = true
+        defer { connection.isWorking = false }
+        try job.run(connection)
+        return nil
+    }
+
+    /// Returns the job's own error; throws when the transaction can't go on.
     private func inSavepoint(_ job: any Job) throws(StoreError) -> StoreError? {
         try connection.execute("SAVEPOINT job")
         do throws(StoreError) {

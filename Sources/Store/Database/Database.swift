@@ -50,6 +50,19 @@ package final class Database: Sendable {
         core.submit(WorkJob(work, then: then))
     }
 
+    /// ``submit(_:then:)`` for work that can wait: it joins the next transaction that other work causes, or has its own
+    /// after `milliseconds` at the latest.
+    ///
+    /// For marks that only prevent a repeat after a crash: they cost no disk sync of their own while there is traffic.
+    /// It keeps its place in the order of submission, and closing runs it.
+    package func submitLater<T: Sendable>(
+        within milliseconds: UInt64,
+        _ work: @escaping @Sendable (Connection) throws(StoreError) -> T,
+        then: @escaping @Sendable (Result<T, StoreError>) -> Void = { _ in }
+    ) {
+        core.submit(WorkJob(work, then: then), by: .now + milliseconds)
+    }
+
     /// ``submit(_:then:)`` for a thread that may wait: not the loop. On the store's own thread it fails with
     /// ``StoreError/Code/wrongThread``, because it would wait for itself.
     @discardableResult

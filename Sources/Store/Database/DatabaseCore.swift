@@ -2,10 +2,19 @@ import Synchronization
 
 /// The part of a database that lives until its file is closed: the queue, and the connection.
 final class DatabaseCore: Sendable {
+    private struct Entry {
+        let job: any Job & Sendable
+        /// `nil` = as soon as possible; else with the next transaction, or at this time.
+        let deadline: MonotonicTime?
+    }
+
     private struct Queue {
-        var jobs: [any Job & Sendable] = []
-        /// The thread has been asked to come.
+        /// In the order of submission, deferred jobs among the others.
+        var entries: [Entry] = []
+        /// The thread has been asked to drain the queue now.
         var isScheduled = false
+        /// The thread will look after deferred jobs at this time; `nil` = it has not been asked to.
+        var timerAt: MonotonicTime?
         var isClosing = false
         var onClosed: [@Sendable () -> Void] = []
     }
@@ -16,7 +25,7 @@ final class DatabaseCore: Sendable {
     /// Only on the store's thread. `nil` once it is closed.
     nonisolated(unsafe) private var connection: Connection?
 
-    /// So many in one transaction: nobody waits for ever behind a writer that never stops.
+    /// At most this many jobs share a transaction, so that none waits forever behind a writer that never stops.
     private static let batchLimit = 1_024
 
     init(_ connection: sending Connection, path: String, queueLimit: Int) {
@@ -25,26 +34,34 @@ final class DatabaseCore: Sendable {
         self.queueLimit = queueLimit
     }
 
-    var waiting: Int { queue.withLock { $0.jobs.count } }
+    var waiting: Int { queue.withLock { $0.entries.count } }
 
-    private enum Submission { case refused(StoreError), queued(wake: Bool) }
+    private enum Submission { case refused(StoreError), queued, wake, wakeAt(MonotonicTime) }
 
-    func submit(_ job: any Job & Sendable) {
+    /// - Parameter deadline: `nil` = as soon as possible; else with the next transaction, or at this time.
+    func submit(_ job: any Job & Sendable, by deadline: MonotonicTime? = nil) {
         let submission: Submission = queue.withLock { queue in
             guard !queue.isClosing else {
                 return .refused(StoreError(.closed, "the database is closed"))
             }
-            guard queue.jobs.count < queueLimit else {
-                return .refused(StoreError(.queueFull, "\(queueLimit) pieces of work wait for the disk already"))
+            guard queue.entries.count < queueLimit else {
+                return .refused(StoreError(.queueFull, "\(queueLimit) jobs are already waiting for the disk"))
             }
-            queue.jobs.append(job)
-            defer { queue.isScheduled = true }
-            return .queued(wake: !queue.isScheduled)
+            queue.entries.append(Entry(job: job, deadline: deadline))
+            guard !queue.isScheduled else { return .queued }
+            guard let deadline else {
+                queue.isScheduled = true
+                return .wake
+            }
+            guard queue.timerAt.map({ deadline < $0 }) ?? true else { return .queued }
+            queue.timerAt = deadline
+            return .wakeAt(deadline)
         }
         switch submission {
-        case .queued(wake: true): StoreThread.shared.post { self.drain() }
-        case .queued(wake: false): break
-        // Also a refusal is told on the store's thread: a `then` never runs inside the call that submits.
+        case .queued: break
+        case .wake: StoreThread.shared.post { self.drain() }
+        case .wakeAt(let time): StoreThread.shared.post(at: time) { self.timerFired(at: time) }
+        // Refusals are delivered on the store's thread, too: a `then` never runs inside the call that submits.
         case .refused(let error): StoreThread.shared.post { job.finish(failed: error) }
         }
     }
@@ -59,18 +76,37 @@ final class DatabaseCore: Sendable {
         if wake { StoreThread.shared.post { self.drain() } }
     }
 
-    /// One batch, then back into the thread's line: other databases have their turn.
+    private func timerFired(at time: MonotonicTime) {
+        let drains = queue.withLock { queue in
+            // An earlier timer has taken the place of this one.
+            guard queue.timerAt == time else { return false }
+            queue.timerAt = nil
+            guard !queue.isScheduled, !queue.entries.isEmpty else { return false }
+            queue.isScheduled = true
+            return true
+        }
+        if drains { drain() }
+    }
+
+    private enum Next { case again, rest, wakeAt(MonotonicTime), closed([@Sendable () -> Void]) }
+
+    /// Runs one batch, then goes back to the end of the thread's queue, so that other databases have their turn.
     private func drain() {
         let jobs = queue.withLock { queue in
-            let batch = Array(queue.jobs.prefix(DatabaseCore.batchLimit))
-            queue.jobs.removeFirst(batch.count)
+            let batch = queue.entries.prefix(DatabaseCore.batchLimit).map(\.job)
+            queue.entries.removeFirst(batch.count)
             return batch
         }
         if !jobs.isEmpty { run(jobs) }
-        enum Next { case again, rest, closed([@Sendable () -> Void]) }
         let next: Next = queue.withLock { queue in
-            guard queue.jobs.isEmpty else { return .again }
+            guard queue.entries.isEmpty || !queue.isClosing else { return .again }
+            if queue.entries.contains(where: { $0.deadline == nil }) { return .again }
             queue.isScheduled = false
+            if let deadline = queue.entries.lazy.compactMap(\.deadline).min() {
+                guard queue.timerAt.map({ deadline < $0 }) ?? true else { return .rest }
+                queue.timerAt = deadline
+                return .wakeAt(deadline)
+            }
             guard queue.isClosing else { return .rest }
             defer { queue.onClosed = [] }
             return .closed(queue.onClosed)
@@ -78,6 +114,7 @@ final class DatabaseCore: Sendable {
         switch next {
         case .again: StoreThread.shared.post { self.drain() }
         case .rest: break
+        case .wakeAt(let time): StoreThread.shared.post(at: time) { self.timerFired(at: time) }
         case .closed(let handlers):
             connection = nil
             for handler in handlers { handler() }

@@ -8,7 +8,11 @@ final class Condition: @unchecked Sendable {
 
     init() {
         pthread_mutex_init(mutex, nil)
-        pthread_cond_init(condition, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
     }
 
     deinit {
@@ -24,8 +28,16 @@ final class Condition: @unchecked Sendable {
         return body()
     }
 
-    /// Only under the lock. May return early: ask again.
-    func wait() { pthread_cond_wait(condition, mutex) }
+    /// Only under the lock. May return early: check again.
+    ///
+    /// - Parameter time: returns then at the latest; `nil` = waits until it is woken.
+    func wait(until time: MonotonicTime? = nil) {
+        guard var deadline = time?.systemTime else {
+            pthread_cond_wait(condition, mutex)
+            return
+        }
+        pthread_cond_timedwait(condition, mutex, &deadline)
+    }
 
     func broadcast() { pthread_cond_broadcast(condition) }
 }

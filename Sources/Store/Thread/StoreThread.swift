@@ -27,6 +27,9 @@ package final class StoreThread: SerialExecutor {
     /// Runs `body` on the thread, after everything that was posted before it.
     func post(_ body: @escaping @Sendable () -> Void) { work.append(.body(body)) }
 
+    /// Runs `body` on the thread at that time.
+    func post(at time: MonotonicTime, _ body: @escaping @Sendable () -> Void) { work.append(at: time, body) }
+
     package func enqueue(_ job: consuming ExecutorJob) { work.append(.job(UnownedJob(job))) }
 
     package func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }

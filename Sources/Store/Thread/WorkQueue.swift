@@ -1,6 +1,6 @@
 import Glibc
 
-/// What waits for the store's thread, in order.
+/// The store thread's work, in order, and its timers.
 final class WorkQueue: @unchecked Sendable {
     enum Item {
         case body(@Sendable () -> Void)
@@ -10,6 +10,8 @@ final class WorkQueue: @unchecked Sendable {
     private let condition = Condition()
     // Under the condition's lock.
     private var items: [Item] = []
+    /// A handful: at most one for each open database, and those that an earlier one has replaced.
+    private var timers: [(time: MonotonicTime, body: @Sendable () -> Void)] = []
     private var isStarted = false
     private var server: pthread_t?
 
@@ -39,12 +41,34 @@ final class WorkQueue: @unchecked Sendable {
         }
     }
 
-    /// Everything that waits; sleeps until there is something.
+    /// Appends `body` at that time.
+    func append(at time: MonotonicTime, _ body: @escaping @Sendable () -> Void) {
+        condition.withLock {
+            let isFirst = timers.allSatisfy { time < $0.time }
+            timers.append((time, body))
+            if isFirst { condition.broadcast() }
+        }
+    }
+
+    /// Everything that is due; sleeps until there is something.
     func next() -> [Item] {
         condition.withLock {
-            while items.isEmpty { condition.wait() }
+            while true {
+                let nextTime = takeDueTimers()
+                guard items.isEmpty else { break }
+                condition.wait(until: nextTime)
+            }
             defer { items = [] }
             return items
         }
+    }
+
+    /// Moves timers that are due to the items. Returns when the next one is.
+    private func takeDueTimers() -> MonotonicTime? {
+        guard !timers.isEmpty else { return nil }
+        let now = MonotonicTime.now
+        items += timers.lazy.filter { $0.time <= now }.map { .body($0.body) }
+        timers.removeAll { $0.time <= now }
+        return timers.lazy.map(\.time).min()
     }
 }

@@ -19,23 +19,23 @@ extension BannerServer {
 
     private func take(_ signal: BusService.Signal) {
         // Numbers of a life that is not yet known may be anybody's.
-        guard signal.path == NotificationServer.path, machine.server?.server.life == shownLife else { return }
+        guard signal.path == NotificationServer.path, machine.server?.server.life == followed.life else { return }
         var fields = BusFields(signal.values)
         guard let number = try? fields.uint32() else { return }
-        let handle = Handle(.number(number, life: shownLife))
+        let handle = Handle(.number(number, life: followed.life))
         switch signal.member {
         case "NotificationClosed":
-            switch shown.closed(number, reason: (try? fields.uint32()) ?? 0) {
+            switch followed.shown.closed(number, reason: (try? fields.uint32()) ?? 0) {
             case .dismissed: tell(.responded(handle, .dismiss))
             case .closed: tell(.closed(handle))
             case .none: break
             }
         case "ActionInvoked":
-            guard let key = try? fields.text(), let response = shown.invoked(number, key: key) else { return }
+            guard let key = try? fields.text(), let response = followed.shown.invoked(number, key: key) else { return }
             answered(handle, response)
         case "NotificationReplied":
             guard let text = try? fields.text(limit: BusReader.maximumBytes),
-                let response = shown.replied(number, text: text)
+                let response = followed.shown.replied(number, text: text)
             else { return }
             answered(handle, response)
         default: break
@@ -78,13 +78,13 @@ extension BannerServer {
     }
 
     func tellDecided() {
-        guard !deciding.isEmpty else { return }
+        guard !undecided.callers.isEmpty else { return }
         if isStarted, bus.problem == nil {
             if isStarting { return }
             if case .undecided = machine.route { return }
         }
-        let all = deciding
-        deciding = []
+        let all = undecided.callers
+        undecided.callers = []
         Bus.later { for then in all { then() } }
     }
 
@@ -137,13 +137,13 @@ extension BannerServer {
     }
 
     private func follow(_ life: String) {
-        guard life != shownLife else { return }
-        shown.clear()
-        shownLife = life
-        for (handle, replyID) in adopted {
-            if let number = number(of: handle, life: life) { shown.shown(number, replyID: replyID) }
+        guard life != followed.life else { return }
+        followed.shown.clear()
+        followed.life = life
+        for (handle, replyID) in followed.adopted {
+            if let number = number(of: handle, life: life) { followed.shown.shown(number, replyID: replyID) }
         }
-        adopted = []
+        followed.adopted = []
     }
 
     func call(

@@ -13,19 +13,19 @@ extension BannerServer {
     }
 
     private func hold(_ waiting: WaitingBanner) {
-        held.removeAll { !$0.isWaiting }
-        guard held.count < Self.maximumHeld else {
+        undecided.banners.removeAll { !$0.isWaiting }
+        guard undecided.banners.count < Self.maximumHeld else {
             return end(waiting, BusError(.tooMany, "too many banners wait for a notification server"))
         }
-        held.append(waiting)
+        undecided.banners.append(waiting)
     }
 
     /// Sends those that waited, once it is known where to.
     func sendHeld() {
-        guard !held.isEmpty else { return }
+        guard !undecided.banners.isEmpty else { return }
         if case .undecided = machine.route { return }
-        let all = held
-        held = []
+        let all = undecided.banners
+        undecided.banners = []
         for waiting in all where waiting.isWaiting { send(waiting) }
     }
 
@@ -58,14 +58,14 @@ extension BannerServer {
             }
             guard waiting.isWaiting else {
                 // Nobody knows of it any more; unless it is one that was shown before, or has been since.
-                if let self, !self.shown.contains(number) { self.closeNumber(number, owner) }
+                if let self, !self.followed.shown.contains(number) { self.closeNumber(number, owner) }
                 return
             }
             let handle = Handle(.number(number, life: server.life))
             if let self, self.isStarted {
-                if self.shownLife == server.life {
-                    if let replaced, replaced != number { self.shown.forget(replaced) }
-                    self.shown.shown(number, replyID: request.replyID)
+                if self.followed.life == server.life {
+                    if let replaced, replaced != number { self.followed.shown.forget(replaced) }
+                    self.followed.shown.shown(number, replyID: request.replyID)
                 }
                 if let old, replaced == nil { self.close(old) }
             }
@@ -133,10 +133,12 @@ extension BannerServer {
     private func closeNumber(_ number: UInt32, _ owner: String) {
         call(owner, "CloseNotification", [.uint32(number)], within: answerMilliseconds) { [weak self] result in
             // Refused: it was gone before. Otherwise a signal tells.
-            guard let self, case .failure(let error) = result, error.code == .refused, self.shown.forget(number) else {
+            guard let self, case .failure(let error) = result, error.code == .refused,
+                self.followed.shown.forget(number)
+            else {
                 return
             }
-            self.tell(.closed(Handle(.number(number, life: self.shownLife))))
+            self.tell(.closed(Handle(.number(number, life: self.followed.life))))
         }
     }
 
@@ -144,10 +146,10 @@ extension BannerServer {
     /// `replyID`: that of its text field. At most 1,024 wait for the server to say who it is.
     package func adopt(_ handle: Handle, replyID: String? = nil) {
         guard case .number(let number, let life) = handle.target else { return }
-        if life == shownLife {
-            shown.shown(number, replyID: replyID)
-        } else if adopted.count < ShownBanners.maximum {
-            adopted.append((handle, replyID))
+        if life == followed.life {
+            followed.shown.shown(number, replyID: replyID)
+        } else if followed.adopted.count < ShownBanners.maximum {
+            followed.adopted.append((handle, replyID))
         }
     }
 }

@@ -44,6 +44,21 @@ package final class BannerServer {
         case reply(id: String, String)
     }
 
+    /// The banners on the screen whose end is reported.
+    struct FollowedBanners {
+        var shown = ShownBanners()
+        /// The life of the server that `shown` is about.
+        var life = ""
+        /// Of an earlier run, until the first server has said who it is.
+        var adopted: [(handle: Handle, replyID: String?)] = []
+    }
+
+    /// What waits until it is known which server shows banners.
+    struct Undecided {
+        var callers: [@EventLoop () -> Void] = []
+        var banners: [WaitingBanner] = []
+    }
+
     package typealias Completion = @EventLoop (Result<Handle, BusError>) -> Void
 
     /// A server that does not answer is asked again after this time.
@@ -61,16 +76,9 @@ package final class BannerServer {
     var machine: BannerRouteStateMachine
     var freedesktop: BusService?
     var gtk: BusService?
-    var shown = ShownBanners()
-    /// The life of the server that `shown` is about.
-    var shownLife = ""
-    /// Of an earlier run, until the first server has said who it is.
-    var adopted: [(handle: Handle, replyID: String?)] = []
+    var followed = FollowedBanners()
     var isStarting = false
-    /// Those who wait until it is known who shows banners.
-    var deciding: [@EventLoop () -> Void] = []
-    /// Until it is known which server shows them.
-    var held: [WaitingBanner] = []
+    var undecided = Undecided()
     lazy var again = LoopTimer { [weak self] in
         guard let self else { return }
         self.carryOut(self.machine.askAgain())
@@ -118,17 +126,17 @@ package final class BannerServer {
         freedesktop = nil
         gtk = nil
         again.stop()
-        shown.clear()
+        followed.shown.clear()
         machine = BannerRouteStateMachine(usesGTK: application != nil)
-        let waiting = held
-        held = []
+        let waiting = undecided.banners
+        undecided.banners = []
         for banner in waiting { banner.end(.failure(BusError(.closed, "banners are no longer shown"))) }
         tellDecided()
     }
 
     /// Finds out who shows banners; a server that can be started is. `then` comes once, never inside this call.
     package func decide(then: @escaping @EventLoop () -> Void) {
-        deciding.append(then)
+        undecided.callers.append(then)
         carryOut(machine.wanted())
     }
 

@@ -19,11 +19,8 @@ extension HostQueue {
         wake()
         state.wait { $0.dispatcher == nil || $0.dispatcher == me ? () : nil }
 
-        if let batch = state.withLock({ state -> Batch? in
-            defer { state.batch = nil }
-            return state.batch
-        }) {
-            // A store that fails here leaves the rows marked as being handed over: they come again, and say so.
+        for batch in state.withLock({ $0.sources.takeBatches() }) {
+            // If the store fails here, the rows stay unmarked: they come again, and say so.
             let source = role.sources.first { $0.name == batch.name }
             try? source?.finish(handed: batch.handed, untouched: batch.untouched)
         }
@@ -31,21 +28,8 @@ extension HostQueue {
         role.shutDown { isDown.update { $0 = true } }
         isDown.wait { $0 ? () : nil }
 
-        let (items, released) = state.update { state -> ([Item], [UserData]) in
-            defer {
-                state.items = []
-                state.completions = 0
-                state.questions = 0
-                state.unheard = []
-                state.subscriptions = []
-                state.hooks = []
-            }
-            let running = state.running
-            let registered =
-                state.subscriptions.map { ($0.number, $0.userData) } + state.hooks.map { ($0.number, $0.userData) }
-            // That of the callback that is running goes when it has returned.
-            for (number, userData) in registered where number == running { state.ended.append(userData) }
-            return (state.items, registered.filter { $0.0 != running }.map(\.1))
+        let (items, released) = state.update { state in
+            (state.buffer.takeAll(), state.registrations.removeAll())
         }
         for case .completion(let completion, let outcome) in items { completion.call(outcome) }
         for case .question(let question) in items { question.answer(nil) }

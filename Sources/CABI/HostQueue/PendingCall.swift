@@ -48,13 +48,12 @@ extension HostQueue {
     private func register(_ completion: Completion?) throws(HostError) -> (number: UInt64, call: PendingCall) {
         try state.update { (state) throws(HostError) in
             guard state.phase == .open else { throw .closed }
-            let waiting = completion == nil ? 0 : state.completions
+            let waiting = completion == nil ? 0 : state.buffer.completions
             guard state.calls.count + waiting < HostQueue.callLimit else {
                 throw HostError(
                     .limit, "\(HostQueue.callLimit) calls are under way; wait for some to end, and dispatch their ends")
             }
-            let number = state.nextNumber
-            state.nextNumber &+= 1
+            let number = state.registrations.takeNumber()
             let call = PendingCall(completion)
             state.calls[number] = call
             return (number, call)
@@ -74,8 +73,7 @@ extension HostQueue.State {
     mutating func end(_ number: UInt64, _ outcome: Outcome) -> PendingCall? {
         guard let call = calls.removeValue(forKey: number) else { return nil }
         guard let completion = call.completion else { return call }
-        items.append(.completion(completion, outcome))
-        completions += 1
+        buffer.append(completion, outcome)
         return nil
     }
 }

@@ -4,13 +4,12 @@ import Hosting
 import JSON
 
 extension HostQueue {
-    /// So long after a source has failed to give what it has it is asked again, in milliseconds.
-    static let retryInterval: Int64 = 1_000
+    static let retryInterval = StoredSources.retryInterval
 
-    /// Hands over what waits now, on the calling thread.
+    /// Hands over what waits now, on the calling thread, and marks what it has handed over once, before it returns.
     ///
-    /// `sources` have what is stored. Errors: `busy` inside a callback of this handle or beside another dispatch, `closed`
-    /// when the handle was closed meanwhile, `store` when stored events could not be taken or marked.
+    /// Stored events come from `sources`. Errors: `busy` inside a callback of this handle or beside another dispatch,
+    /// `closed` when the handle was closed meanwhile, `store` when stored events could not be taken or marked.
     func dispatch(from sources: [any EventSource]) throws(HostError) {
         try begin()
         defer { end() }
@@ -19,11 +18,10 @@ extension HostQueue {
         reportDropped()
         retrySources()
 
-        // What callbacks cause is for the next dispatch: this one ends.
-        var remaining = state.withLock { $0.items.count }
+        // What callbacks cause is left to the next dispatch: this one ends.
+        let end = state.withLock { $0.buffer.end }
         var failure: HostError?
-        while remaining > 0, let item = state.withLock({ $0.takeItem() }) {
-            remaining -= 1
+        while let item = state.withLock({ $0.takeItem(before: end) }) {
             switch item {
             case .event(let event): deliver(event)
             case .completion(let completion, let outcome): completion.call(outcome)
@@ -33,6 +31,7 @@ extension HostQueue {
                 do throws(HostError) { try deliver(from: source) } catch { failure = failure ?? error }
             }
         }
+        do throws(HostError) { try markBatches(of: sources) } catch { failure = failure ?? error }
         if state.withLock({ $0.phase }) != .open { throw .closed }
         if let failure { throw failure }
     }
@@ -55,8 +54,7 @@ extension HostQueue {
     private func end() {
         let (hasMore, ended) = state.update { state -> (Bool, [UserData]) in
             state.dispatcher = nil
-            defer { state.ended = [] }
-            return (!state.items.isEmpty, state.ended)
+            return (!state.buffer.isEmpty, state.registrations.takeEnded())
         }
         for userData in ended { userData.release() }
         if hasMore { wake() }
@@ -65,13 +63,13 @@ extension HostQueue {
     private func drainDescriptor() {
         var count: UInt64 = 0
         _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
+        // Only now: what was posted before this line is handed over by this dispatch, and what comes after it makes the
+        // descriptor readable again.
+        state.withLock { $0.isSignalled = false }
     }
 
     private func reportDropped() {
-        let dropped = state.withLock { state -> Int in
-            defer { state.dropped = 0 }
-            return state.dropped
-        }
+        let dropped = state.withLock { $0.buffer.takeDropped() }
         guard dropped > 0 else { return }
         let message =
             "\(dropped) events were dropped: the host's queue holds \(HostQueue.capacity); dispatch more often"
@@ -79,27 +77,23 @@ extension HostQueue {
     }
 
     /// Calls every subscription that wants the event, in the order in which they were made. `false` = nobody was called:
-    /// none is there, they were ended meanwhile, or the handle was closed.
+    /// there is none, they were ended meanwhile, or the handle was closed.
     ///
     /// `row` is that of a stored event in the batch: it has been handed over once somebody is called with it.
     @discardableResult private func deliver(_ event: HostEvent, row: Int64? = nil) -> Bool {
         let numbers = state.withLock { state in
-            let numbers = state.subscriptions.filter { $0.name == nil || $0.name == event.name }.map(\.number)
-            if numbers.isEmpty, event.name == .problem, state.unheard.count < HostQueue.unheardCapacity {
-                state.unheard.append(event)
-            }
+            let numbers = state.registrations.numbers(for: event.name)
+            if numbers.isEmpty, event.name == .problem { state.buffer.keepUnheard(event) }
             return numbers
         }
         guard !numbers.isEmpty else { return false }
         let json = event.serialized()
         var isHeard = false
         for number in numbers {
-            let subscription = state.withLock { state -> Subscription? in
+            let subscription = state.withLock { state -> Registrations.Subscription? in
                 // A callback before this one, or another thread, may have ended it or closed the handle.
-                guard state.phase == .open, let subscription = state.subscriptions.first(where: { $0.number == number })
-                else { return nil }
-                state.running = subscription.number
-                if let row { state.batch?.hand(row) }
+                guard state.phase == .open, let subscription = state.registrations.begin(number) else { return nil }
+                if let row { state.sources.handed(row) }
                 return subscription
             }
             guard let subscription else { continue }
@@ -111,91 +105,69 @@ extension HostQueue {
     }
 
     private func callbackReturned() {
-        let ended = state.update { state -> [UserData] in
-            state.running = nil
-            defer { state.ended = [] }
-            return state.ended
-        }
+        let ended = state.update { $0.registrations.callbackReturned() }
         for userData in ended { userData.release() }
     }
 
-    /// Asks who is registered for it now.
+    /// Asks the hook that is registered now.
     private func put(_ question: HostQuestion) {
-        let hook = state.withLock { state -> Hook? in
-            guard state.phase == .open, let hook = state.hooks.first(where: { $0.hook == question.hook }) else {
-                return nil
-            }
-            state.running = hook.number
-            return hook
-        }
+        let hook = state.withLock { $0.phase == .open ? $0.registrations.begin(question.hook) : nil }
         guard let hook else { return question.answer(nil) }
         let answer = hook.callback(hook.userData.pointer, question.json)
         callbackReturned()
         question.answer(answer)
     }
 
-    /// What the store would not give is asked for again now and then.
+    /// Sources that failed are asked again now and then.
     private func retrySources() {
         let now = now()
         state.withLock { state in
-            var retries = false
-            for index in state.sources.indices {
-                guard let failedAt = state.sources[index].failedAt, now &- failedAt >= HostQueue.retryInterval else {
-                    continue
-                }
-                state.sources[index].failedAt = nil
-                retries = true
-            }
-            if retries { state.enqueueStored() }
+            if state.sources.retry(now: now) { state.enqueueStored() }
         }
     }
 
-    /// Takes a batch from the store, hands it over, and marks it before returning.
+    /// Takes a batch of stored events and hands it over.
     private func deliver(from source: any EventSource) throws(HostError) {
         let name = source.name
         let waiting: [WaitingEvent]
         do throws(HostError) {
-            let unmarked = state.withLock {
-                $0.withSource(name) { source -> [Int64]? in
-                    source.waits = false
-                    return source.unmarked
-                }
-            }
-            if let unmarked {
+            if let unmarked = state.withLock({ $0.sources.willTake(name) }) {
                 try source.restore(untouched: unmarked)
-                state.withLock { $0.withSource(name) { $0.unmarked = nil } }
+                state.withLock { $0.sources.restored(name) }
             }
             waiting = try source.take(limit: HostQueue.batchLimit)
         } catch {
             let now = now()
-            state.withLock { $0.withSource(name) { ($0.waits, $0.failedAt) = (true, now) } }
+            state.withLock { $0.sources.failed(name, now: now) }
             throw error
         }
         guard !waiting.isEmpty else { return }
-        state.withLock { $0.batch = Batch(name: name, handed: [], untouched: waiting.map(\.row)) }
+        state.withLock { $0.sources.begin(name, rows: waiting.map(\.row)) }
         for item in waiting {
-            // Who takes no updates gets a new push: none is kept from the host, nor may it hold up those behind it.
-            let isWanted = state.withLock { $0.wants(item.event.name) }
+            // A host that takes no updates gets a new push: none is kept from it, nor may one hold up those behind it.
+            let isWanted = item.event.name == name || state.withLock { $0.registrations.wants(item.event.name) }
             guard deliver(isWanted ? item.event : item.event.named(name), row: item.row) else { break }
         }
-        let batch = state.withLock { state -> Batch? in
-            defer { state.batch = nil }
-            if waiting.count == HostQueue.batchLimit || state.batch?.untouched.isEmpty == false {
-                state.withSource(name) { $0.waits = true }
-                state.enqueueStored()
-            }
-            return state.batch
+        state.withLock { state in
+            state.sources.batchEnded(isFull: waiting.count == HostQueue.batchLimit)
+            state.enqueueStored()
         }
-        // `nil`: a close inside a callback has marked it already.
-        guard let batch else { return }
-        do throws(HostError) { try source.finish(handed: batch.handed, untouched: batch.untouched) } catch {
-            // They come again with the next dispatch, and say so.
-            state.withLock { state in
-                state.withSource(name) { ($0.unmarked, $0.waits) = (batch.untouched, true) }
-                state.enqueueStored()
+    }
+
+    /// Marks what this dispatch has handed over. A close inside a callback has marked it already.
+    private func markBatches(of sources: [any EventSource]) throws(HostError) {
+        var failure: HostError?
+        for batch in state.withLock({ $0.sources.takeBatches() }) {
+            guard let source = sources.first(where: { $0.name == batch.name }) else { continue }
+            do throws(HostError) { try source.finish(handed: batch.handed, untouched: batch.untouched) } catch {
+                failure = failure ?? error
+                state.withLock { state in
+                    state.sources.notMarked(batch)
+                    state.enqueueStored()
+                }
             }
-            throw error
         }
+        if let failure { throw failure }
     }
 
     // MARK: The loop for programs that have none

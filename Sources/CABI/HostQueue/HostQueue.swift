@@ -1,0 +1,168 @@
+import CBellwire
+import CLinux
+import Glibc
+import Hosting
+import JSON
+
+/// What waits for the host of one handle, and the dispatch that hands it over.
+///
+/// Everything that the library wants to say comes in through ``post(_:)`` and its siblings, from any thread; callbacks
+/// run only inside ``dispatch()``, on the thread that calls it, one at a time.
+final class HostQueue: Sendable {
+    static let capacity = EventBuffer.eventLimit
+    static let unheardCapacity = EventBuffer.unheardLimit
+    /// Stored events, such as pushes, that are taken from their source at a time.
+    static let batchLimit = 256
+    /// Questions that may wait; one more is answered at once, as if nobody were there.
+    static let questionLimit = 2_048
+
+    typealias HookCallback = Registrations.HookCallback
+
+    enum Phase { case open, closing, closed }
+
+    struct State {
+        var phase = Phase.open
+        var buffer = EventBuffer()
+        var registrations = Registrations()
+        var sources = StoredSources()
+        /// The calls without an outcome yet: those that a thread waits for, and those that have a completion.
+        var calls: [UInt64: PendingCall] = [:]
+        /// The thread inside `dispatch`.
+        var dispatcher: pthread_t?
+        var quits = false
+        /// The library's own dispatching thread.
+        var thread: pthread_t?
+        /// The descriptor has been made readable since the last dispatch.
+        var isSignalled = false
+    }
+
+    let state = Monitor(State())
+    /// Readable when there is something to dispatch. Open as long as this object lives.
+    let descriptor: Int32
+
+    init() throws(HostError) {
+        descriptor = linux_eventfd()
+        guard descriptor >= 0 else { throw Self.noDescriptors }
+    }
+
+    /// Whether as many file descriptors are free as an opening takes: of the queue, the loop, the lock, the database.
+    ///
+    /// Asked before, for libuv ends the process when it has none for its pipe of signals. Another thread may still take
+    /// them meanwhile.
+    func requireDescriptors() throws(HostError) {
+        var probes: [Int32] = []
+        defer { for probe in probes { Glibc.close(probe) } }
+        for _ in 0..<Self.descriptorsToOpen {
+            let probe = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+            guard probe >= 0 else { throw Self.noDescriptors }
+            probes.append(probe)
+        }
+    }
+
+    private static let descriptorsToOpen = 16
+
+    private static var noDescriptors: HostError {
+        HostError(.limit, "too few file descriptors are left; raise the limit (ulimit -n) or close some")
+    }
+
+    deinit { Glibc.close(descriptor) }
+
+    // MARK: In
+
+    func post(_ event: HostEvent) {
+        let wakes = state.update { state -> Bool in
+            guard state.phase == .open else { return false }
+            state.buffer.append(event)
+            return state.signals()
+        }
+        if wakes { signal() }
+    }
+
+    /// A topic of the host's own. Unlike the library's events it never makes another one give way.
+    ///
+    /// Errors: `limit` when the queue is full, `closed`.
+    func post(_ topic: HostTopic, _ data: JSONObject) throws(HostError) {
+        let wakes = try state.update { (state) throws(HostError) -> Bool in
+            guard state.phase == .open else { throw .closed }
+            guard state.buffer.events < HostQueue.capacity else {
+                throw HostError(.limit, "\(HostQueue.capacity) events are waiting for the host; dispatch first")
+            }
+            state.buffer.append(HostEvent(.topic(topic), data: data))
+            return state.signals()
+        }
+        if wakes { signal() }
+    }
+
+    /// The source of that name has something in the store.
+    func waits(_ name: HostEvent.Name) {
+        let wakes = state.update { state -> Bool in
+            state.sources.waits(name)
+            state.enqueueStored()
+            return state.signals()
+        }
+        if wakes { signal() }
+    }
+
+    /// Makes the descriptor readable.
+    func wake() {
+        if state.withLock({ $0.signals() }) { signal() }
+    }
+
+    func signal() {
+        var one: UInt64 = 1
+        // The counter can't overflow in a lifetime; EAGAIN would mean that it is readable already.
+        _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
+    }
+
+    // MARK: Subscriptions
+
+    func subscribe(_ name: HostEvent.Name?, _ callback: @escaping bw_event_callback, _ userData: UserData)
+        throws(HostError)
+        -> bw_subscription
+    {
+        let number = try state.update { (state) throws(HostError) -> bw_subscription in
+            guard state.phase == .open else { throw .closed }
+            let number = state.registrations.subscribe(name, callback, userData)
+            if name == nil || name == .problem { state.buffer.replayUnheard() }
+            state.sources.forgetFailures()
+            state.enqueueStored()
+            return number
+        }
+        wake()
+        return number
+    }
+
+    func unsubscribe(_ number: bw_subscription) throws(HostError) {
+        let me = pthread_self()
+        let taken = try state.update { (state) throws(HostError) -> UserData? in
+            guard let userData = state.registrations.unsubscribe(number) else {
+                throw HostError(.notFound, "this handle has no subscription \(number)")
+            }
+            guard state.registrations.running == number, state.dispatcher == me else { return userData }
+            state.registrations.keepUntilReturn(userData)
+            return nil
+        }
+        guard let taken else { return }
+        state.wait { $0.registrations.running == number ? nil : () }
+        taken.release()
+    }
+}
+
+extension HostQueue.State {
+    /// Whether the descriptor has to be made readable; it is, from then on.
+    mutating func signals() -> Bool {
+        defer { isSignalled = true }
+        return !isSignalled
+    }
+
+    /// Puts each source that has something in its place in the queue, when somebody takes its events.
+    mutating func enqueueStored() {
+        guard phase == .open else { return }
+        for name in sources.ready where registrations.wants(name) { buffer.append(stored: name) }
+    }
+
+    /// The next item to hand over, of those that waited when the dispatch began.
+    mutating func takeItem(before end: Int) -> EventBuffer.Item? {
+        phase == .open ? buffer.take(before: end) : nil
+    }
+}
