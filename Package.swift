@@ -52,10 +52,10 @@ targets += [
     .target(name: "Addresses"),
     // The eleven notification.* methods and the values that they carry.
     .target(name: "Notifications", dependencies: ["Calendar", "Wire", "JSON"]),
-    // How notifications lie in a table, on both sides: columns, cursors, search text.
+    // How notifications and peers lie in tables, on both sides: columns, cursors, numbers.
     .target(name: "Listing", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
     // Numbered delivery of pushes: outboxes and their protocol, and how far a device has received them.
-    .target(name: "Delivery", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
+    .target(name: "Delivery", dependencies: ["Listing", "Notifications", "Wire", "JSON", "Store"]),
     // The device's side: the inbox, de-duplication, refresh, changes under way.
     .target(name: "Inbox", dependencies: ["Listing", "Notifications", "Wire", "JSON", "Store"]),
     // The desktop's side: the history, its settings and permissions, and the method handler.
@@ -92,7 +92,7 @@ targets += [
         name: "Desktop",
         dependencies: [
             "Transport", "Signalling", "Sealing", "Pairing", "Peering", "Commands", "Notifications", "History",
-            "Delivery", "Hosting",
+            "Delivery", "Listing", "Hosting",
             "Wire", "Store", "Identity", "JSON", "Relay", "SystemServices",
         ]),
     .target(name: "Relay", dependencies: ["Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
@@ -145,6 +145,7 @@ targets += [
         dependencies: [
             "Notifications", "Listing", "Delivery", "Inbox", "History", "Calendar", "Wire", "JSON", "Store",
         ]),
+    .testTarget(name: "ListingTests", dependencies: ["Listing", "Wire", "Store"]),
     .testTarget(name: "AddressesTests", dependencies: ["Addresses"]),
     .testTarget(
         name: "HTTPClientTests", dependencies: ["HTTPClient", "Addresses", "Alerts", "JSON", "Transport"],
