@@ -55,7 +55,7 @@ targets += [
     // How notifications and peers lie in tables, on both sides: columns, cursors, numbers.
     .target(name: "Listing", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
     // Numbered delivery of pushes: outboxes and their protocol, and how far a device has received them.
-    .target(name: "Delivery", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
+    .target(name: "Delivery", dependencies: ["Listing", "Notifications", "Wire", "JSON", "Store"]),
     // The device's side: the inbox, de-duplication, refresh, changes under way.
     .target(name: "Inbox", dependencies: ["Listing", "Notifications", "Wire", "JSON", "Store"]),
     // The desktop's side: the history, its settings and permissions, and the method handler.
@@ -86,6 +86,7 @@ targets += [
         name: "Desktop",
         dependencies: [
             "Transport", "Signalling", "Sealing", "Pairing", "Commands", "Notifications", "History", "Delivery",
+            "Listing",
             "Hosting",
             "Wire", "Store", "Identity", "JSON", "Relay", "SystemServices",
         ]),
@@ -130,6 +131,12 @@ targets += [
             "Notifications", "Listing", "Delivery", "Inbox", "History", "Calendar", "Wire", "JSON", "Store",
         ]),
     .testTarget(name: "ListingTests", dependencies: ["Listing", "Wire", "Store"]),
+    .testTarget(
+        name: "HistoryTests",
+        dependencies: [
+            "History", "Delivery", "Commands", "Listing", "Notifications", "Calendar", "Wire", "JSON", "Store",
+            "CSQLite",
+        ], exclude: ["Fixtures"]),
     .testTarget(name: "AddressesTests", dependencies: ["Addresses"]),
     .testTarget(
         name: "HTTPClientTests", dependencies: ["HTTPClient", "Addresses", "Alerts", "JSON", "Transport"],

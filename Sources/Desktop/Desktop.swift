@@ -36,6 +36,7 @@ package final class Desktop: Role {
         do throws(StoreError) {
             (devices, notices, outboxes, unread) = try state.database.run { (connection) throws(StoreError) in
                 try AnswerTable(connection).closeAll()
+                try HistoryCounts(connection).repair()
                 return (
                     try PairedDevices(connection).all(), try UnpairNotices(connection).all(now: .now),
                     try Outbox(connection).positions(),

@@ -99,7 +99,7 @@ extension DesktopCore {
     ) {
         var generator = SecureRandomNumberGenerator()
         let context = MethodHandler.Context(
-            now: .now, newID: NotificationID(random: generator.next(), generator.next()),
+            now: .now, newID: NotificationID(at: .now, random: generator.next(), generator.next()),
             devices: devices.map { MethodHandler.PairedDevice(peer: $0.did, deviceID: $0.deviceID) })
         let secure = Set(devices.filter(\.isSecure).map(\.did))
         store { (connection) throws(StoreError) -> Carried in
@@ -108,12 +108,13 @@ extension DesktopCore {
             let answers = AnswerTable(connection)
             if let key = terms?.key, let answer = try answers.answer(to: key) { return .answered(answer) }
             if let terms, terms.isOver, let expiresAt = terms.expiresAt { return .late(expiresAt) }
-            let handled = try MethodHandler(caller: caller, context: context, on: connection).handle(method, params)
-            let queued = try handled.queue(for: secure, on: connection, now: context.now)
+            let work = HistoryWork(connection)
+            let handled = try MethodHandler(caller: caller, context: context, in: work).handle(method, params)
+            let queued = try handled.queue(for: secure, in: work, now: context.now)
             if let key = terms?.key, let (result, isOpen) = handled.known {
                 try answers.keep(result, isOpen: isOpen, to: key, now: context.now)
             }
-            return .out(handled, queued: queued, unread: try History(connection).unreadCount())
+            return .out(handled, queued: queued, unread: try work.finish().unread)
         } then: { core, result in
             switch result {
             case .failure(let error):
@@ -127,6 +128,7 @@ extension DesktopCore {
                 then(core, .error(.expired(expiresAt)))
             case .success(.out(let handled, let queued, let unread)):
                 core.tell(unread: unread)
+                core.indexing.wrote()
                 core.perform(handled, queued, terms?.key, then)
             }
         }

@@ -73,20 +73,50 @@ extension DesktopCore {
 
     /// The device has said, in a seal, how far it is: with a hello after it has registered, else with an acknowledgement.
     func acknowledged(through seq: Int64, isHello: Bool, by device: PairedDevice, _ mark: SealMark) {
-        let did = device.did
+        settle(acknowledgements.came(mark))
+        change(device) { $0.acknowledged(through: seq, isHello: isHello, now: EventLoop.now) }
+    }
+
+    /// The device has everything through this one.
+    private func settle(_ did: PeerID, through seq: Int64) {
+        finish(pushes.settled(did, through: seq))
+        settle(acknowledgements.settle(through: seq, by: did))
+    }
+
+    /// When this is lost, what it would have taken out is sent once more after the next start.
+    private func settle(_ work: AcknowledgementBatch<SealMark>.Work?) {
+        guard let work else { return }
+        database.submitLater(within: 50) { (connection) throws(StoreError) in
+            for mark in work.marks { try SealStates(connection).save(mark) }
+            for (device, seq) in work.settled { try Outbox(connection).settle(through: seq, by: device) }
+        } then: { [weak self] result in
+            EventLoop.post {
+                guard let self else { return }
+                if case .failure(let error) = result, error.code != .closed {
+                    self.channel.log(.warning, "the outbox could not be brought up to date: \(error.message)")
+                }
+                self.settle(self.acknowledgements.finished())
+            }
+        }
+    }
+
+    private func renumber(_ did: PeerID, after seq: Int64) {
         store { (connection) throws(StoreError) -> Outbox.Position? in
-            guard try SealStates(connection).save(mark) else { return nil }
             guard try PairedDevices(connection).find(did) != nil else { return nil }
             return try Outbox(connection).acknowledge(through: seq, by: did)
         } then: { core, result in
+            guard let device = core.device(did) else { return }
             switch result {
-            case .success(nil): core.counters.replayed &+= 1
+            case .success(nil): break
             case .success(let position?):
-                guard let device = core.device(did) else { return }
-                core.change(device) { $0.acknowledged(position, isHello: isHello, now: EventLoop.now) }
                 if position.shift != 0 { core.pushes.shifted(did, by: position.shift) }
+                core.change(device) { $0.renumbered(position, now: EventLoop.now) }
                 core.finish(core.pushes.settled(did, through: position.acknowledged))
             case .failure(let error):
+                core.change(device) {
+                    $0.renumberFailed(now: EventLoop.now)
+                    return []
+                }
                 guard error.code != .closed else { return }
                 core.channel.problem("store_failed", "an acknowledgement was dropped: \(error.message)")
             }
@@ -164,7 +194,8 @@ extension DesktopCore {
             case .read(let from, let through, let round): read(device.did, from, through, round)
             case .send(let seq, let frame):
                 guard send(frame, seq, to: device) else { return }
-            case .drop(let through): drop(through, of: device.did)
+            case .settle(let through): settle(device.did, through: through)
+            case .renumber(let seq): renumber(device.did, after: seq)
             }
         }
     }
@@ -211,18 +242,6 @@ extension DesktopCore {
         }
     }
 
-    /// A deployed phone has them.
-    private func drop(_ through: Int64, of did: PeerID) {
-        finish(pushes.settled(did, through: through))
-        store { (connection) throws(StoreError) in
-            _ = try Outbox(connection).acknowledge(through: through, by: did)
-        } then: { core, result in
-            // It is sent once more after the next start.
-            guard case .failure(let error) = result, error.code != .closed else { return }
-            core.channel.log(.warning, "the outbox could not be brought up to date: \(error.message)")
-        }
-    }
-
     private func giveUp(_ seq: Int64, of did: PeerID) {
         channel.log(.warning, "a push is larger than a frame may be, and was given up")
         store { (connection) throws(StoreError) in
@@ -236,16 +255,17 @@ extension Handled {
     /// Puts its push in the outboxes of those whom it is for, in the transaction that has put it in the history. Gives
     /// its numbers there.
     func queue(
-        for secure: Set<PeerID>, on connection: Connection, now: EpochMilliseconds
+        for secure: Set<PeerID>, in work: HistoryWork, now: EpochMilliseconds
     ) throws(StoreError) -> [PeerID: Int64] {
+        guard let row else { return [:] }
         for effect in effects {
             guard case .push(let event, let peers) = effect else { continue }
             var recipients: [Outbox.Recipient] = []
             // Whoever was unpaired meanwhile has no outbox any more.
-            for peer in peers where try PairedDevices(connection).find(peer) != nil {
+            for peer in peers where try PairedDevices(work.connection).find(peer) != nil {
                 recipients.append(Outbox.Recipient(peer, isSealed: secure.contains(peer)))
             }
-            return try Outbox(connection).enqueue(event, to: recipients, now: now)
+            return try work.enqueue(event, row: row, to: recipients, now: now)
         }
         return [:]
     }

@@ -110,6 +110,7 @@ extension DesktopCore {
         clockLeads.forget(did)
         absentOver[did] = nil
         outboxes[did] = nil
+        acknowledgements.forget(did)
         touchedAt[did] = nil
         storing[did]?.unpair()
         offering.removed(did)

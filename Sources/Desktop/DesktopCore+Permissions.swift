@@ -74,6 +74,7 @@ extension DesktopCore {
         let now = EpochMilliseconds.now
         store { (connection) throws(StoreError) in
             try AnswerTable(connection).prune(now: now)
+            try HistoryCounts(connection).sweep()
             let history = History(connection)
             try history.prune(try SettingsTable(connection).current().settings, now: now)
             return try history.unreadCount()

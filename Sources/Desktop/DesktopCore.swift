@@ -63,6 +63,10 @@ final class DesktopCore {
     var pushes = PushRuns()
     /// What each device has still to get; a machine is there from its first use.
     var outboxes: [PeerID: DeviceOutbox]
+    /// What devices have acknowledged and the store does not know yet.
+    var acknowledgements = AcknowledgementBatch<SealMark>()
+    /// The index of the history's texts.
+    lazy var indexing = HistoryIndexing(database)
     /// The connections over which a relay has called a device absent.
     var absentOver: [PeerID: Set<String>] = [:]
     /// When the timer fires; `nil` = it is not set.
@@ -158,6 +162,7 @@ final class DesktopCore {
         }
         isStarted = true
         beginPruning()
+        indexing.start()
         for url in [ownURL, options.common.relayURL] {
             guard let url, links[url] == nil else { continue }
             do throws(HostError) { try connect(url) } catch {
@@ -198,6 +203,7 @@ final class DesktopCore {
             guard let relayMemory else { return database.close(then: then) }
             relayMemory.close { database.close(then: then) }
         }
+        indexing.stop()
         for timer in [outboxTimer, pruneTimer, offerTimer, scanTimer, codeTimer, waitingTimer] { timer.stop() }
     }
 

@@ -10,7 +10,10 @@ enum DeviceOutbox {
     enum Action {
         case read(from: Int64, through: Int64, round: UInt64)
         case send(seq: Int64, Frame)
-        case drop(through: Int64)
+        /// It has everything through this one: the store may learn it later.
+        case settle(through: Int64)
+        /// It is further than we have ever counted: the store counts on from there.
+        case renumber(after: Int64)
     }
 
     enum Frame {
@@ -151,9 +154,26 @@ enum DeviceOutbox {
     }
 
     /// Only what is sealed says how far it is.
-    mutating func acknowledged(_ position: Outbox.Position, isHello: Bool, now: UInt64) -> [Action] {
+    mutating func acknowledged(through seq: Int64, isHello: Bool, now: UInt64) -> [Action] {
         change {
-            isHello ? $0.hello(position, now: now) : $0.acknowledged(position, now: now)
+            isHello ? $0.hello(lastPushSeq: seq, now: now) : $0.acknowledged(through: seq, now: now)
+        } plain: { _ in
+            []
+        }
+    }
+
+    mutating func renumbered(_ position: Outbox.Position, now: UInt64) -> [Action] {
+        change {
+            $0.renumbered(position, now: now)
+        } plain: { _ in
+            []
+        }
+    }
+
+    mutating func renumberFailed(now: UInt64) {
+        _ = change {
+            $0.renumberFailed(now: now)
+            return []
         } plain: { _ in
             []
         }
@@ -185,6 +205,8 @@ enum DeviceOutbox {
                 case .skip(let through): .send(seq: through, .skip(through: through))
                 }
             }
+        case .settle(let through): [.settle(through: through)]
+        case .renumber(let seq): [.renumber(after: seq)]
         }
     }
 
@@ -192,7 +214,7 @@ enum DeviceOutbox {
         switch action {
         case .read(let from, let through, let round): [.read(from: from, through: through, round: round)]
         case .send(let entries): entries.map { .send(seq: $0.seq, .push($0.event)) }
-        case .drop(let through): [.drop(through: through)]
+        case .drop(let through): [.settle(through: through)]
         }
     }
 }
