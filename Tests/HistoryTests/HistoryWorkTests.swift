@@ -156,6 +156,29 @@ import Wire
         #expect(page.entries.map(\.event) == [event])
     }
 
+    @Test("a search beside a long index that is not made yet finds the newest, and says that it is incomplete")
+    func incompleteSearch() throws {
+        _ = try send(1...600)
+        func search() throws -> HistoryPage {
+            let handled = try database.run { connection throws(StoreError) in
+                let context = MethodHandler.Context(now: 100, newID: "none", devices: [])
+                return try MethodHandler(caller: .host, context: context, on: connection).handle(
+                    NotificationMethod.getHistory.name, ["query": "t*", "limit": 500])
+            }
+            guard case .ready(.result(let result)) = handled.reply else { throw StoreError(.mismatch, "no result") }
+            return try HistoryPage(decoding: result)
+        }
+        let first = try search()
+        #expect(first.isIncomplete && first.total == 512 && first.rows.first?.id == "n600")
+        #expect(first.json(unreadCount: 0, now: 0)["incomplete"] == true)
+        try database.run { connection throws(StoreError) in
+            while try TextIndexer(History.text, connection).step() == .more {}
+        }
+        let second = try search()
+        #expect(!second.isIncomplete && second.total == 600)
+        #expect(second.json(unreadCount: 0, now: 0)["incomplete"] == nil)
+    }
+
     @Test("ids that are made one after another stand in that order; they are UUIDs of version 7")
     func ids() {
         let first = NotificationID(at: 1_700_000_000_000, random: .max, .max)
