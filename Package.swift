@@ -146,6 +146,12 @@ targets += [
             "Notifications", "Listing", "Delivery", "Inbox", "History", "Calendar", "Wire", "JSON", "Store",
         ]),
     .testTarget(name: "ListingTests", dependencies: ["Listing", "Wire", "Store"]),
+    .testTarget(
+        name: "HistoryTests",
+        dependencies: [
+            "History", "Delivery", "Commands", "Listing", "Notifications", "Calendar", "Wire", "JSON", "Store",
+            "CSQLite",
+        ], exclude: ["Fixtures"]),
     .testTarget(name: "AddressesTests", dependencies: ["Addresses"]),
     .testTarget(
         name: "HTTPClientTests", dependencies: ["HTTPClient", "Addresses", "Alerts", "JSON", "Transport"],
