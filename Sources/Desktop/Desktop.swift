@@ -39,6 +39,7 @@ package final class Desktop: Role {
         do throws(StoreError) {
             (devices, notices, outboxes, unread) = try state.database.run { (connection) throws(StoreError) in
                 try AnswerTable(connection).closeAll()
+                try HistoryCounts(connection).repair()
                 return (
                     try PairedDevices(connection).all(), try UnpairNotices(connection).all(now: .now),
                     try Outbox(connection).positions(),
@@ -71,7 +72,9 @@ package final class Desktop: Role {
         return (Desktop(core, state.directory), options.common.isThreaded)
     }
 
-    private init(_ core: DesktopSwitchboard, _ directory: StateDirectory) { (self.core, self.directory) = (core, directory) }
+    private init(_ core: DesktopSwitchboard, _ directory: StateDirectory) {
+        (self.core, self.directory) = (core, directory)
+    }
 
     package func start(then: @escaping Then) {
         EventLoop.post { [core] in core.pair(then) { _ in then(.success("{}")) } }

@@ -350,7 +350,10 @@ final class DesktopSwitchboard {
         case .announce(let announcement):
             sender.announce(announcement.event, to: announcement.devices.filter(devices.isSecure))
             host.announce(announcement.event)
-        case .unread(let unread): host.unread(unread)
+        case .unread(let unread):
+            host.unread(unread)
+            upkeep.wrote()
+        case .withdrawn: outboxes.withdrawn()
         case .replayed: channel.countReplay()
         case .problem(let message): host.storeFailed(message)
         }
@@ -359,7 +362,6 @@ final class DesktopSwitchboard {
     private func carryOut(_ output: OutboxSender.Output) {
         switch output {
         case .delivered(let ticket, let peers): commands.delivered(ticket, to: peers)
-        case .replayed: channel.countReplay()
         case .full: host.outboxIsFull(Outbox.limit)
         case .problem(let message): host.storeFailed(message)
         case .warning(let message): host.log(.warning, message)

@@ -5,10 +5,10 @@ import Wire
 
 // What each method does. Its parameters are checked first: nothing touches the store for a command that is refused.
 extension MethodHandler {
-    typealias Work = () throws(StoreError) -> Handled
+    typealias Execution = () throws(StoreError) -> Handled
 
     /// Unknown parameters are ignored, because senders may know more; but not unknown settings, whose change would be lost.
-    func work(of method: NotificationMethod, _ params: JSONObject) throws(NotificationsError) -> Work {
+    func execution(of method: NotificationMethod, _ params: JSONObject) throws(NotificationsError) -> Execution {
         let reader = ParameterReader(params)
         switch method {
         case .send:

@@ -132,11 +132,13 @@ struct DesktopLifeTests {
         #expect(error?.code == .invalid && error?.message.contains("\"relay\"") == true)
         #expect(await outcome { without.offer(timeout: 1_000, then: $0) }.error?.code == .invalid)
         await without.close()
-        let port = await bench.relay.port
+        let occupant = try await LoopbackRelay()
+        let port = await occupant.port
         let second = try Bench.open(["relay": ["listen": .string("127.0.0.1:\(port)")]], relay: nil, RecordingHost())
         #expect(await outcome { second.start(then: $0) }.error?.code == .network)
         #expect(try await value { second.state(then: $0) }["started"] == false)
         await second.close()
+        await occupant.stop()
         await bench.end()
     }
 

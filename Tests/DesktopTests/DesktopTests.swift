@@ -13,13 +13,13 @@ let android = "did:key:zAndroid.Phone-1"
 
 /// A desktop and the relay that it uses.
 struct Bench {
-    let relay: LoopbackRelay
+    let relay: BenchRelay
     let url: String
     let host = RecordingHost()
     let desktop: Desktop
 
     init(_ options: JSONObject = [:]) async throws {
-        relay = try await LoopbackRelay()
+        relay = await BenchRelay()
         url = await relay.url
         desktop = try Bench.open(options, relay: url, host)
     }
@@ -31,7 +31,7 @@ struct Bench {
             "state_dir": ":memory:", "name": "Desk", "relay_url": relay.map(JSONValue.string),
         ]
         all.merge(options)
-        return try Desktop.open(JSONValue.object(all).serialized(), host.channel).0
+        return try Desktop.open(JSONValue.object(all).serialized(), host.channel, links: BenchRelay.links).0
     }
 
     var state: JSONValue { get async throws { try await value { desktop.state(then: $0) } } }

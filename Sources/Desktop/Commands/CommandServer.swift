@@ -11,8 +11,9 @@ import Store
 import Transport
 import Wire
 
-/// Executes commands of paired devices and of the host: each in one transaction, then its effects, then its answer.
+/// Executes commands of paired devices and of the host: each in a transaction, then its effects, then its answer.
 ///
+/// Those that come while others are at the store go there together.
 /// A frame that came before has neither effects nor an answer; a request that was answered before gets its first answer
 /// (`protocol.md` 4.5). What follows leaves through `output`, on the loop.
 @EventLoop
@@ -27,6 +28,8 @@ final class CommandServer {
         case show(Notification)
         case announce(Handled.Announcement)
         case unread(Int64)
+        /// Pushes may have been taken back.
+        case withdrawn
         /// The store knew the frame already.
         case replayed
         case problem(String)
@@ -56,6 +59,10 @@ final class CommandServer {
         var origin: CommandOrigin
     }
 
+    /// One is being committed while the next one waits for it.
+    private static let batchesAtOnce = 2
+    private static let batchLimit = 128
+
     private let database: Database
     private let output: @EventLoop (Output) -> Void
     private var authenticator = CommandAuthenticator()
@@ -63,6 +70,9 @@ final class CommandServer {
     private var openAnswers: [AnswerTable.Key: OpenAnswer] = [:]
     private var awaited: [PushTicket: AwaitedPush] = [:]
     private var lastTicket: PushTicket = 0
+    /// Commands that go to the store together, once a batch comes back.
+    private var waiting: [CommandTransaction] = []
+    private var batchesUnderWay = 0
     private(set) var counters = Counters()
 
     init(database: Database, limiter: RateLimiter, output: @escaping @EventLoop (Output) -> Void) {
@@ -84,20 +94,19 @@ final class CommandServer {
         if let error = refusal(of: request, from: device.did, at: now) { return output(.refuse(error, origin, mark)) }
         execute(
             CommandTransaction(
-                caller: .device(device.did, isBellwire: origin.isBellwire), method: request.method, params: request.params,
-                newID: .random(), now: now, roster: roster, mark: mark, revocation: session.revocation,
+                caller: .device(device.did, isBellwire: origin.isBellwire), method: request.method,
+                params: request.params, newID: .fresh(at: now), now: now, roster: roster, origin: .device(origin),
+                mark: mark, revocation: session.revocation,
                 constraints: origin.isBellwire
-                    ? RequestConstraints(request, from: device.did, now: session.clockLead.moment(now: now)) : nil),
-            for: .device(origin))
+                    ? RequestConstraints(request, from: device.did, now: session.clockLead.moment(now: now)) : nil))
     }
 
     /// A call of the host's own, its parameters checked.
     func execute(_ call: HostCall, roster: DeviceRoster, at now: EpochMilliseconds) {
         execute(
             CommandTransaction(
-                caller: .host, method: call.method.name, params: call.params, newID: .random(), now: now,
-                roster: roster),
-            for: .host(call.id))
+                caller: .host, method: call.method.name, params: call.params, newID: .fresh(at: now), now: now,
+                roster: roster, origin: .host(call.id)))
     }
 
     /// Takes a token of the device's rate limit for something that is no command.
@@ -139,29 +148,58 @@ final class CommandServer {
         return error
     }
 
-    private func execute(_ transaction: CommandTransaction, for origin: CommandOrigin) {
+    private func execute(_ transaction: CommandTransaction) {
+        waiting.append(transaction)
+        submitNext()
+    }
+
+    private func submitNext() {
+        guard !waiting.isEmpty, batchesUnderWay < Self.batchesAtOnce else { return }
+        let batch = Array(waiting.prefix(Self.batchLimit))
+        waiting.removeFirst(batch.count)
+        submit(batch)
+    }
+
+    private func submit(_ batch: [CommandTransaction]) {
+        batchesUnderWay += 1
         database.perform { (connection) throws(StoreError) in
-            try transaction.run(on: connection)
+            try CommandTransaction.run(batch, on: connection)
         } then: { [weak self] result in
-            self?.executed(result, key: transaction.constraints?.key, for: origin)
+            self?.executed(batch, result)
         }
     }
 
     private func executed(
-        _ result: Result<Execution, StoreError>, key: AnswerTable.Key?, for origin: CommandOrigin
+        _ batch: [CommandTransaction], _ result: Result<(executions: [Execution], unread: Int64), StoreError>
     ) {
+        batchesUnderWay -= 1
         switch result {
+        case .success(let (executions, unread)):
+            submitNext()
+            output(.unread(unread))
+            for (transaction, execution) in zip(batch, executions) { executed(transaction, execution) }
+        case .failure(let error) where batch.count > 1 && error.code != .closed:
+            // None loses its work to a neighbour.
+            for transaction in batch { submit([transaction]) }
         case .failure(let error):
+            submitNext()
             if error.code != .closed { output(.problem("a command failed: \(error.message)")) }
-            output(.answer(.error(RemoteError(.internalError, "the desktop's store failed")), to: origin))
-        case .success(.replayed): output(.replayed)
-        case .success(.revoked): output(.answer(.error(.notPaired), to: origin))
-        case .success(.answered(let answer)): answerAgain(answer, key, to: origin)
-        case .success(.expired(let expiresAt)):
+            let failure = RemoteError(.internalError, "the desktop's store failed")
+            for transaction in batch { output(.answer(.error(failure), to: transaction.origin)) }
+        }
+    }
+
+    private func executed(_ transaction: CommandTransaction, _ execution: Execution) {
+        let (key, origin) = (transaction.constraints?.key, transaction.origin)
+        switch execution {
+        case .replayed: output(.replayed)
+        case .revoked: output(.answer(.error(.notPaired), to: origin))
+        case .answered(let answer): answerAgain(answer, key, to: origin)
+        case .expired(let expiresAt):
             counters.late &+= 1
             output(.answer(.error(.expired(expiresAt)), to: origin))
-        case .success(.done(let handled, let queued, let unread)):
-            output(.unread(unread))
+        case .done(let handled, let queued):
+            if transaction.withdraws { output(.withdrawn) }
             follow(handled, queued, key, origin)
         }
     }
@@ -220,9 +258,21 @@ final class CommandServer {
     }
 }
 
+extension CommandTransaction {
+    /// Does it take pushes back that devices have not got yet?
+    fileprivate var withdraws: Bool {
+        switch NotificationMethod(name: method) {
+        case .delete, .clearAll: true
+        case .send, .sendToMobile, .broadcast, .getHistory, .markAsRead, .markAllAsRead, .getUnreadCount, .getSettings,
+            .updateSettings, nil:
+            false
+        }
+    }
+}
+
 extension NotificationID {
-    fileprivate static func random() -> NotificationID {
+    fileprivate static func fresh(at moment: EpochMilliseconds) -> NotificationID {
         var generator = SecureRandomNumberGenerator()
-        return NotificationID(random: generator.next(), generator.next())
+        return NotificationID(at: moment, random: generator.next(), generator.next())
     }
 }

@@ -76,7 +76,7 @@ final class DeviceBook {
     /// Built once for each change of the devices, not for each command.
     var roster: DeviceRoster {
         if let cachedRoster { return cachedRoster }
-        let roster = DeviceRoster(book.peers)
+        let roster = DeviceRoster(book)
         cachedRoster = roster
         return roster
     }
@@ -85,15 +85,25 @@ final class DeviceBook {
     var json: JSONValue { .array(book.peers.map { .object($0.json) }) }
 }
 
-/// What a transaction needs to know of the paired devices.
+/// What transactions need to know of the paired devices.
 struct DeviceRoster: Sendable {
     let devices: [MethodHandler.PairedDevice]
-    private let secure: Set<PeerID>
+    private let flags: PeerBook<PairedDevice, RevocationFlag>
 
-    init(_ devices: [PairedDevice]) {
-        self.devices = devices.map { MethodHandler.PairedDevice(peer: $0.did, deviceID: $0.deviceID) }
-        secure = Set(devices.lazy.filter(\.isSecure).map(\.did))
+    init(_ book: PeerBook<PairedDevice, DeviceSession>) {
+        devices = book.peers.map { MethodHandler.PairedDevice(peer: $0.did, deviceID: $0.deviceID) }
+        var flags = PeerBook<PairedDevice, RevocationFlag>()
+        for device in book.peers {
+            if let session = book[device.did] { flags.upsert(device) { session.revocation } }
+        }
+        self.flags = flags
     }
 
-    func isSecure(_ device: PeerID) -> Bool { secure.contains(device) }
+    /// Those of the devices that may still get pushes. Whoever was unpaired meanwhile has no outbox any more.
+    func recipients(_ peers: [PeerID]) -> [Outbox.Recipient] {
+        peers.compactMap { peer in
+            guard let device = flags.peer(peer), flags[peer]?.isRevoked == false else { return nil }
+            return Outbox.Recipient(peer, isSealed: device.isSecure)
+        }
+    }
 }

@@ -10,6 +10,8 @@ struct DeviceSession: Sendable {
     let revocation = RevocationFlag()
     /// What the device has still to get (``OutboxSender``).
     var outbox: DeviceOutbox
+    /// The newest of that, in memory (``OutboxSender``).
+    var recent = RecentPushes()
     /// The pushes whose callers wait for this device (``OutboxSender``).
     var deliveries = PendingDeliveries()
     /// How far our clock is ahead of the device's.

@@ -28,7 +28,8 @@ enum DeviceMessage {
         case .bellwire(let type, let fields): self = DeviceMessage(type, fields, from: device, mark)
         case .malformed(let error):
             let description = error.description
-            self = error.request.map { .malformedRequest($0, description: description) }
+            self =
+                error.request.map { .malformedRequest($0, description: description) }
                 ?? .malformed(description: "a payload from a device: \(description)")
         case .other(let type, let value): self = .forHost(type: type, ["payload": value])
         case .otherEvent(let name, let fields):
@@ -57,7 +58,8 @@ enum DeviceMessage {
         case PushTokenStatement.givenType, PushTokenStatement.removedType:
             guard let mark else { break }
             let ids = [device.deviceID, device.did.text]
-            self = PushTokenStatement(type: type, payload: fields, of: ids).map { .token($0, mark) }
+            self =
+                PushTokenStatement(type: type, payload: fields, of: ids).map { .token($0, mark) }
                 ?? .malformed(description: "a device's push token: it is malformed, or another device's")
             return
         case PushReceipt.type:

@@ -6,7 +6,7 @@ import Wire
 import Signalling
 
 /// Removes what is too old from the store, at the start and once a day: the history keeps as many rows and days as the
-/// settings say, answers are kept for two days.
+/// settings say, answers are kept for two days. Indexes the history's texts in the background.
 @EventLoop
 final class HistoryUpkeep {
     enum Output {
@@ -18,25 +18,35 @@ final class HistoryUpkeep {
 
     private let database: Database
     private let output: @EventLoop (Output) -> Void
+    private let indexing: HistoryIndexing
     private lazy var timer = LoopTimer { [weak self] in self?.prune() }
 
     nonisolated init(database: Database, output: @escaping @EventLoop (Output) -> Void) {
         (self.database, self.output) = (database, output)
+        indexing = HistoryIndexing(database)
     }
 
     /// Idempotent.
     func start() {
         guard !timer.isRunning else { return }
+        indexing.start()
         prune()
         timer.start(after: Self.day, every: Self.day)
     }
 
-    func stop() { timer.stop() }
+    /// Rows of the history were stored, marked or taken out.
+    func wrote() { indexing.wrote() }
+
+    func stop() {
+        timer.stop()
+        indexing.stop()
+    }
 
     private func prune() {
         let now = EpochMilliseconds.now
         database.perform { (connection) throws(StoreError) in
             try AnswerTable(connection).prune(now: now)
+            try HistoryCounts(connection).sweep()
             let history = History(connection)
             try history.prune(try SettingsTable(connection).current().settings, now: now)
             return try history.unreadCount()

@@ -10,7 +10,10 @@ enum DeviceOutbox: Sendable {
     enum Action: Sendable, Equatable {
         case read(from: Int64, through: Int64, round: UInt64)
         case send([OutboxStateMachine.Frame])
-        case drop(through: Int64)
+        /// The device has everything through this one: the store may learn it later.
+        case settle(through: Int64)
+        /// The device is further than we have ever counted: the store counts on from there.
+        case renumber(after: Int64)
     }
 
     init(_ position: Outbox.Position, isSealed: Bool) {
@@ -137,11 +140,26 @@ enum DeviceOutbox: Sendable {
     }
 
     /// Only a device paired sealed says how far it is.
-    mutating func acknowledged(_ position: Outbox.Position, isHello: Bool, now: UInt64) -> [Action] {
+    mutating func acknowledged(through seq: Int64, isHello: Bool, now: UInt64) -> [Action] {
         change {
-            isHello ? $0.hello(position, now: now) : $0.acknowledged(position, now: now)
+            isHello ? $0.hello(lastPushSeq: seq, now: now) : $0.acknowledged(through: seq, now: now)
         } plain: { _ in
             []
+        }
+    }
+
+    mutating func renumbered(_ position: Outbox.Position, now: UInt64) -> [Action] {
+        change {
+            $0.renumbered(position, now: now)
+        } plain: { _ in
+            []
+        }
+    }
+
+    mutating func renumberFailed(now: UInt64) {
+        note {
+            $0.renumberFailed(now: now)
+        } plain: { _ in
         }
     }
 
@@ -181,6 +199,8 @@ extension DeviceOutbox.Action {
         switch action {
         case .read(let from, let through, let round): self = .read(from: from, through: through, round: round)
         case .send(let frames): self = .send(frames)
+        case .settle(let through): self = .settle(through: through)
+        case .renumber(let seq): self = .renumber(after: seq)
         }
     }
 
@@ -188,7 +208,7 @@ extension DeviceOutbox.Action {
         switch action {
         case .read(let from, let through, let round): self = .read(from: from, through: through, round: round)
         case .send(let entries): self = .send(entries.map { .push($0) })
-        case .drop(let through): self = .drop(through: through)
+        case .drop(let through): self = .settle(through: through)
         }
     }
 }

@@ -5,7 +5,12 @@ struct FIFO<Element> {
     private var head = 0
 
     var isEmpty: Bool { head == elements.count }
+    var count: Int { elements.count - head }
     var first: Element? { isEmpty ? nil : elements[head] }
+    var last: Element? { isEmpty ? nil : elements.last }
+
+    /// All but so many of the first.
+    func dropFirst(_ count: Int) -> ArraySlice<Element> { elements[head...].dropFirst(max(0, count)) }
 
     mutating func append(_ element: Element) { elements.append(element) }
 

@@ -19,8 +19,6 @@ final class OutboxSender {
     enum Output {
         /// The recipients of a push are known.
         case delivered(PushTicket, to: Set<PeerID>)
-        /// The store knew the frame already.
-        case replayed
         /// The device has more pushes to get than its outbox holds.
         case full
         case problem(String)
@@ -34,6 +32,8 @@ final class OutboxSender {
     private let send: Send
     private let output: @EventLoop (Output) -> Void
     private var runs = PushRuns()
+    /// What the store does not know yet.
+    private var acknowledgements = AcknowledgementBatch<SealMark>()
     /// When the timer fires; `nil` = it is not set.
     private var timerAt: UInt64?
     private lazy var timer = LoopTimer { [weak self] in self?.deadlineReached() }
@@ -57,7 +57,11 @@ final class OutboxSender {
             var event = event
             event.pushSeq = seq
             let entry = Outbox.Entry(seq: seq, event: event)
-            guard let actions = devices.update(device, { $0.outbox.enqueued(entry, now: now) }) else { continue }
+            let actions = devices.update(device) { session in
+                session.recent.append(entry)
+                return session.outbox.enqueued(entry, now: now)
+            }
+            guard let actions else { continue }
             perform(actions, for: device)
             var waiting: Int64 = 0
             devices.update(device) { session in
@@ -79,27 +83,12 @@ final class OutboxSender {
 
     /// A device says in a seal how far it is: with a hello after it has registered, else with an acknowledgement.
     func acknowledged(through seq: Int64, isHello: Bool, by device: PeerID, _ mark: SealMark) {
-        database.perform { (connection) throws(StoreError) -> Outbox.Position? in
-            guard try SealStates(connection).save(mark) else { return nil }
-            guard try PairedDevices(connection).find(device) != nil else { return nil }
-            return try Outbox(connection).acknowledge(through: seq, by: device)
-        } then: { [weak self] result in
-            switch result {
-            case .success(nil): self?.output(.replayed)
-            case .success(let position?): self?.advance(device, to: position, isHello: isHello)
-            case .failure(let error):
-                if error.code != .closed { self?.output(.problem("an acknowledgement was dropped: \(error.message)")) }
-            }
-        }
+        save(acknowledgements.came(mark))
+        change(device) { $0.acknowledged(through: seq, isHello: isHello, now: EventLoop.now) }
     }
 
-    private func advance(_ device: PeerID, to position: Outbox.Position, isHello: Bool) {
-        change(device) { $0.acknowledged(position, isHello: isHello, now: EventLoop.now) }
-        settle(device) { deliveries in
-            if position.shift != 0 { deliveries.shift(by: position.shift) }
-            return deliveries.settle(through: position.acknowledged)
-        }
-    }
+    /// Pushes were taken back: only the store knows which.
+    func withdrawn() { for device in devices.ids { devices.update(device) { $0.recent.forget() } } }
 
     // MARK: Devices
 
@@ -108,11 +97,12 @@ final class OutboxSender {
 
     /// Every relay over which the device is reached has called it absent.
     func wasCalledAbsent(_ device: PeerID) {
-        change(device) {
-            $0.wasCalledAbsent()
-            return []
-        }
-        let missed = devices.update(device) { $0.deliveries.takeAll() } ?? []
+        let missed =
+            devices.update(device) { session -> [PushTicket] in
+                session.outbox.wasCalledAbsent()
+                session.recent.forget()
+                return session.deliveries.takeAll()
+            } ?? []
         for ticket in missed { finish(runs.missed(ticket, by: device)) }
     }
 
@@ -139,6 +129,7 @@ final class OutboxSender {
 
     /// The device was unpaired: its callers wait no longer.
     func forget(_ device: PeerID, _ session: DeviceSession) {
+        acknowledgements.forget(device)
         var deliveries = session.deliveries
         for ticket in deliveries.takeAll() { finish(runs.missed(ticket, by: device)) }
     }
@@ -215,7 +206,8 @@ final class OutboxSender {
             switch action {
             case .read(let from, let through, let round): read(device, from, through, round)
             case .send(let frames): guard write(frames, to: device) else { return }
-            case .drop(let through): drop(through, of: device)
+            case .settle(let through): settle(device, through: through)
+            case .renumber(let seq): renumber(device, after: seq)
             }
         }
     }
@@ -243,6 +235,9 @@ final class OutboxSender {
 
     private func read(_ device: PeerID, _ from: Int64, _ through: Int64, _ round: UInt64) {
         let now = EpochMilliseconds.now
+        if let page = devices.update(device, { $0.recent.page(from: from, now: now) }) ?? nil {
+            return change(device) { $0.read(page, round: round, now: EventLoop.now) }
+        }
         database.perform { (connection) throws(StoreError) in
             try Outbox(connection).page(of: device, from: from, through: through, now: now)
         } then: { [weak self] result in
@@ -257,16 +252,62 @@ final class OutboxSender {
         }
     }
 
-    /// A deployed phone has received them.
-    private func drop(_ through: Int64, of device: PeerID) {
-        settle(device) { $0.settle(through: through) }
-        database.perform { (connection) throws(StoreError) in
-            _ = try Outbox(connection).acknowledge(through: through, by: device)
+    // MARK: What devices have
+
+    private func settle(_ device: PeerID, through seq: Int64) {
+        save(acknowledgements.settle(through: seq, by: device))
+        deliver(device, through: seq)
+    }
+
+    private func deliver(_ device: PeerID, through seq: Int64) {
+        let settled =
+            devices.update(device) { session -> [PushTicket] in
+                session.recent.settle(through: seq)
+                return session.deliveries.settle(through: seq)
+            } ?? []
+        for ticket in settled { finish(runs.delivered(ticket, to: device)) }
+    }
+
+    /// When this is lost, what it would have taken out is sent once more after the next start.
+    private func save(_ work: AcknowledgementBatch<SealMark>.Work?) {
+        guard let work else { return }
+        database.submitLater(within: 50) { (connection) throws(StoreError) in
+            for mark in work.marks { try SealStates(connection).save(mark) }
+            for (device, seq) in work.settled { try Outbox(connection).settle(through: seq, by: device) }
         } then: { [weak self] result in
-            // They are sent once more after the next start.
-            guard case .failure(let error) = result, error.code != .closed else { return }
-            self?.output(.warning("the outbox could not be updated: \(error.message)"))
+            EventLoop.post { self?.saved(result) }
         }
+    }
+
+    private func saved(_ result: Result<Void, StoreError>) {
+        if case .failure(let error) = result, error.code != .closed {
+            output(.warning("the outbox could not be updated: \(error.message)"))
+        }
+        save(acknowledgements.finished())
+    }
+
+    private func renumber(_ device: PeerID, after seq: Int64) {
+        database.perform { (connection) throws(StoreError) -> Outbox.Position? in
+            guard try PairedDevices(connection).find(device) != nil else { return nil }
+            return try Outbox(connection).acknowledge(through: seq, by: device)
+        } then: { [weak self] result in
+            switch result {
+            case .success(let position?): self?.renumbered(device, position)
+            case .success(nil): break
+            case .failure(let error):
+                self?.devices.update(device) { $0.outbox.renumberFailed(now: EventLoop.now) }
+                if error.code != .closed { self?.output(.problem("an acknowledgement was dropped: \(error.message)")) }
+            }
+        }
+    }
+
+    private func renumbered(_ device: PeerID, _ position: Outbox.Position) {
+        devices.update(device) { session in
+            session.recent.forget()
+            if position.shift != 0 { session.deliveries.shift(by: position.shift) }
+        }
+        change(device) { $0.renumbered(position, now: EventLoop.now) }
+        deliver(device, through: position.acknowledged)
     }
 
     private func giveUp(_ seq: Int64, of device: PeerID) {
@@ -275,11 +316,6 @@ final class OutboxSender {
             try Outbox(connection).remove(seq, of: device)
         } then: { _ in
         }
-    }
-
-    private func settle(_ device: PeerID, _ change: (inout PendingDeliveries) -> [PushTicket]) {
-        let settled = devices.update(device) { change(&$0.deliveries) } ?? []
-        for ticket in settled { finish(runs.delivered(ticket, to: device)) }
     }
 
     private func finish(_ run: PushRuns.Finished?) {

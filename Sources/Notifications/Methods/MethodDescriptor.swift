@@ -14,6 +14,8 @@ package struct MethodDescriptor: Sendable {
     }
 
     package let risk: Risk
+    /// Whether it stores a notification, which is pushed.
+    package let isPush: Bool
     package let queueing: Queueing
     /// `nil` = none.
     package let effect: InboxEffect?
@@ -24,11 +26,12 @@ package struct MethodDescriptor: Sendable {
     private let rule: @Sendable (JSONObject) throws(NotificationsError) -> JSONObject
 
     init(
-        risk: Risk, queueing: Queueing = .never, effect: InboxEffect? = nil, parameters: [Parameter] = [],
+        risk: Risk, isPush: Bool = false, queueing: Queueing = .never, effect: InboxEffect? = nil, parameters: [Parameter] = [],
         rule: @escaping @Sendable (JSONObject) throws(NotificationsError) -> JSONObject = { $0 },
         result: MethodAnswer
     ) {
         self.risk = risk
+        self.isPush = isPush
         self.queueing = queueing
         self.effect = effect
         self.parameters = parameters

@@ -28,7 +28,7 @@ package enum NotificationMethod: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .send:
             MethodDescriptor(
-                risk: .mutating,
+                risk: .mutating, isPush: true,
                 // Deployed desktops read respectQuietHours, and have no default.
                 parameters: [.title, .body, .icon, .priority, .data, .respectQuietHours.standard(true)] + .richer,
                 result: .members([
@@ -38,7 +38,7 @@ package enum NotificationMethod: String, Sendable, Hashable, CaseIterable {
                 ]))
         case .sendToMobile:
             MethodDescriptor(
-                risk: .mutating,
+                risk: .mutating, isPush: true,
                 parameters: [.title, .body, .priority, .data, .respectQuietHours] + .richer + [.deviceID],
                 result: .members([
                     ResultMember("delivered", kind: .flag, absent: .value(true), refused: .read(.value(false))),
@@ -47,7 +47,7 @@ package enum NotificationMethod: String, Sendable, Hashable, CaseIterable {
                 ]))
         case .broadcast:
             MethodDescriptor(
-                risk: .mutating,
+                risk: .mutating, isPush: true,
                 parameters: [.title, .body, .priority, .data, .respectQuietHours] + .richer,
                 result: .members([
                     ResultMember(
