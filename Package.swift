@@ -170,8 +170,7 @@ for target in targets where target.type == .regular {
 
 // The library has a size to keep: what every push passes through is compiled for speed, everything else for size.
 let fast: Set<String> = [
-    "JSON", "Wire", "Identity", "Sealing", "Signalling", "Transport", "Relay", "Store", "Notifications", "Commands",
-    "Device", "Desktop", "CABI",
+    "JSON", "Wire", "Identity", "Sealing", "Signalling", "Transport", "Relay", "Store", "Notifications",
 ]
 let inC: Set<String> = ["CSystemd", "CCurl", "CZBar", "CImages"]
 for target in targets where target.type == .regular && !fast.contains(target.name) && !inC.contains(target.name) {
