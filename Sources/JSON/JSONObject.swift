@@ -5,6 +5,10 @@ package struct JSONObject: Sendable, Equatable {
     package struct Member: Sendable, Equatable {
         package let key: String
         package var value: JSONValue
+
+        /// Nearly all other keys have another length, which is at hand.
+        @inline(__always)
+        func has(_ key: String) -> Bool { self.key.utf8.count == key.utf8.count && self.key == key }
     }
 
     package private(set) var members: [Member]
@@ -21,11 +25,11 @@ package struct JSONObject: Sendable, Equatable {
     /// The member's value. Setting `nil` removes the member, setting a new key appends it.
     package subscript(key: String) -> JSONValue? {
         get {
-            for index in members.indices where members[index].key == key { return members[index].value }
+            for index in members.indices where members[index].has(key) { return members[index].value }
             return nil
         }
         set {
-            guard let index = members.firstIndex(where: { $0.key == key }) else {
+            guard let index = members.firstIndex(where: { $0.has(key) }) else {
                 if let newValue { members.append(Member(key: key, value: newValue)) }
                 return
             }

@@ -73,7 +73,7 @@ struct JSONReader {
             let start = position
             guard members.count < Self.memberLimit, let key = string(isKey: true) else { return nil }
             let bit = Self.bit(start, position - start - 1)
-            if seen & bit != 0, members.contains(where: { $0.key == key }) { return nil }
+            if seen & bit != 0, members.contains(where: { $0.has(key) }) { return nil }
             seen |= bit
             skipSpace()
             guard skip(UInt8(ascii: ":")) else { return nil }
