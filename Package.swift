@@ -77,7 +77,8 @@ targets += [
     .target(
         name: "Device",
         dependencies: [
-            "Transport", "Signalling", "Sealing", "Pairing", "Commands", "OfflineQueue", "Notifications", "Inbox",
+            "Transport", "Signalling", "Sealing", "Pairing", "Commands", "OfflineQueue", "Notifications", "Listing",
+            "Inbox",
             "Delivery",
             "Alerts", "Calendar", "Hosting", "Wire", "Store", "Identity", "JSON", "CLinux", "SystemServices",
             "HTTPClient",

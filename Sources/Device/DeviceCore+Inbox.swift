@@ -76,6 +76,7 @@ extension DeviceCore {
     ///
     /// - Parameter isArrival: a push has come, and nothing else is another.
     func tellInbox(of desktop: PeerID, unread: Int64?, isArrival: Bool = false) {
+        indexing.wrote()
         channel.post(HostEvent(.inboxChanged, desktop: desktop.text, data: inboxState(of: desktop)))
         if !isArrival, showsAlerts { alerts.inboxChanged() }
         if let unread { tell(unread: unread) }

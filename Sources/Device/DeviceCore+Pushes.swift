@@ -55,8 +55,9 @@ extension DeviceCore {
             // Its id is good once, and nobody who asked waits for the disk.
             resolve(response, from: desktop)
             save(incoming.mark)
-        case .bellwire, .otherEvent, .request, .other, .cancel, .pairAck, .pairingConfirmation,
-            .pairingReject, .malformed:
+        // Their flows have recorded those that made a pairing.
+        case .pairAck, .pairingConfirmation, .pairingReject: once(incoming.mark, countsReplay: false) { _ in }
+        case .bellwire, .otherEvent, .request, .other, .cancel, .malformed:
             once(incoming.mark) { core in
                 // It may have been unpaired meanwhile.
                 if core.desktop(desktop.id) != nil { core.take(payload, from: desktop) }

@@ -61,14 +61,16 @@ extension DeviceCore {
     }
 
     /// A frame has an effect once: what it brings about comes after it was recorded. Plain ones are not recorded.
-    func once(_ mark: SealMark?, then: @escaping @Sendable @EventLoop (DeviceCore) -> Void) {
+    func once(
+        _ mark: SealMark?, countsReplay: Bool = true, then: @escaping @Sendable @EventLoop (DeviceCore) -> Void
+    ) {
         guard let mark else { return then(self) }
         store { (connection) throws(StoreError) in
             try SealStates(connection).save(mark)
         } then: { core, result in
             switch result {
             case .success(true): then(core)
-            case .success(false): core.counters.replayed &+= 1
+            case .success(false): if countsReplay { core.counters.replayed &+= 1 }
             case .failure(let error):
                 guard error.code != .closed else { return }
                 core.channel.problem("store_failed", "what a desktop sent was dropped: \(error.message)")

@@ -254,7 +254,7 @@ extension DeviceCore {
             case .failure(let error):
                 guard error.code != .closed else { return }
                 core.channel.problem("store_failed", "what a desktop said was dropped: \(error.message)")
-            case .success(nil): break
+            case .success(nil): core.counters.replayed &+= 1
             case .success(let learnt?):
                 core.tell(settings: learnt.settings, of: peer)
                 if case .settingsChanged = event { return }

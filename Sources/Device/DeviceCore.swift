@@ -87,6 +87,7 @@ final class DeviceCore {
         storedPushes.waiting, database, committed: storedPushes.committed,
         pushesWait: { [channel] in channel.pushesWait() }, judge: { [weak self] in self?.alertJudge },
         tell: { [weak self] in self?.pushesDid($0) })
+    lazy var indexing = InboxIndexing(database)
     /// Too many pushes wait for the host; told once.
     var isInboxFull = false
     var counters = Counters()
@@ -174,6 +175,7 @@ final class DeviceCore {
         reconcileLinks()
         queueDue()
         if showsAlerts { alerts.begin() }
+        indexing.wrote()
     }
 
     func stop() {
@@ -200,6 +202,7 @@ final class DeviceCore {
         queueTimer.stop()
         tokenTimer?.stop()
         for stopTimers in [scanning.stopTimers, showing.stopTimers, typing.stopTimers] { stopTimers() }
+        indexing.shutDown()
         pushes.shutDown()
         database.close(then: then)
     }
