@@ -224,10 +224,8 @@ for target in targets where target.type == .regular {
 
 // What every push passes through is compiled for speed, everything else for size.
 let fast: Set<String> = [
-let fast: Set<String> = [
     "JSON", "Wire", "Identity", "Sealing", "Signalling", "Transport", "Relay", "Store", "Notifications", "Listing",
     "Delivery", "Inbox", "History", "Peering", "Device", "Desktop",
-]
 ]
 for target in targets where target.type == .regular && !fast.contains(target.name) && target.name != "COnDemand" {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))

@@ -82,6 +82,7 @@ final class DeviceSwitchboard {
         routes.setPeers(routedPeers)
         routes.start()
         queue.checkAll()
+        inbox.start()
         alerts.begin()
     }
 

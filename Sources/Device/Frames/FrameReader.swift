@@ -97,7 +97,8 @@ final class FrameReader {
         case .request(let request):
             tell("chainlesschain:command:request", ["payload": request.payload], incoming)
         case .other(let type, let value): tell(type, ["payload": value], incoming)
-        case .cancel, .pairAck, .pairingConfirmation, .pairingReject: save(incoming.mark)
+        case .cancel: save(incoming.mark)
+        case .pairAck, .pairingConfirmation, .pairingReject: channel.once(incoming.mark, countsReplay: false) { _ in }
         }
     }
 

@@ -35,6 +35,7 @@ final class DeviceInbox {
     private let emit: @EventLoop (Action) -> Void
     /// Refreshes that hosts wait for.
     private lazy var timer = LoopTimer { [weak self] in self?.tick() }
+    private let indexing: InboxIndexing
 
     init(
         _ context: DeviceContext, _ book: DesktopBook, judge: @escaping @EventLoop () -> AlertJudge?,
@@ -44,7 +45,11 @@ final class DeviceInbox {
         self.book = book
         self.judge = judge
         self.emit = emit
+        indexing = InboxIndexing(context.database)
     }
+
+    /// The index may lack what an earlier run has stored.
+    func start() { indexing.wrote() }
 
     // MARK: Telling
 
@@ -69,6 +74,7 @@ final class DeviceInbox {
     ///
     /// - Parameter isArrival: a push has come, and nothing else has changed.
     func tell(_ desktop: PeerID, unread: Int64?, isArrival: Bool = false) {
+        indexing.wrote()
         context.channel.post(HostEvent(.inboxChanged, desktop: desktop.text, data: state(of: desktop)))
         if !isArrival { emit(.changed) }
         if let unread { tell(unread: unread) }
@@ -131,6 +137,7 @@ final class DeviceInbox {
     }
 
     func close() {
+        indexing.shutDown()
         timer.stop()
         for desktop in book.peers.ids { sync(desktop) { sync, _ in sync.close(.closed) } }
     }

@@ -125,7 +125,11 @@ package final class PeerChannel {
 
     /// A frame has an effect once: what it brings about comes after it was recorded. Plain ones, without a mark, are not
     /// recorded. `then` is called on the loop, at once where there is no mark.
-    package func once(_ mark: SealMark?, then: @escaping @Sendable @EventLoop (Once) -> Void) {
+    ///
+    /// - Parameter countsReplay: false for pairing frames: the flow that took one may have recorded it already.
+    package func once(
+        _ mark: SealMark?, countsReplay: Bool = true, then: @escaping @Sendable @EventLoop (Once) -> Void
+    ) {
         guard let mark else { return then(.first) }
         database.submit { (connection) throws(StoreError) in
             try SealStates(connection).save(mark)
@@ -134,7 +138,7 @@ package final class PeerChannel {
                 switch result {
                 case .success(true): then(.first)
                 case .success(false):
-                    self.countReplay()
+                    if countsReplay { self.countReplay() }
                     then(.replayed)
                 case .failure(let error): then(.failed(error))
                 }
