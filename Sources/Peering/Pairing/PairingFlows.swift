@@ -286,6 +286,7 @@ extension PairingFlows {
         _ index: Int, _ event: PairingMachineEvent<Known>, now: EpochMilliseconds
     ) -> [Action] {
         let steps = Self.handle(&flows[index].machine, event, now: now)
+        defer { forgetStrangers() }
         return actions(steps, of: flows[index].name)
     }
 
