@@ -36,6 +36,9 @@ import Wire
         _ device: TinyDevice, _ desktop: TinyDesktop, _ location: SourceLocation = #_sourceLocation
     ) async throws {
         _ = try await desktop.reports.take("the pairing", location) { $0["state"] == "paired" }
+        _ = try await device.reports.take("the pairing", location) {
+            $0["state"] == "success" || $0["state"] == "completed"
+        }
         let known = try #require(desktop.book.peer(device.id), sourceLocation: location)
         let paired = try #require(device.book.peer(desktop.id), sourceLocation: location)
         #expect(known.isSecure && paired.isSecure && known.shortString == paired.shortString, sourceLocation: location)
