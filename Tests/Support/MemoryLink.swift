@@ -7,7 +7,7 @@
 
     @testable import Relay
 
-    /// A link to a ``MemoryRelay``: the real session, without a socket under it. Its backoff is that of seed 1.
+    /// A link to a ``MemoryRelay``: the real session state machine without a socket. Its backoff uses seed 1.
     @EventLoop
     final class MemoryLink: RelayLink {
         nonisolated let registration: SignallingFrame.Register
@@ -187,7 +187,7 @@
         }
     }
 
-    /// One connection of a link to a relay: what goes either way arrives in a later turn of the loop, in order.
+    /// One connection between a link and a relay. Frames arrive in a later turn of the loop, in order.
     @EventLoop
     final class Attachment: MemoryEnd {
         private weak var link: MemoryLink?
@@ -209,7 +209,7 @@
             EventLoop.post { relay.received(Array(text.utf8), from: id) }
         }
 
-        /// What was sent before arrives before the end.
+        /// Frames sent before still arrive.
         func leave() {
             guard let relay, let id else { return }
             (self.relay, self.id) = (nil, nil)

@@ -6,11 +6,11 @@
 
     @testable import Relay
 
-    /// A peer at a ``MemoryRelay`` that says what a test wants it to say: a deployed one, or a hostile one.
+    /// A scripted peer at a ``MemoryRelay``: a deployed one, or a hostile one.
     @EventLoop
     package final class MemoryPeer: MemoryEnd {
         package nonisolated let name: String
-        /// What has come, and nobody has taken.
+        /// Received frames that nobody has taken.
         package let frames = Mailbox<JSONValue>()
         private let relay: MemoryRelay
         private var id: ConnectionID?
@@ -51,7 +51,7 @@
             return frame["payload"] ?? .null
         }
 
-        /// Asks the relay something: what was sent before is on its way.
+        /// Waits for a round trip to the relay: frames sent before have been routed.
         package func settle() async throws {
             send(["type": "ping"])
             _ = try await frame { $0["type"] == "pong" }

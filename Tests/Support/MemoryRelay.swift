@@ -7,9 +7,9 @@
 
     @testable import Relay
 
-    /// A relay without sockets: decides what a real one decides, in the order in which frames came, on the event loop.
+    /// A relay without sockets: runs the real relay's state machine on the event loop, frame by frame.
     ///
-    /// It is as hostile as a test wants it to be: ``filter`` loses, keeps back or forges frames on their way to a peer.
+    /// A test can make it hostile: ``filter`` loses, holds back or forges frames on their way to a peer.
     @EventLoop
     package final class MemoryRelay {
         /// A frame on its way to a registered peer.
@@ -26,14 +26,14 @@
             case lose
             /// Kept back until ``release(reversed:)``.
             case keepBack
-            /// These go instead, in this order.
+            /// Deliver these instead, in this order.
             case replace([Frame])
         }
 
         package nonisolated let url: String
-        /// What becomes of each frame to a registered peer. The answer to a registration is not asked about.
+        /// Decides about each frame to a registered peer, except answers to registrations.
         package var filter: @EventLoop (Frame) -> Verdict = { _ in .pass }
-        /// What was kept back.
+        /// Frames held back by the filter.
         package private(set) var keptBack: [Frame] = []
         package private(set) var isUp = true
 
@@ -42,7 +42,7 @@
         private var names: [ConnectionID: PeerID] = [:]
         private var barred: Set<PeerID> = []
         private var nonces: UInt8 = 0
-        /// Links that were turned away, or lost, and come back with ``revive()`` or ``admit(_:)``.
+        /// Links that were refused or lost; they reconnect with ``revive()`` or ``admit(_:)``.
         private var away: [WeakLink] = []
 
         private struct WeakLink {
@@ -60,9 +60,9 @@
             return RelayStateMachine(limits: options.limits, proved: ProvedIDs(limit: options.names.maximumProvedIDs))
         }
 
-        // MARK: What a test does to it
+        // MARK: Test controls
 
-        /// Ends every connection and takes none. What it had kept for absent peers is lost.
+        /// Ends every connection and refuses new ones. Frames stored for absent peers are lost.
         package func kill() {
             isUp = false
             let ended = ends
@@ -73,18 +73,18 @@
             for end in ended.values { end.closed("the relay has died") }
         }
 
-        /// Takes connections again. Links that it had lost connect at once.
+        /// Accepts connections again. Lost links reconnect at once.
         package func revive() {
             isUp = true
             for link in takeAway(where: { _ in true }) { link.reconnectNow() }
         }
 
-        /// Ends a peer's connection. It comes back by itself, or at once with `reconnectNow()`.
+        /// Ends a peer's connection. Its link reconnects after its backoff, or at once with `reconnectNow()`.
         package func cut(_ peer: PeerID) {
             for (id, name) in names where name == peer { end(id, "the connection was cut") }
         }
 
-        /// Ends a peer's connection, and takes none of it until ``admit(_:)``: here it is absent.
+        /// Ends a peer's connection and refuses new ones until ``admit(_:)``, so that it is absent here.
         package func bar(_ peer: PeerID) {
             barred.insert(peer)
             cut(peer)
@@ -95,22 +95,22 @@
             for link in takeAway(where: { $0.registration.peerID == peer }) { link.reconnectNow() }
         }
 
-        /// Lets go what was kept back, in order or the last first.
+        /// Delivers the held frames, in order or last first.
         package func release(reversed: Bool = false) {
             let frames = reversed ? keptBack.reversed() : keptBack
             keptBack = []
             for frame in frames { say(frame.json, to: frame.to) }
         }
 
-        /// Any frame, to whoever has registered that id; the filter is not asked.
+        /// Delivers any frame to whoever has registered that id, bypassing the filter.
         package func say(_ frame: JSONValue, to peer: PeerID) {
             for (id, name) in names where name == peer { ends[id]?.deliver(Array(frame.serialized().utf8)) }
         }
 
-        /// Who is registered now.
+        /// The ids registered now.
         package var registered: Set<PeerID> { Set(names.values) }
 
-        /// A peer that says what a test wants it to say, registered without a proof.
+        /// A scripted peer, registered without a proof.
         package func peer(_ name: String) -> MemoryPeer {
             let peer = MemoryPeer(name, at: self)
             peer.register()
@@ -121,7 +121,7 @@
 
         private var now: Moment { Moment(monotonic: EventLoop.now, epoch: .now) }
 
-        /// `nil` = it takes no connection of that peer.
+        /// `nil` = connections of that peer are refused.
         func open(_ end: any MemoryEnd, of peer: PeerID) -> ConnectionID? {
             guard isUp, !barred.contains(peer) else { return nil }
             let id = machine.opened(from: "127.0.0.1", isLoopback: true, at: now)
@@ -163,14 +163,14 @@
             return links
         }
 
-        // MARK: Carrying out
+        // MARK: Performing actions
 
         private func perform(_ actions: [RelayStateMachine.Action]) {
             for action in actions {
                 switch action {
                 case .send(let id, let frame): send(frame, to: id)
                 case .close(let id, _): end(id, "the relay closed the connection")
-                // Whoever is here is alive.
+                // Every connected peer answers.
                 case .probe(_, let peer, let claim):
                     EventLoop.post {
                         self.perform(self.machine.probeEnded(claim, of: peer, answered: true, at: self.now))
@@ -203,7 +203,7 @@
         }
     }
 
-    /// The peer's end of a connection. Neither is called inside a call that the peer makes.
+    /// The peer's end of a connection.
     @EventLoop
     protocol MemoryEnd: AnyObject {
         func deliver(_ bytes: [UInt8])

@@ -2,7 +2,7 @@
     package import Signalling
     package import Transport
 
-    /// Relays in memory, by their urls: what a role reaches in a test.
+    /// The relays that roles can reach in a test, by URL.
     ///
     /// ```swift
     /// let relays = MemoryRelays()
@@ -11,14 +11,14 @@
     /// await home.kill()
     /// ```
     ///
-    /// A url at which no relay was made refuses connections.
+    /// A URL without a relay refuses connections.
     @EventLoop
     package final class MemoryRelays {
         private var relays: [String: MemoryRelay] = [:]
 
         package nonisolated init() {}
 
-        /// The relay of that url, which begins when it is asked for first.
+        /// The relay at that URL, created on first use.
         package func relay(_ url: String) -> MemoryRelay {
             if let relay = relays[url] { return relay }
             let relay = MemoryRelay(url)
@@ -26,7 +26,7 @@
             return relay
         }
 
-        /// Makes links to these relays. As to a real one, an address that is none throws `invalid_url`.
+        /// Makes links to these relays. An invalid URL throws `invalid_url`.
         package nonisolated var maker: RelayLinkMaker {
             RelayLinkMaker { [self] (request, handler) throws(TransportError) in
                 MemoryLink(request, at: try WebSocketURL(request.url), in: self, handler)
