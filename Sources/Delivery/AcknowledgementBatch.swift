@@ -41,6 +41,12 @@ package struct AcknowledgementBatch<Mark: Sendable & Equatable>: Sendable {
         return waiting.isEmpty ? nil : next()
     }
 
+    /// The role is being stopped: all that waits, also while a piece of work is under way.
+    package mutating func flush() -> Work? {
+        defer { waiting = Work() }
+        return waiting.isEmpty ? nil : waiting
+    }
+
     private mutating func next() -> Work? {
         guard !isUnderWay else { return nil }
         isUnderWay = true

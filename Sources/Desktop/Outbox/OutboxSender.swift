@@ -143,6 +143,7 @@ final class OutboxSender {
                 return actions
             }
         }
+        save(acknowledgements.flush())
         // Not delivered, as far as can be known.
         for run in runs.end() { finish(run.finished) }
         for device in devices.ids { devices.update(device) { _ = $0.deliveries.takeAll() } }
@@ -312,6 +313,7 @@ final class OutboxSender {
 
     private func giveUp(_ seq: Int64, of device: PeerID) {
         output(.warning("a push is larger than a frame may be; it was given up"))
+        devices.update(device) { $0.recent.forget() }
         database.perform { (connection) throws(StoreError) in
             try Outbox(connection).remove(seq, of: device)
         } then: { _ in

@@ -1,5 +1,4 @@
 import Delivery
-import Foundation
 import JSON
 import Notifications
 import Pairing
@@ -136,7 +135,7 @@ struct OutboxSenderTests {
         bench.close()
     }
 
-    @Test("acknowledgements need no commit of their own, and are in the store when it closes")
+    @Test("acknowledgements need no commit of their own, and are in the store when the desktop ends")
     func deferred() async throws {
         let bench = try UnitBench([first])
         bench.connect()
@@ -147,6 +146,7 @@ struct OutboxSenderTests {
         // Before the store knows.
         #expect(bench.delivered.drain().count == 1)
         _ = try await bench.answer(call)
+        bench.sender.end()
         let did = first.did
         let position = try bench.database.run { (connection) throws(StoreError) in
             try Outbox(connection).positions()[did]
@@ -170,18 +170,4 @@ struct OutboxSenderTests {
         #expect(try await bench.answer(call)["deliveredCount"] == 1)
         bench.close()
     }
-}
-
-/// Holds the store's thread.
-private final class Gate: Sendable {
-    private let semaphore = DispatchSemaphore(value: 0)
-
-    init(_ database: Database) {
-        database.submit { [semaphore] _ in
-            semaphore.wait()
-        } then: { _ in
-        }
-    }
-
-    func open() { semaphore.signal() }
 }

@@ -1,5 +1,6 @@
 import Commands
 import Delivery
+import Foundation
 import History
 import Hosting
 import JSON
@@ -158,4 +159,18 @@ final class UnitBench {
     }
 
     func close() { database.close() }
+}
+
+/// Holds the store's thread.
+final class Gate: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    init(_ database: Database) {
+        database.submit { [semaphore] _ in
+            semaphore.wait()
+        } then: { _ in
+        }
+    }
+
+    func open() { semaphore.signal() }
 }
