@@ -106,7 +106,8 @@ targets += [
     .target(
         name: "CABI",
         dependencies: [
-            "CBellwire", "CLinux", "Device", "DeviceAlerts", "Desktop", "Relay", "Hosting", "Transport", "Store", "Notifications",
+            "CBellwire", "CLinux", "Device", "DeviceAlerts", "Desktop", "Relay", "Hosting", "Transport", "Store",
+            "Notifications",
             "History", "Wire", "JSON", "QR",
         ]),
     // The command-line program: a host of the C interface like any other; of the relay it reads the limits' defaults.

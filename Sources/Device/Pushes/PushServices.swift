@@ -106,7 +106,8 @@ final class PushServices {
         case .tooMany:
             return then(
                 .failure(
-                    HostError(.limit, "\(SilentPushDeadlines.capacity) silent pushes are under way; complete them first")))
+                    HostError(
+                        .limit, "\(SilentPushDeadlines.capacity) silent pushes are under way; complete them first")))
         }
         let event = silentEvent(id, push, source)
         context.store { (connection) throws(StoreError) in
