@@ -180,7 +180,7 @@ targets += [
     .testTarget(
         name: "DeviceTests",
         dependencies: [
-            "TestSupport", "Peering", "Commands",
+            "TestSupport", "Peering", "Commands", "DeviceAlerts",
             "Alerts", "Device", "Desktop", "Relay", "Notifications", "Inbox", "Delivery", "History", "OfflineQueue",
             "Pairing", "Signalling", "Sealing",
             "Identity",

@@ -225,8 +225,8 @@ struct InboxSyncTests {
             case 11...12: bench.store()
             default: bench.store(.failure(StoreError(.full, "full")))
             }
-            let loading = bench.open.filter { ["begin", "page", "merge", "finish"].contains($0) }
-            #expect(loading.count <= 1 || !bench.sync.isLoading || Set(loading).count == loading.count)
+            let rounds = bench.jobs.compactMap(\.round) + bench.asked.compactMap(\.round)
+            #expect(Set(rounds).count == rounds.count, "one thing at a time for each refresh and gap")
             #expect((0..<waiters).allSatisfy { told[$0] <= 1 })
         }
         bench.act(bench.sync.close(.closed))
@@ -236,6 +236,13 @@ struct InboxSyncTests {
 }
 
 extension InboxSync.Question {
+    fileprivate var round: UInt64? {
+        switch self {
+        case .page(let round), .unreadCount(let round), .gapPage(let round): round
+        case .settings: nil
+        }
+    }
+
     fileprivate var name: String {
         switch self {
         case .page: "page"
@@ -254,6 +261,15 @@ extension InboxJob {
         case .beginRefresh: "begin"
         case .merge: "merge"
         case .finishRefresh: "finish"
+        }
+    }
+
+    fileprivate var round: UInt64? {
+        switch self {
+        case .beginGap: nil
+        case .fillGap(let round, _, _, _), .beginRefresh(let round), .merge(let round, _, _, _, _),
+            .finishRefresh(let round, _, _, _, _, _):
+            round
         }
     }
 
