@@ -142,8 +142,10 @@ targets += [
     .testTarget(name: "StoreTests", dependencies: ["Store"]),
     .testTarget(name: "SealingTests", dependencies: ["Sealing", "Wire", "JSON", "Identity", "Store"]),
     .testTarget(name: "TransportTests", dependencies: ["Transport", "CUV"]),
-    .testTarget(name: "SignallingTests", dependencies: ["Signalling", "Transport", "Wire", "Identity", "JSON"]),
-    .testTarget(name: "PairingTests", dependencies: ["Pairing", "Wire", "JSON", "Identity", "Store"]),
+    .testTarget(
+        name: "SignallingTests", dependencies: ["TestSupport", "Signalling", "Transport", "Wire", "Identity", "JSON"]),
+    .testTarget(
+        name: "PairingTests", dependencies: ["TestSupport", "Pairing", "Wire", "JSON", "Identity", "Store"]),
     .testTarget(name: "CommandsTests", dependencies: ["Commands", "Wire", "JSON", "Identity", "Store"]),
     .testTarget(name: "OfflineQueueTests", dependencies: ["OfflineQueue", "Wire", "JSON", "Store"]),
     .testTarget(name: "CalendarTests", dependencies: ["Calendar", "Wire"], exclude: ["Oracle"]),

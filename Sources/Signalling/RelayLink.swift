@@ -5,13 +5,13 @@ package import Wire
 
 /// A connection to one relay, as its owner uses it.
 ///
-/// ``RelayConnection`` is one over a WebSocket. Everything happens on the event loop. Letting go of a link ends it.
+/// ``RelayConnection`` is one over a WebSocket. Everything happens on the event loop. Releasing a link ends it.
 @EventLoop
 package protocol RelayLink: AnyObject {
     /// The relay's origin, for logs.
     var origin: String { get }
     var state: RelayConnectionState { get }
-    /// Whether the relay has asked for a proof of our id, and taken it: only then it gives us sealed messages.
+    /// Whether the relay has verified a proof of our id: only then does it deliver sealed messages.
     var isProved: Bool { get }
     /// Whether it rests while it is down.
     var isResting: Bool { get }
@@ -23,9 +23,9 @@ package protocol RelayLink: AnyObject {
     /// Disconnects until ``resume()``: the machine goes to sleep. Idempotent.
     func suspend()
     func resume()
-    /// A link that rests and is down tries again only every ten minutes, and when ``reconnectNow()`` is called.
+    /// A resting link that is down retries only every ten minutes, and when ``reconnectNow()`` is called.
     func rest(_ isResting: Bool)
-    /// Connects anew without a wait, unless it is stopped or suspended.
+    /// Reconnects at once, unless it is stopped or suspended.
     func reconnectNow()
     /// Sends a payload. Nothing is kept while offline: the caller decides.
     func send(to peer: PeerID, payload: JSONValue, sealed: Bool) -> SendResult
@@ -33,7 +33,7 @@ package protocol RelayLink: AnyObject {
     func send(routed: SignallingFrame.Routed) -> SendResult
 }
 
-/// Hears what a link tells; never called inside a call that its owner makes, but for changes of state.
+/// Receives a link's events. Never called from inside the owner's calls, except for state changes.
 package typealias RelayLinkHandler = @EventLoop (any RelayLink, RelayEvent) -> Void
 
 /// Which link to make.
@@ -41,7 +41,7 @@ package struct RelayLinkRequest: Sendable {
     package let url: String
     /// What is registered at every connect.
     package let registration: SignallingFrame.Register
-    /// The key whose `did:key` is registered, to prove it; `nil` = a plain registration, such as a typed code's alias.
+    /// The key that proves the registered `did:key`; `nil` = a plain registration, such as a typed code's alias.
     package let key: SigningKey?
 
     package init(url: String, registration: SignallingFrame.Register, provingWith key: SigningKey?) {
@@ -51,7 +51,7 @@ package struct RelayLinkRequest: Sendable {
     }
 }
 
-/// Makes links to relays: a role dials WebSockets, a test may stay in memory.
+/// Makes links to relays: WebSockets, or relays in memory in tests.
 package struct RelayLinkMaker: Sendable {
     package typealias Make =
         @Sendable @EventLoop (RelayLinkRequest, @escaping RelayLinkHandler) throws(TransportError) -> any RelayLink

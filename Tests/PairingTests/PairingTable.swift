@@ -1,3 +1,4 @@
+import TestSupport
 import Identity
 import JSON
 import Wire

@@ -1,5 +1,6 @@
 import JSON
 import Signalling
+import TestSupport
 import Testing
 import Transport
 import Wire

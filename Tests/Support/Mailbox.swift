@@ -1,64 +1,66 @@
-package import Testing
-package import Transport
+#if DEBUG
+    package import Testing
+    package import Transport
 
-/// What came in on the loop, in order, for a test that waits for it with a deadline.
-@EventLoop
-package final class Mailbox<Element: Sendable> {
-    /// What nobody has taken.
-    package private(set) var all: [Element] = []
-    private var waiting: (isWanted: (Element) -> Bool, continuation: CheckedContinuation<Element?, Never>)?
-    private lazy var deadline = LoopTimer { [weak self] in self?.finish(nil) }
+    /// Collects elements on the loop, in order, for a test that waits for them with a deadline.
+    @EventLoop
+    package final class Mailbox<Element: Sendable> {
+        /// Elements that nobody has taken.
+        package private(set) var all: [Element] = []
+        private var waiting: (isWanted: (Element) -> Bool, continuation: CheckedContinuation<Element?, Never>)?
+        private lazy var deadline = LoopTimer { [weak self] in self?.finish(nil) }
 
-    package nonisolated init() {}
+        package nonisolated init() {}
 
-    package var isEmpty: Bool { all.isEmpty }
+        package var isEmpty: Bool { all.isEmpty }
 
-    package func put(_ element: Element) {
-        if let waiting, waiting.isWanted(element) { finish(element) } else { all.append(element) }
-    }
-
-    /// Takes what is there.
-    package func drain() -> [Element] {
-        defer { all = [] }
-        return all
-    }
-
-    /// The first one like that, taken out; the others stay. Fails the test when none comes within `limit` milliseconds.
-    package func take(
-        _ what: String, _ location: SourceLocation, within limit: UInt64 = 10_000,
-        where isWanted: @escaping (Element) -> Bool = { _ in true }
-    ) async throws -> Element {
-        if let index = all.firstIndex(where: isWanted) { return all.remove(at: index) }
-        let element = await withCheckedContinuation { continuation in
-            waiting = (isWanted, continuation)
-            deadline.start(after: limit)
+        package func put(_ element: Element) {
+            if let waiting, waiting.isWanted(element) { finish(element) } else { all.append(element) }
         }
-        guard let element else {
-            Issue.record("\(what) did not come in time", sourceLocation: location)
-            throw NothingCame(what: what)
+
+        /// Takes all elements that are there.
+        package func drain() -> [Element] {
+            defer { all = [] }
+            return all
         }
-        return element
+
+        /// Removes and returns the first matching element. Fails the test when none comes within `limit` milliseconds.
+        package func take(
+            _ what: String, _ location: SourceLocation, within limit: UInt64 = 10_000,
+            where isWanted: @escaping (Element) -> Bool = { _ in true }
+        ) async throws -> Element {
+            if let index = all.firstIndex(where: isWanted) { return all.remove(at: index) }
+            let element = await withCheckedContinuation { continuation in
+                waiting = (isWanted, continuation)
+                deadline.start(after: limit)
+            }
+            guard let element else {
+                Issue.record("\(what) did not come in time", sourceLocation: location)
+                throw NothingCame(what: what)
+            }
+            return element
+        }
+
+        /// Removes and returns the next element.
+        package func next(
+            _ what: String = "the next element", within limit: UInt64 = 10_000,
+            sourceLocation: SourceLocation = #_sourceLocation
+        ) async throws -> Element {
+            try await take(what, sourceLocation, within: limit)
+        }
+
+        private func finish(_ element: Element?) {
+            guard let waiting else { return }
+            self.waiting = nil
+            deadline.stop()
+            waiting.continuation.resume(returning: element)
+        }
     }
 
-    /// The next one, in order.
-    package func next(
-        _ what: String = "the next element", within limit: UInt64 = 10_000,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) async throws -> Element {
-        try await take(what, sourceLocation, within: limit)
+    /// No matching element came in time.
+    package struct NothingCame: Error, CustomStringConvertible {
+        package let what: String
+
+        package var description: String { "\(what) did not come in time" }
     }
-
-    private func finish(_ element: Element?) {
-        guard let waiting else { return }
-        self.waiting = nil
-        deadline.stop()
-        waiting.continuation.resume(returning: element)
-    }
-}
-
-/// A mailbox stayed empty.
-package struct NothingCame: Error, CustomStringConvertible {
-    package let what: String
-
-    package var description: String { "\(what) did not come in time" }
-}
+#endif

@@ -1,4 +1,4 @@
-/// Randomness that is the same in each run: SplitMix64.
+/// A reproducible random number generator: SplitMix64.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -3,15 +3,15 @@ package import Sealing
 import Signalling
 package import Wire
 
-/// A payload as it came, opened where it was sealed.
+/// A received payload, opened if it was sealed.
 package struct Incoming: Sendable, Equatable {
     package let from: PeerID
-    /// An object, or a text that holds the JSON of one. What was sealed is an object.
+    /// An object, or a string holding the JSON of one. Sealed payloads are always objects.
     package let payload: JSONValue
     package let delivery: SignallingDelivery
-    /// To be saved with what the payload brings about; `nil` = it came in plain text.
+    /// Save it together with the payload's effect; `nil` = plain text.
     package let mark: SealMark?
-    /// By the sender's clock; it informs, and decides nothing.
+    /// By the sender's clock: informational only.
     package let sealedAt: EpochMilliseconds?
 
     package var isSealed: Bool { mark != nil }
@@ -38,7 +38,7 @@ package struct Incoming: Sendable, Equatable {
             sealedAt: opened.timestamp)
     }
 
-    /// The seal in a message, also where the payload is a text; `nil` = it is plain.
+    /// The sealed payload of a message, also if it is embedded in a string; `nil` = plain.
     static func sealedPayload(of message: RelayMessage) -> JSONObject? {
         switch message.payload {
         case .object(let object): isSealed(object) ? object : nil

@@ -7,22 +7,22 @@ package import Store
 package import Transport
 package import Wire
 
-/// What is said to peers and by them: sealed to those that were paired so, and never otherwise (protocol.md 4.2).
+/// Seals payloads to peers that were paired sealed, and opens what comes from them (protocol.md 4.2).
 ///
 /// ```swift
 /// switch channel.open(message, of: .init(book.peer(message.from)), mayPair: pairing.isActive) {
-/// case .ofPeer(let incoming): …       // a paired peer, in the way in which it was paired
-/// case .ofStranger(let incoming): …   // of use to a pairing; else `channel.countUnknownSender()`
-/// case .plainOfSecure(let incoming): …  // counted; a pairing counts it as well, and nobody else hears of it
+/// case .ofPeer(let incoming): …       // from a paired peer, in the form of its pairing
+/// case .ofStranger(let incoming): …   // for a pairing; else `channel.countUnknownSender()`
+/// case .plainOfSecure(let incoming): …  // counted; only pairing flows see it
 /// case .counted(let reason): …
 /// }
 /// ```
 @EventLoop
 package final class PeerChannel {
-    /// How the sender of something is known.
+    /// What is known about the sender of a frame.
     package enum Sender: Sendable {
         case unknown
-        /// Paired without a seal.
+        /// Paired without sealing.
         case plain
         case secure
 
@@ -33,45 +33,46 @@ package final class PeerChannel {
 
     package enum Opening: Sendable {
         case ofPeer(Incoming)
-        /// Not of a paired peer, or sealed where the pairing is plain: only a pairing may take it.
+        /// From an unpaired peer, or sealed by a peer that was paired plain: only a pairing flow may take it.
         case ofStranger(Incoming)
-        /// Plain text in the name of a peer that is paired sealed: there is no way back (protocol.md 4.2).
+        /// Plain text in the name of a peer that was paired sealed: never accepted (protocol.md 4.2).
         case plainOfSecure(Incoming)
         case counted(Dropped)
     }
 
-    /// Why something was counted and dropped.
+    /// Why a frame was dropped.
     package enum Dropped: Sendable, Equatable {
-        /// Sealed, by nobody that we know or pair with.
+        /// Sealed by a peer that is neither paired nor pairing.
         case unknownSender
         case unopened(SealError)
     }
 
-    /// What was dropped since the role was opened.
+    /// Frames dropped since the role was opened.
     package struct Counters: Sendable, Equatable {
         package internal(set) var unknownSenders: Int64 = 0
-        /// Plain text in the name of a peer that is paired sealed.
+        /// Plain text in the name of a peer that was paired sealed.
         package internal(set) var plainOfSecure: Int64 = 0
-        /// Sealed, and already in the store.
+        /// Sealed, and already recorded in the store.
         package internal(set) var replayedInStore: Int64 = 0
-        /// By the sealer: forged, replayed, misaddressed, malformed.
+        /// Refused by the sealer: forged, replayed, misaddressed, malformed.
         package internal(set) var unopened = RefusedFrames()
 
-        /// All replays: what the sealer remembered, and what only the store did.
+        /// All replays: detected by the sealer or by the store.
         package var replayed: Int64 { Int64(clamping: unopened.replayed) &+ replayedInStore }
     }
 
     /// Whether a frame's effect may happen.
     package enum Once: Sendable {
         case first
-        /// It had its effect before; counted.
+        /// It already had its effect; counted.
         case replayed
         case failed(StoreError)
     }
 
     private let database: Database
     private let makeSealer: @Sendable () -> Sealer
-    private lazy var sealer = makeSealer()
+    /// Not private, for tests.
+    private(set) lazy var sealer = makeSealer()
     private var counts = Counters()
 
     package nonisolated init(key: SigningKey, seal: RoleState.Seal, database: Database) {
@@ -87,14 +88,14 @@ package final class PeerChannel {
 
     package func countUnknownSender() { counts.unknownSenders &+= 1 }
 
-    /// A frame whose mark the role has saved itself turned out to be in the store already.
+    /// Counts a replay that the role found when it saved the mark in its own transaction.
     package func countReplay() { counts.replayedInStore &+= 1 }
 
-    // MARK: In
+    // MARK: Receiving
 
-    /// Opens what came. Each seal opens once.
+    /// Opens a message. Each seal opens once.
     ///
-    /// - Parameter mayPair: whether a peer that is not paired sealed may have a reason to seal something to us.
+    /// - Parameter mayPair: whether a pairing is under way, so that an unpaired peer may send sealed frames.
     package func open(_ message: RelayMessage, of sender: Sender, mayPair: Bool) -> Opening {
         guard let sealed = Incoming.sealedPayload(of: message) else {
             let incoming = Incoming(plain: message)
@@ -119,11 +120,11 @@ package final class PeerChannel {
         }
     }
 
-    /// Opens the `encrypted_body` of a push (protocol.md 4.7); `nil` = it is none of that peer's to us.
+    /// Opens the `encrypted_body` of a push (protocol.md 4.7); `nil` = that peer didn't seal it to us.
     package func openText(_ payload: JSONObject, from peer: PeerID) -> String? { sealer.openText(payload, from: peer) }
 
-    /// A frame has an effect once: what it brings about comes after it was recorded. Plain ones, without a mark, are not
-    /// recorded. `then` is called on the loop, at once where there is no mark.
+    /// Records a frame so that it has its effect only once. Plain frames have no mark and aren't recorded. `then` is called
+    /// on the loop, synchronously when there is no mark.
     package func once(_ mark: SealMark?, then: @escaping @Sendable @EventLoop (Once) -> Void) {
         guard let mark else { return then(.first) }
         database.submit { (connection) throws(StoreError) in
@@ -141,9 +142,9 @@ package final class PeerChannel {
         }
     }
 
-    // MARK: Out
+    // MARK: Sending
 
-    /// Sends a payload; sealed anew each time where so asked.
+    /// Sends a payload. With `sealed` it is sealed anew on each call.
     package func send(
         _ payload: JSONValue, to peer: PeerID, sealed: Bool, over link: (any RelayLink)?
     ) -> Sent {
@@ -158,12 +159,11 @@ package final class PeerChannel {
         return Sent(link.send(to: peer, payload: .object(envelope), sealed: true))
     }
 
-    // MARK: Peers come and go
+    // MARK: Peers
 
-    /// A peer is paired: nothing of it is forgotten, and nothing counts that it has sealed before the frame that has
-    /// paired it.
+    /// Keeps a newly paired peer's window. Anything the peer sealed before the frame that paired it is void.
     package func keep(_ peer: PeerID, since mark: SealMark?) { sealer.keep(peer, since: mark) }
 
-    /// A peer that is no longer spoken with. Its window stays, as its row does: the keys stay what they are.
+    /// Drops the shared key of an unpaired peer. Its replay window stays: the keys would be the same after pairing again.
     package func forget(_ peer: PeerID) { sealer.dropBox(of: peer) }
 }

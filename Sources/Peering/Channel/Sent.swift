@@ -3,17 +3,17 @@ import JSON
 package import Sealing
 package import Signalling
 
-/// What became of something that was to be sent to a peer.
+/// The result of sending something to a peer.
 package enum Sent: Sendable, Equatable {
-    /// Handed to the link. Whether it arrives, only an answer can tell.
+    /// Handed to the link. Only an answer can confirm delivery.
     case written
     /// No link is up: nothing was sent and nothing is kept.
     case offline
     /// The relay does not read fast enough. Try again later.
     case congested
-    /// Longer than a frame may be. Sending it again cannot help.
+    /// Longer than the frame limit. Retrying can't help.
     case tooLarge
-    /// It could not be sealed, for the reason that this says. Sending it again cannot help.
+    /// Sealing failed. Retrying can't help.
     case unsealable(SealError)
 
     package init(_ result: SendResult) {
@@ -27,7 +27,7 @@ package enum Sent: Sendable, Equatable {
 
     package var isWritten: Bool { self == .written }
 
-    /// Would it be refused whenever it is sent, because of its size?
+    /// Whether its size was the problem.
     package var isTooLarge: Bool {
         switch self {
         case .tooLarge: true
@@ -36,11 +36,11 @@ package enum Sent: Sendable, Equatable {
         }
     }
 
-    /// Why a host's request could not be sent; `nil` = it was.
+    /// The error for the host whose request could not be sent; `nil` = it was written.
     ///
     /// - Parameters:
-    ///   - what: what was to be sent, as the subject of a sentence: `the command`.
-    ///   - peer: whom it was for, for people.
+    ///   - what: the subject of the message: `the command`.
+    ///   - peer: the recipient's name.
     package func failure(of what: String, to peer: String) -> HostError? {
         switch self {
         case .written: nil

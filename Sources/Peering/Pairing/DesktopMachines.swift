@@ -95,10 +95,10 @@ extension DesktopTypedCodeStateMachine: PairingMachine {
     }
 
     package var asksPerson: Bool { if case .acked(_, .some) = reported { true } else { false } }
-    /// Nobody is left who could show the code.
+    /// Nobody is left to display the code.
     package var endsUnawaited: Bool { reported == .connecting }
 
-    /// Whose an ack is, its code says: this flow's and an offer's are never alike.
+    /// An ack names its flow only by its code; the codes of an offer and of this flow always differ.
     package func interest(in frame: PairingFrame, code: PairingCode?) -> PairingInterest {
         guard let code, frame.isSealed, frame.payload["type"]?.string == PayloadType.pairAck,
             frame.payload["pairingCode"]?.string == code.digits

@@ -3,19 +3,19 @@ package import Signalling
 package import Store
 import Wire
 
-/// A frame that came while its sender's pairing was being stored: the peer may be faster than the disk.
+/// A frame that arrived while its sender's pairing was being stored: a peer may be faster than the disk.
 package struct HeldFrame: Sendable, Equatable {
     package let message: RelayMessage
     package let url: String
 }
 
-/// Which seals have brought a pairing about: saved in the transaction that stores it, so that none counts again.
+/// Marks of the sealed frames that led to a pairing. Saved with it, so that none of them has an effect again.
 package struct PairingMarks: Sendable, Equatable {
     static let limit = 64
 
-    /// Of frames that nothing else has recorded; the newest, where there are too many.
+    /// Marks that nothing else has recorded; at most the newest 64.
     package internal(set) var taken: [SealMark] = []
-    /// The newest of all: what its peer has sealed before that is void.
+    /// The newest mark: anything the peer sealed before it is void.
     package internal(set) var newest: SealMark?
 
     package init() {}
@@ -27,7 +27,7 @@ package struct PairingMarks: Sendable, Equatable {
         if taken.count > Self.limit { taken.removeFirst() }
     }
 
-    /// In the transaction that stores the pairing.
+    /// Call it in the transaction that stores the pairing.
     package func save(_ connection: Connection) throws(StoreError) {
         let states = SealStates(connection)
         for mark in taken { try states.save(mark) }
@@ -35,29 +35,29 @@ package struct PairingMarks: Sendable, Equatable {
     }
 }
 
-/// A pairing to be stored; then say ``PairingCoordinator/stored(_:_:accept:)``.
+/// A pairing to be stored; then call ``PairingCoordinator/stored(_:_:accept:)``.
 package struct PairingRecord<Known: PairedPeer>: Sendable {
     package let flow: PairingFlow
     package let peer: Known
     package let marks: PairingMarks
-    /// The link that the peer was heard over.
+    /// The link that the peer was last heard over.
     package let url: String?
-    /// Which storing of this peer's.
+    /// Numbers the stores of this peer.
     let number: Int
 }
 
-/// What pairings know of one peer that is not paired yet, or again.
+/// Pairing state of one peer that is not paired yet, or pairs again.
 struct PairingCandidate: Sendable {
-    /// How many frames wait for the store.
+    /// How many frames are held.
     static let heldLimit = 64
 
     var marks = PairingMarks()
-    /// The link that it was heard over last.
+    /// The link that it was last heard over.
     var url: String?
-    /// Written by so many flows up to now, and that many of them are done.
+    /// Stores begun and finished; two flows may store the same peer.
     private var begun = 0
     private var done = 0
-    /// Those up to here were begun before it was unpaired.
+    /// Stores up to this number began before the peer was unpaired.
     private var voidThrough = 0
     private var held: [HeldFrame] = []
 
@@ -68,12 +68,12 @@ struct PairingCandidate: Sendable {
         return begun
     }
 
-    /// It was unpaired while it was being stored.
+    /// The peer was unpaired while it was being stored.
     mutating func unpair() { voidThrough = begun }
 
     func isVoid(_ number: Int) -> Bool { number <= voidThrough }
 
-    /// One more is done. Gives what has waited, once all are.
+    /// Finishes one store. Returns the held frames once all are finished.
     mutating func end() -> [HeldFrame] {
         done += 1
         guard !isStoring else { return [] }
@@ -81,9 +81,9 @@ struct PairingCandidate: Sendable {
         return held
     }
 
-    /// One too many is dropped: its sender repeats what matters.
+    /// Frames over the limit are dropped: their sender repeats what matters.
     mutating func hold(_ frame: HeldFrame) { if held.count < Self.heldLimit { held.append(frame) } }
 }
 
-/// The id of a peer, where there is nothing else to know of it.
+/// A peer of which only the id is known.
 struct NamedPeer: Peer { let id: PeerID }

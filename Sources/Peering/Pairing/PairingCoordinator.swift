@@ -7,7 +7,7 @@ package import Store
 package import Transport
 package import Wire
 
-/// The pairing flows of a role on the loop: carries out what ``PairingFlows`` decides.
+/// A role's pairing flows on the loop: performs what ``PairingFlows`` decides.
 ///
 /// ```swift
 /// let pairing = PairingCoordinator<PairedDesktop>([
@@ -20,19 +20,19 @@ package import Wire
 @EventLoop
 package final class PairingCoordinator<Known: PairedPeer> {
     package var handler: (@EventLoop (PairingEvent<Known>) -> Void)?
-    /// What those get whose time is over.
+    /// The error for waiters whose deadline has passed.
     package var timeoutError: @EventLoop (PairingFlow) -> HostError = { _ in HostError(PairingFailure(.timeout)) }
 
     private var flows: PairingFlows<Known>
     private var timers: [PairingFlow: LoopTimer] = [:]
     private lazy var waitTimer = LoopTimer { [weak self] in self?.expire() }
 
-    /// - Parameter machines: in the order in which they get frames.
+    /// - Parameter machines: in the order in which they receive frames.
     package nonisolated init(_ machines: sending [any PairingMachine<Known>]) { flows = PairingFlows(machines) }
 
-    // MARK: What is so
+    // MARK: Queries
 
-    /// Has a peer that is not paired a reason to seal something to us?
+    /// Whether a pairing is under way, so that an unpaired peer may send sealed frames.
     package var isActive: Bool { flows.isActive }
     /// Pairing frames that were dropped, of all flows.
     package var dropped: Int { flows.dropped }
@@ -40,12 +40,12 @@ package final class PairingCoordinator<Known: PairedPeer> {
         flows.machine(type)
     }
     package func isAwaited(_ flow: PairingFlow) -> Bool { flows.isAwaited(flow) }
-    /// The link that a peer was heard over by a flow; `nil` = none has taken anything of it.
+    /// The link over which a flow last accepted a frame from this peer.
     package func url(of peer: PeerID) -> String? { flows.url(of: peer) }
 
     // MARK: The host
 
-    /// An event that only one machine knows: a code to scan, to show, to type. Gives whether anything follows from it.
+    /// Passes an event to one machine, such as a scanned code. Returns whether it caused any action.
     @discardableResult
     package func change<Machine: PairingMachine>(
         _ type: Machine.Type, _ event: (inout Machine) -> [Machine.Action]
@@ -55,19 +55,19 @@ package final class PairingCoordinator<Known: PairedPeer> {
         return !actions.isEmpty
     }
 
-    /// A new code, unlike those that the other flows have shown.
+    /// A new code, different from the other flows' codes.
     package func newCode(for flow: PairingFlow) -> PairingCode {
         var generator = SecureRandomNumberGenerator()
         return flows.newCode(for: flow, using: &generator)
     }
 
-    /// `then` gets what the flow comes to, within so many milliseconds.
+    /// `then` gets the flow's result, or a timeout after that many milliseconds.
     package func wait(for flow: PairingFlow, _ timeout: Int64, _ then: @escaping Then) {
         flows.wait(for: flow, until: EventLoop.now &+ UInt64(clamping: timeout), then)
         arm()
     }
 
-    /// Tells those who wait for a flow what it came to.
+    /// Completes a flow's waiters.
     package func finish(_ flow: PairingFlow, _ outcome: Result<String, HostError>) {
         perform(flows.finish(flow, outcome))
     }
@@ -77,8 +77,8 @@ package final class PairingCoordinator<Known: PairedPeer> {
         perform(flows.cancel(flow, because: reason, now: .now))
     }
 
-    /// A person's answer to the peer that a flow has named; `nil` = in the only flow that asks. `then` hears before
-    /// anything follows.
+    /// A person's answer to the peer that a flow has reported; `nil` = the only flow that asks. `then` is called before
+    /// any action is performed.
     package func answer(_ flow: PairingFlow?, accept: Bool, _ then: Then) {
         switch flows.answer(flow, accept: accept, now: .now) {
         case .nothingWaits:
@@ -95,7 +95,7 @@ package final class PairingCoordinator<Known: PairedPeer> {
     package func suspend() { perform(flows.suspend(now: .now)) }
     package func resume() { perform(flows.resume(now: .now)) }
 
-    /// For good: no timer fires any more.
+    /// Stops all timers, for shutdown.
     package func stopTimers() {
         for timer in timers.values { timer.stop() }
         waitTimer.stop()
@@ -103,7 +103,7 @@ package final class PairingCoordinator<Known: PairedPeer> {
 
     // MARK: Links and frames
 
-    /// How a link stands that was asked for.
+    /// The state of a requested link.
     package func connected(_ url: String, _ opening: Routes.Opening) {
         switch opening {
         case .online: linkChanged(url, .online)
@@ -128,12 +128,12 @@ package final class PairingCoordinator<Known: PairedPeer> {
         perform(flows.sent(message, relays: relays, now: .now))
     }
 
-    /// Keeps what came of a peer whose pairing is being stored. `false` = it is not: the frame is for now.
+    /// Holds a frame whose sender's pairing is being stored. `false` = it isn't: process the frame now.
     package func hold(_ message: RelayMessage, over url: String) -> Bool { flows.hold(message, over: url) }
 
-    /// Gives a frame to the flows. `true` = one has taken it, and its mark is kept for the pairing.
+    /// Passes a frame to the flows. `true` = a flow accepted it, and its mark is kept for the pairing.
     ///
-    /// - Parameter isRecorded: the frame's mark is saved in any case, for its sender is paired sealed.
+    /// - Parameter isRecorded: the role saves the frame's mark itself, because its sender is paired sealed.
     @discardableResult
     package func received(
         _ frame: Incoming, isOfSecurePeer: Bool, isRecorded: Bool = false, over url: String
@@ -145,15 +145,15 @@ package final class PairingCoordinator<Known: PairedPeer> {
         return isTaken
     }
 
-    /// A flow has taken something of that peer which came another way: at a typed code's alias.
+    /// A flow accepted a frame from this peer that came another way: at a typed code's alias.
     package func note(_ peer: PeerID, over url: String) { flows.note(peer, over: url) }
 
     // MARK: The store
 
-    /// A pairing was stored, or was not.
+    /// A pairing was stored, or the store failed.
     ///
-    /// - Parameter accept: called first, where it was stored and not unpaired meanwhile: the role takes the peer in, and
-    ///   keeps its seal since the mark.
+    /// - Parameter accept: called first if it was stored and not unpaired meanwhile. Add the peer to the book, and keep its
+    ///   window since the mark.
     package func stored(
         _ record: PairingRecord<Known>, _ result: Result<Known, StoreError>,
         accept: @EventLoop (Known, SealMark?) -> Void
@@ -165,10 +165,10 @@ package final class PairingCoordinator<Known: PairedPeer> {
     /// The peer was unpaired.
     package func removed(_ peer: PeerID) { flows.removed(peer) }
 
-    /// Everybody was unpaired, also those who are being stored for the first time.
+    /// All peers were unpaired, including those being stored for the first time.
     package func removedAll(_ peers: [PeerID]) { flows.removedAll(peers) }
 
-    // MARK: Carrying out
+    // MARK: Performing actions
 
     private func perform(_ actions: [PairingFlows<Known>.Action]) {
         for action in actions {

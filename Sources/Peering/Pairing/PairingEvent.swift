@@ -2,26 +2,26 @@ package import JSON
 package import Signalling
 package import Wire
 
-/// What a ``PairingCoordinator`` asks its role to do, in this order. What the role answers may be said at once.
+/// Requests of a ``PairingCoordinator`` to its role, in order. The role may answer at once.
 package enum PairingEvent<Known: PairedPeer>: Sendable {
-    /// These links are needed, and no others: ``Routes/hold(_:)``.
+    /// Hold exactly these links: ``Routes/hold(_:)``.
     case hold([String])
-    /// Ask for a link that is held, and say ``PairingCoordinator/connected(_:_:)``.
+    /// Connect a held link, then call ``PairingCoordinator/connected(_:_:)``.
     case connect(String)
-    /// Send it, and say to how many relays: ``PairingCoordinator/sent(_:relays:)``.
+    /// Send it, then call ``PairingCoordinator/sent(_:relays:)`` with the number of relays that took it.
     case send(PairingMessage)
     /// Send `bellwire:hello` to a desktop, in a seal.
     case sendHello(to: PeerID, over: String)
-    /// Send a deployed device its ICE servers, over the link that it was heard over, else the best.
+    /// Send a deployed device its ICE servers, over the link that it was last heard over, else its best.
     case sendICEConfig(to: PeerID, over: String?)
-    /// Be registered with this id on a link of its own, at a relay that has the desktop registered as well.
+    /// Register this id on a separate link, at a relay that has the desktop registered as well.
     case openAlias(PeerID)
     case closeAlias
-    /// Tell a device, in a seal, that it is not paired; unless it was before, and so still is.
+    /// Tell a device, in a seal, that it is not paired, unless it was paired before.
     case withdraw(PeerID)
-    /// Write it to the store, with ``PairingMarks/save(_:)``, then say ``PairingCoordinator/stored(_:_:accept:)``.
+    /// Store it together with ``PairingMarks/save(_:)``, then call ``PairingCoordinator/stored(_:_:accept:)``.
     case store(PairingRecord<Known>)
-    /// Something of a peer that is stored now came while it was not.
+    /// Process a held frame: its sender's pairing is stored now.
     case receiveAgain(RelayMessage, over: String)
     /// `pairing.changed`, for the host.
     case report(JSONObject)

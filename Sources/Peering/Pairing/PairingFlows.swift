@@ -5,10 +5,10 @@ package import Signalling
 package import Store
 package import Wire
 
-/// The pairing flows of a role, those who wait for them, and what comes while a pairing is being stored.
+/// A role's pairing flows, their waiters, and the frames that arrive while a pairing is being stored.
 ///
-/// Pure: each event gives the actions to carry out, in order. The next event may be given while they are carried out. `now` is the
-/// wall clock, `moment` the loop's time, both in milliseconds.
+/// Pure: each event returns the actions to perform, in order. The next event may come while they are performed. `now` is
+/// the wall clock, `moment` the loop's time, both in milliseconds.
 package struct PairingFlows<Known: PairedPeer> {
     package enum Action: Sendable {
         /// Call ``timerFired(_:now:)`` in so many milliseconds; replaces that flow's timer before it.
@@ -18,11 +18,11 @@ package struct PairingFlows<Known: PairedPeer> {
         case emit(PairingEvent<Known>)
     }
 
-    /// What came of a person's answer.
+    /// The result of a person's answer.
     package enum Answered {
         case taken([Action])
         case nothingWaits
-        /// More than one flow asks.
+        /// More than one flow is asking.
         case ambiguous([PairingFlow])
     }
 
@@ -30,11 +30,11 @@ package struct PairingFlows<Known: PairedPeer> {
         var machine: any PairingMachine<Known>
         let name: PairingFlow
         var waiters = Waiters()
-        /// The newest code that it has shown.
+        /// The newest code that it has displayed.
         var code: PairingCode?
     }
 
-    /// In the order in which they get frames.
+    /// In the order in which they receive frames.
     private var flows: [Flow]
     private var candidates = PeerBook<NamedPeer, PairingCandidate>()
 
@@ -43,10 +43,10 @@ package struct PairingFlows<Known: PairedPeer> {
     }
 }
 
-// MARK: What is so
+// MARK: Queries
 
 extension PairingFlows {
-    /// Has a peer that is not paired a reason to seal something to us?
+    /// Whether a pairing is under way, so that an unpaired peer may send sealed frames.
     package var isActive: Bool { flows.contains { $0.machine.isActive } }
     package var dropped: Int { flows.reduce(0) { $0 &+ $1.machine.dropped.total } }
     package var heldURLs: [String] { flows.flatMap { $0.machine.heldRoutes.map(\.url) } }
@@ -60,11 +60,11 @@ extension PairingFlows {
 
     package func isAwaited(_ name: PairingFlow) -> Bool { flows.contains { $0.name == name && !$0.waiters.isEmpty } }
 
-    /// The link that a peer was heard over by a flow; `nil` = none has taken anything of it.
+    /// The link over which a flow last accepted a frame from this peer.
     package func url(of peer: PeerID) -> String? { candidates[peer]?.url }
     package func isStoring(_ peer: PeerID) -> Bool { candidates[peer]?.isStoring == true }
 
-    /// Was the peer unpaired after this storing had begun?
+    /// Whether the peer was unpaired after this store began.
     package func isVoid(_ record: PairingRecord<Known>) -> Bool {
         candidates[record.peer.id]?.isVoid(record.number) ?? false
     }
@@ -73,7 +73,7 @@ extension PairingFlows {
 // MARK: The host
 
 extension PairingFlows {
-    /// An event that only one machine knows: a code to scan, to show, to type.
+    /// Passes an event to one machine, such as a scanned code.
     package mutating func change<Machine: PairingMachine>(
         _: Machine.Type, _ event: (inout Machine) -> [Machine.Action]
     ) -> [Action] where Machine.Known == Known {
@@ -86,7 +86,7 @@ extension PairingFlows {
         preconditionFailure("this role has no such flow")
     }
 
-    /// A new code for a flow, unlike those that the other flows have shown: a peer's answer says whose it is by its code.
+    /// A new code, different from the other flows' codes: a peer's ack names its flow only by the code.
     package mutating func newCode(
         for name: PairingFlow, using generator: inout some RandomNumberGenerator
     ) -> PairingCode {
@@ -101,7 +101,7 @@ extension PairingFlows {
         for index in flows.indices where flows[index].name == name { flows[index].waiters.add(until: moment, then) }
     }
 
-    /// Tells those who wait for a flow what it came to.
+    /// Completes a flow's waiters.
     package mutating func finish(_ name: PairingFlow, _ outcome: Result<String, HostError>) -> [Action] {
         for index in flows.indices where flows[index].name == name {
             let waiting = flows[index].waiters.takeAll()
@@ -110,7 +110,7 @@ extension PairingFlows {
         return []
     }
 
-    /// Ends waits whose time is over. A flow for which nobody waits any more may end by that; it does so before they hear.
+    /// Fails expired waiters. A flow that loses its last waiter may end; it does so before they are told.
     package mutating func expire(
         at moment: UInt64, now: EpochMilliseconds, error: (PairingFlow) -> HostError
     ) -> [Action] {
@@ -133,7 +133,7 @@ extension PairingFlows {
         each(name, .cancel(reason), now: now)
     }
 
-    /// A person's answer to the peer that a flow has named; `nil` = in the only flow that asks.
+    /// A person's answer to the peer that a flow has reported; `nil` = the only flow that asks.
     package mutating func answer(_ name: PairingFlow?, accept: Bool, now: EpochMilliseconds) -> Answered {
         let asking = asking
         if name == nil, asking.count > 1 { return .ambiguous(asking) }
@@ -182,18 +182,18 @@ extension PairingFlows {
         each(message.flow, .sent(message, relays: relays), now: now)
     }
 
-    /// Keeps what came of a peer whose pairing is being stored. `false` = it is not: the frame is for now.
+    /// Holds a frame whose sender's pairing is being stored. `false` = it isn't: process the frame now.
     package mutating func hold(_ message: RelayMessage, over url: String) -> Bool {
         guard isStoring(message.from) else { return false }
         candidates[message.from]?.hold(HeldFrame(message: message, url: url))
         return true
     }
 
-    /// Gives a frame to the flows.
+    /// Passes a frame to the flows.
     ///
     /// - Parameters:
-    ///   - isRecorded: the frame's mark is saved in any case, for its sender is paired sealed.
-    ///   - isTaken: set where a flow has taken it. Anybody may send a pairing frame: only who was taken up on it is
+    ///   - isRecorded: the role saves the frame's mark itself, because its sender is paired sealed.
+    ///   - isTaken: whether a flow accepted it. Anybody can send a pairing frame; only senders of accepted ones are
     ///     remembered.
     package mutating func received(
         _ frame: Incoming, isOfSecurePeer: Bool, isRecorded: Bool, over url: String, isTaken: inout Bool,
@@ -221,7 +221,7 @@ extension PairingFlows {
         return steps.flatMap { actions($1, of: $0) }
     }
 
-    /// A flow has taken something of that peer which came another way: at a typed code's alias.
+    /// A flow accepted a frame from this peer that came another way: at a typed code's alias.
     package mutating func note(_ peer: PeerID, over url: String) {
         candidates.upsert(NamedPeer(id: peer)) { PairingCandidate() }
         candidates[peer]?.url = url
@@ -231,7 +231,7 @@ extension PairingFlows {
 // MARK: The store
 
 extension PairingFlows {
-    /// A pairing was stored, or was not. One that was unpaired meanwhile counts as not stored.
+    /// A pairing was stored, or the store failed. A peer that was unpaired meanwhile counts as not stored.
     package mutating func stored(
         _ record: PairingRecord<Known>, _ result: Result<Known, StoreError>, now: EpochMilliseconds
     ) -> [Action] {
@@ -250,18 +250,18 @@ extension PairingFlows {
         return actions
     }
 
-    /// The peer was unpaired: what is being stored of it is void, and its old frames are not answered any more.
+    /// The peer was unpaired: stores under way are void, and its old frames aren't answered any more.
     package mutating func removed(_ peer: PeerID) {
         candidates[peer]?.unpair()
         for index in flows.indices { flows[index].machine.removed(peer) }
     }
 
-    /// Everybody was unpaired, also those who are being stored for the first time.
+    /// All peers were unpaired, including those being stored for the first time.
     package mutating func removedAll(_ peers: [PeerID]) {
         for peer in Set(peers).union(candidates.ids) { removed(peer) }
     }
 
-    /// Whoever was not paired needs no record of what it sent.
+    /// Forgets peers that weren't paired once no flow is open.
     private mutating func forgetStrangers() {
         guard !isActive else { return }
         for peer in candidates.ids where !isStoring(peer) { candidates.forget(peer) }
@@ -286,6 +286,7 @@ extension PairingFlows {
         _ index: Int, _ event: PairingMachineEvent<Known>, now: EpochMilliseconds
     ) -> [Action] {
         let steps = Self.handle(&flows[index].machine, event, now: now)
+        defer { forgetStrangers() }
         return actions(steps, of: flows[index].name)
     }
 

@@ -4,7 +4,7 @@ package import Wire
 
 /// A way to pair, as hosts call it.
 package enum PairingFlow: String, Sendable, CaseIterable {
-    /// Reads the other side's code.
+    /// Scans the other side's code.
     case scan
     /// A device shows a code.
     case show
@@ -14,29 +14,29 @@ package enum PairingFlow: String, Sendable, CaseIterable {
     case code
 }
 
-/// The six state machines of Pairing, as one carrier sees them: ``PairingCoordinator``.
+/// What ``PairingCoordinator`` needs of the six state machines of Pairing.
 ///
-/// The conformances say of each event which of the machine's own it is.
+/// The conformances map each event to the machine's own.
 package protocol PairingMachine<Known>: Sendable {
-    /// Whom it pairs with.
+    /// The type of peer that it pairs with.
     associatedtype Known: PairedPeer
     associatedtype Action: Sendable & Equatable
 
     static var flow: PairingFlow { get }
     static func step(_ action: Action) -> PairingStep<Known>
 
-    /// Can it still lead to a pairing?
+    /// Whether it can still lead to a pairing.
     var isActive: Bool { get }
     var dropped: DroppedFrames { get }
-    /// The links that it needs at present.
+    /// The links that it needs now.
     var heldRoutes: [PairingRoute] { get }
-    /// Is a person asked now?
+    /// Whether a person is being asked.
     var asksPerson: Bool { get }
-    /// Does it end when nobody waits for it any more?
+    /// Whether it ends when its last waiter is gone.
     var endsUnawaited: Bool { get }
-    /// Is the frame for this machine?
+    /// Whether the frame is for this machine.
     ///
-    /// - Parameter code: the newest that this flow has shown.
+    /// - Parameter code: the newest code that this flow has displayed.
     func interest(in frame: PairingFrame, code: PairingCode?) -> PairingInterest
 
     mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [Action]
@@ -50,24 +50,24 @@ package protocol PairingMachine<Known>: Sendable {
     mutating func suspended(now: EpochMilliseconds) -> [Action]
     mutating func resumed(now: EpochMilliseconds) -> [Action]
     mutating func linkChanged(_ url: String, _ state: RelayConnectionState, now: EpochMilliseconds) -> [Action]
-    /// A route that it has asked for has no valid url.
+    /// A route that it requested has an invalid URL.
     mutating func linkInvalid(_ url: String, now: EpochMilliseconds) -> [Action]
     mutating func peerOffline(_ peer: PeerID, overLink url: String, now: EpochMilliseconds) -> [Action]
     mutating func relayRefused(_ detail: String, overLink url: String, now: EpochMilliseconds) -> [Action]
-    /// A message of its was given to so many relays.
+    /// Its message was written to this many relays.
     mutating func sent(_ message: PairingMessage, relays: Int, now: EpochMilliseconds) -> [Action]
 }
 
 /// Whether a frame is for a machine.
 package enum PairingInterest: Sendable {
     case none
-    /// It takes what is its own; others may get it as well.
+    /// Passed to it, and to the flows after it.
     case shared
-    /// No flow after it gets the frame.
+    /// Passed to it, and to no flow after it.
     case sole
 }
 
-// What only some flows know.
+// Events that only some flows handle.
 extension PairingMachine {
     package var heldRoutes: [PairingRoute] { [] }
     package var asksPerson: Bool { false }
@@ -87,7 +87,7 @@ extension PairingMachine {
     package mutating func sent(_ message: PairingMessage, relays: Int, now: EpochMilliseconds) -> [Action] { [] }
 }
 
-/// An event that every machine has, in its own way.
+/// An event for any machine.
 enum PairingMachineEvent<Known: PairedPeer>: Sendable {
     case received(PairingFrame)
     case timerFired

@@ -3,7 +3,7 @@ import JSON
 import Pairing
 package import Wire
 
-// What those who wait for a flow get: a code once it is shown, else the peer that was paired.
+// Results for a flow's waiters: the code when it is displayed, else the paired peer.
 
 extension DeviceScanState {
     var outcome: Result<JSONValue, PairingFailure>? {

@@ -2,9 +2,9 @@ package import JSON
 package import Pairing
 package import Wire
 
-/// What a pairing machine asks for, of whichever flow.
+/// An action of any pairing flow, in one vocabulary.
 package enum PairingStep<Known: PairedPeer>: Sendable {
-    /// Be registered there; then the machine hears how it stands.
+    /// Connect to this relay and report the link's state to the machine.
     case connect(PairingRoute)
     /// A link is not needed any more.
     case release
@@ -13,10 +13,10 @@ package enum PairingStep<Known: PairedPeer>: Sendable {
     case sendHello(to: PeerID, over: PairingRoute)
     /// Send a deployed device its ICE servers.
     case sendICEConfig(to: PeerID)
-    /// Be registered with this id on a link of its own (protocol.md 4.3).
+    /// Register this id on a separate link (protocol.md 4.3).
     case openAlias(PeerID)
     case closeAlias
-    /// Tell a device that it is not paired, unless it was before.
+    /// Tell a device that it is not paired, unless it was paired before.
     case withdraw(PeerID)
     /// Call `timerFired` in so many milliseconds; replaces the timer before it.
     case startTimer(after: UInt64)
@@ -25,11 +25,11 @@ package enum PairingStep<Known: PairedPeer>: Sendable {
     case report(PairingReport)
 }
 
-/// Something that a flow says to a peer.
+/// A message from a flow to a peer.
 package struct PairingMessage: Sendable, Equatable {
     package enum Path: Sendable, Equatable {
         case over(PairingRoute)
-        /// The link that the peer was heard over last, else the best. `nil` = it was not heard.
+        /// The link that the peer was last heard over, else its best.
         case lastHeard(String?)
         /// Every link that is up.
         case everywhere
@@ -52,11 +52,11 @@ package struct PairingMessage: Sendable, Equatable {
     }
 }
 
-/// How a flow stands.
+/// A flow's new state.
 package struct PairingReport: Sendable {
     /// `pairing.changed`: `{"flow","state",…}`.
     package let data: JSONObject
-    /// What those who wait for the flow get; `nil` = they wait on.
+    /// The result for the flow's waiters; `nil` = keep waiting.
     package let outcome: Result<JSONValue, PairingFailure>?
 
     package init(_ data: JSONObject, _ outcome: Result<JSONValue, PairingFailure>? = nil) {

@@ -1,17 +1,17 @@
-/// When the store was last told that a peer was there: at most once a minute for each peer.
+/// Throttles last-seen writes to one per minute and peer.
 ///
-/// A value of the peer's session. A lost write only shows an older time.
+/// Kept in the peer's session. A lost write only means an older time.
 package struct LastSeen: Sendable, Equatable {
-    /// Between two writes, in milliseconds.
+    /// Minimum time between two writes, in milliseconds.
     package static let interval: UInt64 = 60_000
 
     private var savedAt: UInt64?
 
     package init() {}
 
-    /// The peer was heard, at a moment of the loop's time: is it to be saved?
+    /// The peer was heard at this moment of the loop's time. Returns whether to save it.
     ///
-    /// - Parameter always: something else of the peer's row has changed, so that it is written in any case.
+    /// - Parameter always: another column of the peer's row has changed, so it is written anyway.
     package mutating func isDue(at now: UInt64, always: Bool = false) -> Bool {
         if let savedAt, !always, now &- savedAt < Self.interval { return false }
         savedAt = now

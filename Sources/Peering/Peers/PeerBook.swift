@@ -1,8 +1,8 @@
 package import Wire
 
-/// Somebody whom this role knows by an id.
+/// A peer with an id.
 package protocol Peer: Sendable {
-    /// Where it is addressed: the `from` that its relay writes.
+    /// Its address: the `from` that its relay writes.
     var id: PeerID { get }
 }
 
@@ -12,7 +12,7 @@ package protocol PairedPeer: Peer, Equatable {
     var isSecure: Bool { get }
 }
 
-/// Peers, each with exactly one session: everything that is kept about it while it is known.
+/// Peers with exactly one session each, which holds all state kept per peer.
 ///
 /// ```swift
 /// book.upsert(stored) { PeerSession() }
@@ -20,7 +20,7 @@ package protocol PairedPeer: Peer, Equatable {
 /// book.forget(peer)
 /// ```
 ///
-/// Lookups take constant time. The order is that in which the peers came.
+/// Lookups take constant time. Peers keep the order in which they were added.
 package struct PeerBook<Known: Peer, Session> {
     fileprivate struct Entry {
         var peer: Known
@@ -33,7 +33,7 @@ package struct PeerBook<Known: Peer, Session> {
 
     package init() {}
 
-    /// Of several peers with one id the first counts.
+    /// If several peers have the same id, the first one counts.
     package init(_ peers: [Known], session: (Known) -> Session) {
         for peer in peers where places[peer.id] == nil { upsert(peer) { session(peer) } }
     }
@@ -42,14 +42,14 @@ package struct PeerBook<Known: Peer, Session> {
     package var count: Int { entries.count }
     package var peers: [Known] { entries.map(\.peer) }
     package var ids: [PeerID] { entries.map(\.peer.id) }
-    /// The one that came first.
+    /// The peer that was added first.
     package var first: Known? { entries.first?.peer }
 
     package func contains(_ id: PeerID) -> Bool { places[id] != nil }
 
     package func peer(_ id: PeerID) -> Known? { places[id].map { entries[$0].peer } }
 
-    /// A peer's session, to be changed in place; `nil` for a peer that is not here. Only ``forget(_:)`` ends one.
+    /// A peer's session, mutable in place; `nil` for an unknown peer. Don't assign `nil`: use ``forget(_:)``.
     package subscript(id: PeerID) -> Session? {
         get { places[id].flatMap { entries[$0].session } }
         _modify {
@@ -63,7 +63,7 @@ package struct PeerBook<Known: Peer, Session> {
         }
     }
 
-    /// Brings a peer up to date. One that is new comes last, with a new session.
+    /// Updates a peer, or appends it with a new session.
     ///
     /// - Returns: whether it is new.
     @discardableResult
@@ -77,13 +77,13 @@ package struct PeerBook<Known: Peer, Session> {
         return true
     }
 
-    /// Changes a peer that is here.
+    /// Updates a known peer; ignores an unknown one.
     package mutating func update(_ peer: Known) {
         guard let place = places[peer.id] else { return }
         entries[place].peer = peer
     }
 
-    /// Forgets a peer and all that was kept about it; gives its session. `nil` = it was not here.
+    /// Forgets a peer and its session, which is returned; `nil` = unknown peer.
     @discardableResult
     package mutating func forget(_ id: PeerID) -> Session? {
         guard let place = places.removeValue(forKey: id) else { return nil }
@@ -92,7 +92,7 @@ package struct PeerBook<Known: Peer, Session> {
         return session
     }
 
-    /// Calls `body` with each peer and its session, in order; the session may be changed.
+    /// Calls `body` with each peer and its mutable session, in order.
     package mutating func forEach(_ body: (Known, inout Session) -> Void) {
         for place in entries.indices {
             guard var session = entries[place].session.take() else { continue }

@@ -2,22 +2,22 @@ package import JSON
 package import Signalling
 package import Wire
 
-/// Which links are wanted, how each one is, and over which of them each peer is reached.
+/// Which links are wanted, the state of each, and over which of them each peer is reached.
 ///
-/// Pure: each event gives the actions to carry out, in order. Each link keeps its own word on each peer: a peer is absent
-/// only when every link that is up and could reach it has called it absent. What a link has said ends with its registration.
+/// Pure: each event returns the actions to perform, in order. Absence is tracked per link and peer: a peer is absent only
+/// when every link of its routes that is up has reported it offline. A new registration clears what that link reported.
 package struct RouteTable: Sendable {
-    /// Whose routes these are.
+    /// The role that owns the routes.
     package enum Side: Sendable {
-        /// Each desktop has routes of its own, the best first, and the host hears of each one's connection.
+        /// Each desktop names its routes, best first. The host is told about each desktop's connection.
         case device
-        /// Every device may come over every route, the one that it was heard over last is the best, and the host hears of
-        /// one connection, the desktop's.
+        /// Every device may use every route; the one it was last heard over is best. The host is told about one
+        /// connection, the desktop's own.
         case desktop
     }
 
     package enum Action: Sendable, Equatable {
-        /// Make a link and start it, suspended if so asked; or say ``openFailed(_:message:)``.
+        /// Make a link and start it, suspended if `isSuspended`. If the URL is invalid, call ``openFailed(_:message:)``.
         case open(url: String, isSuspended: Bool)
         case close(url: String)
         case rest(url: String, Bool)
@@ -29,7 +29,7 @@ package struct RouteTable: Sendable {
     private struct Link {
         var state = RelayConnectionState.offline(.stopped)
         var isResting = false
-        /// The peers that this relay has called absent since it has registered us.
+        /// Peers reported offline since this registration.
         var absent: Set<PeerID> = []
     }
 
@@ -48,9 +48,9 @@ package struct RouteTable: Sendable {
     private var isStarted = false
     private var isSuspended = false
     private var peers = PeerBook<RoutedPeer, Session>()
-    /// Wanted while started, whoever is paired.
+    /// Wanted while started, whichever peers are paired.
     private var standing: [String] = []
-    /// Wanted in any case: by pairings.
+    /// Wanted by pairings, started or not.
     private var held: [String] = []
     private var links: [String: Link] = [:]
     private var invalid: Set<String> = []
@@ -59,23 +59,23 @@ package struct RouteTable: Sendable {
     package init(_ side: Side) { self.side = side }
 }
 
-// MARK: What is wanted
+// MARK: Wanted links
 
 extension RouteTable {
-    /// - Parameter standing: links that are wanted while started, whoever is paired: a desktop's.
+    /// - Parameter standing: links wanted while started, whichever peers are paired. For desktops.
     package mutating func start(standing: [String] = []) -> [Action] {
         isStarted = true
         self.standing = standing
         return reconcile()
     }
 
-    /// Nothing is wanted any more, but by pairings.
+    /// Only links held by pairings are wanted from here on.
     package mutating func stop() -> [Action] {
         isStarted = false
         return reconcile()
     }
 
-    /// Those who are paired now, in order. Who is not named is forgotten.
+    /// Sets the paired peers, in order. All others are forgotten.
     package mutating func setPeers(_ wanted: [RoutedPeer]) -> [Action] {
         let kept = Set(wanted.map(\.id))
         for id in peers.ids where !kept.contains(id) {
@@ -86,7 +86,7 @@ extension RouteTable {
         return reconcile()
     }
 
-    /// What pairings need.
+    /// Sets the links that pairings need.
     package mutating func hold(_ urls: [String]) -> [Action] {
         held = urls
         return reconcile()
@@ -128,7 +128,7 @@ extension RouteTable {
     }
 }
 
-// MARK: What links tell
+// MARK: Link events
 
 extension RouteTable {
     package mutating func openFailed(_ url: String, message: String) -> [Action] {
@@ -139,26 +139,27 @@ extension RouteTable {
     package mutating func linkChanged(_ url: String, _ state: RelayConnectionState) -> [Action] {
         guard links[url] != nil else { return [] }
         links[url]?.state = state
-        // What was said on the connection before this one may be long over, and nobody takes it back.
+        // Reports from the previous connection may be outdated, and no relay corrects them.
         if state.isOnline { links[url]?.absent = [] }
         return [.report(.linkChanged(url: url, state))] + settle()
     }
 
-    /// The relay has nobody of that id.
+    /// The relay reports that the peer is not connected there.
     package mutating func peerOffline(_ id: PeerID, over url: String) -> [Action] {
         guard links[url] != nil else { return [] }
         return [.report(.peerOffline(id, over: url))] + setAbsent(id, true, over: url)
     }
 
-    /// The relay says whether the peer is there.
+    /// The relay reports whether the peer is connected there.
     package mutating func peerStatus(_ id: PeerID, isOnline: Bool, over url: String) -> [Action] {
         guard links[url] != nil else { return [] }
         let changes = setAbsent(id, !isOnline, over: url)
         return isOnline ? changes + [.report(.peerOnline(id, over: url))] : changes
     }
 
-    /// Something came from a paired peer that it has said itself. What a relay had kept does not tell that it is there.
+    /// An authentic frame came from a paired peer. A stored frame doesn't prove that the peer is online.
     package mutating func heard(_ id: PeerID, over url: String, isLive: Bool) -> [Action] {
+        guard peers.contains(id) else { return [] }
         let isNewest = side == .desktop && peers[id]?.heardOver != url
         if isNewest { peers[id]?.heardOver = url }
         if isLive, links[url]?.absent.contains(id) == true { return setAbsent(id, false, over: url) }
@@ -172,7 +173,7 @@ extension RouteTable {
     }
 }
 
-// MARK: What is so
+// MARK: Queries
 
 extension RouteTable {
     /// The routes of a peer, the best first.
@@ -183,7 +184,7 @@ extension RouteTable {
         return [last] + urls.filter { $0 != last }
     }
 
-    /// What is sent to the peer takes this: the best that is up, and if possible one that has not called it absent. `nil` =
+    /// The route to send over: the best one that is up, preferring those that haven't reported the peer offline. `nil` =
     /// none is up.
     package func bestRoute(of id: PeerID) -> String? {
         let up = routes(of: id).filter(isOnline)
@@ -194,10 +195,10 @@ extension RouteTable {
         if case .reachable = reach(of: id) { true } else { false }
     }
 
-    /// Has every route that is up called it absent? `false` where none is up.
+    /// Whether every route that is up has reported the peer offline; `false` when none is up.
     package func isAbsent(_ id: PeerID) -> Bool { reach(of: id) == .lost(.absent) }
 
-    /// The peers that have this route.
+    /// The peers that are reached over this link.
     package func peers(over url: String) -> [PeerID] {
         side == .desktop ? peers.ids : peers.peers.filter { $0.urls.contains(url) }.map(\.id)
     }
@@ -205,7 +206,7 @@ extension RouteTable {
     /// `nil` = there is no such link.
     package func state(of url: String) -> RelayConnectionState? { links[url]?.state }
 
-    /// Is the url wanted, and none?
+    /// Whether the URL is wanted but invalid.
     package func isInvalid(_ url: String) -> Bool { invalid.contains(url) }
 
     package func isOnline(_ url: String) -> Bool { links[url]?.state.isOnline == true }
@@ -214,7 +215,7 @@ extension RouteTable {
 
     package var isAnyOnline: Bool { links.values.contains { $0.state.isOnline } }
 
-    /// `{"online","routes":[{"url","state","problem"?}]}` of a peer, or with `nil` of this role.
+    /// `{"online","routes":[{"url","state","problem"?}]}` for a peer, or with `nil` for this role.
     package func connection(of id: PeerID?) -> JSONObject {
         let urls = id.map { peers.peer($0)?.urls ?? [] } ?? standing
         return [
@@ -229,7 +230,7 @@ extension RouteTable {
     }
 }
 
-// MARK: What follows
+// MARK: Settling
 
 extension RouteTable {
     private mutating func settle() -> [Action] {
@@ -246,7 +247,7 @@ extension RouteTable {
         return actions
     }
 
-    /// After something that is about one peer.
+    /// Settles after an event about one peer.
     private mutating func settle(_ id: PeerID) -> [Action] {
         let changes = reachChanged(id)
         switch side {
@@ -272,7 +273,7 @@ extension RouteTable {
         return [.report(.connectionChanged(id, connection))]
     }
 
-    /// A relay on the local network rests while its peers are reached another way, unless a pairing needs it.
+    /// Local-network relays rest while their peers are reached another way, unless a pairing needs them.
     private mutating func pace() -> [Action] {
         let resting = restingRoutes(of: peers.peers) { id, url in
             isOnline(url) && links[url]?.absent.contains(id) == false

@@ -6,9 +6,9 @@ package struct RoutedPeer: Peer, Equatable {
     package let id: PeerID
     /// The best first.
     package let urls: [String]
-    /// The relay on the peer's local network, which rests while the peer is reached over ``relay``; `nil` = none does.
+    /// The relay on the peer's local network. It rests while the peer is reached over ``relay``.
     package let lan: String?
-    /// The peer's own relay elsewhere: what our host alone has named says nothing about where the peer is.
+    /// The relay that the peer itself named. The host's own relay doesn't count: it says nothing about where the peer is.
     package let relay: String?
 
     package init(_ id: PeerID, over urls: [String], lan: String? = nil, relay: String? = nil) {
@@ -18,7 +18,7 @@ package struct RoutedPeer: Peer, Equatable {
         self.relay = relay
     }
 
-    /// A desktop is reached over its local network, its relay, and the device's own relay, in this order.
+    /// A desktop's routes: its local network, its relay, then the device's own relay.
     package init(_ desktop: PairedDesktop, ownRelay: String?) {
         self.init(
             desktop.id, over: [desktop.lanSignalingURL, desktop.relayURL, ownRelay].compactMap(\.self),
@@ -26,11 +26,11 @@ package struct RoutedPeer: Peer, Equatable {
     }
 }
 
-/// The relays on local networks that need not be tried for now: every peer that is reached over one is reached over its
-/// other relay. Such a relay is tried again when the network changes, and every ten minutes.
+/// Local-network relays that need no reconnect attempts for now, because every peer on them is reached over its other
+/// relay. They are retried when the network changes, and every ten minutes.
 ///
-/// - Parameter isReached: whether a relay is up and has not called that peer absent. One that has may leave the peer
-///   alone at home.
+/// - Parameter isReached: whether a relay is up and hasn't reported that peer offline. If it has, the peer may only be
+///   reachable on its local network.
 package func restingRoutes(of peers: [RoutedPeer], isReached: (PeerID, String) -> Bool) -> Set<String> {
     var resting: Set<String> = []
     var needed: Set<String> = []

@@ -4,7 +4,7 @@ package import Signalling
 package import Transport
 package import Wire
 
-/// The links of a role, and over which of them its peers are reached: carries out what ``RouteTable`` decides.
+/// A role's links and the routes to its peers: performs what ``RouteTable`` decides.
 ///
 /// ```swift
 /// let routes = Routes(.device, links: .webSockets(trusting: caFile), registration: own, provingWith: key)
@@ -13,13 +13,13 @@ package import Wire
 /// routes.start()
 /// ```
 ///
-/// Events come one after the other: what happens inside the handler is told after it has returned.
+/// Events are never nested: those caused inside the handler are reported after it returns.
 @EventLoop
 package final class Routes {
-    /// How a link stands after it was asked for.
+    /// The state of a requested link.
     package enum Opening: Sendable {
         case online
-        /// ``RouteEvent/linkChanged(url:_:)`` tells the rest.
+        /// ``RouteEvent/linkChanged(url:_:)`` follows.
         case connecting
         case invalid(TransportError)
     }
@@ -31,7 +31,7 @@ package final class Routes {
     private let key: SigningKey
     private var table: RouteTable
     private var links: [String: any RelayLink] = [:]
-    /// Why each wanted url is none.
+    /// Why each wanted URL is invalid.
     private var failures: [String: TransportError] = [:]
     private var untold: [RouteEvent] = []
     private var isTelling = false
@@ -46,18 +46,18 @@ package final class Routes {
         self.key = key
     }
 
-    // MARK: What the role wants
+    // MARK: Requests
 
-    /// - Parameter standing: links that are wanted while started, whoever is paired: a desktop's.
+    /// - Parameter standing: links wanted while started, whichever peers are paired. For desktops.
     package func start(standing: [String] = []) { perform(table.start(standing: standing)) }
 
-    /// Closes every link that no pairing holds. Peers are reported as lost: end what waits for them before.
+    /// Closes every link that no pairing holds. Peers are reported as lost, so cancel pending work first.
     package func stop() { perform(table.stop()) }
 
-    /// Those who are paired now, in order. Who is not named is forgotten.
+    /// Sets the paired peers, in order. All others are forgotten.
     package func setPeers(_ peers: [RoutedPeer]) { perform(table.setPeers(peers)) }
 
-    /// What pairings need at present; call it with an empty list when they end.
+    /// Sets the links that pairings need; an empty list releases them.
     package func hold(_ urls: [String]) {
         perform(table.hold(urls))
         failures = failures.filter { table.isInvalid($0.key) }
@@ -67,12 +67,12 @@ package final class Routes {
 
     package func resume() { perform(table.resume()) }
 
-    /// Whatever is not up is tried at once: it may be reachable now. What is up finds out by its pings.
+    /// Retries every link that is down at once. Links that are up find out through their pings.
     package func networkChanged() {
         for url in table.urls where !table.isOnline(url) { links[url]?.reconnectNow() }
     }
 
-    /// Asks for a link that is held or wanted: one that is down connects at once.
+    /// Requests a held or wanted link. If it is down, it reconnects at once.
     package func connect(_ url: String) -> Opening {
         if let failure = failures[url] { return .invalid(failure) }
         guard let link = links[url] else { return .connecting }
@@ -81,25 +81,25 @@ package final class Routes {
         return .connecting
     }
 
-    /// A paired peer has said something itself: its plain frame or its seal was accepted.
+    /// An authentic frame came from a paired peer. Call it after the channel has accepted the frame.
     package func heard(_ peer: PeerID, over url: String, isLive: Bool) {
         perform(table.heard(peer, over: url, isLive: isLive))
     }
 
-    // MARK: What is so
+    // MARK: Queries
 
     package func link(_ url: String) -> (any RelayLink)? { links[url] }
 
-    /// The link that something for the peer takes; `nil` = none is up. For a desktop also of peers that are not paired.
+    /// The link to send over; `nil` = none is up. On a desktop also works for unpaired peers.
     package func bestLink(to peer: PeerID) -> (any RelayLink)? { table.bestRoute(of: peer).flatMap { links[$0] } }
 
-    /// The link of that url if it is up, else the peer's best.
+    /// The link to that URL if it is up, else the peer's best.
     package func link(_ url: String?, orBestOf peer: PeerID) -> (any RelayLink)? {
         if let url, table.isOnline(url), let link = links[url] { return link }
         return bestLink(to: peer)
     }
 
-    /// Those that are up, of all.
+    /// All links that are up.
     package var onlineLinks: [(url: String, link: any RelayLink)] {
         table.urls.filter(table.isOnline).compactMap { url in links[url].map { (url, $0) } }
     }
@@ -113,10 +113,10 @@ package final class Routes {
     package var urls: [String] { table.urls }
     package var isAnyOnline: Bool { table.isAnyOnline }
 
-    /// `{"online","routes":[…]}` of a peer, or with `nil` of this role.
+    /// `{"online","routes":[…]}` for a peer, or with `nil` for this role.
     package func connection(of peer: PeerID?) -> JSONObject { table.connection(of: peer) }
 
-    // MARK: Carrying out
+    // MARK: Performing actions
 
     private func perform(_ actions: [RouteTable.Action]) {
         for action in actions {

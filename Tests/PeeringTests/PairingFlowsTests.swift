@@ -1,0 +1,237 @@
+import Hosting
+import JSON
+import Pairing
+import Sealing
+import Signalling
+import Store
+import Synchronization
+import TestSupport
+import Testing
+import Wire
+
+@testable import Peering
+
+private let phone = PeerID("phone")
+private let laptop = PeerID("laptop")
+
+@Suite struct PairingFlowsTests {
+    private typealias Flows = PairingFlows<StubPeer>
+
+    private func events(_ actions: [Flows.Action]) -> [PairingEvent<StubPeer>] {
+        actions.compactMap { if case .emit(let event) = $0 { event } else { nil } }
+    }
+
+    private func records(_ actions: [Flows.Action]) -> [PairingRecord<StubPeer>] {
+        events(actions).compactMap { if case .store(let record) = $0 { record } else { nil } }
+    }
+
+    private func messages(_ actions: [Flows.Action]) -> [PairingMessage] {
+        events(actions).compactMap { if case .send(let message) = $0 { message } else { nil } }
+    }
+
+    private func again(_ actions: [Flows.Action]) -> [RelayMessage] {
+        events(actions).compactMap { if case .receiveAgain(let message, _) = $0 { message } else { nil } }
+    }
+
+    private func flows() -> Flows {
+        var flows = Flows([FirstStub(), CodeStub(), LastStub()])
+        _ = flows.change(FirstStub.self) { $0.show() }
+        return flows
+    }
+
+    private func receive(
+        _ flows: inout Flows, _ frame: Incoming, isRecorded: Bool = false, over url: String = "relay"
+    ) -> (actions: [Flows.Action], isTaken: Bool) {
+        var isTaken = false
+        let actions = flows.received(
+            frame, isOfSecurePeer: isRecorded, isRecorded: isRecorded, over: url, isTaken: &isTaken, now: 1)
+        return (actions, isTaken)
+    }
+
+    private func message(_ from: PeerID, _ number: Int) -> RelayMessage {
+        RelayMessage(from: from, payload: .integer(Int64(number)), timestamp: nil, delivery: .live)
+    }
+
+    @Test("a pairing takes with it the seals of every frame that has brought it about, and the newest of all")
+    func marks() throws {
+        var flows = flows()
+        #expect(receive(&flows, incoming(phone, "take", seq: 1)).isTaken)
+        #expect(receive(&flows, incoming(phone, "nothing", seq: 2)).isTaken == false)
+        #expect(receive(&flows, incoming(laptop, "take", seq: 9)).isTaken)
+        #expect(receive(&flows, incoming(phone, "take", seq: 3), isRecorded: true).isTaken)
+        let record = try #require(records(receive(&flows, incoming(phone, "store", seq: 4)).actions).first)
+        #expect(record.marks.taken.map(\.seq) == [1, 4], "one that is saved in any case is not saved twice")
+        #expect(record.marks.newest?.seq == 4)
+        #expect(record.url == "relay" && record.flow == .scan)
+    }
+
+    @Test("at most 64 marks are kept, the newest")
+    func marksLimit() throws {
+        var flows = flows()
+        for seq in 1...100 { _ = receive(&flows, incoming(phone, "take", seq: Int64(seq))) }
+        let record = try #require(records(receive(&flows, incoming(phone, "store", seq: 101)).actions).first)
+        #expect(record.marks.taken.map(\.seq) == Array(38...101))
+    }
+
+    @Test("what a peer sends while its pairing is being stored comes after it, in order, and at most 64 frames")
+    func held() throws {
+        var flows = flows()
+        #expect(flows.hold(message(phone, 0), over: "relay") == false)
+        let record = try #require(records(receive(&flows, incoming(phone, "store", seq: 1)).actions).first)
+        for number in 1...70 { #expect(flows.hold(message(phone, number), over: "relay") == true) }
+        #expect(flows.hold(message(laptop, 1), over: "relay") == false)
+        let actions = flows.stored(record, .success(record.peer), now: 2)
+        #expect(messages(actions).map(\.path) == [.lastHeard("relay")], "the machine is told first")
+        #expect(again(actions) == (1...64).map { message(phone, $0) })
+        #expect(flows.hold(message(phone, 0), over: "relay") == false)
+    }
+
+    @Test("a peer that two flows store at once is held until both are done")
+    func twoFlows() throws {
+        var flows = flows()
+        _ = flows.change(LastStub.self) { $0.show() }
+        let both = records(receive(&flows, incoming(phone, "store", seq: 1)).actions)
+        try #require(both.count == 2)
+        #expect(flows.hold(message(phone, 1), over: "relay") == true)
+        #expect(again(flows.stored(both[0], .success(both[0].peer), now: 2)).isEmpty)
+        #expect(flows.isStoring(phone))
+        #expect(again(flows.stored(both[1], .success(both[1].peer), now: 2)).count == 1)
+    }
+
+    @Test("a peer that is unpaired while it is being stored counts as not stored; one that pairs after that does")
+    func unpairedMeanwhile() throws {
+        var flows = flows()
+        let first = try #require(records(receive(&flows, incoming(phone, "store", seq: 1)).actions).first)
+        flows.removedAll([])
+        #expect(flows.isVoid(first))
+        let second = try #require(records(receive(&flows, incoming(phone, "store", seq: 2)).actions).first)
+        #expect(!flows.isVoid(second))
+        let failed = flows.stored(first, .success(first.peer), now: 2)
+        #expect(messages(failed).isEmpty && flows.machine(FirstStub.self).removals == [phone])
+        #expect(messages(flows.stored(second, .success(second.peer), now: 2)).count == 1)
+    }
+
+    @Test("a frame with the newest code of the flow that types it is for no other one")
+    func sole() {
+        var flows = flows()
+        _ = flows.change(LastStub.self) { $0.show() }
+        var generator = SeededGenerator(seed: 4)
+        let code = flows.newCode(for: .code, using: &generator)
+        _ = flows.change(CodeStub.self) { $0.show() }
+        #expect(receive(&flows, incoming(phone, "wrong", code: code.digits)).isTaken == false)
+        #expect(flows.machine(FirstStub.self).dropped.total == 1, "a flow before it hears everything")
+        #expect(flows.machine(CodeStub.self).dropped.total == 1)
+        #expect(flows.machine(LastStub.self).dropped.total == 0)
+        _ = receive(&flows, incoming(phone, "wrong", code: "other"))
+        #expect(flows.machine(CodeStub.self).dropped.total == 1 && flows.machine(LastStub.self).dropped.total == 1)
+        #expect(flows.dropped == 4)
+    }
+
+    @Test("the codes of two flows are never alike")
+    func codes() {
+        var flows = flows()
+        var first = SeededGenerator(seed: 4)
+        var second = SeededGenerator(seed: 4)
+        let code = flows.newCode(for: .code, using: &first)
+        #expect(flows.newCode(for: .offer, using: &second) != code)
+        var third = SeededGenerator(seed: 4)
+        #expect(flows.newCode(for: .code, using: &third) == code, "its own may come again")
+    }
+
+    @Test("waits end once: by an outcome, by their time, and then the flow ends before they hear")
+    func waits() {
+        var flows = flows()
+        let told = Told()
+        flows.wait(for: .scan, until: 10) { told.add("a", $0) }
+        flows.wait(for: .scan, until: 20) { told.add("b", $0) }
+        flows.wait(for: .offer, until: 15) { told.add("c", $0) }
+        #expect(flows.nextDeadline == 10 && flows.isAwaited(.offer) && !flows.isAwaited(.code))
+        #expect(order(flows.expire(at: 9, now: 1) { _ in HostError(.timeout, "") }, told) == [])
+        #expect(order(flows.expire(at: 10, now: 1) { _ in HostError(.timeout, "") }, told) == ["a timeout"])
+        #expect(flows.machine(FirstStub.self).isActive, "somebody waits for it still")
+        #expect(
+            order(flows.expire(at: 20, now: 1) { HostError(.timeout, $0.rawValue) }, told)
+                == ["report", "b timeout", "c timeout"])
+        #expect(!flows.machine(FirstStub.self).isActive && flows.nextDeadline == nil)
+        flows.wait(for: .scan, until: 30) { told.add("d", $0) }
+        #expect(order(flows.finish(.scan, .success("{}")), told) == ["d ok"])
+        #expect(order(flows.finish(.scan, .success("{}")), told) == [])
+    }
+
+    @Test("a report with an outcome tells those who wait, after the host")
+    func outcome() {
+        var flows = flows()
+        let told = Told()
+        flows.wait(for: .scan, until: 10) { told.add("a", $0) }
+        flows.wait(for: .code, until: 10) { told.add("b", $0) }
+        #expect(order(flows.cancel(nil, because: .cancelled, now: 1), told) == ["report", "a pairing"])
+    }
+
+    @Test("whoever was not paired is forgotten when no flow is open")
+    func forgets() {
+        var flows = flows()
+        _ = receive(&flows, incoming(phone, "take", seq: 1))
+        #expect(flows.url(of: phone) == "relay")
+        _ = flows.cancel(nil, because: .cancelled, now: 1)
+        _ = receive(&flows, incoming(laptop, "take", seq: 1))
+        #expect(flows.url(of: phone) == nil && flows.url(of: laptop) == nil)
+    }
+
+    @Test("what flows hold is held before it is connected")
+    func holds() {
+        var flows = flows()
+        let actions = flows.change(FirstStub.self) { _ in [.connect("held")] }
+        guard case .hold(let urls)? = events(actions).first, case .connect(let url)? = events(actions).last else {
+            Issue.record("it is not held first")
+            return
+        }
+        #expect(urls == ["held"] && url == "held")
+    }
+
+    @Test("an answer goes to the flow that asks; where several do it has to name one")
+    func answers() {
+        var flows = PairingFlows<PairedDevice>([
+            DesktopScanStateMachine(), DesktopTypedCodeStateMachine(), DesktopOfferStateMachine(),
+        ])
+        guard case .nothingWaits = flows.answer(nil, accept: true, now: 1) else {
+            Issue.record("nobody asks")
+            return
+        }
+        #expect(flows.asking == [])
+    }
+
+    /// The order in which actions tell the host and those who wait.
+    private func order(_ actions: [Flows.Action], _ told: Told) -> [String] {
+        var order: [String] = []
+        for action in actions {
+            switch action {
+            case .emit(.report): order.append("report")
+            case .tell(let waiting, let outcome):
+                for then in waiting { then(outcome) }
+                order += told.take()
+            case .emit, .startTimer, .stopTimer: break
+            }
+        }
+        return order
+    }
+}
+
+private final class Told: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    func add(_ name: String, _ outcome: Result<String, HostError>) {
+        let end =
+            switch outcome {
+            case .success: "ok"
+            case .failure(let error): error.code.name
+            }
+        lines.withLock { $0.append("\(name) \(end)") }
+    }
+
+    func take() -> [String] {
+        lines.withLock { lines in
+            defer { lines = [] }
+            return lines
+        }
+    }
+}

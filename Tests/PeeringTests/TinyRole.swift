@@ -1,0 +1,187 @@
+import Identity
+import JSON
+import Pairing
+import Sealing
+import Signalling
+import Store
+import TestSupport
+import Transport
+import Wire
+
+@testable import Hosting
+@testable import Peering
+
+/// A role that only pairs: what of a switchboard concerns routes, channel, book and pairing.
+@EventLoop
+final class TinyRole<Known: PairedPeer> {
+    let id: PeerID
+    let routes: Routes
+    let channel: PeerChannel
+    let pairing: PairingCoordinator<Known>
+    let reports = Mailbox<JSONObject>()
+    let events = Mailbox<RouteEvent>()
+    private(set) var book = PeerBook<Known, Int>()
+    let database: Database
+    private let relays: MemoryRelays
+    private let routed: (Known) -> RoutedPeer
+    private var alias: (any RelayLink)?
+    /// A desktop's, where its codes are typed.
+    var aliasChanged: ((RelayEvent) -> Void)?
+
+    init(
+        _ side: RouteTable.Side, at relays: MemoryRelays, _ machines: sending [any PairingMachine<Known>],
+        routed: @escaping (Known) -> RoutedPeer
+    ) throws {
+        try Identity.start()
+        let key = try SigningKey.generate()
+        id = PeerID(key.did)
+        self.relays = relays
+        self.routed = routed
+        database = try Database.open(path: ":memory:", migrations: SealStates.migrations).database
+        routes = Routes(
+            side, links: relays.maker, registration: SignallingFrame.Register(peerID: PeerID(key.did)),
+            provingWith: key)
+        channel = PeerChannel(key: key, seal: RoleState.Seal(epoch: 1, windows: [:]), database: database)
+        pairing = PairingCoordinator(machines)
+        routes.handler = { [weak self] event in self?.received(event) }
+        pairing.handler = { [weak self] event in self?.carryOut(event) }
+    }
+
+    func identity(_ name: String) -> PairingIdentity {
+        PairingIdentity(did: id, deviceInfo: PairingDeviceInfo(deviceID: name, name: name, platform: "linux"))
+    }
+
+    func forget(_ peer: PeerID) {
+        book.forget(peer)
+        channel.forget(peer)
+        pairing.removed(peer)
+        routes.setPeers(book.peers.map(routed))
+    }
+
+    func close() {
+        pairing.cancel()
+        pairing.stopTimers()
+        alias?.stop()
+        routes.stop()
+        routes.hold([])
+        database.close {}
+    }
+
+    // MARK: In
+
+    private func received(_ event: RouteEvent) {
+        switch event {
+        case .linkChanged(let url, let state): pairing.linkChanged(url, state)
+        case .message(let message, let url): received(message, over: url)
+        case .peerOffline(let peer, let url): pairing.peerOffline(peer, over: url)
+        case .refused(let text, let url): pairing.relayRefused(text, over: url)
+        case .reachable, .lost, .connectionChanged, .peerOnline, .malformed, .invalidURL: break
+        }
+        events.put(event)
+    }
+
+    private func received(_ message: RelayMessage, over url: String) {
+        if pairing.hold(message, over: url) { return }
+        switch channel.open(message, of: .init(book.peer(message.from)), mayPair: pairing.isActive) {
+        case .ofPeer(let incoming):
+            routes.heard(incoming.from, over: url, isLive: incoming.isLive)
+            pairing.received(
+                incoming, isOfSecurePeer: incoming.isSealed, isRecorded: incoming.isSealed, over: url)
+            book[incoming.from]? += 1
+        case .ofStranger(let incoming):
+            if !pairing.received(incoming, isOfSecurePeer: false, over: url) { channel.countUnknownSender() }
+        case .plainOfSecure(let incoming): pairing.received(incoming, isOfSecurePeer: true, over: url)
+        case .counted: break
+        }
+    }
+
+    // MARK: Out
+
+    private func carryOut(_ event: PairingEvent<Known>) {
+        switch event {
+        case .hold(let urls): routes.hold(urls)
+        case .connect(let url): pairing.connected(url, routes.connect(url))
+        case .send(let message): pairing.sent(message, relays: send(message))
+        case .sendHello(let peer, let url):
+            _ = channel.send(
+                PairingHello(lastPushSeq: 0).json, to: peer, sealed: true, over: routes.link(url))
+        case .sendICEConfig, .withdraw: break
+        case .openAlias(let id): openAlias(id)
+        case .closeAlias:
+            alias?.stop()
+            alias = nil
+        case .store(let record): store(record)
+        case .receiveAgain(let message, let url): received(message, over: url)
+        case .report(let data): reports.put(data)
+        }
+    }
+
+    private func send(_ message: PairingMessage) -> Int {
+        let links: [any RelayLink] =
+            switch message.path {
+            case .over(let route): [routes.link(route.url)].compactMap(\.self)
+            case .lastHeard(let url): [routes.link(url, orBestOf: message.peer)].compactMap(\.self)
+            case .everywhere: routes.onlineLinks.map(\.link)
+            case .alias: [alias].compactMap(\.self)
+            }
+        return links.count { link in
+            channel.send(message.payload, to: message.peer, sealed: message.isSealed, over: link).isWritten
+        }
+    }
+
+    private func store(_ record: PairingRecord<Known>) {
+        database.submit { (connection) throws(StoreError) in
+            try record.marks.save(connection)
+        } then: { result in
+            EventLoop.post { [self] in
+                pairing.stored(record, result.map { record.peer }) { peer, mark in
+                    channel.keep(peer.id, since: mark)
+                    book.upsert(peer) { 0 }
+                    routes.setPeers(book.peers.map(routed))
+                }
+            }
+        }
+    }
+
+    private func openAlias(_ id: PeerID) {
+        guard let url = routes.urls.first(where: routes.isOnline) else { return }
+        let request = RelayLinkRequest(
+            url: url, registration: SignallingFrame.Register(peerID: id), provingWith: nil)
+        alias = try? relays.maker.make(request) { [weak self] link, event in
+            guard let self, alias === link else { return }
+            aliasChanged?(event)
+        }
+        alias?.start()
+    }
+}
+
+typealias TinyDevice = TinyRole<PairedDesktop>
+typealias TinyDesktop = TinyRole<PairedDevice>
+
+@EventLoop
+func tinyDevice(at relays: MemoryRelays) throws -> TinyDevice {
+    try TinyRole(
+        .device, at: relays, [DeviceScanStateMachine(), DeviceShowStateMachine(), DeviceTypedCodeStateMachine()]
+    ) { RoutedPeer($0, ownRelay: nil) }
+}
+
+@EventLoop
+func tinyDesktop(at relays: MemoryRelays) throws -> TinyDesktop {
+    let desktop = try TinyRole<PairedDevice>(
+        .desktop, at: relays, [DesktopScanStateMachine(), DesktopTypedCodeStateMachine(), DesktopOfferStateMachine()]
+    ) { RoutedPeer($0.id, over: []) }
+    desktop.aliasChanged = { [weak desktop] event in
+        desktop?.pairing.change(DesktopTypedCodeStateMachine.self) { machine in
+            switch event {
+            case .stateChanged(.online): return machine.aliasOnline(now: .now)
+            case .stateChanged(.offline(let reason)): return machine.aliasFailed(detail: reason.message)
+            case .message(let message):
+                var generator = SecureRandomNumberGenerator()
+                return machine.receivedAtAlias(
+                    PairingFrame(reading: message.payload, from: message.from), now: .now, using: &generator)
+            default: return []
+            }
+        }
+    }
+    return desktop
+}
