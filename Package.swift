@@ -107,8 +107,7 @@ targets += [
         name: "CABI",
         dependencies: [
             "CBellwire", "CLinux", "Device", "DeviceAlerts", "Desktop", "Relay", "Hosting", "Transport", "Store",
-            "Notifications",
-            "History", "Wire", "JSON", "QR",
+            "Notifications", "History", "Wire", "JSON", "QR",
         ]),
     // The command-line program: a host of the C interface like any other; of the relay it reads the limits' defaults.
     .executableTarget(name: "bellwire", dependencies: ["CABI", "CBellwire", "Relay", "JSON"]),

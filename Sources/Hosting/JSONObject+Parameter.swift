@@ -1,9 +1,6 @@
 package import JSON
 
 extension JSONObject {
-    /// Room for what it travels in: see `JSONValue.depthLimit`.
-    private static let parameterDepth = 64
-
     /// Reads a host's parameter that is a JSON object; `nil` is the empty one. The error names the parameter.
     package init(parameter name: String, _ text: String?) throws(HostError) {
         guard let text else {
@@ -11,7 +8,7 @@ extension JSONObject {
             return
         }
         let value: JSONValue
-        do throws(JSONError) { value = try JSONValue(parsing: text, depth: Self.parameterDepth) } catch {
+        do throws(JSONError) { value = try JSONValue(parsing: text, depth: JSONValue.parameterDepthLimit) } catch {
             throw HostError(.invalid, "\(name) is not JSON: \(error.message)", detail: ["field": .string(name)])
         }
         guard case .object(let object) = value else {

@@ -22,9 +22,10 @@ extension JSONValue {
         }
     }
 
-    /// What is read may be nested so deep. What is put into something else has to stay well below: what comes of that is
-    /// read by others, who have limits too.
+    /// Levels of nesting that are accepted by default.
     package static let depthLimit = 256
+    /// Levels that a host's or a sender's JSON may have. It becomes part of messages and answers, which have limits, too.
+    package static let parameterDepthLimit = 64
     /// jansson's own (JSON_PARSER_MAX_DEPTH).
     package static let longestDepth = 2_048
 

@@ -53,14 +53,6 @@ package struct Authorization: Sendable, Equatable {
         case .provisional: .upgrade
         }
     }
-
-    /// May an alert be shown at all?
-    package var allowsAlerts: Bool {
-        switch status {
-        case .notDetermined, .denied: false
-        case .authorized, .provisional, .ephemeral: true
-        }
-    }
 }
 
 extension Authorization {

@@ -64,9 +64,6 @@ package struct ReminderSchedule: Sendable, Equatable {
     /// When the next one is due; `nil` = no time is waited for.
     package var nextAt: EpochMilliseconds? { reminders.lazy.compactMap(\.nextAt).min() }
 
-    /// Whether positions are of use.
-    package var hasRegions: Bool { reminders.contains { $0.trigger.region != nil } }
-
     // MARK: In and out
 
     /// Takes one in, in place of the one with its id; `nil` when there is no room.

@@ -24,8 +24,6 @@ package struct AlertResponse: Sendable, Equatable {
     package let kind: Kind
     /// Of a reply. `nil` where the presenter could not let the person write one.
     package let text: String?
-    /// The program is to come to the front.
-    package let isForeground: Bool
 
     /// Whether that can be answered to an alert of this category.
     ///
@@ -33,8 +31,8 @@ package struct AlertResponse: Sendable, Equatable {
     package init(action: String, text: String?, category: Categories.Category?) throws(AlertsError) {
         let text = text.flatMap { $0.isEmpty ? nil : $0 }
         switch action {
-        case Self.tap: (kind, isForeground) = (.tap, true)
-        case Self.dismiss: (kind, isForeground) = (.dismiss, false)
+        case Self.tap: kind = .tap
+        case Self.dismiss: kind = .dismiss
         default:
             guard let known = category?[action: action] else {
                 throw AlertsError("action: is none of the alert's category", field: "action")
@@ -43,7 +41,6 @@ package struct AlertResponse: Sendable, Equatable {
             case .button: kind = action == Self.markRead ? .markRead : .button
             case .reply: kind = .reply
             }
-            isForeground = known.isForeground
         }
         if let text {
             guard kind == .reply else { throw AlertsError("text: goes with a reply only", field: "text") }

@@ -5,8 +5,6 @@ package import Wire
 extension AlertTable {
     package enum Which: Sendable, Equatable {
         case keys([AlertKey])
-        /// Of whatever desktop.
-        case id(AlertID)
         case thread(String)
         /// Of a desktop that was unpaired.
         case desktop(PeerID)
@@ -33,7 +31,6 @@ extension AlertTable {
                 removed += try remove("desktop = ?2 AND id = ?3", [flag] + AlertTable.values(of: key))
             }
             return removed
-        case .id(let id): return try remove("id = ?2", [flag, .text(id.text)])
         case .thread(let thread): return try remove("thread = ?2", [flag, .text(thread)])
         case .desktop(let desktop): return try remove("desktop = ?2", [flag, .text(desktop.text)])
         case .all:

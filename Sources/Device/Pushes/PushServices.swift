@@ -104,10 +104,9 @@ final class PushServices {
         case .begun: break
         case .underWay: return then(.received(.silent, id, isDuplicate: true))
         case .tooMany:
+            let limit = SilentPushDeadlines.capacity
             return then(
-                .failure(
-                    HostError(
-                        .limit, "\(SilentPushDeadlines.capacity) silent pushes are under way; complete them first")))
+                .failure(HostError(.limit, "\(limit) silent pushes are under way; complete them first")))
         }
         let event = silentEvent(id, push, source)
         context.store { (connection) throws(StoreError) in

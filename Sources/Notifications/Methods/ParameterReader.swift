@@ -98,8 +98,8 @@ package struct ParameterReader {
     package func object(_ name: String, limit: Int) throws(NotificationsError) -> JSONObject? {
         guard let value = present(name) else { return nil }
         guard let object = value.object else { throw fault(name, "must be an object, not \(value.typeName)") }
-        guard !value.isDeeper(than: PushRequest.depthLimit) else {
-            throw fault(name, "is nested more than \(PushRequest.depthLimit) deep")
+        guard !value.isDeeper(than: JSONValue.parameterDepthLimit) else {
+            throw fault(name, "is nested more than \(JSONValue.parameterDepthLimit) deep")
         }
         guard value.serialized().utf8.count <= limit else { throw fault(name, "is longer than \(limit) bytes") }
         return object

@@ -19,8 +19,6 @@ package struct PushRequest: Sendable, Equatable {
     /// As JSON. With everything at its largest a push stays within a frame.
     static let dataLimit = 262_144
     static let richerLimit = 8_192
-    /// Levels of what a sender makes up: it is kept, and given in answers that have limits (`JSONValue.depthLimit`).
-    static let depthLimit = 64
 
     static let names = ["title", "body", "priority", "data", quietHours] + RicherFields.names
     private static let quietHours = "respectQuietHours"
@@ -45,11 +43,12 @@ package struct PushRequest: Sendable, Equatable {
         priority = Priority(priority: reader.params["priority"], urgency: reader.params["urgency"])
         if reader.present("data")?.string != nil {
             let text = try reader.text("data", limit: PushRequest.dataLimit) ?? ""
-            data = (try? JSONValue(parsing: text, depth: PushRequest.depthLimit))?.object
+            data = (try? JSONValue(parsing: text, depth: JSONValue.parameterDepthLimit))?.object
             guard text.isEmpty || data != nil else {
                 throw .parameter(
                     "data",
-                    "must be an object, or a text holding the JSON of one, at most \(PushRequest.depthLimit) deep")
+                    "must be an object, or a text holding the JSON of one, at most \(JSONValue.parameterDepthLimit) deep"
+                )
             }
         } else {
             data = try reader.object("data", limit: PushRequest.dataLimit)

@@ -1,0 +1,135 @@
+import Alerts
+import Hosting
+import JSON
+import Notifications
+import Store
+import Testing
+import Transport
+import Wire
+
+@testable import DeviceAlerts
+
+/// The switchboard, over a database in memory and a host that shows its alerts itself.
+@Suite(.timeLimit(.minutes(1)))
+struct DeviceAlertsTests {
+    @Test("a push is stored with its alert, shown by the host, recorded, told to the host and to the desktop")
+    func push() async throws {
+        let bench = try await Bench("host")
+        await bench.onLoop { bench in
+            bench.alerts.hostAnswers(.present, true)
+            bench.alerts.begin()
+        }
+        _ = try await bench.request(.authorize(status: "authorized", until: 0))
+        let notification = Notification(
+            NotificationEvent(id: "n1", title: "Hello", body: "World"), receivedAt: 1)
+        let judged = await bench.onLoop { $0.alerts.judge?.judge(notification, from: desktop) }
+        let saved = try await bench.store { (connection) throws(StoreError) in try judged?.saved(connection) }
+        await bench.onLoop { bench in if let saved { bench.alerts.entered(saved) } }
+        let question = try await bench.next("a question") { bench in bench.questions.first }
+        #expect(question.hook == .present)
+        let alert = try JSONValue(parsing: question.json).object?["alert"]?.object
+        #expect(alert?["title"] == "Hello" && alert?["body"] == "World")
+        question.answer(0)
+        let receipt = try await bench.next("a receipt") { bench in bench.receipts.first }
+        #expect(receipt == "n1 true desk")
+        #expect(try await bench.request(.delivered).array?.count == 1)
+        // Its person marks it as read.
+        _ = try await bench.request(.respond(desktop: "desk", id: "n1", action: "default", text: nil))
+        #expect(try await bench.request(.delivered).array?.isEmpty == true)
+        #expect(try await bench.request(.state).object?["counters"]?.object?["responses"] == 1)
+        await bench.end()
+    }
+
+    @Test("without alerts it answers what it can, and refuses the rest")
+    func none() async throws {
+        let bench = try await Bench("none")
+        #expect(await bench.onLoop { $0.alerts.judge == nil })
+        #expect(try await bench.request(.state).object?["presenter"]?.object?["kind"] == "none")
+        for request in [
+            AlertRequest.badge(1), .addReminder(["title": "Tea"]), .requestAuthorization(isProvisional: false),
+            .position(latitude: 0, longitude: 0, accuracy: 1), .respond(desktop: nil, id: "a", action: "b", text: nil),
+        ] {
+            await #expect(throws: HostError.self) { try await bench.request(request) }
+        }
+        _ = try await bench.request(.authorize(status: "denied", until: 0))
+        _ = try await bench.request(.change(["enabled": false]))
+        #expect(try await bench.request(.settings).object?["enabled"] == false)
+        await bench.end()
+    }
+}
+
+/// A device around the alerts: keeps what they ask of it.
+@EventLoop
+private final class Bench: AlertHost {
+    let database: Database
+    private let configuration: AlertConfiguration
+    private(set) lazy var alerts = DeviceAlerts(
+        configuration, nil, host: self, inbox: EmptyInbox(),
+        HostChannel(
+            post: { _ in }, waits: { _ in },
+            ask: { [weak self] question in EventLoop.post { self?.questions.append(question) } }, log: { _, _ in }),
+        database)
+    var questions: [HostQuestion] = []
+    var receipts: [String] = []
+
+    init(_ kind: String = "host") throws {
+        try EventLoop.start()
+        configuration = try sampleConfiguration(kind)
+        let migrations = AlertTable.migrations + ReminderTable.migrations + KeptEvents.migrations
+        database = try Database.open(path: ":memory:", migrations: migrations).database
+    }
+
+    nonisolated func onLoop<T: Sendable>(_ work: @escaping @Sendable @EventLoop (Bench) -> T) async -> T {
+        await work(self)
+    }
+
+    nonisolated func request(_ request: AlertRequest) async throws -> JSONValue {
+        let result = await withCheckedContinuation { continuation in
+            EventLoop.post { self.alerts.carryOut(request, timeout: 1_000) { continuation.resume(returning: $0) } }
+        }
+        return try JSONValue(parsing: try result.get())
+    }
+
+    nonisolated func store<T: Sendable>(
+        _ work: @escaping @Sendable (Connection) throws(StoreError) -> T
+    ) async throws -> T {
+        try await withCheckedContinuation { continuation in
+            database.submit(work) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    /// Waits for it, at most 10 s.
+    nonisolated func next<T: Sendable>(
+        _ what: String, _ find: @escaping @Sendable @EventLoop (Bench) -> T?
+    ) async throws -> T {
+        let deadline = ContinuousClock.now + .seconds(10)
+        while ContinuousClock.now < deadline {
+            if let found = await onLoop(find) { return found }
+            await Task.yield()
+        }
+        throw HostError(.timeout, "\(what) did not come")
+    }
+
+    nonisolated func end() async {
+        await onLoop { $0.alerts.end() }
+        database.close()
+    }
+
+    func markRead(_ notification: NotificationID, of desktop: PeerID) {}
+
+    func sendReceipt(id: NotificationID, presented: Bool, to desktop: PeerID) {
+        receipts.append("\(id.text) \(presented) \(desktop.text)")
+    }
+}
+
+private struct EmptyInbox: AlertInbox {
+    func notification(
+        _ id: NotificationID, of desktop: PeerID, _ connection: Connection
+    ) throws(StoreError) -> Notification? { nil }
+
+    func isUnread(_ id: NotificationID, of desktop: PeerID, _ connection: Connection) throws(StoreError) -> Bool {
+        true
+    }
+
+    func unreadCount(_ connection: Connection) throws(StoreError) -> Int64 { 0 }
+}
