@@ -91,8 +91,8 @@ targets += [
         name: "Device",
         dependencies: [
             "Transport", "Signalling", "Sealing", "Pairing", "Peering", "Commands", "OfflineQueue", "Notifications",
-            "Inbox", "Delivery", "Alerts", "DeviceAlerts", "Hosting", "Wire", "Store", "Identity", "JSON", "CLinux",
-            "SystemServices",
+            "Listing", "Inbox", "Delivery", "Alerts", "DeviceAlerts", "Hosting", "Wire", "Store", "Identity", "JSON",
+            "CLinux", "SystemServices",
         ]),
     .target(
         name: "Desktop",

@@ -425,8 +425,9 @@ BW_API bw_status bw_device_invoke_async(bw_device *device, const char *desktop, 
  * notification.getHistory; NULL = the newest of all. *page_json becomes
  * {"notifications":[{"desktop","id","title","body",
  * "priority","source","createdAt","receivedAt","silenced","late","read","readAt"?,"uncertain"?:
- * true,"data",…}],"total", "unread","next"?,"loading"}: "total" counts what the question matches, "unread" is that of
- * the desktop or of all. Errors: BW_E_STORE. Since 0.1. */
+ * true,"data",…}],"total", "unread","next"?,"loading","incomplete"?: true}: "total" counts what the question matches,
+ * "unread" is that of the desktop or of all. "incomplete": the text index, which is built in the background, does not
+ * have the oldest rows yet, so a "query" may miss them. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_inbox_load(bw_device *device, const char *params_json, char **page_json);
 
 /* {"unread","loading","desktops":[{"desktop","unread","loading","refreshedAt"?,"error"?:{"code","message"},

@@ -82,6 +82,7 @@ final class DeviceSwitchboard {
         tokens.start()
         routes.setPeers(routedPeers)
         routes.start()
+        inbox.start()
         queue.checkAll()
         alerts.begin()
     }

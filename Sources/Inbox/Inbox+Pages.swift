@@ -1,5 +1,5 @@
 package import JSON
-import Listing
+package import Listing
 package import Notifications
 package import Store
 package import Wire
@@ -141,5 +141,10 @@ extension Inbox {
         ) { (row) throws(StoreError) in
             HistoryCursor(try StoredNotification.read(row, from: 1), row: try row.integer(0))
         }
+    }
+
+    /// One step of the text index, about a millisecond: a piece of work of its own. `.done` = the index has everything.
+    package func indexText() throws(StoreError) -> TextIndexer.Progress {
+        try TextIndexer(Inbox.textIndex, connection).step()
     }
 }

@@ -61,8 +61,9 @@ package struct Inbox {
 
     package func unreadCount(of desktop: PeerID) throws(StoreError) -> Int64 {
         try connection.integer(
-            "SELECT max(0, ifnull(sum(n), 0)) FROM (\(Inbox.unread) GROUP BY desktop) WHERE desktop = \(Inbox.number)",
-            [.text(desktop.text)])
+            """
+            SELECT max(0, ifnull(sum(n), 0)) FROM (\(Inbox.unread) GROUP BY desktop) WHERE desktop = \(Inbox.number)
+            """, [.text(desktop.text)])
     }
 
     /// What is not here counts, unless everything of its desktop is being marked or cleared.

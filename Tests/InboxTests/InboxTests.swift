@@ -147,7 +147,8 @@ import Wire
             ("SELECT row FROM inbox WHERE arrival > 0 ORDER BY arrival DESC LIMIT 1", "inbox_arrival"),
             (
                 """
-                UPDATE inbox SET read = 1 WHERE desktop = (SELECT number FROM peer WHERE id = 'd') AND id = 'n' AND read = 0
+                UPDATE inbox SET read = 1
+                WHERE desktop = (SELECT number FROM peer WHERE id = 'd') AND id = 'n' AND read = 0
                 """, "inbox_1"
             ),
             ("DELETE FROM inbox WHERE hidden = 2 AND arrival > 3 AND arrival <= 5", "inbox_withdrawn"),

@@ -29,6 +29,7 @@ final class DeviceInbox {
     }
 
     private var toldUnread: Int64?
+    private let indexing: InboxIndexing
     private let context: DeviceContext
     private let book: DesktopBook
     private let judge: @EventLoop () -> AlertJudge?
@@ -43,8 +44,11 @@ final class DeviceInbox {
         self.context = context
         self.book = book
         self.judge = judge
+        indexing = InboxIndexing(context.database)
         self.emit = emit
     }
+
+    func start() { indexing.wrote() }
 
     // MARK: Telling
 
@@ -69,6 +73,7 @@ final class DeviceInbox {
     ///
     /// - Parameter isArrival: a push has come, and nothing else has changed.
     func tell(_ desktop: PeerID, unread: Int64?, isArrival: Bool = false) {
+        indexing.wrote()
         context.channel.post(HostEvent(.inboxChanged, desktop: desktop.text, data: state(of: desktop)))
         if !isArrival { emit(.changed) }
         if let unread { tell(unread: unread) }
@@ -132,6 +137,7 @@ final class DeviceInbox {
 
     func close() {
         timer.stop()
+        indexing.shutDown()
         for desktop in book.peers.ids { sync(desktop) { sync, _ in sync.close(.closed) } }
     }
 

@@ -1,0 +1,144 @@
+import Delivery
+@testable import Device
+import Hosting
+@testable import Inbox
+import JSON
+import Notifications
+import Store
+import Testing
+import Wire
+
+/// The pushes that wait for the host, between the store's thread and the host's.
+@Suite struct WaitingPushesTests {
+    private final class Bench: Sendable {
+        let database: Database
+        let waiting: WaitingPushes
+
+        init(_ database: Database? = nil) throws {
+            self.database =
+                try database
+                ?? Database.open(path: ":memory:", migrations: Inbox.migrations + ReceivedPushes.migrations).database
+            let marks = try self.database.run { connection throws(StoreError) in try Inbox(connection).watermarks() }
+            waiting = WaitingPushes(self.database, marks)
+        }
+
+        /// Stores pushes as the device does. `isTold` = memory hears of them.
+        func store(_ ids: [String], key: String? = nil, isTold: Bool = true) throws {
+            let items = ids.map { id -> PushIntake<Int>.Item in
+                var push = Notification(id: NotificationID(id), title: "T \(id)", createdAt: 1, receivedAt: 1)
+                push.richer.collapseKey = key
+                return .init(.push(ReceivedPush(desktop: "d", notification: push)))
+            }
+            let new = try database.run { [waiting] connection throws(StoreError) in
+                let host = waiting.place
+                return try PushIntake(connection).take(items, hostTakes: host.hostTakes, hostHasSeen: host.hostHasSeen)
+                    .waiting
+            }
+            if isTold { waiting.stored(new) } else { waiting.stored(through: new.last) }
+        }
+
+        func take(_ limit: Int = 64) throws -> [WaitingEvent] { try waiting.take(limit: limit) }
+
+        var marks: Inbox.Watermarks {
+            get throws {
+                try database.run { connection throws(StoreError) in try Inbox(connection).watermarks() }
+            }
+        }
+    }
+
+    private func ids(_ events: [WaitingEvent]) -> [String] { events.compactMap { $0.event.data["id"]?.string } }
+
+    @Test("pushes come from memory in order, once; a dispatch commits once that they were handed over")
+    func inOrder() throws {
+        let bench = try Bench()
+        #expect(try bench.take().isEmpty)
+        try bench.store(["a", "b", "c"])
+        #expect(try bench.marks.offered == 3, "the host takes: it may see them before the next commit")
+        let first = try bench.take(2)
+        #expect(ids(first) == ["a", "b"] && first.allSatisfy { $0.event.data["redelivered"] == nil })
+        #expect(try bench.marks.handed == 0)
+        try bench.waiting.finish(handed: [first[0].row], untouched: [first[1].row])
+        #expect(try bench.marks.handed == 1)
+        #expect(try ids(bench.take()) == ["b", "c"])
+        #expect(try bench.take().isEmpty)
+    }
+
+    @Test("beyond what memory holds the table has them, in the same order, and none is lost or doubled")
+    func beyondMemory() throws {
+        let bench = try Bench()
+        var made: [String] = []
+        func store(_ count: Int, isTold: Bool = true) throws {
+            let new = (made.count..<made.count + count).map { "n\($0)" }
+            made += new
+            try bench.store(new, isTold: isTold)
+        }
+        try store(WaitingPushes.limit + 700)
+        var seen: [String] = []
+        while true {
+            let events = try bench.take()
+            if events.isEmpty { break }
+            seen += ids(events)
+            try bench.waiting.finish(handed: events.map(\.row), untouched: [])
+            if made.count < 2_500 { try store(40, isTold: made.count.isMultiple(of: 3)) }
+        }
+        #expect(seen == made)
+        #expect(try bench.marks.waiting == 0)
+    }
+
+    @Test("one that another replaces is not handed over; what the host has seen is named")
+    func replaced() throws {
+        let bench = try Bench()
+        try bench.store(["a"], key: "k")
+        try bench.store(["b"], key: "k")
+        let events = try bench.take()
+        #expect(ids(events) == ["b"] && events[0].event.data["replaces"] == nil)
+        // Its callback runs: the host knows b.
+        try bench.store(["c"], key: "k")
+        try bench.waiting.finish(handed: events.map(\.row), untouched: [])
+        let next = try bench.take()
+        #expect(ids(next) == ["c"] && next[0].event.data["replaces"] == "b")
+        #expect(next[0].event.name == .notificationUpdated)
+    }
+
+    @Test("after a death what a callback may have seen says so; after a clean end nothing does")
+    func redelivered() throws {
+        var bench = try Bench()
+        #expect(try bench.take().isEmpty)
+        try bench.store(["a", "b"])
+        _ = try bench.take(1)
+        bench = try Bench(bench.database)
+        try bench.store(["c"])
+        let events = try bench.take()
+        #expect(ids(events) == ["a", "b", "c"])
+        #expect(events.map { $0.event.data["redelivered"] != nil } == [true, true, false])
+        try bench.waiting.finish(handed: [events[0].row], untouched: [events[1].row, events[2].row])
+        // A clean end: what came with that word keeps it, and nothing else gets it.
+        try bench.store(["d"])
+        let ending = bench.waiting
+        try bench.database.run { connection throws(StoreError) in try ending.withdrawOffer(connection) }
+        bench = try Bench(bench.database)
+        #expect(try bench.take().map { $0.event.data["redelivered"] != nil } == [true, false, false])
+    }
+
+    @Test("what was handed over and could not be marked comes again and says so; the rest as if never taken")
+    func restored() throws {
+        let bench = try Bench()
+        try bench.store(["a", "b", "c"])
+        let events = try bench.take()
+        try bench.waiting.restore(untouched: [events[2].row])
+        let again = try bench.take()
+        #expect(ids(again) == ["a", "b", "c"])
+        #expect(again.map { $0.event.data["redelivered"] != nil } == [true, true, false])
+    }
+
+    @Test("before a callback sees more than was offered, that is committed")
+    func offers() throws {
+        let bench = try Bench()
+        try bench.store((1...400).map { "n\($0)" })
+        #expect(try bench.marks.offered == 0, "nobody has taken anything")
+        let events = try bench.take()
+        #expect(try bench.marks.offered == Inbox.offeredLimit)
+        try bench.waiting.finish(handed: events.map(\.row), untouched: [])
+        #expect(try bench.marks.offered == 64 + Inbox.offeredLimit)
+    }
+}
