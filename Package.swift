@@ -55,7 +55,7 @@ targets += [
     // How notifications and peers lie in tables, on both sides: columns, cursors, numbers.
     .target(name: "Listing", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
     // Numbered delivery of pushes: outboxes and their protocol, and how far a device has received them.
-    .target(name: "Delivery", dependencies: ["Sealing", "Notifications", "Wire", "JSON", "Store"]),
+    .target(name: "Delivery", dependencies: ["Listing", "Sealing", "Notifications", "Wire", "JSON", "Store"]),
     // The device's side: the inbox, what a batch of pushes stores, refresh, changes under way.
     .target(
         name: "Inbox", dependencies: ["Listing", "Delivery", "Sealing", "Notifications", "Wire", "JSON", "Store"]),
@@ -98,7 +98,7 @@ targets += [
         name: "Desktop",
         dependencies: [
             "Transport", "Signalling", "Sealing", "Pairing", "Peering", "Commands", "Notifications", "History",
-            "Delivery", "Hosting",
+            "Delivery", "Listing", "Hosting",
             "Wire", "Store", "Identity", "JSON", "Relay", "SystemServices",
         ]),
     .target(name: "Relay", dependencies: ["Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
@@ -160,6 +160,12 @@ targets += [
         dependencies: ["Inbox", "Listing", "Delivery", "Sealing", "Notifications", "Wire", "JSON", "Store"],
         exclude: ["Resources"]),
     .testTarget(name: "ListingTests", dependencies: ["Listing", "Wire", "Store"]),
+    .testTarget(
+        name: "HistoryTests",
+        dependencies: [
+            "History", "Delivery", "Commands", "Listing", "Notifications", "Calendar", "Wire", "JSON", "Store",
+            "CSQLite",
+        ], exclude: ["Fixtures"]),
     .testTarget(name: "AddressesTests", dependencies: ["Addresses"]),
     .testTarget(
         name: "HTTPClientTests", dependencies: ["HTTPClient", "Addresses", "Alerts", "JSON", "Transport"],
@@ -181,18 +187,15 @@ targets += [
     .testTarget(
         name: "DeviceTests",
         dependencies: [
-            "TestSupport", "Peering", "Commands", "DeviceAlerts",
-            "Alerts", "Device", "Desktop", "Relay", "Notifications", "Inbox", "Delivery", "History", "OfflineQueue",
-            "Pairing", "Signalling", "Sealing",
-            "Identity",
-            "Store", "Hosting", "Transport", "Wire", "JSON",
+            "TestSupport", "Commands", "DeviceAlerts", "Alerts", "Device", "Desktop", "Relay", "Notifications", "Inbox",
+            "Delivery", "History", "OfflineQueue", "Pairing", "Peering", "Signalling", "Sealing", "Identity", "Store",
+            "Hosting", "Transport", "Wire", "JSON",
         ]),
     .testTarget(
         name: "DesktopTests",
         dependencies: [
-            "Desktop", "Relay", "Notifications", "Delivery", "History", "Commands", "Pairing", "Sealing", "Signalling",
-            "Hosting", "Identity",
-            "Store", "Transport", "Wire", "JSON",
+            "Desktop", "Peering", "TestSupport", "Relay", "Notifications", "Delivery", "History", "Commands", "Pairing",
+            "Sealing", "Signalling", "Hosting", "Identity", "Store", "Transport", "Wire", "JSON",
         ]),
     .testTarget(name: "CABITests", dependencies: ["CABI", "CBellwire", "Hosting", "JSON"]),
 ]

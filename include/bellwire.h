@@ -314,8 +314,9 @@ BW_API bw_status bw_notification_broadcast_async(bw_device *device, const char *
 
 /* notification.getHistory: the desktop's history, newest first.
  * {"limit"?: 1 to 500, default 50, "offset"?, "unreadOnly"?: bool} -> {"success","notifications":[{"id","title","body",
- * "priority","read","source","createdAt","readAt"?,"data"?}],"total","unreadCount","skipped","next"?}; "skipped" counts
- * rows of the desktop's that could not be read. Bellwire desktops also take:
+ * "priority","read","source","createdAt","readAt"?,"data"?}],"total","unreadCount","skipped","next"?,"incomplete"?};
+ * "skipped" counts rows of the desktop's that could not be read; "incomplete": true comes with a search while the
+ * desktop still indexes its oldest texts, which are neither found nor counted yet. Bellwire desktops also take:
  *   "query"     text    words that all stand in title or body; "buil*" is any word that begins so; at most 1024 bytes
  *   "priority"  text    rows of this priority; "source": "pc"|"mobile" alike
  *   "since"     number  rows created at this moment or later; "until": at this moment or earlier

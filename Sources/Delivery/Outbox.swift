@@ -1,4 +1,5 @@
 import JSON
+import Listing
 import Notifications
 package import Store
 package import Wire
@@ -6,8 +7,9 @@ package import Wire
 /// The pushes that each device has not acknowledged, in the desktop's file (`protocol.md` 4.4).
 ///
 /// Made for one piece of work on the store, over its connection: a push enters in the transaction of its row in the
-/// history. An entry that has gone - acknowledged, expired, replaced, withdrawn - leaves a gap, and a gap is what devices
-/// are told to skip.
+/// history, and refers to that row. When the history lets the row go before the devices have it, the outbox takes a copy
+/// (``release(_:)``). An entry that has gone - acknowledged, expired, replaced, withdrawn - leaves a gap, and a gap is what
+/// devices are told to skip.
 package struct Outbox {
     /// For whom a push is.
     package struct Recipient: Sendable, Equatable {
@@ -75,47 +77,21 @@ package struct Outbox {
 
     /// All devices that have, or had, entries.
     package func positions() throws(StoreError) -> [PeerID: Position] {
-        let rows = try connection.query("SELECT device, last, acknowledged FROM outbox_device") {
-            (row) throws(StoreError) in
+        let rows = try connection.query(
+            "SELECT id, last, acknowledged FROM outbox_device JOIN peer ON number = device"
+        ) { (row) throws(StoreError) in
             (PeerID(try row.text(0)), Position(last: try row.integer(1), acknowledged: try row.integer(2)))
         }
         return Dictionary(rows) { first, _ in first }
     }
 
-    /// Puts a push in for each of them, and takes out what it replaces. Gives the number that it has for each that it is
-    /// kept for: what is silenced is for the history alone, and a deployed phone would show it.
+    /// Puts one push in, as a piece of work of its own; several in one go through an ``OutboxWriter``.
     package func enqueue(
-        _ event: NotificationEvent, to recipients: [Recipient], now: EpochMilliseconds
+        _ event: NotificationEvent, row: Int64? = nil, to recipients: [Recipient], now: EpochMilliseconds
     ) throws(StoreError) -> [PeerID: Int64] {
-        let recipients = recipients.filter { $0.isSealed || event.richer.silenced != true }
-        guard !recipients.isEmpty else { return [:] }
-        var seqs: [PeerID: Int64] = [:]
-        try connection.execute(
-            "INSERT INTO outbox_push (id, payload) VALUES (?, ?)",
-            [.text(event.id.text), .text(event.payload(as: .bellwire).serialized())])
-        let push = connection.lastInsertRow
-        for recipient in recipients where seqs[recipient.device] == nil {
-            let device = Value.text(recipient.device.text)
-            if let key = event.richer.collapseKey {
-                try connection.execute(
-                    "DELETE FROM outbox WHERE device = ? AND collapse_key = ?", [device, .text(key)])
-            }
-            let seq = try connection.integer(
-                """
-                INSERT INTO outbox_device VALUES (?, 1, 0) ON CONFLICT (device) DO UPDATE SET last = last + 1
-                RETURNING last
-                """, [device])
-            let kept = now &+ (recipient.isSealed ? Self.lifetime : Self.plainLifetime)
-            try connection.execute(
-                "INSERT INTO outbox VALUES (?, ?, ?, ?, ?)",
-                [
-                    device, .integer(seq), .integer(push), .integer(min(event.richer.expiresAt ?? kept, kept)),
-                    .optional(event.richer.collapseKey),
-                ])
-            try connection.execute(
-                "DELETE FROM outbox WHERE device = ? AND seq <= ?", [device, .integer(seq - Self.limit)])
-            seqs[recipient.device] = seq
-        }
+        var writer = OutboxWriter(connection)
+        let seqs = try writer.enqueue(event, row: row, to: recipients, now: now)
+        try writer.finish()
         return seqs
     }
 
@@ -123,17 +99,18 @@ package struct Outbox {
     package func page(
         of device: PeerID, from first: Int64, through last: Int64, now: EpochMilliseconds
     ) throws(StoreError) -> Page {
+        guard let number = try PeerNumbers(connection).find(device) else {
+            return Page(from: first, through: last, entries: [])
+        }
         let rows = try connection.query(
-            """
-            SELECT seq, expires_at, payload FROM outbox JOIN outbox_push ON outbox_push.row = push
-            WHERE device = ? AND seq BETWEEN ? AND ? ORDER BY seq LIMIT ?
-            """, [.text(device.text), .integer(first), .integer(last), .integer(Self.pageLimit)]
+            "SELECT seq, expires_at, push FROM outbox WHERE device = ? AND seq BETWEEN ? AND ? ORDER BY seq LIMIT ?",
+            [.integer(number), .integer(first), .integer(last), .integer(Self.pageLimit)]
         ) { (row) throws(StoreError) in
-            (seq: try row.integer(0), expiresAt: try row.integer(1), payload: try row.text(2))
+            (seq: try row.integer(0), expiresAt: try row.integer(1), push: try row.integer(2))
         }
         var entries: [Entry] = []
         for row in rows {
-            if row.expiresAt > now, let event = Self.event(row.payload, seq: row.seq) {
+            if row.expiresAt > now, let event = try event(row.push, seq: row.seq) {
                 entries.append(Entry(seq: row.seq, event: event))
             } else {
                 try remove(row.seq, of: device)
@@ -143,44 +120,61 @@ package struct Outbox {
         return Page(from: first, through: isWhole ? last : rows.last?.seq ?? last, entries: entries)
     }
 
+    // MARK: What leaves
+
+    /// A device has everything through `seq`, or never will. It may also be less far than it was known to be.
+    ///
+    /// For what the machine has decided from memory (``OutboxStateMachine/Action/settle(through:)``): when this is lost,
+    /// the entries are sent once more, and the device answers that it has them.
+    package func settle(through seq: Int64, by device: PeerID) throws(StoreError) {
+        guard let number = try PeerNumbers(connection).find(device) else { return }
+        try connection.execute(
+            "DELETE FROM outbox WHERE device = ? AND seq <= ?", [.integer(number), .integer(seq)])
+        try connection.execute(
+            "UPDATE outbox_device SET acknowledged = ? WHERE device = ?", [.integer(seq), .integer(number)])
+    }
+
     /// A device has said how far it is.
     ///
     /// Where that is further than we have ever counted - this file is younger than what it has from us - everything that
     /// waits is counted on from there, so that it does not take it for something that it has.
     package func acknowledge(through seq: Int64, by device: PeerID) throws(StoreError) -> Position {
         var position = try position(of: device)
-        if seq > position.last {
-            position.shift = seq - position.acknowledged
-            position.last += position.shift
-            // Twice, so that no two rows have one number meanwhile.
-            let values: [Value] = [.integer(position.shift), .text(device.text)]
-            try connection.execute("UPDATE outbox SET seq = -(seq + ?) WHERE device = ?", values)
-            try connection.execute("UPDATE outbox SET seq = -seq WHERE device = ?", [.text(device.text)])
-        } else if seq == position.acknowledged {
+        guard seq > position.last else {
+            if seq != position.acknowledged { try settle(through: seq, by: device) }
+            position.acknowledged = seq
             return position
-        } else {
-            try connection.execute(
-                "DELETE FROM outbox WHERE device = ? AND seq <= ?", [.text(device.text), .integer(seq)])
         }
+        let number = try PeerNumbers(connection).number(of: device)
+        position.shift = seq - position.acknowledged
+        position.last += position.shift
         position.acknowledged = seq
+        // Twice, so that no two rows have one number meanwhile.
+        try connection.execute(
+            "UPDATE outbox SET seq = -(seq + ?) WHERE device = ?", [.integer(position.shift), .integer(number)])
+        try connection.execute("UPDATE outbox SET seq = -seq WHERE device = ?", [.integer(number)])
         try connection.execute(
             """
             INSERT INTO outbox_device VALUES (?, ?, ?) ON CONFLICT (device) DO UPDATE
             SET last = excluded.last, acknowledged = excluded.acknowledged
-            """, [.text(device.text), .integer(position.last), .integer(position.acknowledged)])
+            """, [.integer(number), .integer(position.last), .integer(position.acknowledged)])
         return position
     }
 
     /// Gives an entry up, as one that can never be sent.
     package func remove(_ seq: Int64, of device: PeerID) throws(StoreError) {
+        guard let number = try PeerNumbers(connection).find(device) else { return }
         try connection.execute(
-            "DELETE FROM outbox WHERE device = ? AND seq = ?", [.text(device.text), .integer(seq)])
+            "DELETE FROM outbox WHERE device = ? AND seq = ?", [.integer(number), .integer(seq)])
     }
 
-    /// A notification was deleted: whoever has not got it yet never will.
+    /// A notification is being deleted: whoever has not got it yet never will. Before its row leaves the history.
     package func withdraw(_ id: NotificationID) throws(StoreError) {
         try connection.execute(
-            "DELETE FROM outbox WHERE push IN (SELECT row FROM outbox_push WHERE id = ?)", [.text(id.text)])
+            """
+            DELETE FROM outbox WHERE push IN (
+                SELECT row FROM history WHERE id = ?1 UNION ALL SELECT -row FROM outbox_push WHERE id = ?1)
+            """, [.text(id.text)])
     }
 
     /// The history was cleared.
@@ -188,28 +182,61 @@ package struct Outbox {
 
     /// For a device that was unpaired.
     package func forget(_ device: PeerID) throws(StoreError) {
-        try connection.execute("DELETE FROM outbox WHERE device = ?", [.text(device.text)])
-        try connection.execute("DELETE FROM outbox_device WHERE device = ?", [.text(device.text)])
+        guard let number = try PeerNumbers(connection).find(device) else { return }
+        try connection.execute("DELETE FROM outbox WHERE device = ?", [.integer(number)])
+        try connection.execute("DELETE FROM outbox_device WHERE device = ?", [.integer(number)])
     }
 
-    /// How many entries wait for a device.
-    package func count(of device: PeerID) throws(StoreError) -> Int64 {
-        try connection.integer("SELECT count(*) FROM outbox WHERE device = ?", [.text(device.text)])
+    // MARK: The history's rows
+
+    /// Rows are about to leave the history, and devices wait for some of them: those are copied.
+    ///
+    /// - Parameter rows: a query for their numbers, with its values.
+    package func release(_ rows: String, _ values: [Value]) throws(StoreError) {
+        let waiting = try connection.query("SELECT DISTINCT push FROM outbox WHERE push IN (\(rows))", values) {
+            (row) throws(StoreError) in try row.integer(0)
+        }
+        for row in waiting {
+            guard let event = try event(row, seq: nil) else { continue }
+            try connection.execute(
+                "UPDATE outbox SET push = ? WHERE push = ?", [.integer(try copy(event)), .integer(row)])
+        }
+    }
+
+    /// Keeps a copy of a push; gives what its entries refer to.
+    func copy(_ event: NotificationEvent) throws(StoreError) -> Int64 {
+        try connection.execute(
+            "INSERT INTO outbox_push (id, payload) VALUES (?, ?)",
+            [.text(event.id.text), .text(event.payload(as: .bellwire).serialized())])
+        return -connection.lastInsertRow
+    }
+
+    private func event(_ push: Int64, seq: Int64?) throws(StoreError) -> NotificationEvent? {
+        var event: NotificationEvent?
+        if push > 0 {
+            event = try connection.first(
+                "SELECT \(StoredNotification.columns) FROM history WHERE row = ?", [.integer(push)]
+            ) { (row) throws(StoreError) in try StoredNotification.read(row).event }
+        } else {
+            let payload = try connection.first("SELECT payload FROM outbox_push WHERE row = ?", [.integer(-push)]) {
+                (row) throws(StoreError) in try row.text(0)
+            }
+            if let payload, let value = try? JSONValue(parsing: payload),
+                case .event(let copy) = Payload(decoding: value)
+            {
+                event = copy
+            }
+        }
+        event?.pushSeq = seq
+        return event
     }
 
     private func position(of device: PeerID) throws(StoreError) -> Position {
         try connection.first(
-            "SELECT last, acknowledged FROM outbox_device WHERE device = ?", [.text(device.text)]
+            "SELECT last, acknowledged FROM outbox_device JOIN peer ON number = device WHERE id = ?",
+            [.text(device.text)]
         ) { (row) throws(StoreError) in
             Position(last: try row.integer(0), acknowledged: try row.integer(1))
         } ?? Position(last: 0, acknowledged: 0)
-    }
-
-    private static func event(_ text: String, seq: Int64) -> NotificationEvent? {
-        guard let value = try? JSONValue(parsing: text), case .event(var event) = Payload(decoding: value) else {
-            return nil
-        }
-        event.pushSeq = seq
-        return event
     }
 }

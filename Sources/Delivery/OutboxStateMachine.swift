@@ -27,6 +27,11 @@ package struct OutboxStateMachine: Sendable {
         case read(from: Int64, through: Int64, round: UInt64)
         /// Send these, in order. What a connection does not take, ``unsent(from:now:)`` is told of.
         case send([Frame])
+        /// The device has everything through this one: the store may learn it later (``Outbox/settle(through:by:)``).
+        case settle(through: Int64)
+        /// The device is further than we have ever counted: count on from there (``Outbox/acknowledge(through:by:)``),
+        /// and give the position to ``renumbered(_:now:)``. Nothing is sent until then.
+        case renumber(after: Int64)
     }
 
     /// What we know of the device's presence.
@@ -63,6 +68,8 @@ package struct OutboxStateMachine: Sendable {
     private var timeouts = 0
     /// It has gone back because the device told twice how far it is; once for each place.
     private var hasGoneBack = false
+    /// The store gives what waits new numbers.
+    private var isRenumbering = false
 
     package init(_ position: Outbox.Position) {
         last = position.last
@@ -121,20 +128,22 @@ package struct OutboxStateMachine: Sendable {
         deadline = now &+ timeout
     }
 
-    /// The device has acknowledged, and the store has noted it.
-    package mutating func acknowledged(_ position: Outbox.Position, now: UInt64) -> [Action] {
-        let isSame = position.acknowledged == acknowledged && position.shift == 0
-        let isProgress = position.acknowledged > acknowledged && position.shift == 0
-        last = max(last, position.last)
+    /// The device has acknowledged everything through `seq`.
+    ///
+    /// An old acknowledgement that comes late looks like a device that has lost something: it is asked by a resend, and
+    /// answers how far it is.
+    package mutating func acknowledged(through seq: Int64, now: UInt64) -> [Action] {
         let wasAbsent = presence == .absent
         presence = .present
-        if isSame {
+        guard seq <= last else { return renumber(after: seq) }
+        guard !isRenumbering else { return [] }
+        if seq == acknowledged {
             // What follows it is missing there: once it is sent again at once, then when it is time.
             guard wasAbsent || (sent > acknowledged && !hasGoneBack) else { return pump() }
-            return goBack(to: position.acknowledged, again: !wasAbsent)
+            return goBack(to: seq, again: !wasAbsent)
         }
-        guard isProgress, !wasAbsent else { return goBack(to: position.acknowledged, again: false) }
-        acknowledged = position.acknowledged
+        guard seq > acknowledged, !wasAbsent else { return [.settle(through: seq)] + goBack(to: seq, again: false) }
+        acknowledged = seq
         if sent < acknowledged {
             sent = acknowledged
             forgetPages()
@@ -142,14 +151,30 @@ package struct OutboxStateMachine: Sendable {
         timeouts = 0
         hasGoneBack = false
         deadline = sent > acknowledged ? now &+ timeout : nil
-        return pump()
+        return [.settle(through: seq)] + pump()
     }
 
     /// The device has registered, and says how far it is: from there everything is sent again.
-    package mutating func hello(_ position: Outbox.Position, now: UInt64) -> [Action] {
-        last = max(last, position.last)
+    package mutating func hello(lastPushSeq seq: Int64, now: UInt64) -> [Action] {
         presence = .present
+        guard seq <= last else { return renumber(after: seq) }
+        guard !isRenumbering else { return [] }
+        let settled: [Action] = seq == acknowledged ? [] : [.settle(through: seq)]
+        return settled + goBack(to: seq, again: false)
+    }
+
+    /// What waits has new numbers. Also for a position in which nothing was counted on: then the store knew more numbers
+    /// than this machine.
+    package mutating func renumbered(_ position: Outbox.Position, now: UInt64) -> [Action] {
+        isRenumbering = false
+        last = max(last, position.last)
         return goBack(to: position.acknowledged, again: false)
+    }
+
+    /// The store could not do it: the device says again how far it is.
+    package mutating func renumberFailed(now: UInt64) {
+        isRenumbering = false
+        deadline = now &+ timeout
     }
 
     /// Something came from the device, or its relay says that it is there.
@@ -196,7 +221,7 @@ package struct OutboxStateMachine: Sendable {
 
     // MARK: Deciding
 
-    private var isOpen: Bool { isReachable && presence != .absent && sent < edge }
+    private var isOpen: Bool { isReachable && presence != .absent && !isRenumbering && sent < edge }
 
     /// Nothing beyond it may be under way.
     private var edge: Int64 {
@@ -227,6 +252,13 @@ package struct OutboxStateMachine: Sendable {
         sent = frames.last.map(\.seq) ?? sent
         deadline = deadline ?? now &+ timeout
         return [.send(frames)]
+    }
+
+    private mutating func renumber(after seq: Int64) -> [Action] {
+        guard !isRenumbering else { return [] }
+        isRenumbering = true
+        rest()
+        return [.renumber(after: seq)]
     }
 
     private mutating func goBack(to seq: Int64, again: Bool) -> [Action] {

@@ -5,8 +5,9 @@ package import Hosting
 import JSON
 import Notifications
 import Pairing
+import Peering
 import Relay
-import Signalling
+package import Signalling
 import Store
 import Transport
 import Wire
@@ -16,19 +17,21 @@ import Wire
 /// This is the side that a host's threads see. Everything goes to the event loop as a message, and comes back through
 /// `then` or the host's channel.
 package final class Desktop: Role {
-    let core: DesktopCore
+    let core: DesktopSwitchboard
     private let directory: StateDirectory
 
     /// What devices ask it to show is an event like others: it is in the history in any case.
     package var sources: [any EventSource] { [] }
 
     /// Opens the state directory, the key and the database. Blocks the caller.
+    ///
+    /// - Parameter links: how it connects to relays; `nil` = with WebSockets.
     package static func open(
-        _ options: String?, _ channel: HostChannel
+        _ options: String?, _ channel: HostChannel, links: RelayLinkMaker? = nil
     ) throws(HostError) -> (Desktop, threaded: Bool) {
         let options = try DesktopOptions(parsing: options)
         let state = try RoleState.open(
-            options.common, database: "desktop.db", migrations: DesktopCore.migrations, now: .now)
+            options.common, database: "desktop.db", migrations: DesktopSwitchboard.migrations, now: .now)
         let devices: [PairedDevice]
         let notices: [PeerID]
         let unread: Int64
@@ -36,6 +39,7 @@ package final class Desktop: Role {
         do throws(StoreError) {
             (devices, notices, outboxes, unread) = try state.database.run { (connection) throws(StoreError) in
                 try AnswerTable(connection).closeAll()
+                try HistoryCounts(connection).repair()
                 return (
                     try PairedDevices(connection).all(), try UnpairNotices(connection).all(now: .now),
                     try Outbox(connection).positions(),
@@ -58,39 +62,46 @@ package final class Desktop: Role {
         }
         if let path = state.movedAside { channel.problem(movedAside: path) }
         if let path = memory?.movedAside { channel.problem(relayMovedAside: path) }
-        let core = DesktopCore(
-            options: options, state: state, memory: memory, devices: devices, notices: notices, outboxes: outboxes,
-            unread: unread,
-            channel: channel)
+        let core = DesktopSwitchboard(
+            options, state,
+            relay: EmbeddedRelay(options.relay, memory: memory, signalingURL: options.signalingURL),
+            devices: DeviceBook(devices, outboxes: outboxes, reminders: UnpairReminders(notices)),
+            host: HostReports(channel, unread: unread),
+            links: links ?? .webSockets(trusting: options.common.caFile))
+        EventLoop.post { core.open() }
         return (Desktop(core, state.directory), options.common.isThreaded)
     }
 
-    private init(_ core: DesktopCore, _ directory: StateDirectory) { (self.core, self.directory) = (core, directory) }
+    private init(_ core: DesktopSwitchboard, _ directory: StateDirectory) {
+        (self.core, self.directory) = (core, directory)
+    }
 
-    package func start(then: @escaping Then) { EventLoop.post { [core] in core.start(then) } }
+    package func start(then: @escaping Then) {
+        EventLoop.post { [core] in core.pair(then) { _ in then(.success("{}")) } }
+    }
 
     package func stop() { EventLoop.post { [core] in core.stop() } }
 
     package func state(then: @escaping Then) { EventLoop.post { [core] in core.describe(then) } }
 
     package func offer(timeout: Int64, then: @escaping Then) {
-        EventLoop.post { [core] in core.offer(timeout: timeout, then) }
+        EventLoop.post { [core] in core.pair(then) { $0.offer(timeout: timeout, then) } }
     }
 
     package func scan(_ text: String, then: @escaping Then) {
-        EventLoop.post { [core] in core.scan(text, then) }
+        EventLoop.post { [core] in core.pair(then) { $0.scan(text, then) } }
     }
 
     package func code(timeout: Int64, then: @escaping Then) {
-        EventLoop.post { [core] in core.code(timeout: timeout, then) }
+        EventLoop.post { [core] in core.pair(then) { $0.code(timeout: timeout, then) } }
     }
 
     /// Ends a flow; `nil` = all three.
-    package func cancel(_ flow: Flow?) { EventLoop.post { [core] in core.cancel(flow) } }
+    package func cancel(_ flow: Flow?) { EventLoop.post { [core] in core.pairing.cancel(flow?.pairing) } }
 
     /// The user's answer; `nil` = in the only flow that asks.
     package func confirm(_ flow: Flow?, _ accept: Bool, then: @escaping Then) {
-        EventLoop.post { [core] in core.confirm(flow, accept, then) }
+        EventLoop.post { [core] in core.pairing.confirm(flow?.pairing, accept: accept, then) }
     }
 
     package func rename(_ device: String, to name: String, then: @escaping Then) {
@@ -103,18 +114,22 @@ package final class Desktop: Role {
 
     package func clear(then: @escaping Then) { EventLoop.post { [core] in core.clear(then) } }
 
-    package func devices(then: @escaping Then) { EventLoop.post { [core] in core.describeDevices(then) } }
+    package func devices(then: @escaping Then) {
+        EventLoop.post { [core] in then(.success(core.devices.json.serialized())) }
+    }
 
-    package func tokens(then: @escaping Then) { EventLoop.post { [core] in core.describeTokens(then) } }
+    package func tokens(then: @escaping Then) { core.store.tokens(then: then) }
 
-    package func permissions(then: @escaping Then) { EventLoop.post { [core] in core.describePermissions(then) } }
+    package func permissions(then: @escaping Then) {
+        EventLoop.post { [core] in core.store.permissions(of: core.devices.all, then: then) }
+    }
 
     package func allow(_ allowance: Permissions.Allowance, _ skill: String, to device: String, then: @escaping Then) {
         EventLoop.post { [core] in core.allow(allowance, skill, to: PeerID(device), then) }
     }
 
     package func enable(_ skill: String, _ isEnabled: Bool, then: @escaping Then) {
-        EventLoop.post { [core] in core.enable(skill, isEnabled, then) }
+        core.store.enable(skill, isEnabled, then: then)
     }
 
     package func notify(_ notice: Notice, timeout: Int64, then: @escaping Then) {

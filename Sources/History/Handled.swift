@@ -30,11 +30,14 @@ package struct Handled: Sendable, Equatable {
     package let effects: [Effect]
     /// After the effects, in order.
     package let announcements: [Announcement]
+    /// The row of the notification that is pushed: the outbox refers to it.
+    package let row: Int64?
 
-    package init(_ reply: Reply, effects: [Effect] = [], announcements: [Announcement] = []) {
+    package init(_ reply: Reply, effects: [Effect] = [], announcements: [Announcement] = [], row: Int64? = nil) {
         self.reply = reply
         self.effects = effects
         self.announcements = announcements
+        self.row = row
     }
 }
 

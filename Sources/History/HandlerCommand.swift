@@ -16,6 +16,16 @@ enum HandlerCommand {
     case getSettings
     case updateSettings(SettingsChange)
 
+    /// Whether it stores a notification.
+    var isPush: Bool {
+        switch self {
+        case .send, .sendToMobile, .broadcast: true
+        case .getHistory, .markAsRead, .markAllAsRead, .delete, .clearAll, .getUnreadCount, .getSettings,
+            .updateSettings:
+            false
+        }
+    }
+
     /// Unknown parameters are ignored, because senders may know more; but not unknown settings, whose change would be lost.
     init(
         _ method: NotificationMethod, _ params: JSONObject, from caller: MethodHandler.Caller,

@@ -24,6 +24,8 @@ extension MethodHandler {
             "total": .integer(page.total),
             "unreadCount": .integer(page.unreadCount),
             "next": isBellwire ? page.next.map(JSONValue.string) : nil,
+            // Only of a search, and only while there is something that it could not look at.
+            "incomplete": isBellwire && !page.isComplete ? true : nil,
         ])
     }
 
@@ -45,8 +47,8 @@ extension MethodHandler {
 
     /// What is not there is as good as deleted: a repeated command is no failure, but the answer says so.
     func delete(_ id: NotificationID) throws(StoreError) -> Handled {
-        let deleted = try history.delete(id)
         try Outbox(history.connection).withdraw(id)
+        let deleted = try history.delete(id)
         return answer(
             [
                 "success": true,

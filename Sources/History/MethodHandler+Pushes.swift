@@ -6,7 +6,7 @@ import Wire
 // What is sent: kept, shown, and pushed.
 extension MethodHandler {
     func send(_ request: PushRequest) throws(StoreError) -> Handled {
-        let notification = try keep(request, target: nil)
+        let (notification, row) = try keep(request, target: nil)
         let push = Handled.Effect.push(notification.event, to: context.devices.map(\.peer))
         return answer(
             [
@@ -14,29 +14,31 @@ extension MethodHandler {
                 "notificationId": .string(notification.id.text),
                 "silenced": .bool(notification.silenced),
                 "timestamp": .integer(context.now),
-            ], effects: notification.silenced ? [push] : [.show(notification), push])
+            ], effects: notification.silenced ? [push] : [.show(notification), push], row: row)
     }
 
     func send(_ request: PushRequest, to device: PairedDevice) throws(StoreError) -> Handled {
-        let notification = try keep(request, target: device.peer)
-        return afterPush(
-            notification, to: [device.peer], .sendToMobile(deviceID: device.deviceID ?? device.peer.text))
+        try afterPush(
+            request, target: device.peer, to: [device.peer],
+            .sendToMobile(deviceID: device.deviceID ?? device.peer.text))
     }
 
     func broadcast(_ request: PushRequest) throws(StoreError) -> Handled {
-        let notification = try keep(request, target: nil)
-        return afterPush(notification, to: context.devices.map(\.peer), .broadcast)
+        try afterPush(request, target: nil, to: context.devices.map(\.peer), .broadcast)
     }
 
-    private func afterPush(_ notification: Notification, to devices: [PeerID], _ kind: PendingReply.Kind) -> Handled {
+    private func afterPush(
+        _ request: PushRequest, target: PeerID?, to devices: [PeerID], _ kind: PendingReply.Kind
+    ) throws(StoreError) -> Handled {
+        let (notification, row) = try keep(request, target: target)
         let reply = PendingReply(
             kind: kind, id: notification.id, moment: context.now, silenced: notification.silenced, devices: devices)
-        return Handled(.afterPush(reply), effects: [.push(notification.event, to: devices)])
+        return Handled(.afterPush(reply), effects: [.push(notification.event, to: devices)], row: row)
     }
 
-    /// Puts it in the history, silenced if the settings say so, and lets what is too old or too much go.
-    private func keep(_ request: PushRequest, target: PeerID?) throws(StoreError) -> Notification {
-        let settings = try settings.current().settings
+    /// Puts it in the history, silenced if the settings say so. Gives its row as well.
+    private func keep(_ request: PushRequest, target: PeerID?) throws(StoreError) -> (Notification, row: Int64) {
+        let settings = try work.currentSettings()
         let source: NotificationSource = caller == .host ? .pc : .mobile
         var notification = request.notification(id: context.newID, source: source, now: context.now)
         if settings.silences(
@@ -46,9 +48,7 @@ extension MethodHandler {
             // It travels as one of the richer fields.
             notification.richer.silenced = true
         }
-        try history.removeReplaced(by: notification, target: target)
-        try history.insert(notification, icon: request.icon, target: target)
-        try history.prune(settings, now: context.now)
-        return notification
+        let row = try work.insert(notification, icon: request.icon, target: target, now: context.now)
+        return (notification, row)
     }
 }

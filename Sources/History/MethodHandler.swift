@@ -45,22 +45,42 @@ package struct MethodHandler {
         }
     }
 
+    let work: HistoryWork
     let history: History
     let settings: SettingsTable
     private let permissions: Permissions
     let caller: Caller
     let context: Context
+    private let finishes: Bool
 
-    package init(caller: Caller, context: Context, on connection: Connection) {
-        history = History(connection)
-        settings = SettingsTable(connection)
-        permissions = Permissions(connection)
+    /// For one of several commands in a piece of work. Its owner calls ``HistoryWork/finish()`` after the last one.
+    package init(caller: Caller, context: Context, in work: HistoryWork) {
+        self.init(caller: caller, context: context, in: work, finishes: false)
+    }
+
+    private init(caller: Caller, context: Context, in work: HistoryWork, finishes: Bool) {
+        self.work = work
+        self.finishes = finishes
+        history = History(work.connection)
+        settings = SettingsTable(work.connection)
+        permissions = Permissions(work.connection)
         self.caller = caller
         self.context = context
     }
 
+    /// For a command that is a piece of work of its own: ``handle(_:_:)`` leaves nothing to do.
+    package init(caller: Caller, context: Context, on connection: Connection) {
+        self.init(caller: caller, context: context, in: HistoryWork(connection), finishes: true)
+    }
+
     /// Carries a command out, or answers why not. Throws only what the store throws; nothing has changed then.
     package func handle(_ method: String, _ params: JSONObject) throws(StoreError) -> Handled {
+        let handled = try carryOut(method, params)
+        if finishes { try work.finish() }
+        return handled
+    }
+
+    private func carryOut(_ method: String, _ params: JSONObject) throws(StoreError) -> Handled {
         guard let method = NotificationMethod(name: method) else {
             return refuse(RemoteError(.methodNotFound, "this desktop has no such method"))
         }
@@ -77,6 +97,8 @@ package struct MethodHandler {
         } catch {
             return refuse(error)
         }
+        // What is no push sees, and changes, what the pushes before it have made.
+        if !command.isPush { try work.finish() }
         switch command {
         case .send(let request): return try send(request)
         case .sendToMobile(let request, let device): return try send(request, to: device)
@@ -101,7 +123,7 @@ package struct MethodHandler {
     }
 
     func answer(
-        _ result: JSONObject, effects: [Handled.Effect] = [], announcing events: [StateEvent] = []
+        _ result: JSONObject, effects: [Handled.Effect] = [], announcing events: [StateEvent] = [], row: Int64? = nil
     ) -> Handled {
         let others: [PeerID] =
             switch caller {
@@ -110,7 +132,7 @@ package struct MethodHandler {
             }
         return Handled(
             .ready(.result(.object(result))), effects: effects,
-            announcements: events.map { Handled.Announcement(event: $0, devices: others) })
+            announcements: events.map { Handled.Announcement(event: $0, devices: others) }, row: row)
     }
 
     func refuse(_ error: NotificationsError) -> Handled { refuse(RemoteError(.invalidParams, error.message)) }

@@ -239,13 +239,13 @@ struct AnswersTests {
     }
 }
 
-extension DesktopCore {
+extension DesktopSwitchboard {
     /// As if the process had ended while pushes were under way.
     fileprivate func reopenAnswers() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            store { (connection) throws(StoreError) in
+            store.database.submit { (connection) throws(StoreError) in
                 try connection.execute("UPDATE command_answer SET open = 1")
-            } then: { _, _ in
+            } then: { _ in
                 continuation.resume()
             }
         }
@@ -253,9 +253,9 @@ extension DesktopCore {
 
     fileprivate func makeHistoryOld() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            store { (connection) throws(StoreError) in
+            store.database.submit { (connection) throws(StoreError) in
                 try connection.execute("UPDATE history SET created_at = 1000")
-            } then: { _, _ in
+            } then: { _ in
                 continuation.resume()
             }
         }

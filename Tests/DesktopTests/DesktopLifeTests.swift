@@ -1,6 +1,7 @@
 import Foundation
 import Hosting
 import JSON
+import Peering
 import Testing
 import Transport
 
@@ -131,11 +132,13 @@ struct DesktopLifeTests {
         #expect(error?.code == .invalid && error?.message.contains("\"relay\"") == true)
         #expect(await outcome { without.offer(timeout: 1_000, then: $0) }.error?.code == .invalid)
         await without.close()
-        let port = await bench.relay.port
+        let occupant = try await LoopbackRelay()
+        let port = await occupant.port
         let second = try Bench.open(["relay": ["listen": .string("127.0.0.1:\(port)")]], relay: nil, RecordingHost())
         #expect(await outcome { second.start(then: $0) }.error?.code == .network)
         #expect(try await value { second.state(then: $0) }["started"] == false)
         await second.close()
+        await occupant.stop()
         await bench.end()
     }
 
@@ -170,7 +173,7 @@ struct DesktopLifeTests {
 
     /// Returns once an offer waits.
     private func waits(_ desktop: Desktop) async throws {
-        while await desktop.core.waitingOffers.isEmpty { await Task.yield() }
+        while await !desktop.core.pairing.isAwaited(.offer) { await Task.yield() }
     }
 
     @Test("a notification under way ends as closed when the desktop is shut down, and is kept")

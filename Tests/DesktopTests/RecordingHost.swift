@@ -1,1 +1,43 @@
-../DeviceTests/RecordingHost.swift
+import Hosting
+import JSON
+import TestSupport
+import Testing
+import Transport
+
+/// The program around a role: keeps its events until a test asks for them.
+final class RecordingHost: Sendable {
+    private let mailbox = Mailbox<HostEvent>()
+
+    var channel: HostChannel {
+        HostChannel(
+            post: { [mailbox] event in EventLoop.post { mailbox.put(event) } },
+            waits: { _ in },
+            ask: { $0.answer(nil) },
+            log: { _, _ in })
+    }
+
+    /// The data of the next event of that name that is like that.
+    func event(
+        _ name: HostEvent.Name, _ location: SourceLocation = #_sourceLocation,
+        where isWanted: @escaping @Sendable (JSONObject) -> Bool = { _ in true }
+    ) async throws -> JSONObject {
+        try await mailbox.take("\(name.rawValue)", location) { $0.name == name && isWanted($0.data) }.data
+    }
+}
+
+/// Calls a role and waits for the outcome.
+func outcome(_ start: (@escaping Then) -> Void) async -> Result<JSONValue, HostError> {
+    let result = await withCheckedContinuation { continuation in start { continuation.resume(returning: $0) } }
+    return result.map { (try? JSONValue(parsing: $0)) ?? .null }
+}
+
+/// The same, where it must succeed.
+func value(_ start: (@escaping Then) -> Void) async throws -> JSONValue { try await outcome(start).get() }
+
+extension Result<JSONValue, HostError> {
+    var error: HostError? { if case .failure(let error) = self { error } else { nil } }
+}
+
+extension Role {
+    func close() async { await withCheckedContinuation { continuation in shutDown { continuation.resume() } } }
+}

@@ -3,12 +3,14 @@ import Hosting
 import JSON
 import Pairing
 import Sealing
+import Signalling
 import Store
 import Testing
 import Transport
 import Wire
 
 @testable import Desktop
+@testable import Peering
 
 /// What sealed devices say after they were paired, and others in their name; and how a pairing ends.
 @Suite(.timeLimit(.minutes(1)))
@@ -236,20 +238,20 @@ struct SealedFrameTests {
     }
 }
 
-extension DesktopCore {
-    fileprivate var knownPeers: Int { sealer.held.peers }
+extension DesktopSwitchboard {
+    fileprivate var knownPeers: Int { channel.sealer.held.peers }
 
     /// A command comes, and its device is unpaired before the store has come to it.
     fileprivate func unpair(_ device: String, whileUnderWay id: String, over url: String, _ then: @escaping Then) {
-        guard let device = devices.first(where: { $0.did == PeerID(device) }) else { return }
+        guard let device = devices[PeerID(device)], let session = devices.session(device.did) else { return }
         let gate = DispatchSemaphore(value: 0)
-        database.submit { _ in
+        store.database.submit { _ in
             gate.wait()
         } then: { _ in
         }
-        handle(
+        commands.received(
             CommandRequest(id: RequestID(id), method: "notification.send", params: ["title": "Late", "body": ""]),
-            of: device, mark: nil, over: url)
+            from: device, session, over: url, mark: nil, roster: devices.roster, at: .now)
         unpair(device.did, then)
         gate.signal()
     }

@@ -2,6 +2,7 @@ import Foundation
 import Hosting
 import Identity
 import JSON
+import Peering
 import Store
 import Testing
 import Transport
@@ -191,7 +192,7 @@ struct SealedOfferTests {
         let bench = try await Bench()
         let first = try await bench.offer()
         let gate = DispatchSemaphore(value: 0)
-        await bench.desktop.core.database.submit { _ in
+        await bench.desktop.core.store.database.submit { _ in
             gate.wait()
         } then: { _ in
         }
@@ -199,7 +200,7 @@ struct SealedOfferTests {
         await device.acknowledge(first)
         _ = try await bench.host.event(.pairingChanged) { $0["state"] == "acked" }
         async let second = value { bench.desktop.offer(timeout: 10_000, then: $0) }
-        while await bench.desktop.core.waitingOffers.isEmpty { await Task.yield() }
+        while await !bench.desktop.core.pairing.isAwaited(.offer) { await Task.yield() }
         gate.signal()
         _ = try await device.body("pairing:confirmation")
         #expect(try await second["payload"]?.string?.isEmpty == false)

@@ -2,6 +2,7 @@ import Identity
 import JSON
 import Sealing
 import Signalling
+import TestSupport
 import Testing
 import Transport
 import Wire
@@ -16,7 +17,7 @@ final class SealedPeer {
     private let envelopes = Mailbox<JSONValue>()
     private let plain = Mailbox<JSONValue>()
     private let isOnline = Mailbox<Bool>()
-    private var connection: RelayConnection?
+    private var link: (any RelayLink)?
     /// Whether it says at once that it has stored a push.
     var acknowledgesPushes = true
     /// Of the last ack that it has made.
@@ -34,12 +35,11 @@ final class SealedPeer {
     ) async throws -> SealedPeer {
         try Identity.start()
         let peer = SealedPeer(try key ?? SigningKey.generate(), epoch: epoch)
-        peer.connection = RelayConnection(
-            url: try WebSocketURL(url),
-            registration: SignallingFrame.Register(peerID: PeerID(peer.id), deviceType: .mobile),
-            provingWith: peer.key
-        ) { [weak peer] _, event in peer?.received(event) }
-        peer.connection?.start()
+        let request = RelayLinkRequest(
+            url: url, registration: SignallingFrame.Register(peerID: PeerID(peer.id), deviceType: .mobile),
+            provingWith: peer.key)
+        peer.link = try BenchRelay.links.make(request) { [weak peer] _, event in peer?.received(event) }
+        peer.link?.start()
         _ = try await peer.isOnline.take("a registration", location) { $0 }
         return peer
     }
@@ -60,9 +60,9 @@ final class SealedPeer {
         }
     }
 
-    func stop() { connection?.stop() }
+    func stop() { link?.stop() }
 
-    func start() { connection?.start() }
+    func start() { link?.start() }
 
     /// Registered again.
     func online(_ location: SourceLocation = #_sourceLocation) async throws {
@@ -86,11 +86,11 @@ final class SealedPeer {
 
     /// A sealed payload, as it stands.
     func send(_ payload: JSONValue, to desktop: String) {
-        _ = connection?.send(to: PeerID(desktop), payload: payload, sealed: true)
+        _ = link?.send(to: PeerID(desktop), payload: payload, sealed: true)
     }
 
     func sendPlain(_ payload: JSONValue, to peer: String) {
-        _ = connection?.send(to: PeerID(peer), payload: payload)
+        _ = link?.send(to: PeerID(peer), payload: payload, sealed: false)
     }
 
     /// The ack of a desktop's code, with the proof that belongs to the secret.

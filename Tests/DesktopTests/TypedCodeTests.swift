@@ -2,6 +2,7 @@ import Hosting
 import Identity
 import JSON
 import Pairing
+import Peering
 import Signalling
 import Testing
 import Transport
@@ -152,7 +153,7 @@ struct TypedCodeTests {
         func code(_ timeout: Int64) async -> HostError? {
             await outcome { desktop.code(timeout: timeout, then: $0) }.error
         }
-        func waits() async { while await desktop.core.waitingCodes.isEmpty { await Task.yield() } }
+        func waits() async { while await !desktop.core.pairing.isAwaited(.code) { await Task.yield() } }
         #expect(await code(100)?.code == .offline)
         async let cancelled = code(10_000)
         await waits()
@@ -197,9 +198,9 @@ struct TypedCodeTests {
     }
 }
 
-extension DesktopCore {
+extension DesktopSwitchboard {
     /// Shows a code of the test's.
     fileprivate func show(_ nameplate: PairingCode) {
-        perform(coding.show(nameplate: nameplate, password: nameplate, identity: identity))
+        pairing.show(nameplate: nameplate, password: nameplate)
     }
 }

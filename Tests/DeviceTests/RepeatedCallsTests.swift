@@ -20,7 +20,7 @@ struct RepeatedCallsTests {
     }
 
     @EventLoop
-    private func cut(_ desktop: Desktop) { for link in desktop.core.links.values { link.reconnectNow() } }
+    private func cut(_ desktop: Desktop) { for link in desktop.core.links { link.reconnectNow() } }
 
     /// Gives commands without waiting, and cuts a connection right after: their frames are on their way.
     private func burst(
@@ -131,7 +131,7 @@ struct RepeatedCallsTests {
     @EventLoop
     private func cutIfAnswering(_ desktop: Desktop, _ isOver: @Sendable @EventLoop () -> Bool) -> Bool? {
         if isOver() { return false }
-        guard !desktop.core.openAnswers.isEmpty else { return nil }
+        guard desktop.core.commands.openAnswerCount > 0 else { return nil }
         cut(desktop)
         return true
     }
@@ -154,8 +154,9 @@ extension DeviceSwitchboard {
     fileprivate var isConnected: Bool { desktops.peers.first.flatMap { routes.bestLink(to: $0.id) } != nil }
 }
 
-extension DesktopCore {
-    fileprivate var isConnected: Bool { links.values.allSatisfy { $0.state.isOnline } }
+extension DesktopSwitchboard {
+    fileprivate var links: [any RelayLink] { routes.urls.compactMap(routes.link) }
+    fileprivate var isConnected: Bool { links.allSatisfy { $0.state.isOnline } }
 }
 
 extension SealedBench {

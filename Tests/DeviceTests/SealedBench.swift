@@ -91,12 +91,9 @@ final class SealedBench: Sendable {
 
     /// A change of the desktop's own user.
     func changeAtDesktop(_ fields: JSONObject) async {
-        let core = desktop.core
-        await withCheckedContinuation { continuation in
-            EventLoop.post {
-                core.carryOut(.host, "notification.updateSettings", fields) { _, _ in continuation.resume() }
-            }
-        }
+        let params = JSONValue.object(fields).serialized()
+        guard let command = try? Desktop.OwnCommand("notification.updateSettings", params: params) else { return }
+        _ = await outcome { [desktop] (then: @escaping Then) in desktop.invoke(command, timeout: 10_000, then: then) }
     }
 
     /// The desktop goes from its relay, and the device has heard so.

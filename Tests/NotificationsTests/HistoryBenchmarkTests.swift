@@ -1,6 +1,7 @@
 import Glibc
 @testable import History
 import JSON
+import Listing
 @testable import Notifications
 import Store
 import Testing
@@ -90,7 +91,8 @@ import Wire
                     i % 4, iif(i % 3 = 0, 'mobile', 'pc'), i * (90 * 86400000 / ?1), 0, 0, 0, i / 5 % 2
                 FROM number
                 """, [.integer(rows)])
-            try History(connection).indexText()
+            try HistoryCounts(connection).repair(limit: rows)
+            while try TextIndexer(History.text, connection).step() == .more {}
         }
         let start = now()
         try database.run { connection throws(StoreError) in

@@ -216,6 +216,9 @@ import Wire
             try connection.execute("UPDATE history SET read = 1 WHERE id = 'n1'")
             try connection.execute("DELETE FROM history WHERE id IN ('n0', 'n1')")
             try connection.execute("UPDATE history SET read = 0")
+            // Rows that change behind the history's back are counted at the next open.
+            #expect(try HistoryCounts(connection).repair())
+            #expect(try !HistoryCounts(connection).repair())
             return (try History(connection).total(), try History(connection).unreadCount())
         }
         #expect(counts == (1, 1))

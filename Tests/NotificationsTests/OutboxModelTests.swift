@@ -82,7 +82,9 @@ private final class DeliveryModel {
         #expect(received == received.sorted(), "seed \(seed): out of order")
         let lost = (0..<made).map(name).filter { !received.contains($0) && !withdrawn.contains($0) }
         #expect(lost.isEmpty, "seed \(seed): lost \(lost)")
-        let left = try desktop.run { connection throws(StoreError) in try Outbox(connection).count(of: Self.device) }
+        let left = try desktop.run { connection throws(StoreError) in
+            try connection.integer("SELECT count(*) FROM outbox")
+        }
         #expect(left == 0, "seed \(seed)")
     }
 
@@ -133,6 +135,20 @@ private final class DeliveryModel {
                 toDevice += frames
                 for case .skip(let through) in frames { skipped = max(skipped, through) }
                 #expect(machine.sent - max(machine.acknowledged, skipped) <= OutboxStateMachine.window)
+            case .settle(let through):
+                // Done later, or never, when the desktop dies before.
+                work.append { [self] in
+                    try desktop.run { connection throws(StoreError) in
+                        try Outbox(connection).settle(through: through, by: Self.device)
+                    }
+                }
+            case .renumber(let seq):
+                work.append { [self] in
+                    let position = try desktop.run { connection throws(StoreError) in
+                        try Outbox(connection).acknowledge(through: seq, by: Self.device)
+                    }
+                    perform(machine.renumbered(position, now: now))
+                }
             }
         }
     }
@@ -165,12 +181,8 @@ private final class DeliveryModel {
         guard !toDesktop.isEmpty else { return }
         let (seq, isHello) = toDesktop.removeFirst()
         perform(machine.heard(now: now))
-        work.append { [self] in
-            let position = try desktop.run { connection throws(StoreError) in
-                try Outbox(connection).acknowledge(through: seq, by: Self.device)
-            }
-            perform(isHello ? machine.hello(position, now: now) : machine.acknowledged(position, now: now))
-        }
+        perform(
+            isHello ? machine.hello(lastPushSeq: seq, now: now) : machine.acknowledged(through: seq, now: now))
     }
 
     /// A connection ends with frames in flight: a tail of what was written is gone.

@@ -27,11 +27,33 @@ extension OutboxStateMachine {
         return machine
     }
 
+    /// The device is there, as far as the store notes it; what the store is to do is left out.
+    fileprivate mutating func acknowledged(_ position: Outbox.Position, now: UInt64) -> [Action] {
+        let actions = acknowledged(through: position.acknowledged, now: now)
+        guard actions == [.renumber(after: position.acknowledged)] else { return actions.filter(\.isSending) }
+        return renumbered(position, now: now)
+    }
+
+    fileprivate mutating func hello(_ position: Outbox.Position, now: UInt64) -> [Action] {
+        let actions = hello(lastPushSeq: position.acknowledged, now: now)
+        guard actions == [.renumber(after: position.acknowledged)] else { return actions.filter(\.isSending) }
+        return renumbered(position, now: now)
+    }
+
     /// The round of the page that was asked for last.
     fileprivate mutating func answer(_ actions: [Action], _ entries: ClosedRange<Int64>, now: UInt64) -> [Action] {
         guard case .read(let from, let through, let round) = actions.last else { return [] }
         let here = max(from, entries.lowerBound)...max(from, min(through, entries.upperBound, from + 15))
         return read(page(here, from: from), round: round, now: now)
+    }
+}
+
+extension OutboxStateMachine.Action {
+    fileprivate var isSending: Bool {
+        switch self {
+        case .read, .send: true
+        case .settle, .renumber: false
+        }
     }
 }
 
@@ -179,6 +201,99 @@ extension OutboxStateMachine {
         let deadline = try #require(machine.deadline)
         let asked = machine.deadlineReached(now: deadline)
         #expect(machine.answer(asked, 1...1, now: deadline) == [.send(pushes(1...1))])
+    }
+}
+
+@Suite struct OutboxAcknowledgementTests {
+    private func three() -> OutboxStateMachine {
+        var machine = OutboxStateMachine.present(at(0, of: 0))
+        for seq in Int64(1)...3 { _ = machine.enqueued(entry(seq), now: 0) }
+        return machine
+    }
+
+    @Test("an acknowledgement moves on at once, and the store is told once")
+    func progress() {
+        var machine = three()
+        #expect(machine.acknowledged(through: 2, now: 1) == [.settle(through: 2)])
+        #expect(machine.acknowledged == 2)
+        #expect(machine.acknowledged(through: 3, now: 2) == [.settle(through: 3)])
+        #expect(machine.acknowledged(through: 3, now: 3) == [])
+        #expect(machine.deadline == nil)
+    }
+
+    @Test("one that says less than was known starts the resend from there, and the store learns it too")
+    func old() {
+        var machine = three()
+        _ = machine.acknowledged(through: 3, now: 1)
+        let asked = machine.acknowledged(through: 1, now: 2)
+        #expect(asked.first == .settle(through: 1))
+        guard case .read(2, 3, let round)? = asked.last else {
+            Issue.record("nothing was asked for: \(asked)")
+            return
+        }
+        // The store has let both go: they are skipped, and the device says again how far it is.
+        let empty = Outbox.Page(from: 2, through: 3, entries: [])
+        #expect(machine.read(empty, round: round, now: 3) == [.send([.skip(through: 3)])])
+        #expect(machine.acknowledged(through: 3, now: 4) == [.settle(through: 3)])
+        #expect(machine.deadline == nil)
+    }
+
+    @Test("one that is beyond what was sent counts: what it names is not sent any more")
+    func beyondSent() {
+        var machine = OutboxStateMachine(at(0, of: 5))
+        let asked = machine.connected(now: 0)
+        #expect(machine.acknowledged(through: 4, now: 1).first == .settle(through: 4))
+        #expect(machine.sent == 4)
+        guard case .read(_, _, let round)? = asked.last else {
+            Issue.record("nothing was asked for: \(asked)")
+            return
+        }
+        #expect(machine.read(page(1...5), round: round, now: 2) == [])
+    }
+
+    @Test("one beyond everything has the store count on; meanwhile nothing is sent, and it is asked once")
+    func beyondAll() {
+        var machine = three()
+        #expect(machine.acknowledged(through: 500, now: 1) == [.renumber(after: 500)])
+        #expect(machine.acknowledged(through: 500, now: 2) == [])
+        #expect(machine.hello(lastPushSeq: 500, now: 3) == [])
+        #expect(machine.enqueued(entry(4), now: 4) == [])
+        #expect(machine.acknowledged(through: 2, now: 5) == [])
+        var position = at(500, of: 504)
+        position.shift = 500
+        let asked = machine.renumbered(position, now: 6)
+        #expect(machine.answer(asked, 501...504, now: 6) == [.send(pushes(501...504))])
+        #expect(machine.acknowledged(through: 504, now: 7) == [.settle(through: 504)])
+    }
+
+    @Test("when the store cannot count on, what waits is tried again later")
+    func failed() throws {
+        var machine = three()
+        _ = machine.acknowledged(through: 500, now: 1)
+        machine.renumberFailed(now: 2)
+        let deadline = try #require(machine.deadline)
+        guard case .read(1, 3, _)? = machine.deadlineReached(now: deadline).first else {
+            Issue.record("nothing was asked for")
+            return
+        }
+        #expect(machine.acknowledged(through: 500, now: deadline) == [.renumber(after: 500)])
+    }
+
+    @Test("what is acknowledged while the store is busy goes to it in one piece, and marks in their order")
+    func batch() {
+        var batch = AcknowledgementBatch<Int>()
+        let first = batch.came(1)
+        #expect(first?.marks == [1])
+        #expect(batch.settle(through: 5, by: "a") == nil)
+        #expect(batch.came(2) == nil)
+        #expect(batch.settle(through: 6, by: "a") == nil)
+        #expect(batch.settle(through: 1, by: "b") == nil)
+        #expect(batch.settle(through: 2, by: "c") == nil)
+        batch.forget("c")
+        let second = batch.finished()
+        #expect(second?.settled == ["a": 6, "b": 1] && second?.marks == [2])
+        #expect(batch.finished() == nil)
+        #expect(batch.came(3)?.marks == [3])
     }
 }
 

@@ -112,7 +112,7 @@ import Wire
                     NotificationEvent(id: NotificationID("n\(number)"), title: "T"),
                     to: [.init(device, isSealed: true)], now: 0)
             }
-            return try outbox.count(of: device)
+            return try connection.integer("SELECT count(*) FROM outbox")
         }
         #expect(count == Outbox.limit)
         #expect(try page(1, 20).entries.first?.seq == 6)

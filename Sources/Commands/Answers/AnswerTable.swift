@@ -26,7 +26,22 @@ package struct AnswerTable {
                 ) STRICT;
                 CREATE INDEX command_answer_device ON command_answer(device, row);
                 CREATE INDEX command_answer_age ON command_answer(answered_at);
-                """)
+                """),
+        // Each device's answers are numbered, so that its oldest are found without counting the others.
+        Migration(
+            "answers.2",
+            sql: """
+                DROP INDEX command_answer_device;
+                DROP INDEX command_answer_age;
+                ALTER TABLE command_answer ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
+                UPDATE command_answer SET number = n FROM (
+                    SELECT row AS r, row_number() OVER (PARTITION BY device ORDER BY row) AS n FROM command_answer)
+                    WHERE row = r;
+                -- The newest number of a device, and its oldest answers.
+                CREATE INDEX command_answer_number ON command_answer(device, number);
+                -- What is closed after a start.
+                CREATE INDEX command_answer_open ON command_answer(open) WHERE open = 1;
+                """),
     ]
 
     /// So long an answer is kept, in milliseconds.
@@ -82,19 +97,22 @@ package struct AnswerTable {
     package func keep(
         _ result: JSONValue, isOpen: Bool, to key: Key, now: EpochMilliseconds
     ) throws(StoreError) {
+        let device = Value.text(key.device.text)
+        let number = try connection.integer(
+            "SELECT ifnull(max(number), 0) + 1 FROM command_answer WHERE device = ?", [device])
         try connection.execute(
-            "INSERT INTO command_answer(device, id, method, answered_at, result, open) VALUES (?, ?, ?, ?, ?, ?)",
+            """
+            INSERT INTO command_answer(device, number, id, method, answered_at, result, open)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
             [
-                .text(key.device.text), .text(key.id.text), .text(key.method), .integer(now),
+                device, .integer(number), .text(key.id.text), .text(key.method), .integer(now),
                 .text(result.serialized()), .flag(isOpen),
             ])
         guard connection.lastInsertRow % Self.pruneInterval == 0 else { return }
         try prune(now: now)
         try connection.execute(
-            """
-            DELETE FROM command_answer WHERE device = ?1 AND row <= (
-                SELECT row FROM command_answer WHERE device = ?1 ORDER BY row DESC LIMIT 1 OFFSET ?2)
-            """, [.text(key.device.text), .integer(limit)])
+            "DELETE FROM command_answer WHERE device = ? AND number <= ?", [device, .integer(number - Int64(limit))])
     }
 
     /// All that it told of is known now.
@@ -109,10 +127,14 @@ package struct AnswerTable {
         try connection.execute("UPDATE command_answer SET open = 0 WHERE open = 1")
     }
 
-    /// Lets go of what is too old.
+    /// Lets go of what is too old: from the oldest on, as far as there is something.
     package func prune(now: EpochMilliseconds) throws(StoreError) {
         let (oldest, overflow) = now.subtractingReportingOverflow(Self.lifetime)
         guard !overflow else { return }
-        try connection.execute("DELETE FROM command_answer WHERE answered_at < ?", [.integer(oldest)])
+        try connection.execute(
+            """
+            DELETE FROM command_answer WHERE row < ifnull(
+                (SELECT row FROM command_answer WHERE answered_at >= ? ORDER BY row LIMIT 1), 9223372036854775807)
+            """, [.integer(oldest)])
     }
 }

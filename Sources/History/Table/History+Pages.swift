@@ -14,6 +14,8 @@ extension History {
         package let unreadCount: Int64
         /// Where the next page begins, as its `before`; `nil` on the last page.
         package let next: String?
+        /// False for a search while the oldest texts are still being indexed: those are not found, nor counted.
+        package var isComplete = true
     }
 
     /// Answers a question; `nil` when its `before` names no row.
@@ -29,9 +31,11 @@ extension History {
             guard cursor != nil else { return nil }
         }
         let found: (rows: [Int64], total: Int64)
+        var isComplete = true
         if let words = query.query.flatMap(SearchText.expression) {
-            try indexText()
-            let search = HistorySearch(query, words: words, after: cursor)
+            let indexer = TextIndexer(History.text, connection)
+            isComplete = try indexer.catchUp()
+            let search = HistorySearch(query, words: words, after: cursor, withoutGone: try indexer.hasGone())
             found = (try rows(search.page, query), try connection.integer(search.count.sql, search.count.values))
         } else {
             found = (try rows(HistoryRuns(query, after: cursor).page, query), try count(query))
@@ -53,7 +57,9 @@ extension History {
             last = HistoryCursor(notification, row: row)
         }
         let next = isCut || found.rows.count > shown.count ? last?.text : nil
-        return Page(notifications: notifications, total: found.total, unreadCount: try counts().unread, next: next)
+        return Page(
+            notifications: notifications, total: found.total, unreadCount: try counts().unread, next: next,
+            isComplete: isComplete)
     }
 
     private func rows(_ page: SQLText?, _ query: HistoryQuery) throws(StoreError) -> [Int64] {
@@ -84,7 +90,7 @@ extension History {
     private func count(_ query: HistoryQuery) throws(StoreError) -> Int64 {
         let facets = HistoryFacets(query)
         guard query.since != nil || query.until != nil else {
-            guard facets.isAny else {
+            guard query.source != nil || query.priority != nil else {
                 let (total, unread) = try counts()
                 return query.unreadOnly ? unread : total
             }
@@ -121,7 +127,7 @@ extension History {
         var count: Int64 = 0
         for run in facets.isAny ? facets.runs : [nil] {
             var text = SQLText("SELECT count(*) FROM history")
-            if let run { text.add(run) } else if facets.unreadOnly { text.addUnreadRun() }
+            if let run { text.add(run) }
             text.add(condition: "created_at >= ? AND created_at <= ?", [.integer(since), .integer(until)])
             count &+= try connection.integer(text.sql, text.values)
         }

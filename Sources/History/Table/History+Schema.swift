@@ -1,12 +1,15 @@
 import Delivery
+import Listing
 import Notifications
 package import Store
 
 extension History {
     /// The skill's part of the desktop's file: the history, the settings, the permissions.
     ///
-    /// The counts are kept by triggers, so that `total` and `unreadCount` are true without counting a million rows.
-    package static let migrations = [first, second, SettingsTable.migration, Permissions.migration] + Outbox.migrations
+    /// The counts are kept beside the rows (``HistoryCounts``), so that `total` and `unreadCount` are true without counting
+    /// a million rows.
+    package static let migrations =
+        [first, second, SettingsTable.migration, Permissions.migration] + Outbox.migrations + [third]
 
     private static let first =
         Migration(
@@ -104,8 +107,8 @@ extension History {
             """)
     }
 
-    /// Taken away while everything is marked at once.
-    static let movedTrigger = """
+    /// As `history.2` made them; they are gone since `history.3`.
+    private static let movedTrigger = """
         CREATE TRIGGER history_moved AFTER UPDATE OF created_at, source, priority, read ON history BEGIN
             UPDATE history_count SET unread = unread + (new.read = 0) - (old.read = 0);
             UPDATE history_tally SET n = n - 1 WHERE day = old.created_at / 86400000 AND source = old.source
@@ -115,14 +118,33 @@ extension History {
         END;
         """
 
-    /// Taken away while everything is cleared at once.
-    static let leftTrigger = """
+    private static let leftTrigger = """
         CREATE TRIGGER history_left AFTER DELETE ON history BEGIN
             UPDATE history_count SET total = total - 1, unread = unread - (old.read = 0);
             UPDATE history_tally SET n = n - 1 WHERE day = old.created_at / 86400000 AND source = old.source
                 AND priority = old.priority AND read = old.read;
         END;
         """
+
+    /// For a desktop that stores thousands of pushes a second.
+    ///
+    /// ``HistoryCounts`` keeps the counts, once for each piece of work instead of once for each row; text is indexed in
+    /// steps. What a row has beside itself:
+    /// - its `id` (the table's UNIQUE): marking, deleting, and pages that begin after a notification. Ids that this desktop
+    ///   makes begin with the time, so that neighbours in time share a page of it;
+    /// - `history_newest`: pages by time, and what retention lets go;
+    /// - `history_facets`: every other order and filter, `unreadOnly` too, which had an index of its own;
+    /// - `history_collapse`: what a push with a `collapseKey` replaces; without one it costs nothing.
+    private static let third = Migration("history.3") { (connection) throws(StoreError) in
+        try connection.executeScript(
+            """
+            DROP TRIGGER history_came;
+            DROP TRIGGER history_moved;
+            DROP TRIGGER history_left;
+            DROP INDEX history_unread;
+            """)
+        try text.adoptRanges(connection)
+    }
 
     /// Rows of before need their search text once.
     private static func fillSearch(_ connection: Connection) throws(StoreError) {

@@ -1,4 +1,5 @@
-import Listing
+import Delivery
+package import Listing
 package import Notifications
 package import Store
 package import Wire
@@ -11,57 +12,81 @@ package struct History {
 
     package init(_ connection: Connection) { self.connection = connection }
 
+    /// Keeps a notification, as a piece of work of its own; pushes go through a ``HistoryWork``.
+    ///
     /// - Parameter target: the one device that it is for; `nil` for all.
     package func insert(_ notification: Notification, icon: String?, target: PeerID?) throws(StoreError) {
+        try insertRow(notification, icon: icon, target: target)
+        var change = HistoryCounts.Change()
+        change.add(1, of: HistoryCounts.Kind(notification))
+        try HistoryCounts(connection).apply(change)
+    }
+
+    /// The row alone, without its count. The index of the text takes it in later.
+    func insertRow(_ notification: Notification, icon: String?, target: PeerID?) throws(StoreError) {
         try connection.execute(
-            """
-            INSERT INTO history(icon, target, search, \(StoredNotification.columns))
-            VALUES (?, ?, ?, \(StoredNotification.placeholders))
-            """,
+            Self.insertion,
             [
                 .optional(icon), .optional(target?.text),
                 .optional(SearchText.of(title: notification.title, body: notification.body)),
             ] + StoredNotification.values(notification))
-        if connection.lastInsertRow % History.indexedTogether == 0 { try indexText() }
     }
+
+    private static let insertion = """
+        INSERT INTO history(icon, target, search, \(StoredNotification.columns))
+        VALUES (?, ?, ?, \(StoredNotification.placeholders))
+        """
 
     /// Marks one; gives how many were unread before: 1, or 0 when it was read or is not there.
     package func markAsRead(_ id: NotificationID, at moment: EpochMilliseconds) throws(StoreError) -> Int {
-        try connection.execute(
-            "UPDATE history SET read = 1, read_at = ? WHERE id = ? AND read = 0", [.integer(moment), .text(id.text)])
+        let marked = try connection.query(
+            "UPDATE history SET read = 1, read_at = ? WHERE id = ? AND read = 0 RETURNING \(HistoryCounts.Kind.columns)",
+            [.integer(moment), .text(id.text)]
+        ) { (row) throws(StoreError) in try HistoryCounts.Kind(row) }
+        var change = HistoryCounts.Change()
+        for kind in marked {
+            change.add(1, of: kind)
+            change.add(-1, of: kind.with(read: false))
+        }
+        try HistoryCounts(connection).apply(change)
+        return marked.count
     }
 
     /// Marks all; gives those that were unread before, the newest first.
     package func markAllAsRead(at moment: EpochMilliseconds) throws(StoreError) -> [NotificationID] {
-        let ids = try connection.query("SELECT id FROM history WHERE read = 0 ORDER BY created_at DESC, row DESC") {
+        let unread = "INDEXED BY history_facets WHERE \(Self.everyKind) AND read = 0"
+        let ids = try connection.query(
+            "SELECT id, created_at FROM history \(unread) ORDER BY created_at DESC, row DESC"
+        ) {
             (row) throws(StoreError) in NotificationID(try row.text(0))
         }
         guard !ids.isEmpty else { return [] }
-        // All counts are known beforehand: a trigger would move them one by one.
-        try connection.executeScript("DROP TRIGGER history_moved")
-        try connection.execute("UPDATE history SET read = 1, read_at = ? WHERE read = 0", [.integer(moment)])
-        try connection.executeScript(
-            """
-            UPDATE history_count SET unread = 0;
-            INSERT INTO history_tally SELECT day, source, priority, 1, n FROM history_tally WHERE read = 0
-                ON CONFLICT DO UPDATE SET n = n + excluded.n;
-            DELETE FROM history_tally WHERE read = 0;
-            \(History.movedTrigger)
-            """)
+        try connection.execute(
+            "UPDATE history INDEXED BY history_facets SET read = 1, read_at = ? WHERE \(Self.everyKind) AND read = 0",
+            [.integer(moment)])
+        try HistoryCounts(connection).allRead()
         return ids
     }
 
+    /// A condition that is always true, and leads along `history_facets` to what it orders by.
+    private static let everyKind: String = {
+        let sources = NotificationSource.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+        let priorities = Priority.allCases.map { "\($0.rawValue)" }.joined(separator: ", ")
+        return "source IN (\(sources)) AND priority IN (\(priorities))"
+    }()
+
     /// Takes one out; gives how many that were: 1, or 0 when it is not there.
     package func delete(_ id: NotificationID) throws(StoreError) -> Int {
-        let value = Value.text(id.text)
+        let row = try connection.first("SELECT row FROM history WHERE id = ?", [.text(id.text)]) {
+            (row) throws(StoreError) in try row.integer(0)
+        }
+        guard let row else { return 0 }
         // At once, not later with others: who deletes a text wants it gone.
-        try connection.execute(
-            """
-            INSERT INTO history_text(history_text, rowid, title, body, search)
-                SELECT 'delete', row, title, body, search FROM history
-                WHERE id = ? AND row <= (SELECT through FROM history_indexed)
-            """, [value])
-        return try connection.execute("DELETE FROM history WHERE id = ?", [value])
+        try TextIndexer(Self.text, connection).remove(row)
+        var change = HistoryCounts.Change()
+        let deleted = try delete("row = ?", .integer(row), counting: &change)
+        try HistoryCounts(connection).apply(change)
+        return deleted
     }
 
     /// What a clearing took away.
@@ -78,71 +103,77 @@ package struct History {
         }
         let count = try total()
         guard count > 0 else { return Cleared(count: 0, newest: nil) }
-        // Row by row, a trigger and the index of the text would be served in vain.
-        try connection.executeScript(
-            """
-            DROP TRIGGER history_left;
-            DELETE FROM history;
-            DELETE FROM history_tally;
-            DELETE FROM history_gone;
-            UPDATE history_count SET total = 0, unread = 0;
-            INSERT INTO history_text(history_text) VALUES ('delete-all');
-            \(History.leftTrigger)
-            """)
+        try connection.execute("DELETE FROM history")
+        try TextIndexer(Self.text, connection).removeAll()
+        try HistoryCounts(connection).clear()
         return Cleared(count: count, newest: newest ?? nil)
     }
+
+    // MARK: Retention
 
     /// Takes out what is older, or more, than the settings let the history keep. Gives how many.
     @discardableResult
     package func prune(_ settings: DesktopSettings, now: EpochMilliseconds) throws(StoreError) -> Int {
+        try prune(settings, now: now, try HistoryCounts(connection).totals()).pruned
+    }
+
+    func prune(
+        _ settings: DesktopSettings, now: EpochMilliseconds, _ totals: HistoryCounts.Totals
+    ) throws(StoreError) -> (pruned: Int, totals: HistoryCounts.Totals) {
+        var change = HistoryCounts.Change()
         var pruned = 0
         if settings.retentionDays > 0 {
             let oldest = now.subtractingReportingOverflow(settings.retentionDays &* History.dayLength)
-            if !oldest.overflow {
-                pruned += try removeOld("created_at < ?", .integer(oldest.partialValue))
+            // One look at the end of the index, for the many times when there is nothing to let go.
+            if !oldest.overflow, let first = try oldestMoment(), first < oldest.partialValue {
+                pruned += try letGo("created_at < ?", .integer(oldest.partialValue), counting: &change)
             }
         }
-        let excess = try total() &- settings.retentionRows
+        let excess = totals.total &- Int64(pruned) &- settings.retentionRows
         if settings.retentionRows > 0, excess > 0 {
-            pruned += try removeOld(
-                "row IN (SELECT row FROM history ORDER BY created_at, row LIMIT ?)", .integer(excess))
+            pruned += try letGo(
+                "row IN (SELECT row FROM history ORDER BY created_at, row LIMIT ?)", .integer(excess),
+                counting: &change)
         }
-        if pruned > 0 { try connection.execute("DELETE FROM history_tally WHERE n = 0") }
-        return pruned
+        guard pruned > 0 else { return (0, totals) }
+        return (pruned, try HistoryCounts(connection).apply(change))
     }
 
-    /// Full text is indexed when it is searched, and at every so many rows: FTS5 writes a segment for each piece of work,
-    /// and one for each row would cost ten times what the row itself does.
-    private static let indexedTogether: Int64 = 256
-
-    /// Brings the index of the text up to date.
-    func indexText() throws(StoreError) {
-        try connection.execute(
-            """
-            INSERT INTO history_text(history_text, rowid, title, body, search)
-                SELECT 'delete', row, title, body, search FROM history_gone
-            """)
-        try connection.execute("DELETE FROM history_gone")
-        try connection.execute(
-            """
-            INSERT INTO history_text(rowid, title, body, search)
-                SELECT row, title, body, search FROM history
-                WHERE row > (SELECT through FROM history_indexed) ORDER BY row
-            """)
-        try connection.execute(
-            "UPDATE history_indexed SET through = max(through, ifnull((SELECT max(row) FROM history), 0))")
+    private func oldestMoment() throws(StoreError) -> EpochMilliseconds? {
+        try connection.first("SELECT min(created_at) FROM history") { (row) throws(StoreError) in
+            try row.optionalInteger(0)
+        } ?? nil
     }
 
-    /// Takes old rows out; the index of their text follows later. Gives how many. The condition names rows by an index: the
-    /// plus keeps SQLite from walking through all rows instead.
-    private func removeOld(_ condition: String, _ value: Value) throws(StoreError) -> Int {
+    /// Takes rows out that devices may still wait for; the index of their text follows later. Gives how many. The
+    /// condition names rows by an index.
+    @discardableResult
+    func letGo(
+        _ condition: String, _ value: Value, counting change: inout HistoryCounts.Change
+    ) throws(StoreError) -> Int {
+        try Outbox(connection).release("SELECT row FROM history WHERE \(condition)", [value])
         try connection.execute(
             """
             INSERT INTO history_gone SELECT row, title, body, search FROM history
-                WHERE \(condition) AND +row <= (SELECT through FROM history_indexed)
+                WHERE \(condition) AND \(Self.text.contains("+row"))
             """, [value])
-        return try connection.execute("DELETE FROM history WHERE \(condition)", [value])
+        return try delete(condition, value, counting: &change)
     }
+
+    private func delete(
+        _ condition: String, _ value: Value, counting change: inout HistoryCounts.Change
+    ) throws(StoreError) -> Int {
+        let kinds = try connection.query(
+            "DELETE FROM history WHERE \(condition) RETURNING \(HistoryCounts.Kind.columns)", [value]
+        ) { (row) throws(StoreError) in try HistoryCounts.Kind(row) }
+        for kind in kinds { change.add(-1, of: kind) }
+        return kinds.count
+    }
+
+    // MARK: Text
+
+    /// The index of titles and bodies; who owns the store's timer steps it (``TextIndexer/step()``).
+    package static let text = TextIndex("history")
 
     package func unreadCount() throws(StoreError) -> Int64 { try counts().unread }
 
@@ -151,10 +182,7 @@ package struct History {
     static let dayLength: Int64 = 86_400_000
 
     func counts() throws(StoreError) -> (total: Int64, unread: Int64) {
-        let counts = try connection.first("SELECT total, unread FROM history_count") { (row) throws(StoreError) in
-            (total: try row.integer(0), unread: try row.integer(1))
-        }
-        guard let counts else { throw StoreError(.corrupt, "the history has lost its counts") }
-        return counts
+        let totals = try HistoryCounts(connection).totals()
+        return (totals.total, totals.unread)
     }
 }

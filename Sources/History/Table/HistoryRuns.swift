@@ -18,8 +18,8 @@ struct HistoryFacets {
 
     init(_ query: HistoryQuery) { (source, priority, unreadOnly) = (query.source, query.priority, query.unreadOnly) }
 
-    /// Unread alone has an index of its own.
-    var isAny: Bool { source != nil || priority != nil }
+    /// Whether some rows have other facets.
+    var isAny: Bool { source != nil || priority != nil || unreadOnly }
 
     /// At most sixteen.
     var runs: [Run?] {
@@ -41,12 +41,6 @@ extension SQLText {
         add(
             condition: "source = ? AND priority = ? AND read = ?",
             [.text(run.source.rawValue), .integer(run.priority.rawValue), .flag(run.read)])
-    }
-
-    /// The unread rows of all kinds.
-    mutating func addUnreadRun() {
-        add(" INDEXED BY history_unread")
-        add(condition: "read = 0")
     }
 }
 
@@ -86,7 +80,7 @@ struct HistoryRuns {
         case .priority: arm = SQLText("SELECT row, created_at, priority FROM history")
         case .unread: arm = SQLText("SELECT row, created_at, read FROM history")
         }
-        if let run { arm.add(run) } else if query.unreadOnly { arm.addUnreadRun() }
+        if let run { arm.add(run) }
         if let since = query.since { arm.add(condition: "created_at >= ?", [.integer(since)]) }
         if let until = query.until { arm.add(condition: "created_at <= ?", [.integer(until)]) }
         guard let cursor else { return arm }

@@ -9,7 +9,8 @@ struct HistorySearch {
     let page: SQLText
     let count: SQLText
 
-    init(_ query: HistoryQuery, words: String, after cursor: HistoryCursor?) {
+    /// - Parameter withoutGone: whether the index holds texts of rows that are no more.
+    init(_ query: HistoryQuery, words: String, after cursor: HistoryCursor?, withoutGone: Bool = false) {
         let isPlain =
             query.priority == nil && query.source == nil && !query.unreadOnly && query.since == nil
             && query.until == nil
@@ -21,7 +22,7 @@ struct HistorySearch {
         case .unread: order = "history.read, history_text.rowid DESC"
         }
         let isByRow = query.sort == .newest || query.sort == .oldest
-        count = HistorySearch.matches("count(*)", query, words, joined: !isPlain)
+        var count = HistorySearch.matches("count(*)", query, words, joined: !isPlain)
         var page = HistorySearch.matches("history_text.rowid", query, words, joined: !isPlain || !isByRow)
         if let cursor {
             let row = Value.integer(cursor.row)
@@ -37,8 +38,13 @@ struct HistorySearch {
                     condition: "(history.read > ? OR history.read = ? AND history.row < ?)", [read, read, row])
             }
         }
+        if withoutGone {
+            count.add(condition: "NOT (\(History.text.isGone))")
+            page.add(condition: "NOT (\(History.text.isGone))")
+        }
         page.add(" ORDER BY \(order)")
         self.page = page
+        self.count = count
     }
 
     /// - Parameter joined: whether the rows themselves are needed to decide; each is a look-up more.

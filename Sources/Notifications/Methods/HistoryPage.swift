@@ -11,6 +11,8 @@ package struct HistoryPage: Sendable, Equatable {
     package var skipped: Int
     /// Where the next page begins, from desktops that page so.
     package var next: String?
+    /// The desktop still indexes its oldest texts: a search has not looked at those.
+    package var isIncomplete = false
 
     package init(rows: [HistoryRow], total: Int64, unreadCount: Int64?, skipped: Int, next: String?) {
         self.rows = rows
@@ -33,6 +35,7 @@ package struct HistoryPage: Sendable, Equatable {
         total = max(0, object["total"]?.integer ?? Int64(elements.count))
         unreadCount = object["unreadCount"]?.integer.map { max(0, $0) }
         next = object["next"]?.string
+        isIncomplete = object["incomplete"]?.bool ?? false
     }
 
     /// The canonical result of `getHistory`.
@@ -45,6 +48,7 @@ package struct HistoryPage: Sendable, Equatable {
             "unreadCount": unreadCount.map(JSONValue.integer),
             "skipped": .integer(Int64(skipped)),
             "next": next.map(JSONValue.string),
+            "incomplete": isIncomplete ? true : nil,
         ]
     }
 }

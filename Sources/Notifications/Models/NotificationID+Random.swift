@@ -3,8 +3,10 @@ package import Wire
 extension NotificationID {
     /// A new id out of 128 random bits, written like the UUIDs (version 4) of deployed desktops.
     package init(random high: UInt64, _ low: UInt64) {
-        let high = high & ~0xf000 | 0x4000
-        let low = low & ~(0b11 << 62) | (0b10 << 62)
+        self.init(uuid: high & ~0xf000 | 0x4000, low & ~(0b11 << 62) | (0b10 << 62))
+    }
+
+    init(uuid high: UInt64, _ low: UInt64) {
         func hex(_ value: UInt64, _ digits: Int) -> String {
             let text = String(value, radix: 16)
             return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text

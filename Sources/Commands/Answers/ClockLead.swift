@@ -1,0 +1,31 @@
+package import Wire
+
+/// How far this desktop's clock is ahead of one device's, as far as can be told.
+///
+/// A request says until when it is good by the device's clock (`protocol.md` 4.5). What comes live was sealed a moment ago,
+/// so the difference of the two times is that of the clocks; a delayed frame looks like a larger one, so a larger one is
+/// believed slowly. More than five minutes are never believed: a device whose clock is further away is told so.
+package struct ClockLead: Sendable {
+    package static let limit: EpochMilliseconds = 5 * 60 * 1_000
+    /// A new difference that is larger counts for so little.
+    private static let weight: EpochMilliseconds = 64
+
+    private var lead: EpochMilliseconds?
+
+    package init() {}
+
+    /// Something that the device sealed at that moment of its clock has just come live.
+    package mutating func note(sealedAt: EpochMilliseconds, now: EpochMilliseconds) {
+        let (difference, overflow) = now.subtractingReportingOverflow(sealedAt)
+        guard !overflow else { return }
+        let new = min(max(difference, -Self.limit), Self.limit)
+        let known = lead ?? new
+        lead = new <= known ? new : known + (new - known) / Self.weight
+    }
+
+    /// What the device's clock says now, at the earliest: never later than ours.
+    package func moment(now: EpochMilliseconds) -> EpochMilliseconds {
+        let (moment, overflow) = now.subtractingReportingOverflow(max(0, lead ?? 0))
+        return overflow ? now : moment
+    }
+}

@@ -1,0 +1,51 @@
+import JSON
+import Pairing
+import Wire
+
+/// Where the answer to a command goes.
+enum CommandOrigin: Sendable {
+    /// A call of the host's own.
+    case host(HostCallID)
+    case device(DeviceRequest)
+}
+
+/// A device's request, with what its answer needs, whatever becomes of the device meanwhile.
+struct DeviceRequest: Sendable {
+    let device: PeerID
+    let id: RequestID
+    /// The answer takes the same form (`protocol.md` 3).
+    let form: PayloadForm
+    /// The relay that it came over.
+    let route: String
+    /// The answer is sealed.
+    let isSecure: Bool
+    /// The device reads errors as objects.
+    let isBellwire: Bool
+    let revocation: RevocationFlag
+
+    /// - Parameter isBellwire: only Bellwire devices set an expiry, also those that were paired without a seal.
+    init(
+        _ request: AnswerableRequest, from device: PairedDevice, _ session: DeviceSession, over route: String,
+        isBellwire: Bool = false
+    ) {
+        (self.device, id, form, self.route) = (device.did, request.id, request.form, route)
+        isSecure = device.isSecure
+        self.isBellwire = isBellwire || device.isSecure
+        revocation = session.revocation
+    }
+
+    init(_ request: AnswerableRequest, ofStranger peer: PeerID, over route: String) {
+        (device, id, form, self.route) = (peer, request.id, request.form, route)
+        (isSecure, isBellwire, revocation) = (false, false, RevocationFlag())
+    }
+
+    /// The payload of the answer. A device that was unpaired meanwhile is told only that.
+    func response(_ outcome: CommandResponse.Outcome) -> JSONValue {
+        CommandResponse(id: id, outcome: revocation.isRevoked ? .error(.notPaired) : outcome)
+            .payload(as: CommandResponse.Form(form, isBellwire: isBellwire))
+    }
+}
+
+extension RemoteError {
+    static let notPaired = RemoteError(.permissionDenied, "this device is not paired")
+}

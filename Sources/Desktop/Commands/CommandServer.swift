@@ -1,0 +1,278 @@
+import Commands
+import History
+import Hosting
+import Identity
+import JSON
+import Notifications
+import Pairing
+import Sealing
+import Signalling
+import Store
+import Transport
+import Wire
+
+/// Executes commands of paired devices and of the host: each in a transaction, then its effects, then its answer.
+///
+/// Those that come while others are at the store go there together.
+/// A frame that came before has neither effects nor an answer; a request that was answered before gets its first answer
+/// (`protocol.md` 4.5). What follows leaves through `output`, on the loop.
+@EventLoop
+final class CommandServer {
+    enum Output {
+        case answer(CommandResponse.Outcome, to: CommandOrigin)
+        /// Not executed: answered once the frame of the mark is recorded.
+        case refuse(RemoteError, DeviceRequest, SealMark?)
+        /// Queued under these numbers. With a ticket, ``delivered(_:to:)`` is to be called once its recipients are known.
+        case push(NotificationEvent, numbered: [PeerID: Int64], PushTicket?)
+        /// To the desktop's own user.
+        case show(Notification)
+        case announce(Handled.Announcement)
+        case unread(Int64)
+        /// Pushes may have been taken back.
+        case withdrawn
+        /// The store knew the frame already.
+        case replayed
+        case problem(String)
+    }
+
+    struct Counters {
+        var refused: Int64 = 0
+        /// Too many from one device in a short time.
+        var limited: Int64 = 0
+        /// Came after their `expiresAt`.
+        var late: Int64 = 0
+        /// Came again, and got their first answer.
+        var repeated: Int64 = 0
+    }
+
+    /// An answer that lacks only who was reached.
+    private enum OpenAnswer {
+        case pushing(PushTicket)
+        /// Complete, and on its way to the disk.
+        case known(CommandResponse.Outcome)
+    }
+
+    private struct AwaitedPush {
+        let reply: PendingReply
+        let key: AnswerTable.Key?
+        /// The last one that asked.
+        var origin: CommandOrigin
+    }
+
+    /// One is being committed while the next one waits for it.
+    private static let batchesAtOnce = 2
+    private static let batchLimit = 128
+
+    private let database: Database
+    private let output: @EventLoop (Output) -> Void
+    private var authenticator = CommandAuthenticator()
+    private var limiter: RateLimiter
+    private var openAnswers: [AnswerTable.Key: OpenAnswer] = [:]
+    private var awaited: [PushTicket: AwaitedPush] = [:]
+    private var lastTicket: PushTicket = 0
+    /// Commands that go to the store together, once a batch comes back.
+    private var waiting: [CommandTransaction] = []
+    private var batchesUnderWay = 0
+    private(set) var counters = Counters()
+
+    init(database: Database, limiter: RateLimiter, output: @escaping @EventLoop (Output) -> Void) {
+        (self.database, self.limiter, self.output) = (database, limiter, output)
+    }
+
+    /// Answers that wait for their pushes, or for the disk.
+    var openAnswerCount: Int { openAnswers.count }
+
+    // MARK: Events
+
+    /// A paired device's request.
+    func received(
+        _ request: CommandRequest, from device: PairedDevice, _ session: DeviceSession, over route: String,
+        mark: SealMark?, roster: DeviceRoster, at now: EpochMilliseconds
+    ) {
+        let origin = DeviceRequest(
+            request.answerable, from: device, session, over: route, isBellwire: request.expiresAt != nil)
+        if let error = refusal(of: request, from: device.did, at: now) { return output(.refuse(error, origin, mark)) }
+        execute(
+            CommandTransaction(
+                caller: .device(device.did, isBellwire: origin.isBellwire), method: request.method,
+                params: request.params, newID: .fresh(at: now), now: now, roster: roster, origin: .device(origin),
+                mark: mark, revocation: session.revocation,
+                constraints: origin.isBellwire
+                    ? RequestConstraints(request, from: device.did, now: session.clockLead.moment(now: now)) : nil))
+    }
+
+    /// A call of the host's own, its parameters checked.
+    func execute(_ call: HostCall, roster: DeviceRoster, at now: EpochMilliseconds) {
+        execute(
+            CommandTransaction(
+                caller: .host, method: call.method.name, params: call.params, newID: .fresh(at: now), now: now,
+                roster: roster, origin: .host(call.id)))
+    }
+
+    /// Takes a token of the device's rate limit for something that is no command.
+    func allows(_ device: PeerID) -> Bool {
+        guard limiter.take(device, now: EventLoop.now).refusal != nil else { return true }
+        counters.limited &+= 1
+        return false
+    }
+
+    /// The recipients of a push are known.
+    func delivered(_ ticket: PushTicket, to peers: Set<PeerID>) {
+        guard let push = awaited.removeValue(forKey: ticket) else { return }
+        let outcome = push.reply.complete(delivered: peers)
+        if let key = push.key { complete(outcome, key) }
+        output(.answer(outcome, to: push.origin))
+    }
+
+    /// The device was unpaired: what it asked for has no effect any more.
+    func forget(_ device: PeerID, _ session: DeviceSession) {
+        session.revocation.revoke()
+        limiter.forget(device)
+    }
+
+    // MARK: Executing
+
+    private func refusal(of request: CommandRequest, from device: PeerID, at now: EpochMilliseconds) -> RemoteError? {
+        let verdict = authenticator.check(request, from: device, now: now, monotonic: EventLoop.now) {
+            message, signature, did in
+            guard let key = PublicKey(did: did.text) else { return .unverifiable }
+            guard let bytes = TextEncoding.base64.decode(signature) else { return .invalid }
+            return key.verifies(signature: bytes, for: message) ? .valid : .invalid
+        }
+        if case .refused(let error) = verdict {
+            counters.refused &+= 1
+            return error
+        }
+        let error = limiter.take(device, now: EventLoop.now).refusal
+        if error != nil { counters.limited &+= 1 }
+        return error
+    }
+
+    private func execute(_ transaction: CommandTransaction) {
+        waiting.append(transaction)
+        submitNext()
+    }
+
+    private func submitNext() {
+        guard !waiting.isEmpty, batchesUnderWay < Self.batchesAtOnce else { return }
+        let batch = Array(waiting.prefix(Self.batchLimit))
+        waiting.removeFirst(batch.count)
+        submit(batch)
+    }
+
+    private func submit(_ batch: [CommandTransaction]) {
+        batchesUnderWay += 1
+        database.perform { (connection) throws(StoreError) in
+            try CommandTransaction.run(batch, on: connection)
+        } then: { [weak self] result in
+            self?.executed(batch, result)
+        }
+    }
+
+    private func executed(
+        _ batch: [CommandTransaction], _ result: Result<(executions: [Execution], unread: Int64), StoreError>
+    ) {
+        batchesUnderWay -= 1
+        switch result {
+        case .success(let (executions, unread)):
+            submitNext()
+            output(.unread(unread))
+            for (transaction, execution) in zip(batch, executions) { executed(transaction, execution) }
+        case .failure(let error) where batch.count > 1 && error.code != .closed:
+            // None loses its work to a neighbour.
+            for transaction in batch { submit([transaction]) }
+        case .failure(let error):
+            submitNext()
+            if error.code != .closed { output(.problem("a command failed: \(error.message)")) }
+            let failure = RemoteError(.internalError, "the desktop's store failed")
+            for transaction in batch { output(.answer(.error(failure), to: transaction.origin)) }
+        }
+    }
+
+    private func executed(_ transaction: CommandTransaction, _ execution: Execution) {
+        let (key, origin) = (transaction.constraints?.key, transaction.origin)
+        switch execution {
+        case .replayed: output(.replayed)
+        case .revoked: output(.answer(.error(.notPaired), to: origin))
+        case .answered(let answer): answerAgain(answer, key, to: origin)
+        case .expired(let expiresAt):
+            counters.late &+= 1
+            output(.answer(.error(.expired(expiresAt)), to: origin))
+        case .done(let handled, let queued):
+            if transaction.withdraws { output(.withdrawn) }
+            follow(handled, queued, key, origin)
+        }
+    }
+
+    private func follow(
+        _ handled: Handled, _ queued: [PeerID: Int64], _ key: AnswerTable.Key?, _ origin: CommandOrigin
+    ) {
+        var ticket: PushTicket?
+        switch handled.reply {
+        case .ready(let outcome): output(.answer(outcome, to: origin))
+        case .afterPush(let reply):
+            lastTicket &+= 1
+            ticket = lastTicket
+            awaited[lastTicket] = AwaitedPush(reply: reply, key: key, origin: origin)
+            if let key { openAnswers[key] = .pushing(lastTicket) }
+        }
+        for effect in handled.effects {
+            switch effect {
+            case .show(let notification): output(.show(notification))
+            case .push(let event, _): output(.push(event, numbered: queued, ticket))
+            }
+        }
+        for announcement in handled.announcements { output(.announce(announcement)) }
+    }
+
+    // MARK: Requests that come again
+
+    /// An answer that is still being completed is waited for: it tells who was reached.
+    private func answerAgain(_ answer: AnswerTable.Answer, _ key: AnswerTable.Key?, to origin: CommandOrigin) {
+        counters.repeated &+= 1
+        guard let key, answer.method == key.method else {
+            let error = RemoteError(.invalidRequest, "another command had this id before")
+            return output(.answer(.error(error), to: origin))
+        }
+        guard answer.isOpen, let open = openAnswers[key] else {
+            return output(.answer(.result(answer.result), to: origin))
+        }
+        switch open {
+        case .pushing(let ticket): awaited[ticket]?.origin = origin
+        case .known(let outcome): output(.answer(outcome, to: origin))
+        }
+    }
+
+    private func complete(_ outcome: CommandResponse.Outcome, _ key: AnswerTable.Key) {
+        guard case .result(let result) = outcome else {
+            openAnswers[key] = nil
+            return
+        }
+        openAnswers[key] = .known(outcome)
+        database.perform { (connection) throws(StoreError) in
+            try AnswerTable(connection).complete(result, to: key)
+        } then: { [weak self] _ in
+            // Whoever has read the answer as open before is answered by now: the store is first in, first out.
+            self?.openAnswers[key] = nil
+        }
+    }
+}
+
+extension CommandTransaction {
+    /// Does it take pushes back that devices have not got yet?
+    fileprivate var withdraws: Bool {
+        switch NotificationMethod(name: method) {
+        case .delete, .clearAll: true
+        case .send, .sendToMobile, .broadcast, .getHistory, .markAsRead, .markAllAsRead, .getUnreadCount, .getSettings,
+            .updateSettings, nil:
+            false
+        }
+    }
+}
+
+extension NotificationID {
+    fileprivate static func fresh(at moment: EpochMilliseconds) -> NotificationID {
+        var generator = SecureRandomNumberGenerator()
+        return NotificationID(at: moment, random: generator.next(), generator.next())
+    }
+}

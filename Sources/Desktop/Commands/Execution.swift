@@ -1,0 +1,91 @@
+import Commands
+import Delivery
+import History
+import JSON
+import Notifications
+import Sealing
+import Store
+import Wire
+
+/// What became of a command in its transaction.
+enum Execution: Sendable {
+    /// `queued` holds the number of its push in each device's outbox.
+    case done(Handled, queued: [PeerID: Int64])
+    /// The same frame had its effect before this desktop was opened.
+    case replayed
+    /// The same request was answered before.
+    case answered(AnswerTable.Answer)
+    case expired(EpochMilliseconds)
+    /// The device was unpaired meanwhile.
+    case revoked
+}
+
+/// A command with everything that its transaction needs.
+struct CommandTransaction: Sendable {
+    let caller: MethodHandler.Caller
+    let method: String
+    let params: JSONObject
+    let newID: NotificationID
+    let now: EpochMilliseconds
+    let roster: DeviceRoster
+    /// Where the answer goes.
+    let origin: CommandOrigin
+    /// The mark of the frame that brought it, where that was sealed.
+    var mark: SealMark?
+    var revocation: RevocationFlag?
+    var constraints: RequestConstraints?
+
+    /// Runs several as one piece of work: what they share is read once and written once.
+    static func run(
+        _ transactions: [CommandTransaction], on connection: Connection
+    ) throws(StoreError) -> (executions: [Execution], unread: Int64) {
+        let work = HistoryWork(connection)
+        var executions: [Execution] = []
+        executions.reserveCapacity(transactions.count)
+        for transaction in transactions { executions.append(try transaction.run(in: work)) }
+        return (executions, try work.finish().unread)
+    }
+
+    /// Marks the frame, executes the method, queues its push and keeps its answer.
+    private func run(in work: HistoryWork) throws(StoreError) -> Execution {
+        let connection = work.connection
+        if let mark, try !SealStates(connection).save(mark) { return .replayed }
+        if let revocation, revocation.isRevoked { return .revoked }
+        let answers = AnswerTable(connection)
+        if let key = constraints?.key, let answer = try answers.answer(to: key) { return .answered(answer) }
+        if let constraints, constraints.isExpired, let expiresAt = constraints.expiresAt { return .expired(expiresAt) }
+        let context = MethodHandler.Context(now: now, newID: newID, devices: roster.devices)
+        let handled = try MethodHandler(caller: caller, context: context, in: work).handle(method, params)
+        let queued = try queue(handled, in: work)
+        if let key = constraints?.key, let (result, isOpen) = handled.known {
+            try answers.keep(result, isOpen: isOpen, to: key, now: now)
+        }
+        return .done(handled, queued: queued)
+    }
+
+    /// Puts the push in the outboxes of its recipients, in the transaction that has put it in the history. Returns its
+    /// number in each.
+    private func queue(_ handled: Handled, in work: HistoryWork) throws(StoreError) -> [PeerID: Int64] {
+        guard let row = handled.row else { return [:] }
+        for effect in handled.effects {
+            guard case .push(let event, let peers) = effect, !peers.isEmpty else { continue }
+            return try work.enqueue(event, row: row, to: roster.recipients(peers), now: now)
+        }
+        return [:]
+    }
+}
+
+extension Handled {
+    /// The result as known at the commit, and whether more will be known; `nil` for a refusal.
+    fileprivate var known: (result: JSONValue, isOpen: Bool)? {
+        switch reply {
+        case .ready(.result(let result)): (result, false)
+        case .ready(.error): nil
+        case .afterPush(let pending):
+            switch pending.complete(delivered: []) {
+            case .result(let result): (result, true)
+            case .error: nil
+            }
+        }
+    }
+}

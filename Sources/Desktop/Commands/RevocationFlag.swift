@@ -1,0 +1,12 @@
+import Synchronization
+
+/// Set when a device is unpaired: its commands under way have no effect from then on.
+///
+/// The store's thread reads it too.
+final class RevocationFlag: Sendable {
+    private let flag = Atomic(false)
+
+    var isRevoked: Bool { flag.load(ordering: .acquiring) }
+
+    func revoke() { flag.store(true, ordering: .releasing) }
+}

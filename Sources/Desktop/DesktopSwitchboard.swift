@@ -1,0 +1,396 @@
+import Commands
+import Delivery
+import History
+import Hosting
+import Identity
+import JSON
+import Notifications
+import Pairing
+import Peering
+import Relay
+import Sealing
+import Signalling
+import Store
+import Transport
+import Wire
+
+/// The desktop on the event loop: owns the units, and routes events between them, the host and the relays.
+///
+/// No unit knows another one: what one of them puts out is handed on here. Every method runs on the loop and never
+/// suspends.
+@EventLoop
+final class DesktopSwitchboard {
+    nonisolated static let migrations =
+        PairedDevices.migrations + History.migrations + UnpairNotices.migrations + AnswerTable.migrations
+        + DeviceTokens.migrations
+
+    private enum Phase {
+        case stopped
+        /// What is followed of the machine, where the options ask for it.
+        case started(MachineWatch?)
+        case closed
+    }
+
+    private let options: DesktopOptions
+    private let identity: PairingIdentity
+    private let linkMaker: RelayLinkMaker
+    private let host: HostReports
+    private let relay: EmbeddedRelay
+    private let publisher = PushPublisher()
+    let store: DeviceStore
+    let devices: DeviceBook
+    let routes: Routes
+    let channel: PeerChannel
+    private(set) lazy var commands = CommandServer(database: store.database, limiter: options.rateLimiter) {
+        [weak self] output in self?.carryOut(output)
+    }
+    private(set) lazy var outboxes = OutboxSender(
+        database: store.database, devices: devices,
+        send: { [weak self] payload, device in self?.sender.send(payload, to: device) ?? .offline },
+        output: { [weak self] output in self?.carryOut(output) })
+    private(set) lazy var pairing = DesktopPairing(
+        as: identity, options, devices: devices, links: linkMaker,
+        send: { [weak self] message in self?.sender.send(message) ?? 0 },
+        output: { [weak self] output in self?.carryOut(output) })
+    private lazy var upkeep = HistoryUpkeep(database: store.database) { [weak self] output in self?.host.tell(output) }
+    private var phase = Phase.stopped
+
+    private var sender: PeerSender { PeerSender(routes: routes, channel: channel) }
+    private var records: DeviceRecords { DeviceRecords(store: store, devices: devices) }
+
+    nonisolated init(
+        _ options: DesktopOptions, _ state: RoleState, relay: EmbeddedRelay, devices: DeviceBook, host: HostReports,
+        links: RelayLinkMaker
+    ) {
+        let common = options.common
+        let info = PairingDeviceInfo(
+            name: common.name, platform: common.platform, version: libraryVersion.description)
+        identity = PairingIdentity(did: PeerID(state.key.did), deviceInfo: info)
+        store = DeviceStore(database: state.database)
+        (self.options, linkMaker, self.devices, self.host, self.relay) = (options, links, devices, host, relay)
+        let registration = SignallingFrame.Register(
+            peerID: identity.did, deviceType: .desktop,
+            deviceInfo: ["name": .string(common.name), "platform": .string(common.platform)])
+        routes = Routes(.desktop, links: links, registration: registration, provingWith: state.key)
+        channel = PeerChannel(key: state.key, seal: state.seal, database: state.database)
+    }
+
+    /// Before everything else, once.
+    func open() {
+        routes.handler = { [weak self] event in self?.received(event) }
+        routes.setPeers(devices.routed)
+    }
+
+    // MARK: Start and stop
+
+    private var isStarted: Bool { if case .started = phase { true } else { false } }
+    private var isClosed: Bool { if case .closed = phase { true } else { false } }
+    private var machine: MachineWatch? { if case .started(let machine) = phase { machine } else { nil } }
+
+    func start() throws(HostError) {
+        guard !isClosed else { throw HostError(.closed, "the handle was closed") }
+        guard !isStarted else { return }
+        guard options.relay != nil || options.common.relayURL != nil else {
+            throw HostError(.invalid, "the desktop has no relay; open it with \"relay\" or \"relay_url\"")
+        }
+        let machine = options.common.followsSystem ? MachineWatch(routes, pairing) : nil
+        do throws(HostError) {
+            try relay.start(as: identity.deviceInfo.name, identity.did, on: machine?.bus, log: host.relayLog)
+        } catch {
+            machine?.stop()
+            throw error
+        }
+        phase = .started(machine)
+        upkeep.start()
+        routes.start(standing: [relay.ownURL, options.common.relayURL].compactMap(\.self))
+    }
+
+    func stop() { if isStarted { end(.stopped, because: HostError(.offline, "the desktop was stopped")) {} } }
+
+    func shutDown(then: @escaping @Sendable () -> Void) {
+        publisher.close()
+        upkeep.stop()
+        end(.closed, because: .closed) { [relay, store] in relay.close { store.database.close(then: then) } }
+        pairing.close()
+    }
+
+    private func end(_ next: Phase, because reason: HostError, _ then: @escaping @EventLoop () -> Void) {
+        machine?.stop()
+        phase = next
+        pairing.end(reason)
+        outboxes.end()
+        routes.stop()
+        relay.stop(then: then)
+    }
+
+    // MARK: The host
+
+    func pair(_ then: Then, _ begin: (DesktopPairing) -> Void) {
+        do throws(HostError) { try start() } catch { return then(.failure(error)) }
+        begin(pairing)
+    }
+
+    func notify(_ notice: Desktop.Notice, timeout: Int64, _ then: @escaping Then) {
+        execute(publisher.notify(notice, timeout: timeout, then))
+    }
+
+    func invoke(_ command: Desktop.OwnCommand, timeout: Int64, _ then: @escaping Then) {
+        execute(publisher.invoke(command, timeout: timeout, then))
+    }
+
+    func history(_ query: Desktop.HistoryQuery, _ then: @escaping Then) { execute(publisher.history(query, then)) }
+
+    private func execute(_ call: HostCall?) {
+        if let call { commands.execute(call, roster: devices.roster, at: .now) }
+    }
+
+    func allow(_ allowance: Permissions.Allowance, _ skill: String, to device: PeerID, _ then: @escaping Then) {
+        guard devices.contains(device) else { return then(.failure(.noSuchDevice)) }
+        store.allow(allowance, skill, to: device, then: then)
+    }
+
+    func rename(_ device: PeerID, to name: String, _ then: @escaping Then) {
+        guard !isClosed else { return then(.failure(.closed)) }
+        records.rename(device, to: name) { [devices, host] error in
+            if error == nil { host.devices(devices.json) }
+            then(error.map { .failure($0) } ?? .success("{}"))
+        }
+    }
+
+    func unpair(_ device: PeerID, _ then: @escaping Then) {
+        guard !isClosed else { return then(.failure(.closed)) }
+        guard let device = devices[device] else { return then(.failure(.noSuchDevice)) }
+        unpair([device], everybody: false, then)
+    }
+
+    func clear(_ then: @escaping Then) {
+        guard !isClosed else { return then(.failure(.closed)) }
+        pairing.removedAll(devices.ids)
+        unpair(devices.all, everybody: true, then)
+    }
+
+    func describe(_ then: Then) {
+        let state = DesktopState(
+            identity: identity, isStarted: isStarted, unread: host.unread, devices: devices.count,
+            connection: routes.connection(of: nil), relay: relay.json, offer: pairing.offering,
+            notes: machine?.notes ?? [], commands: commands.counters, channel: channel.counters,
+            malformed: host.malformed, droppedAcks: pairing.dropped)
+        then(.success(state.json.serialized()))
+    }
+
+    // MARK: Devices come and go
+
+    private func unpair(_ gone: [PairedDevice], everybody: Bool, _ then: @escaping Then) {
+        for device in gone where device.isSecure { remind(device.did) }
+        for device in gone { forget(device.did) }
+        if !gone.isEmpty { host.devices(devices.json) }
+        store.unpair(gone, everybody: everybody) { [self] result in
+            guard case .failure(let error) = result else { return then(.success("{}")) }
+            // They are still in the store: as they are listed, it can be tried again.
+            for device in gone { take(device) }
+            if !isClosed { host.devices(devices.json) }
+            then(.failure(HostError(error)))
+        }
+    }
+
+    /// From here on the device may do nothing, and nothing goes to it.
+    private func forget(_ device: PeerID) {
+        guard let session = devices.forget(device) else { return }
+        commands.forget(device, session)
+        outboxes.forget(device, session)
+        pairing.removed(device)
+        channel.forget(device)
+        routes.setPeers(devices.routed)
+    }
+
+    private func take(_ device: PairedDevice) {
+        devices.put(device)
+        outboxes.paired(device, isOnline: routes.isAnyOnline)
+        routes.setPeers(devices.routed)
+    }
+
+    /// The device is told that it is not paired, now and later.
+    private func remind(_ device: PeerID) {
+        devices.reminders.begin(device, now: EventLoop.now)
+        for (url, _) in routes.onlineLinks { remind(device, over: url) }
+    }
+
+    private func remind(_ device: PeerID, over url: String) {
+        if sender.unpair(device, over: url) { devices.reminders.told(device, over: url) }
+    }
+
+    // MARK: Routes
+
+    private func received(_ event: RouteEvent) {
+        switch event {
+        case .message(let message, let url): received(message, over: url)
+        case .linkChanged(let url, let state):
+            host.log(.info, state.summary(of: url))
+            if state.isOnline { for device in devices.reminders.due(over: url) { remind(device, over: url) } }
+            pairing.relaysChanged(DesktopPairing.Relays(routes, relay, common: options.common.relayURL))
+        case .reachable(let device, _): outboxes.connected(device)
+        case .peerOnline(let device, _): outboxes.heard(device)
+        case .lost(let device, .disconnected): outboxes.disconnected(device)
+        case .lost(let device, .absent): outboxes.wasCalledAbsent(device)
+        case .peerOffline(let peer, let url):
+            // Also where it was called absent before: something new may have asked once more.
+            if routes.isAbsent(peer) { outboxes.wasCalledAbsent(peer) }
+            pairing.peerOffline(peer, over: url)
+        case .connectionChanged(_, let connection): host.post(.connectionChanged, connection)
+        case .refused(let text, let url):
+            host.log(.warning, "the relay \(url) refused a frame")
+            pairing.relayRefused(text, over: url)
+        case .malformed(let error, let url): host.dropped(frame: error, over: url)
+        case .invalidURL(let url, let message): host.log(.error, "\(url) is no relay's address: \(message)")
+        }
+    }
+
+    private func received(_ message: RelayMessage, over url: String) {
+        if pairing.hold(message, over: url) { return }
+        let device = devices[message.from]
+        let mayPair = device?.isSecure != true && pairing.mayPair(message.from)
+        switch channel.open(message, of: PeerChannel.Sender(device), mayPair: mayPair) {
+        case .ofPeer(let frame): if let device { received(frame, from: device, over: url) }
+        case .ofStranger(let frame): receivedFromStranger(frame, over: url)
+        case .plainOfSecure(let frame): pairing.received(frame, isOfSecurePeer: true, over: url)
+        case .counted(.unknownSender): strangerSpoke(message.from, over: url)
+        case .counted(.unopened(let error)): host.log(.warning, "a sealed frame was dropped: \(error.message)")
+        }
+    }
+
+    private func receivedFromStranger(_ frame: Incoming, over url: String) {
+        let payload = Payload(decoding: frame.payload)
+        if pairing.received(frame, isOfSecurePeer: false, over: url) || payload.isAck { return }
+        channel.countUnknownSender()
+        if frame.isSealed { return strangerSpoke(frame.from, over: url) }
+        if case .request(let request) = payload {
+            respond(.error(.notPaired), to: DeviceRequest(request.answerable, ofStranger: frame.from, over: url))
+        }
+    }
+
+    private func strangerSpoke(_ peer: PeerID, over url: String) {
+        if devices.reminders.spoke(peer, now: EventLoop.now) { remind(peer, over: url) }
+    }
+
+    private func received(_ frame: Incoming, from device: PairedDevice, over url: String) {
+        let (did, mark) = (device.did, frame.mark)
+        let payload = Payload(decoding: frame.payload)
+        if payload.isOfPairing { pairing.received(frame, isOfSecurePeer: device.isSecure, over: url) }
+        let isPresent = frame.isLive && (frame.isSealed || !payload.isAck)
+        routes.heard(did, over: url, isLive: isPresent)
+        if isPresent { outboxes.heard(did) }
+        if frame.isLive { devices.noteClock(of: did, frame.sealedAt) }
+        switch DeviceMessage(payload, from: device, mark) {
+        case .position(let seq, let isHello, let mark):
+            outboxes.acknowledged(through: seq, isHello: isHello, by: did, mark)
+        case .request(let request):
+            records.touch(device, request.form)
+            guard let session = devices.session(did) else { return }
+            commands.received(request, from: device, session, over: url, mark: mark, roster: devices.roster, at: .now)
+        case .malformedRequest(let request, let description):
+            host.dropped("a payload from a device: \(description)")
+            guard let session = devices.session(did) else { return }
+            let asked = DeviceRequest(request, from: device, session, over: url)
+            once(mark) { core in core.respond(.error(RemoteError(.invalidRequest, description)), to: asked) }
+        case .malformed(let description):
+            host.dropped(description)
+            once(mark)
+        case .unpair(let mark): unpaired(by: did, mark)
+        case .token(let statement, let mark):
+            store.apply(statement, mark) { [channel, host] result in
+                switch result {
+                case .success(true): break
+                case .success(false): channel.countReplay()
+                case .failure(let error): host.storeFailed("a device's push token was dropped", error)
+                }
+            }
+        case .receipt(let receipt):
+            // Each is an event for the host: they count as commands do.
+            guard commands.allows(did) else { return once(mark) }
+            once(mark) { core in core.host.presented(receipt, by: did) }
+        case .forHost(let type, let fields): once(mark) { core in core.host.command(type, fields, from: did) }
+        case .ignored: once(mark)
+        }
+    }
+
+    /// The device has ended its pairing.
+    private func unpaired(by device: PeerID, _ mark: SealMark) {
+        forget(device)
+        host.devices(devices.json)
+        store.unpaired(by: device, mark) { [host] result in
+            guard case .failure(let error) = result else { return }
+            host.storeFailed("a device has unpaired, but is still stored", error)
+        }
+    }
+
+    /// A frame has an effect once: what it brings about comes after it was recorded.
+    private func once(
+        _ mark: SealMark?, then: @escaping @Sendable @EventLoop (DesktopSwitchboard) -> Void = { _ in }
+    ) {
+        channel.once(mark) { [self] once in
+            switch once {
+            case .first: then(self)
+            case .replayed: break
+            case .failed(let error): host.storeFailed("what a device sent was dropped", error)
+            }
+        }
+    }
+
+    // MARK: What the units put out
+
+    private func carryOut(_ output: CommandServer.Output) {
+        switch output {
+        case .answer(let outcome, .host(let call)): publisher.answered(call, outcome)
+        case .answer(let outcome, .device(let request)): respond(outcome, to: request)
+        case .refuse(let error, let request, let mark):
+            once(mark) { core in core.respond(.error(error), to: request) }
+        case .push(let event, let seqs, let ticket):
+            outboxes.push(event, numbered: seqs, ticket, isOnline: routes.isAnyOnline)
+        case .show(let notification): host.show(notification)
+        case .announce(let announcement):
+            sender.announce(announcement.event, to: announcement.devices.filter(devices.isSecure))
+            host.announce(announcement.event)
+        case .unread(let unread):
+            host.unread(unread)
+            upkeep.wrote()
+        case .withdrawn: outboxes.withdrawn()
+        case .replayed: channel.countReplay()
+        case .problem(let message): host.storeFailed(message)
+        }
+    }
+
+    private func carryOut(_ output: OutboxSender.Output) {
+        switch output {
+        case .delivered(let ticket, let peers): commands.delivered(ticket, to: peers)
+        case .full: host.outboxIsFull(Outbox.limit)
+        case .problem(let message): host.storeFailed(message)
+        case .warning(let message): host.log(.warning, message)
+        }
+    }
+
+    private func carryOut(_ output: DesktopPairing.Output) {
+        switch output {
+        case .report(let data): host.post(.pairingChanged, data)
+        case .receiveAgain(let message, let url): received(message, over: url)
+        case .malformedFrame(let error, let url): host.dropped(frame: error, over: url)
+        case .withdraw(let peer):
+            guard !devices.isSecure(peer) else { return }
+            remind(peer)
+            store.remind(peer)
+        case .store(let record):
+            store.pair(record) { [self] result in
+                pairing.stored(record, result) { device, mark in
+                    if device.isSecure { channel.keep(device.did, since: mark) }
+                    take(device)
+                    if let url = record.url { routes.heard(device.did, over: url, isLive: false) }
+                }
+                if devices.contains(record.peer.did) { host.devices(devices.json) }
+            }
+        }
+    }
+
+    private func respond(_ outcome: CommandResponse.Outcome, to request: DeviceRequest) {
+        guard let failure = sender.answer(request, outcome).failure(of: "the answer", to: "the device") else { return }
+        host.log(.warning, "an answer could not be sent: \(failure.message)")
+    }
+}

@@ -1,0 +1,109 @@
+import Commands
+import Delivery
+import History
+import JSON
+import Pairing
+import Peering
+import Signalling
+import Transport
+import Wire
+
+/// The paired devices, each with its one session, and what every command needs to know of all of them.
+@EventLoop
+final class DeviceBook {
+    private var book: PeerBook<PairedDevice, DeviceSession>
+    private var cachedRoster: DeviceRoster?
+    /// Those who are not paired any more.
+    var reminders: UnpairReminders
+
+    /// - Parameter outboxes: how far each device's outbox is, as the store says.
+    nonisolated init(
+        _ devices: [PairedDevice], outboxes: [PeerID: Outbox.Position], reminders: UnpairReminders
+    ) {
+        self.reminders = reminders
+        book = PeerBook(devices) { device in
+            let position = outboxes[device.did] ?? Outbox.Position(last: 0, acknowledged: 0)
+            return DeviceSession(DeviceOutbox(position, isSealed: device.isSecure))
+        }
+    }
+
+    var count: Int { book.count }
+    var all: [PairedDevice] { book.peers }
+    var ids: [PeerID] { book.ids }
+
+    subscript(id: PeerID) -> PairedDevice? { book.peer(id) }
+
+    func contains(_ id: PeerID) -> Bool { book.contains(id) }
+
+    func isSecure(_ id: PeerID) -> Bool { book.peer(id)?.isSecure == true }
+
+    func session(_ id: PeerID) -> DeviceSession? { book[id] }
+
+    /// As ``Routes`` knows them: every device may come over every relay of the desktop's.
+    var routed: [RoutedPeer] { book.ids.map { RoutedPeer($0, over: []) } }
+
+    /// Changes a device's session in place; `nil` for a device that is not paired.
+    @discardableResult
+    func update<T>(_ id: PeerID, _ change: (inout DeviceSession) -> T) -> T? { book[id]?.apply(change) }
+
+    /// Brings a device's record up to date. One that is new begins with an empty outbox.
+    func put(_ device: PairedDevice) {
+        cachedRoster = nil
+        reminders.forget(device.did)
+        book.upsert(device) {
+            DeviceSession(
+                DeviceOutbox(Outbox.Position(last: 0, acknowledged: 0), isSealed: device.isSecure))
+        }
+    }
+
+    /// From here on the device may do nothing, and nothing goes to it.
+    func forget(_ id: PeerID) -> DeviceSession? {
+        cachedRoster = nil
+        return book.forget(id)
+    }
+
+    /// Something that the device sealed then has just come live.
+    func noteClock(of id: PeerID, _ sealedAt: EpochMilliseconds?) {
+        if let sealedAt { book[id]?.clockLead.note(sealedAt: sealedAt, now: .now) }
+    }
+
+    /// The device was heard, and wrote in that form: whether the store is to hear so. Now and then, and at once when the
+    /// form has changed.
+    func isTouchDue(_ device: PairedDevice, _ form: PayloadForm) -> Bool {
+        book[device.did]?.lastSeen.isDue(at: EventLoop.now, always: device.payloadForm != form) == true
+    }
+
+    /// Built once for each change of the devices, not for each command.
+    var roster: DeviceRoster {
+        if let cachedRoster { return cachedRoster }
+        let roster = DeviceRoster(book)
+        cachedRoster = roster
+        return roster
+    }
+
+    /// As `bw_desktop_devices()` gives them.
+    var json: JSONValue { .array(book.peers.map { .object($0.json) }) }
+}
+
+/// What transactions need to know of the paired devices.
+struct DeviceRoster: Sendable {
+    let devices: [MethodHandler.PairedDevice]
+    private let flags: PeerBook<PairedDevice, RevocationFlag>
+
+    init(_ book: PeerBook<PairedDevice, DeviceSession>) {
+        devices = book.peers.map { MethodHandler.PairedDevice(peer: $0.did, deviceID: $0.deviceID) }
+        var flags = PeerBook<PairedDevice, RevocationFlag>()
+        for device in book.peers {
+            if let session = book[device.did] { flags.upsert(device) { session.revocation } }
+        }
+        self.flags = flags
+    }
+
+    /// Those of the devices that may still get pushes. Whoever was unpaired meanwhile has no outbox any more.
+    func recipients(_ peers: [PeerID]) -> [Outbox.Recipient] {
+        peers.compactMap { peer in
+            guard let device = flags.peer(peer), flags[peer]?.isRevoked == false else { return nil }
+            return Outbox.Recipient(peer, isSealed: device.isSecure)
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import Delivery
+import History
+import Hosting
+import JSON
+import Pairing
+import Peering
+import Sealing
+import Signalling
+import Store
+import Transport
+import Wire
+
+/// The desktop's file, as far as devices are concerned: each call is one transaction, whose outcome comes back to the loop.
+struct DeviceStore: Sendable {
+    typealias Outcome<T> = @Sendable @EventLoop (Result<T, StoreError>) -> Void
+
+    let database: Database
+
+    /// Writes a pairing down, with the seals that have brought it about. Returns what is stored now.
+    func pair(_ record: PairingRecord<PairedDevice>, then: @escaping Outcome<PairedDevice>) {
+        let (device, marks) = (record.peer, record.marks)
+        database.perform { (connection) throws(StoreError) in
+            try marks.save(connection)
+            try UnpairNotices(connection).remove(device.did)
+            return try PairedDevices(connection).upsert(device)
+        } then: {
+            then($0)
+        }
+    }
+
+    /// Gives `nil` for a device that is not paired.
+    func rename(_ device: PeerID, to name: String, then: @escaping Outcome<PairedDevice?>) {
+        database.perform { (connection) throws(StoreError) in
+            guard try PairedDevices(connection).rename(device, to: name) else { return nil }
+            return try PairedDevices(connection).find(device)
+        } then: {
+            then($0)
+        }
+    }
+
+    /// The device was heard, and wrote in that form. Gives `nil` for a device that is not paired.
+    func touch(_ device: PeerID, form: PayloadForm, then: @escaping Outcome<PairedDevice?>) {
+        let now = EpochMilliseconds.now
+        database.perform { (connection) throws(StoreError) in
+            try PairedDevices(connection).touch(device, at: now, form: form)
+            return try PairedDevices(connection).find(device)
+        } then: {
+            then($0)
+        }
+    }
+
+    /// These are unpaired; only a device that was paired sealed can tell that a reminder is ours.
+    ///
+    /// - Parameter everybody: also those whose pairing the loop does not know of yet.
+    func unpair(_ devices: [PairedDevice], everybody: Bool = false, then: @escaping Outcome<Void>) {
+        database.perform { (connection) throws(StoreError) in
+            for device in devices {
+                try Self.remove(device.did, connection)
+                if device.isSecure { try UnpairNotices(connection).add(device.did, at: .now) }
+            }
+            if everybody { _ = try PairedDevices(connection).clear() }
+        } then: {
+            then($0)
+        }
+    }
+
+    /// The device has ended its pairing itself.
+    func unpaired(by device: PeerID, _ mark: SealMark, then: @escaping Outcome<Void>) {
+        database.perform { (connection) throws(StoreError) in
+            try SealStates(connection).save(mark)
+            try Self.remove(device, connection)
+        } then: {
+            then($0)
+        }
+    }
+
+    /// A device that was told that it is paired, and is not.
+    func remind(_ device: PeerID) {
+        database.perform { (connection) throws(StoreError) in
+            // Another flow may have paired it meanwhile.
+            guard try PairedDevices(connection).find(device) == nil else { return }
+            try UnpairNotices(connection).add(device, at: .now)
+        } then: { _ in
+        }
+    }
+
+    /// A device has given a push token, or has taken one back (`protocol.md` 4.8). Gives `false` for a frame that came
+    /// before.
+    func apply(_ statement: PushTokenStatement, _ mark: SealMark, then: @escaping Outcome<Bool>) {
+        database.perform { (connection) throws(StoreError) in
+            guard try SealStates(connection).save(mark) else { return false }
+            // It may have been unpaired meanwhile.
+            guard let device = try PairedDevices(connection).find(mark.peer) else { return true }
+            try DeviceTokens(connection).apply(statement, mark, deviceID: device.deviceID, now: .now)
+            return true
+        } then: {
+            then($0)
+        }
+    }
+
+    /// As `bw_desktop_tokens()` gives them.
+    func tokens(then: @escaping Then) {
+        answer(then) { (connection) throws(StoreError) in .array(try DeviceTokens(connection).all()) }
+    }
+
+    /// The replay window stays: the keys do too.
+    private static func remove(_ device: PeerID, _ connection: Connection) throws(StoreError) {
+        try Permissions(connection).forget(device)
+        try Outbox(connection).forget(device)
+        try DeviceTokens(connection).forget(device)
+        _ = try PairedDevices(connection).remove(device)
+    }
+
+    private func answer(
+        _ then: @escaping Then, _ query: @escaping @Sendable (Connection) throws(StoreError) -> JSONValue
+    ) {
+        database.submit(query) { result in then(result.map { $0.serialized() }.mapError { HostError($0) }) }
+    }
+}
+
+// What the desktop's user lets its devices do.
+extension DeviceStore {
+    /// `{"skills":[…],"devices":[{"id","name","allowed":{skill: risk}}]}`
+    func permissions(of devices: [PairedDevice], then: @escaping Then) {
+        answer(then) { (connection) throws(StoreError) in
+            let permissions = Permissions(connection)
+            var rows: [JSONValue] = []
+            for device in devices {
+                var allowed: JSONObject = [:]
+                for skill in permissions.skillNames {
+                    allowed[skill] = .string(try permissions.allowance(of: device.did, for: skill).name)
+                }
+                rows.append([
+                    "id": .string(device.did.text), "name": .string(device.name), "allowed": .object(allowed),
+                ])
+            }
+            return ["skills": try permissions.registry(), "devices": .array(rows)]
+        }
+    }
+
+    func allow(_ allowance: Permissions.Allowance, _ skill: String, to device: PeerID, then: @escaping Then) {
+        change(then) { (permissions) throws(StoreError) in try permissions.allow(allowance, to: device, for: skill) }
+    }
+
+    func enable(_ skill: String, _ isEnabled: Bool, then: @escaping Then) {
+        change(then) { (permissions) throws(StoreError) in try permissions.setEnabled(isEnabled, skill) }
+    }
+
+    /// - Parameter change: gives `false` when there is no such skill.
+    private func change(
+        _ then: @escaping Then, _ change: @escaping @Sendable (Permissions) throws(StoreError) -> Bool
+    ) {
+        database.submit { (connection) throws(StoreError) in
+            try change(Permissions(connection))
+        } then: { result in
+            switch result {
+            case .success(true): then(.success("{}"))
+            case .success(false): then(.failure(.noSuchSkill))
+            case .failure(let error): then(.failure(HostError(error)))
+            }
+        }
+    }
+}
+
+extension HostError {
+    static let noSuchDevice = HostError(.notFound, "no such device is paired")
+
+    fileprivate static let noSuchSkill = HostError(
+        .notFound, "this desktop has no such skill; bw_desktop_permissions() has them", detail: ["field": "skill"])
+}

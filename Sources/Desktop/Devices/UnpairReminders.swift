@@ -1,0 +1,50 @@
+import Peering
+import Wire
+
+/// The devices that are not paired any more and may not know it.
+///
+/// Nobody answers `bellwire:unpair`, so it is said again: whenever a relay has registered the desktop, and when such a
+/// device speaks. Moments are the loop's milliseconds.
+struct UnpairReminders: Sendable {
+    /// Before a device that goes on speaking is told again, in milliseconds.
+    static let interval: UInt64 = 10_000
+
+    private struct Stranger: Peer {
+        let id: PeerID
+    }
+
+    private struct Reminder: Sendable {
+        var toldAt: UInt64 = 0
+        /// The relays that have carried it since this start: ours keep it for a device that is away.
+        var toldOver: Set<String> = []
+    }
+
+    private var book: PeerBook<Stranger, Reminder>
+
+    /// - Parameter peers: those whom the store remembers.
+    init(_ peers: [PeerID]) { book = PeerBook(peers.map(Stranger.init)) { _ in Reminder() } }
+
+    /// The device is to be told now, over all routes, and again later.
+    mutating func begin(_ peer: PeerID, now: UInt64) {
+        book.forget(peer)
+        book.upsert(Stranger(id: peer)) { Reminder(toldAt: now) }
+    }
+
+    /// It was told over this relay.
+    mutating func told(_ peer: PeerID, over url: String) { book[peer]?.toldOver.insert(url) }
+
+    /// A relay has registered the desktop: those who were not told over it.
+    func due(over url: String) -> [PeerID] {
+        book.ids.filter { book[$0]?.toldOver.contains(url) == false }
+    }
+
+    /// A stranger has sealed something to the desktop: whether it is to be told.
+    mutating func spoke(_ peer: PeerID, now: UInt64) -> Bool {
+        guard let reminder = book[peer], now &- reminder.toldAt >= Self.interval else { return false }
+        book[peer]?.toldAt = now
+        return true
+    }
+
+    /// The device is paired again, or could not be unpaired.
+    mutating func forget(_ peer: PeerID) { book.forget(peer) }
+}

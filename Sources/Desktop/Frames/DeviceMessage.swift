@@ -1,0 +1,89 @@
+import JSON
+import Pairing
+import Peering
+import Sealing
+import Wire
+
+/// What a paired device says, read once: what it is to the desktop, with everything that its effect needs.
+///
+/// What only counts in a seal is `ignored` in plain text.
+enum DeviceMessage {
+    case request(CommandRequest)
+    /// It has stored all pushes through this one; with a hello it has just registered.
+    case position(through: Int64, isHello: Bool, SealMark)
+    /// It ends its pairing.
+    case unpair(SealMark)
+    case token(PushTokenStatement, SealMark)
+    case receipt(PushReceipt)
+    /// For the host to read, as a `command`.
+    case forHost(type: String, JSONObject)
+    /// A request that cannot be read, but answered.
+    case malformedRequest(AnswerableRequest, description: String)
+    case malformed(description: String)
+    case ignored
+
+    init(_ payload: Payload, from device: PairedDevice, _ mark: SealMark?) {
+        switch payload {
+        case .request(let request): self = .request(request)
+        case .bellwire(let type, let fields): self = DeviceMessage(type, fields, from: device, mark)
+        case .malformed(let error):
+            let description = error.description
+            self =
+                error.request.map { .malformedRequest($0, description: description) }
+                ?? .malformed(description: "a payload from a device: \(description)")
+        case .other(let type, let value): self = .forHost(type: type, ["payload": value])
+        case .otherEvent(let name, let fields):
+            self = .forHost(type: PayloadType.event, ["event": .string(name), "payload": .object(fields)])
+        case .cancel, .response, .event, .pairAck, .pairingConfirmation, .pairingReject, .iceConfig: self = .ignored
+        }
+    }
+
+    /// A payload of protocol.md 4.
+    private init(_ type: String, _ fields: JSONObject, from device: PairedDevice, _ mark: SealMark?) {
+        switch type {
+        case PushAcknowledgement.type:
+            guard let mark, let acknowledgement = PushAcknowledgement(payload: fields) else { break }
+            self = .position(through: acknowledgement.pushSeq, isHello: false, mark)
+            return
+        case PairingHello.type:
+            guard let mark, let hello = try? PairingHello(payload: fields), PushSeq.isOne(hello.lastPushSeq) else {
+                break
+            }
+            self = .position(through: hello.lastPushSeq, isHello: true, mark)
+            return
+        case Unpair.type:
+            guard let mark else { break }
+            self = .unpair(mark)
+            return
+        case PushTokenStatement.givenType, PushTokenStatement.removedType:
+            guard let mark else { break }
+            let ids = [device.deviceID, device.did.text]
+            self =
+                PushTokenStatement(type: type, payload: fields, of: ids).map { .token($0, mark) }
+                ?? .malformed(description: "a device's push token: it is malformed, or another device's")
+            return
+        case PushReceipt.type:
+            guard mark != nil else { break }
+            self = PushReceipt(payload: fields).map { .receipt($0) } ?? .malformed(description: "a device's receipt")
+            return
+        default:
+            self = .forHost(type: type, ["payload": .object(fields)])
+            return
+        }
+        self = .ignored
+    }
+}
+
+extension Payload {
+    /// May a pairing flow be waiting for it?
+    var isOfPairing: Bool {
+        switch self {
+        case .pairAck, .pairingReject, .bellwire(PairingHello.type, _): true
+        case .request, .response, .cancel, .event, .otherEvent, .pairingConfirmation, .iceConfig, .bellwire, .other,
+            .malformed:
+            false
+        }
+    }
+
+    var isAck: Bool { if case .pairAck = self { true } else { false } }
+}

@@ -1,0 +1,62 @@
+import Commands
+import History
+import Store
+import Transport
+import Wire
+import Signalling
+
+/// Removes what is too old from the store, at the start and once a day: the history keeps as many rows and days as the
+/// settings say, answers are kept for two days. Indexes the history's texts in the background.
+@EventLoop
+final class HistoryUpkeep {
+    enum Output {
+        case unread(Int64)
+        case problem(String)
+    }
+
+    private static let day: UInt64 = 24 * 60 * 60 * 1_000
+
+    private let database: Database
+    private let output: @EventLoop (Output) -> Void
+    private let indexing: HistoryIndexing
+    private lazy var timer = LoopTimer { [weak self] in self?.prune() }
+
+    nonisolated init(database: Database, output: @escaping @EventLoop (Output) -> Void) {
+        (self.database, self.output) = (database, output)
+        indexing = HistoryIndexing(database)
+    }
+
+    /// Idempotent.
+    func start() {
+        guard !timer.isRunning else { return }
+        indexing.start()
+        prune()
+        timer.start(after: Self.day, every: Self.day)
+    }
+
+    /// Rows of the history were stored, marked or taken out.
+    func wrote() { indexing.wrote() }
+
+    func stop() {
+        timer.stop()
+        indexing.stop()
+    }
+
+    private func prune() {
+        let now = EpochMilliseconds.now
+        database.perform { (connection) throws(StoreError) in
+            try AnswerTable(connection).prune(now: now)
+            try HistoryCounts(connection).sweep()
+            let history = History(connection)
+            try history.prune(try SettingsTable(connection).current().settings, now: now)
+            return try history.unreadCount()
+        } then: { [weak self] result in
+            switch result {
+            case .success(let unread): self?.output(.unread(unread))
+            case .failure(let error) where error.code != .closed:
+                self?.output(.problem("what is too old could not be removed: \(error.message)"))
+            case .failure: break
+            }
+        }
+    }
+}

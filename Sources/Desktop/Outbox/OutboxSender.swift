@@ -1,0 +1,326 @@
+import Delivery
+import Hosting
+import JSON
+import Notifications
+import Pairing
+import Peering
+import Sealing
+import Signalling
+import Store
+import Transport
+import Wire
+
+/// Delivers pushes from the outboxes: carries out what each device's machine decides, and reports who received what
+/// (`protocol.md` 4.4).
+///
+/// One timer serves all devices and all callers that wait.
+@EventLoop
+final class OutboxSender {
+    enum Output {
+        /// The recipients of a push are known.
+        case delivered(PushTicket, to: Set<PeerID>)
+        /// The device has more pushes to get than its outbox holds.
+        case full
+        case problem(String)
+        case warning(String)
+    }
+
+    typealias Send = @EventLoop (JSONValue, PairedDevice) -> Sent
+
+    private let database: Database
+    private let devices: DeviceBook
+    private let send: Send
+    private let output: @EventLoop (Output) -> Void
+    private var runs = PushRuns()
+    /// What the store does not know yet.
+    private var acknowledgements = AcknowledgementBatch<SealMark>()
+    /// When the timer fires; `nil` = it is not set.
+    private var timerAt: UInt64?
+    private lazy var timer = LoopTimer { [weak self] in self?.deadlineReached() }
+
+    init(
+        database: Database, devices: DeviceBook, send: @escaping Send, output: @escaping @EventLoop (Output) -> Void
+    ) {
+        (self.database, self.devices, self.send, self.output) = (database, devices, send, output)
+    }
+
+    // MARK: Pushes
+
+    /// A push that the store has put in the outboxes under these numbers. With a ticket, its recipients are reported.
+    func push(
+        _ event: NotificationEvent, numbered seqs: [PeerID: Int64], _ ticket: PushTicket?, isOnline: Bool
+    ) {
+        let now = EventLoop.now
+        var open: Set<PeerID> = []
+        var deadline: UInt64?
+        for (device, seq) in seqs {
+            var event = event
+            event.pushSeq = seq
+            let entry = Outbox.Entry(seq: seq, event: event)
+            let actions = devices.update(device) { session in
+                session.recent.append(entry)
+                return session.outbox.enqueued(entry, now: now)
+            }
+            guard let actions else { continue }
+            perform(actions, for: device)
+            var waiting: Int64 = 0
+            devices.update(device) { session in
+                if isOnline, let ticket, !session.outbox.isAbsent {
+                    session.deliveries.append(ticket, numbered: seq)
+                    open.insert(device)
+                }
+                waiting = seq - session.outbox.position.acknowledged
+                deadline = earlier(deadline, session.outbox.deadline)
+            }
+            if waiting == Outbox.limit + 1 { output(.full) }
+        }
+        if let ticket {
+            finish(runs.begin(ticket, open: open, now: now))
+            deadline = earlier(deadline, runs.nextDeadline())
+        }
+        arm(by: deadline)
+    }
+
+    /// A device says in a seal how far it is: with a hello after it has registered, else with an acknowledgement.
+    func acknowledged(through seq: Int64, isHello: Bool, by device: PeerID, _ mark: SealMark) {
+        save(acknowledgements.came(mark))
+        change(device) { $0.acknowledged(through: seq, isHello: isHello, now: EventLoop.now) }
+    }
+
+    /// Pushes were taken back: only the store knows which.
+    func withdrawn() { for device in devices.ids { devices.update(device) { $0.recent.forget() } } }
+
+    // MARK: Devices
+
+    /// Something came from the device, or a relay says that it is there.
+    func heard(_ device: PeerID) { change(device) { $0.heard(now: EventLoop.now) } }
+
+    /// Every relay over which the device is reached has called it absent.
+    func wasCalledAbsent(_ device: PeerID) {
+        let missed =
+            devices.update(device) { session -> [PushTicket] in
+                session.outbox.wasCalledAbsent()
+                session.recent.forget()
+                return session.deliveries.takeAll()
+            } ?? []
+        for ticket in missed { finish(runs.missed(ticket, by: device)) }
+    }
+
+    /// The device is reached over a connection that has come up, or over another one: what was under way may be lost.
+    func connected(_ device: PeerID) { change(device) { $0.connected(now: EventLoop.now) } }
+
+    /// No connection is up.
+    func disconnected(_ device: PeerID) {
+        change(device) {
+            $0.disconnected()
+            return []
+        }
+    }
+
+    /// A device was paired anew, perhaps in the other way: then its outbox is another machine.
+    func paired(_ device: PairedDevice, isOnline: Bool) {
+        let isOther = devices.update(device.did) { session in
+            guard session.outbox.isSealed != device.isSecure else { return false }
+            session.outbox = DeviceOutbox(session.outbox.position, isSealed: device.isSecure)
+            return true
+        }
+        if isOther == true, isOnline { connected(device.did) }
+    }
+
+    /// The device was unpaired: its callers wait no longer.
+    func forget(_ device: PeerID, _ session: DeviceSession) {
+        acknowledgements.forget(device)
+        var deliveries = session.deliveries
+        for ticket in deliveries.takeAll() { finish(runs.missed(ticket, by: device)) }
+    }
+
+    /// The desktop is being stopped.
+    func end() {
+        for device in devices.ids {
+            change(device) {
+                let actions = $0.ended()
+                $0.disconnected()
+                return actions
+            }
+        }
+        save(acknowledgements.flush())
+        // Not delivered, as far as can be known.
+        for run in runs.end() { finish(run.finished) }
+        for device in devices.ids { devices.update(device) { _ = $0.deliveries.takeAll() } }
+        timer.stop()
+        timerAt = nil
+    }
+
+    // MARK: The timer
+
+    private func deadlineReached() {
+        let now = EventLoop.now
+        timerAt = nil
+        var deadline: UInt64?
+        for device in devices.ids {
+            guard let session = devices.session(device) else { continue }
+            if let due = session.outbox.deadline, due <= now {
+                perform(devices.update(device) { $0.outbox.deadlineReached(now: now) } ?? [], for: device)
+            }
+            deadline = earlier(deadline, devices.session(device)?.outbox.deadline)
+        }
+        for run in runs.overdue(now: now) { conclude(run) }
+        arm(by: earlier(deadline, runs.nextDeadline()))
+    }
+
+    /// A deployed phone has received what was written to it and not returned.
+    private func conclude(_ run: PushRuns.Overdue) {
+        var finished = run.finished
+        for device in run.open {
+            devices.update(device) { session in
+                guard let seq = session.deliveries.remove(finished.ticket), seq <= session.outbox.written ?? 0 else {
+                    return
+                }
+                finished.delivered.insert(device)
+            }
+        }
+        finish(finished)
+    }
+
+    /// A timer that fires too early finds nothing to do, and is set anew.
+    private func arm(by deadline: UInt64?) {
+        guard let deadline, deadline < timerAt ?? .max else { return }
+        timerAt = deadline
+        timer.start(at: deadline)
+    }
+
+    private func earlier(_ one: UInt64?, _ other: UInt64?) -> UInt64? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
+    }
+
+    // MARK: Acting
+
+    private func change(_ device: PeerID, _ event: (inout DeviceOutbox) -> [DeviceOutbox.Action]) {
+        guard let actions = devices.update(device, { event(&$0.outbox) }) else { return }
+        perform(actions, for: device)
+        arm(by: devices.update(device) { $0.outbox.deadline } ?? nil)
+    }
+
+    private func perform(_ actions: [DeviceOutbox.Action], for device: PeerID) {
+        for action in actions {
+            switch action {
+            case .read(let from, let through, let round): read(device, from, through, round)
+            case .send(let frames): guard write(frames, to: device) else { return }
+            case .settle(let through): settle(device, through: through)
+            case .renumber(let seq): renumber(device, after: seq)
+            }
+        }
+    }
+
+    /// `false` = one was not taken, and nothing after it is to be sent.
+    private func write(_ frames: [OutboxStateMachine.Frame], to id: PeerID) -> Bool {
+        guard let device = devices[id] else { return false }
+        let form = NotificationEvent.Form(platform: device.platform, isBellwire: device.isSecure)
+        for frame in frames {
+            let (seq, payload): (Int64, JSONValue) =
+                switch frame {
+                case .push(let entry): (entry.seq, entry.event.payload(as: form))
+                case .skip(let through): (through, PushSkip(through: through).json)
+                }
+            FailPoint.beforeSend.reach()
+            let result = send(payload, device)
+            FailPoint.afterSend.reach()
+            if result.isWritten { continue }
+            if result.isTooLarge { giveUp(seq, of: id) }
+            devices.update(id) { $0.outbox.unsent(from: seq, now: EventLoop.now) }
+            return false
+        }
+        return true
+    }
+
+    private func read(_ device: PeerID, _ from: Int64, _ through: Int64, _ round: UInt64) {
+        let now = EpochMilliseconds.now
+        if let page = devices.update(device, { $0.recent.page(from: from, now: now) }) ?? nil {
+            return change(device) { $0.read(page, round: round, now: EventLoop.now) }
+        }
+        database.perform { (connection) throws(StoreError) in
+            try Outbox(connection).page(of: device, from: from, through: through, now: now)
+        } then: { [weak self] result in
+            self?.change(device) { outbox in
+                switch result {
+                case .success(let page): return outbox.read(page, round: round, now: EventLoop.now)
+                case .failure:
+                    outbox.readFailed(round: round, now: EventLoop.now)
+                    return []
+                }
+            }
+        }
+    }
+
+    // MARK: What devices have
+
+    private func settle(_ device: PeerID, through seq: Int64) {
+        save(acknowledgements.settle(through: seq, by: device))
+        deliver(device, through: seq)
+    }
+
+    private func deliver(_ device: PeerID, through seq: Int64) {
+        let settled =
+            devices.update(device) { session -> [PushTicket] in
+                session.recent.settle(through: seq)
+                return session.deliveries.settle(through: seq)
+            } ?? []
+        for ticket in settled { finish(runs.delivered(ticket, to: device)) }
+    }
+
+    /// When this is lost, what it would have taken out is sent once more after the next start.
+    private func save(_ work: AcknowledgementBatch<SealMark>.Work?) {
+        guard let work else { return }
+        database.submitLater(within: 50) { (connection) throws(StoreError) in
+            for mark in work.marks { try SealStates(connection).save(mark) }
+            for (device, seq) in work.settled { try Outbox(connection).settle(through: seq, by: device) }
+        } then: { [weak self] result in
+            EventLoop.post { self?.saved(result) }
+        }
+    }
+
+    private func saved(_ result: Result<Void, StoreError>) {
+        if case .failure(let error) = result, error.code != .closed {
+            output(.warning("the outbox could not be updated: \(error.message)"))
+        }
+        save(acknowledgements.finished())
+    }
+
+    private func renumber(_ device: PeerID, after seq: Int64) {
+        database.perform { (connection) throws(StoreError) -> Outbox.Position? in
+            guard try PairedDevices(connection).find(device) != nil else { return nil }
+            return try Outbox(connection).acknowledge(through: seq, by: device)
+        } then: { [weak self] result in
+            switch result {
+            case .success(let position?): self?.renumbered(device, position)
+            case .success(nil): break
+            case .failure(let error):
+                self?.devices.update(device) { $0.outbox.renumberFailed(now: EventLoop.now) }
+                if error.code != .closed { self?.output(.problem("an acknowledgement was dropped: \(error.message)")) }
+            }
+        }
+    }
+
+    private func renumbered(_ device: PeerID, _ position: Outbox.Position) {
+        devices.update(device) { session in
+            session.recent.forget()
+            if position.shift != 0 { session.deliveries.shift(by: position.shift) }
+        }
+        change(device) { $0.renumbered(position, now: EventLoop.now) }
+        deliver(device, through: position.acknowledged)
+    }
+
+    private func giveUp(_ seq: Int64, of device: PeerID) {
+        output(.warning("a push is larger than a frame may be; it was given up"))
+        devices.update(device) { $0.recent.forget() }
+        database.perform { (connection) throws(StoreError) in
+            try Outbox(connection).remove(seq, of: device)
+        } then: { _ in
+        }
+    }
+
+    private func finish(_ run: PushRuns.Finished?) {
+        if let run { output(.delivered(run.ticket, to: run.delivered)) }
+    }
+}

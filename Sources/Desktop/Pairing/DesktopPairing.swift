@@ -1,0 +1,341 @@
+import Hosting
+import Identity
+import JSON
+import Pairing
+import Peering
+import Sealing
+import Signalling
+import Store
+import Transport
+import Wire
+
+/// The desktop's three ways to pair (protocol.md 2 and 4.3): it shows a QR code, scans a device's, or shows a code that is
+/// typed, for which it holds an alias at a relay.
+@EventLoop
+final class DesktopPairing {
+    typealias Flows = PairingCoordinator<PairedDevice>
+
+    enum Output {
+        /// Write it to the store, then say ``stored(_:_:accept:)``.
+        case store(PairingRecord<PairedDevice>)
+        /// The device was told that it is paired, and is not.
+        case withdraw(PeerID)
+        /// What came of a device while its pairing was being stored.
+        case receiveAgain(RelayMessage, over: String)
+        /// `pairing.changed`
+        case report(JSONObject)
+        case malformedFrame(SignallingFrameError, over: String)
+    }
+
+    /// How the desktop's relays are, as far as pairing goes.
+    struct Relays {
+        var isOnline = false
+        /// The one that devices know without a code, if it has the desktop registered.
+        var alias: String?
+        /// What a code names.
+        var offered: String?
+        /// Why none has the desktop registered, for people.
+        var problem: String?
+
+        init() {}
+
+        /// - Parameter common: the relay that devices know without a code; else they know the desktop's own.
+        @EventLoop
+        init(_ routes: Routes, _ relay: EmbeddedRelay, common: String?) {
+            isOnline = routes.isAnyOnline
+            alias = [common, relay.ownURL].compactMap(\.self).first(where: routes.isOnline)
+            offered = relay.offeredURL
+            problem = routes.connection(of: nil)["routes"]?.array?.lazy.compactMap { $0["problem"]?.string }.first
+        }
+    }
+
+    /// Gives how many relays have taken it.
+    typealias Send = @EventLoop (PairingMessage) -> Int
+
+    private let identity: PairingIdentity
+    private let options: DesktopOptions
+    private let devices: DeviceBook
+    let flows: Flows
+    private let alias: TypedCodeAlias
+    private let send: Send
+    private let output: @EventLoop (Output) -> Void
+    private var relays = Relays()
+
+    init(
+        as identity: PairingIdentity, _ options: DesktopOptions, devices: DeviceBook, links: RelayLinkMaker,
+        send: @escaping Send, output: @escaping @EventLoop (Output) -> Void
+    ) {
+        (self.identity, self.options, self.devices, self.send, self.output) = (identity, options, devices, send, output)
+        // In the order in which they get frames: whose an ack is, its code says.
+        flows = Flows([DesktopScanStateMachine(), DesktopTypedCodeStateMachine(), DesktopOfferStateMachine()])
+        alias = TypedCodeAlias(links)
+        flows.handler = { [weak self] event in self?.carryOut(event) }
+        flows.timeoutError = { [weak self] flow in self?.timeout(of: flow) ?? .closed }
+    }
+
+    // MARK: The host
+
+    /// `then` gets the code, once a relay has the desktop registered.
+    func offer(timeout: Int64, _ then: @escaping Then) {
+        flows.wait(for: .offer, timeout, then)
+        serve()
+    }
+
+    /// `then` gets the code, once its alias is the desktop's.
+    func code(timeout: Int64, _ then: @escaping Then) {
+        flows.wait(for: .code, timeout, then)
+        serve()
+    }
+
+    /// `then` gets the device that shows the code; the rest is reported.
+    ///
+    func scan(_ text: String, _ then: Then) {
+        let securePeers = Set(devices.all.lazy.filter(\.isSecure).map(\.did))
+        var outcome: Result<String, HostError> = .failure(.closed)
+        flows.change(DesktopScanStateMachine.self) { machine in
+            let actions = machine.scan(
+                text, identity: identity, legacy: options.legacyPairing, securePeers: securePeers, now: .now)
+            outcome = machine.reported.outcome
+            return actions
+        }
+        then(outcome)
+    }
+
+    /// The user's answer; `nil` = in the only flow that asks.
+    func confirm(_ flow: PairingFlow?, accept: Bool, _ then: Then) { flows.answer(flow, accept: accept, then) }
+
+    /// Ends a flow, or with `nil` all three.
+    func cancel(_ flow: PairingFlow?) {
+        let cancelled = HostError(PairingFailure(.cancelled))
+        for flow in flow.map({ [$0] }) ?? [.offer, .scan, .code] {
+            flows.finish(flow, .failure(cancelled))
+            flows.cancel(flow)
+        }
+    }
+
+    /// The desktop goes offline.
+    func end(_ reason: HostError) {
+        for flow in [PairingFlow.offer, .code] { flows.finish(flow, .failure(reason)) }
+        flows.cancel()
+        alias.close()
+    }
+
+    /// For good: no timer fires any more.
+    func close() { flows.stopTimers() }
+
+    // MARK: What is so
+
+    var offering: DesktopOfferStateMachine { flows.machine(DesktopOfferStateMachine.self) }
+    /// Pairing frames that were dropped.
+    var dropped: Int { flows.dropped }
+    func isAwaited(_ flow: PairingFlow) -> Bool { flows.isAwaited(flow) }
+
+    /// Can a flow be waiting for something that this peer, who is not paired sealed, seals?
+    func mayPair(_ peer: PeerID) -> Bool {
+        if case .sending(let offer) = flows.machine(DesktopScanStateMachine.self).reported, offer.did == peer {
+            return true
+        }
+        return offering.isActive || coding.isActive
+    }
+
+    private var coding: DesktopTypedCodeStateMachine { flows.machine(DesktopTypedCodeStateMachine.self) }
+
+    // MARK: Relays and frames
+
+    func relaysChanged(_ now: Relays) {
+        relays = now
+        serve()
+    }
+
+    func peerOffline(_ peer: PeerID, over url: String) { flows.peerOffline(peer, over: url) }
+    func relayRefused(_ detail: String, over url: String) { flows.relayRefused(detail, over: url) }
+
+    /// Keeps what came of a device whose pairing is being stored. `false` = it is not: the frame is for now.
+    func hold(_ message: RelayMessage, over url: String) -> Bool { flows.hold(message, over: url) }
+
+    /// `true` = a flow has taken the frame.
+    @discardableResult
+    func received(_ frame: Incoming, isOfSecurePeer: Bool, over url: String) -> Bool {
+        // The mark of a device that is paired sealed is recorded in any case.
+        flows.received(frame, isOfSecurePeer: isOfSecurePeer, isRecorded: isOfSecurePeer && frame.isSealed, over: url)
+    }
+
+    // The machine sleeps, and wakes, with its network.
+    func suspend() { alias.suspend() }
+    func resume() { alias.resume() }
+    func networkChanged() { alias.networkChanged() }
+
+    // MARK: The store
+
+    /// A pairing was stored, or was not.
+    ///
+    /// - Parameter accept: called first, where it was stored and not ended meanwhile.
+    func stored(
+        _ record: PairingRecord<PairedDevice>, _ result: Result<PairedDevice, StoreError>,
+        accept: @EventLoop (PairedDevice, SealMark?) -> Void
+    ) {
+        flows.stored(record, result, accept: accept)
+        serve()
+    }
+
+    /// The device was unpaired.
+    func removed(_ peer: PeerID) { flows.removed(peer) }
+
+    /// All were unpaired, also those who are being stored for the first time.
+    func removedAll(_ peers: [PeerID]) { flows.removedAll(peers) }
+
+    // MARK: Codes
+
+    /// Shows what is waited for, once a relay has the desktop registered. Those who ask for the same get the same.
+    private func serve() {
+        // A device that is being stored gets its confirmation first.
+        if flows.isAwaited(.offer), relays.isOnline, !offering.isStoring { flows.finish(.offer, .success(showOffer())) }
+        if flows.isAwaited(.code), relays.alias != nil, !coding.isBusy { showCode() }
+    }
+
+    private func showOffer() -> String {
+        let offer = DesktopPairingOffer(
+            code: flows.newCode(for: .offer), pcPeerID: identity.did, deviceInfo: identity.deviceInfo, timestamp: .now,
+            signalingURL: relays.offered, relayURL: options.common.relayURL,
+            seal: PairingSeal(secret: PairingSecret.random().base64url, confirm: options.confirms))
+        flows.change(DesktopOfferStateMachine.self) {
+            $0.show(offer, confirm: options.confirms, legacy: options.legacyPairing)
+        }
+        return JSONValue.object([
+            "payload": .string(offer.serialized()), "code": .string(offer.code.digits),
+            "expiresAt": .integer(offer.timestamp &+ DesktopPairingOffer.lifetime),
+        ]).serialized()
+    }
+
+    private func showCode() { show(nameplate: flows.newCode(for: .code), password: .random()) }
+
+    /// Shows this code. A test's; else ``code(timeout:_:)`` makes one.
+    func show(nameplate: PairingCode, password: PairingCode) {
+        flows.change(DesktopTypedCodeStateMachine.self) {
+            $0.show(
+                nameplate: nameplate, password: password, identity: identity, confirm: options.confirms,
+                legacy: options.legacyPairing)
+        }
+    }
+
+    private func timeout(of flow: PairingFlow) -> HostError {
+        if flow == .code, relays.isOnline {
+            return HostError(.timeout, "the relay has not registered the code in time")
+        }
+        let problem = relays.problem.map { ": \($0)" } ?? ""
+        return HostError(.offline, "no relay has registered the desktop in time\(problem)")
+    }
+
+    // MARK: Acting
+
+    private func carryOut(_ event: PairingEvent<PairedDevice>) {
+        switch event {
+        // Only devices hold links for a pairing, and greet.
+        case .hold, .connect, .sendHello: break
+        case .send(let message): flows.sent(message, relays: sent(message))
+        case .sendICEConfig(let peer, let url):
+            // There are none: a deployed phone takes the frame itself as the sign.
+            let config = ICEConfig(pcPeerID: identity.did, iceServersJSON: "[]", timestamp: .now)
+            _ = send(PairingMessage(.offer, config.json, to: peer, isSealed: false, .lastHeard(url)))
+        case .openAlias(let id): openAlias(id)
+        case .closeAlias: alias.close()
+        case .withdraw(let peer): output(.withdraw(peer))
+        case .store(let record): output(.store(record))
+        case .receiveAgain(let message, let url): output(.receiveAgain(message, over: url))
+        case .report(let data): output(.report(data))
+        }
+    }
+
+    private func sent(_ message: PairingMessage) -> Int {
+        guard message.path == .alias else { return send(message) }
+        return alias.send(message.payload, to: message.peer) ? 1 : 0
+    }
+
+    private func openAlias(_ id: PeerID) {
+        do throws(HostError) {
+            guard let url = relays.alias else {
+                throw HostError(.offline, "no relay has the desktop registered")
+            }
+            try alias.open(id, at: url) { [weak self] event in self?.received(event, atAlias: url) }
+        } catch {
+            flows.change(DesktopTypedCodeStateMachine.self) { $0.aliasFailed(detail: error.message, isFinal: true) }
+        }
+    }
+
+    private func received(_ event: RelayEvent, atAlias url: String) {
+        switch event {
+        case .stateChanged(.online):
+            flows.change(DesktopTypedCodeStateMachine.self) { $0.aliasOnline(now: .now) }
+        case .stateChanged(.offline(let reason)) where reason.code == .idTaken:
+            let nameplate = flows.newCode(for: .code)
+            flows.change(DesktopTypedCodeStateMachine.self) {
+                $0.aliasTaken(newNameplate: nameplate, newPassword: .random())
+            }
+        case .stateChanged(.offline(let reason)):
+            flows.change(DesktopTypedCodeStateMachine.self) { $0.aliasFailed(detail: reason.message) }
+        case .message(let message):
+            let isSealed = message.isSealed || message.payload["type"]?.string == SealedEnvelope.type
+            receivedAtAlias(message.payload, from: message.from, isSealed: isSealed, message.delivery, over: url)
+        case .routed(let frame, let delivery):
+            guard let from = frame.from else { return }
+            receivedAtAlias(.object(frame.members), from: from, isSealed: false, delivery, over: url)
+        case .stateChanged(.connecting), .stateChanged(.registering), .peerOffline, .peerStatus, .refused: break
+        case .malformed(let error): output(.malformedFrame(error, over: url))
+        }
+    }
+
+    private func receivedAtAlias(
+        _ payload: JSONValue, from peer: PeerID, isSealed: Bool, _ delivery: SignallingDelivery, over url: String
+    ) {
+        let frame = PairingFrame(
+            reading: payload, from: peer, isSealed: isSealed, isOfSecurePeer: devices.isSecure(peer),
+            delivery: delivery)
+        var generator = SecureRandomNumberGenerator()
+        if frame.payload["type"]?.string == PayloadType.pairAck {
+            // Anybody may send one: only a device that is taken up on it is remembered, and before it is answered.
+            var trial = coding
+            if trial.receivedAtAlias(frame, now: .now, using: &generator).contains(where: \.isAck) {
+                flows.note(peer, over: url)
+            }
+        }
+        flows.change(DesktopTypedCodeStateMachine.self) { $0.receivedAtAlias(frame, now: .now, using: &generator) }
+    }
+}
+
+extension DesktopTypedCodeAction {
+    fileprivate var isAck: Bool { if case .report(.acked) = self { true } else { false } }
+}
+
+extension DesktopScanState {
+    /// What the host gets that has given the code.
+    fileprivate var outcome: Result<String, HostError> {
+        switch self {
+        case .failed(let failure): .failure(HostError(failure))
+        case .expired: .failure(HostError(PairingFailure(.expired)))
+        case .idle, .cancelled: .failure(HostError(PairingFailure(.cancelled)))
+        case .scanned, .confirming, .sending, .paired: .success((data["device"] ?? .null).serialized())
+        }
+    }
+}
+
+extension DesktopOfferStateMachine {
+    /// Is a device that has taken the offer on its way to the disk?
+    fileprivate var isStoring: Bool { if case .acked(_, nil) = reported { true } else { false } }
+}
+
+extension DesktopTypedCodeStateMachine {
+    /// Is a code about to be shown, or a device that has typed one on its way to the disk?
+    fileprivate var isBusy: Bool {
+        switch reported {
+        case .connecting, .acked(_, nil): true
+        case .idle, .displaying, .acked(_, .some), .paired, .expired, .cancelled, .failed: false
+        }
+    }
+}
+
+extension PairingCode {
+    fileprivate static func random() -> PairingCode {
+        var generator = SecureRandomNumberGenerator()
+        return PairingCode(using: &generator)
+    }
+}

@@ -1,0 +1,46 @@
+import Hosting
+import JSON
+import Signalling
+import Transport
+import Wire
+
+/// The second connection of a typed code: registered as `pairing-code:<digits>` for as long as the code is shown
+/// (`protocol.md` 2 and 4.3).
+@EventLoop
+final class TypedCodeAlias {
+    private let maker: RelayLinkMaker
+    private var link: (any RelayLink)?
+
+    nonisolated init(_ maker: RelayLinkMaker) { self.maker = maker }
+
+    /// Replaces the alias before it. The handler hears only of this one.
+    func open(_ id: PeerID, at url: String, _ handler: @escaping @EventLoop (RelayEvent) -> Void) throws(HostError) {
+        close()
+        let request = RelayLinkRequest(
+            url: url, registration: SignallingFrame.Register(peerID: id, deviceType: .desktop), provingWith: nil)
+        do throws(TransportError) {
+            let link = try maker.make(request) { [weak self] link, event in
+                if self?.link === link { handler(event) }
+            }
+            self.link = link
+            link.start()
+        } catch {
+            throw HostError(error)
+        }
+    }
+
+    func close() {
+        let closing = link
+        link = nil
+        closing?.stop()
+    }
+
+    func send(_ payload: JSONValue, to peer: PeerID) -> Bool {
+        link?.send(to: peer, payload: payload, sealed: false).isWritten == true
+    }
+
+    // The machine sleeps, and wakes, with its network.
+    func suspend() { link?.suspend() }
+    func resume() { link?.resume() }
+    func networkChanged() { if let link, !link.state.isOnline { link.reconnectNow() } }
+}

@@ -1,0 +1,131 @@
+import Hosting
+import JSON
+import Notifications
+import Transport
+import Wire
+
+/// Names a call of the host's own that is under way.
+typealias HostCallID = UInt64
+
+/// A call of the host's own, to be executed.
+struct HostCall: Sendable {
+    let id: HostCallID
+    let method: NotificationMethod
+    let params: JSONObject
+}
+
+/// The host's own calls under way: each ends exactly once, with its answer, at its deadline, or when the desktop is closed.
+///
+/// One timer serves all of them.
+@EventLoop
+final class PushPublisher {
+    private enum Form {
+        /// As `bw_desktop_notify` answers.
+        case notice(NotificationMethod)
+        /// As `bw_desktop_invoke` and `bw_desktop_history` do.
+        case result
+    }
+
+    private struct Call {
+        let form: Form
+        let deadline: UInt64
+        let then: Then
+    }
+
+    private var calls: [HostCallID: Call] = [:]
+    private var lastID: HostCallID = 0
+    private var isClosed = false
+    /// When the timer fires; `nil` = it is not set.
+    private var timerAt: UInt64?
+    private lazy var timer = LoopTimer { [weak self] in self?.deadlineReached() }
+
+    nonisolated init() {}
+
+    // MARK: Events
+
+    /// The call to execute; `nil` = the desktop is closed, and the caller knows.
+    func notify(_ notice: Desktop.Notice, timeout: Int64, _ then: @escaping Then) -> HostCall? {
+        begin(notice.method, notice.params, .notice(notice.method), until: deadline(timeout), then)
+    }
+
+    func invoke(_ command: Desktop.OwnCommand, timeout: Int64, _ then: @escaping Then) -> HostCall? {
+        begin(command.method, command.params, .result, until: deadline(timeout), then)
+    }
+
+    /// The store answers it, so it needs no deadline.
+    func history(_ query: Desktop.HistoryQuery, _ then: @escaping Then) -> HostCall? {
+        begin(.getHistory, query.params, .result, until: .max, then)
+    }
+
+    func answered(_ id: HostCallID, _ outcome: CommandResponse.Outcome) {
+        guard let call = calls.removeValue(forKey: id) else { return }
+        switch call.form {
+        case .notice(let method): call.then(outcome.noticeResult(of: method))
+        case .result: call.then(outcome.ownResult)
+        }
+    }
+
+    /// The desktop is closed for good.
+    func close() {
+        isClosed = true
+        let closing = calls
+        calls = [:]
+        timer.stop()
+        for call in closing.values { call.then(.failure(.closed)) }
+    }
+
+    // MARK: Deadlines
+
+    private func deadline(_ timeout: Int64) -> UInt64 { EventLoop.now &+ UInt64(clamping: timeout) }
+
+    private func begin(
+        _ method: NotificationMethod, _ params: JSONObject, _ form: Form, until deadline: UInt64, _ then: @escaping Then
+    ) -> HostCall? {
+        guard !isClosed else {
+            then(.failure(.closed))
+            return nil
+        }
+        lastID &+= 1
+        calls[lastID] = Call(form: form, deadline: deadline, then: then)
+        arm(by: deadline)
+        return HostCall(id: lastID, method: method, params: params)
+    }
+
+    /// A timer that fires too early finds nothing to do, and is set anew.
+    private func arm(by deadline: UInt64) {
+        guard deadline < timerAt ?? .max else { return }
+        timerAt = deadline
+        timer.start(at: deadline)
+    }
+
+    private func deadlineReached() {
+        let now = EventLoop.now
+        timerAt = nil
+        for (id, call) in calls where call.deadline <= now {
+            calls[id] = nil
+            let message = "the devices' relays did not say in time who was reached; the notification is kept"
+            call.then(.failure(HostError(.timeout, message)))
+        }
+        if let next = calls.values.lazy.map(\.deadline).min() { arm(by: next) }
+    }
+}
+
+extension CommandResponse.Outcome {
+    fileprivate var ownResult: Result<String, HostError> {
+        switch self {
+        case .result(let result): .success(result.serialized())
+        case .error(let error): .failure(HostError(error.code == .internalError ? .store : .notFound, error.message))
+        }
+    }
+
+    fileprivate func noticeResult(of method: NotificationMethod) -> Result<String, HostError> {
+        guard method == .sendToMobile, case .result(let result) = self else { return ownResult }
+        let isDelivered = result["delivered"]?.bool == true
+        return .success(
+            JSONValue.object([
+                "success": true, "notificationId": result["notificationId"],
+                "deliveredCount": .integer(isDelivered ? 1 : 0), "failedCount": .integer(isDelivered ? 0 : 1),
+                "timestamp": result["timestamp"],
+            ]).serialized())
+    }
+}

@@ -1,0 +1,59 @@
+import JSON
+import Pairing
+import Peering
+import Signalling
+import Transport
+import Wire
+
+/// Writes to peers: each payload over the routes that suit it, sealed to those that were paired so (protocol.md 4.2).
+@EventLoop
+struct PeerSender {
+    let routes: Routes
+    let channel: PeerChannel
+
+    /// A push, or what stands for one.
+    func send(_ payload: JSONValue, to device: PairedDevice) -> Sent {
+        let did = device.did
+        guard routes.isAbsent(did) else {
+            return channel.send(payload, to: did, sealed: device.isSecure, over: routes.bestLink(to: did))
+        }
+        // Called absent everywhere: each relay is asked once more.
+        let sent = routes.onlineLinks.map { channel.send(payload, to: did, sealed: device.isSecure, over: $0.link) }
+        return sent.first(where: \.isWritten) ?? sent.first ?? .offline
+    }
+
+    /// An answer: over the route that the request came by, else over the device's best.
+    func answer(_ request: DeviceRequest, _ outcome: CommandResponse.Outcome) -> Sent {
+        channel.send(
+            request.response(outcome), to: request.device, sealed: request.isSecure,
+            over: routes.link(request.route, orBestOf: request.device))
+    }
+
+    /// To Bellwire devices, which alone understand it. One that is away asks for the history when it comes.
+    func announce(_ event: StateEvent, to devices: [PeerID]) {
+        guard !devices.isEmpty else { return }
+        let payload = event.payload
+        for device in devices {
+            _ = channel.send(payload, to: device, sealed: true, over: routes.bestLink(to: device))
+        }
+    }
+
+    /// Tells a device that it is not paired. `false` = the relay has not taken it.
+    func unpair(_ device: PeerID, over url: String) -> Bool {
+        channel.send(Unpair.payload, to: device, sealed: true, over: routes.link(url)).isWritten
+    }
+
+    /// Gives how many relays have taken it.
+    func send(_ message: PairingMessage) -> Int {
+        let links: [any RelayLink] =
+            switch message.path {
+            case .everywhere: routes.onlineLinks.map(\.link)
+            case .over(let route): [routes.link(route.url)].compactMap(\.self)
+            case .lastHeard(let url): [routes.link(url, orBestOf: message.peer)].compactMap(\.self)
+            case .alias: []
+            }
+        return links.count { link in
+            channel.send(message.payload, to: message.peer, sealed: message.isSealed, over: link).isWritten
+        }
+    }
+}

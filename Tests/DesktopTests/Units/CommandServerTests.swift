@@ -1,0 +1,130 @@
+import Commands
+import History
+import JSON
+import Notifications
+import Pairing
+import Sealing
+import Signalling
+import Store
+import TestSupport
+import Testing
+import Transport
+import Wire
+
+@testable import Desktop
+
+/// Commands without a relay: executed once, in order, and answered once.
+@Suite(.timeLimit(.minutes(1))) @EventLoop
+struct CommandServerTests {
+    private let device = UnitBench.device(1)
+    private let tea: JSONObject = ["title": "Tea", "body": ""]
+
+    private func total(_ bench: UnitBench) throws -> Int64 {
+        try bench.database.run { (connection) throws(StoreError) in try History(connection).total() }
+    }
+
+    @Test("many commands at once share transactions, and each has its own answer, in order")
+    func together() async throws {
+        let bench = try UnitBench()
+        let calls = (0..<400).map { _ in bench.call(.broadcast, tea) }
+        var ids: [String] = []
+        for call in calls { ids.append(try await bench.answer(call)["notificationId"]?.string ?? "") }
+        #expect(Set(ids).count == 400)
+        #expect(try total(bench) == 400)
+        #expect(try await bench.answer(bench.call(.getUnreadCount))["count"] == 400)
+        bench.close()
+    }
+
+    @Test("a command sees what those before it have done, also in the same transaction")
+    func mixed() async throws {
+        let bench = try UnitBench()
+        var counts: [HostCallID] = []
+        for _ in 0..<5 {
+            bench.call(.broadcast, tea)
+            counts.append(bench.call(.getUnreadCount))
+        }
+        bench.call(.markAllAsRead)
+        counts.append(bench.call(.getUnreadCount))
+        var seen: [JSONValue?] = []
+        for call in counts { seen.append(try await bench.answer(call)["count"]) }
+        #expect(seen == [1, 2, 3, 4, 5, 0])
+        bench.close()
+    }
+
+    @Test("a request that comes again has its first answer, also within one transaction")
+    func again() async throws {
+        let bench = try UnitBench([device])
+        for _ in 0..<3 { bench.request("a", "notification.send", tea, from: device) }
+        let first = try await bench.answer("a")
+        for _ in 0..<2 { #expect(try await bench.answer("a") == first) }
+        bench.request("a", "notification.clearAll", from: device)
+        guard case .error(let error) = try await bench.answer("a") else {
+            return #expect(Bool(false), "another command under this id was carried out")
+        }
+        #expect(error.code == .invalidRequest)
+        #expect(try total(bench) == 1 && bench.server.counters.repeated == 3)
+        bench.close()
+    }
+
+    @Test("a push that is asked for again while it is under way is answered once, to the last who asked")
+    func pushing() async throws {
+        let bench = try UnitBench([device])
+        bench.connect()
+        bench.sender.heard(device.did)
+        for _ in 0..<2 { bench.request("p", "notification.broadcast", tea, from: device) }
+        await bench.settle()
+        #expect(bench.answers.isEmpty && bench.server.openAnswerCount == 1)
+        bench.acknowledge(1, by: device)
+        guard case .result(let result) = try await bench.answer("p") else { return #expect(Bool(false), "no result") }
+        #expect(result["deliveredCount"] == 1)
+        await bench.settle()
+        #expect(bench.answers.isEmpty && bench.server.openAnswerCount == 0)
+        bench.request("p", "notification.broadcast", tea, from: device)
+        #expect(try await bench.answer("p") == .result(result))
+        bench.close()
+    }
+
+    @Test("a frame that came before has neither effect nor answer; one that comes late is refused")
+    func replayedAndLate() async throws {
+        let bench = try UnitBench([device])
+        let mark = SealMark(peer: device.did, epoch: 1, seq: 1)
+        for _ in 0..<2 { bench.request("a", "notification.send", tea, from: device, mark: mark) }
+        _ = try await bench.answer("a")
+        bench.request("b", "notification.send", tea, from: device, expiresAt: 10, at: 11)
+        guard case .error = try await bench.answer("b") else { return #expect(Bool(false), "not refused") }
+        #expect(bench.replayed == 1 && bench.answers.isEmpty && bench.server.counters.late == 1)
+        #expect(try total(bench) == 1)
+        bench.close()
+    }
+
+    @Test("a device that is unpaired while its command waits has no effect, and gets no push")
+    func revoked() async throws {
+        let other = UnitBench.device(2)
+        let bench = try UnitBench([device, other])
+        bench.connect()
+        let gate = Gate(bench.database)
+        bench.request("a", "notification.send", tea, from: device)
+        bench.call(.broadcast, tea)
+        let session = try #require(bench.devices.forget(device.did))
+        bench.server.forget(device.did, session)
+        bench.sender.forget(device.did, session)
+        gate.open()
+        #expect(try await bench.answer("a") == .error(.notPaired))
+        await bench.settle()
+        #expect(bench.sent.map(\.device) == [other.did])
+        #expect(try total(bench) == 1)
+        bench.close()
+    }
+
+    @Test("a store that fails fails every command, and is told")
+    func failing() async throws {
+        let bench = try UnitBench()
+        try bench.database.run { (connection) throws(StoreError) in
+            try connection.executeScript("ALTER TABLE history RENAME TO gone")
+        }
+        let calls = (0..<5).map { _ in bench.call(.broadcast, tea) }
+        for call in calls { #expect(try await bench.answer(call) == .null) }
+        #expect(!bench.problems.isEmpty)
+        bench.close()
+    }
+}

@@ -1,0 +1,176 @@
+import Commands
+import Delivery
+import Foundation
+import History
+import Hosting
+import JSON
+import Notifications
+import Pairing
+import Peering
+import Sealing
+import Signalling
+import Store
+import TestSupport
+import Testing
+import Transport
+import Wire
+
+@testable import Desktop
+
+/// Command server and outbox sender over a store in memory: neither relay nor connection.
+@EventLoop
+final class UnitBench {
+    enum Sending: Sendable {
+        case taken, refused, tooLarge
+    }
+
+    let database: Database
+    let devices: DeviceBook
+    /// What was written, with its number.
+    private(set) var sent: [(device: PeerID, seq: Int64?, type: String?)] = []
+    var sending = Sending.taken
+    let delivered = Mailbox<(ticket: PushTicket, peers: Set<PeerID>)>()
+    let answers = Mailbox<(origin: CommandOrigin, outcome: CommandResponse.Outcome)>()
+    let problems = Mailbox<String>()
+    private(set) var replayed = 0
+    var isOnline = true
+    private(set) lazy var sender = OutboxSender(
+        database: database, devices: devices,
+        send: { [unowned self] payload, device in take(payload, device) },
+        output: { [unowned self] output in told(output) })
+    private(set) lazy var server = CommandServer(
+        database: database, limiter: RateLimiter(perSecond: 1_000, burst: 1_000)
+    ) { [unowned self] output in told(output) }
+
+    init(_ devices: [PairedDevice] = []) throws {
+        database = try Database.open(
+            path: ":memory:", migrations: SealStates.migrations + DesktopSwitchboard.migrations
+        ).database
+        self.devices = DeviceBook(devices, outboxes: [:], reminders: UnpairReminders([]))
+        try database.run { (connection) throws(StoreError) in
+            for device in devices { _ = try PairedDevices(connection).upsert(device) }
+        }
+    }
+
+    nonisolated static func device(_ number: Int, isSecure: Bool = true) -> PairedDevice {
+        PairedDevice(
+            did: PeerID("did:key:zDevice\(number)"), deviceID: "device-\(number)", name: "Device", platform: "linux",
+            pairedAt: 1, lastSeenAt: 1, isSecure: isSecure)
+    }
+
+    private func take(_ payload: JSONValue, _ device: PairedDevice) -> Sent {
+        switch sending {
+        case .refused: return .offline
+        case .tooLarge: return .tooLarge
+        case .taken: break
+        }
+        let inner = payload["payload"]
+        let seq = inner?["pushSeq"]?.integer ?? inner?["through"]?.integer
+        sent.append((device.did, seq, payload["type"]?.string))
+        return .written
+    }
+
+    func takeSent() -> [Int64] {
+        defer { sent = [] }
+        return sent.compactMap(\.seq)
+    }
+
+    private func told(_ output: OutboxSender.Output) {
+        switch output {
+        case .delivered(let ticket, let peers):
+            delivered.put((ticket, peers))
+            server.delivered(ticket, to: peers)
+        case .full: problems.put("full")
+        case .problem(let message), .warning(let message): problems.put(message)
+        }
+    }
+
+    private func told(_ output: CommandServer.Output) {
+        switch output {
+        case .answer(let outcome, let origin): answers.put((origin, outcome))
+        case .refuse(let error, let request, _): answers.put((.device(request), .error(error)))
+        case .push(let event, let seqs, let ticket):
+            sender.push(event, numbered: seqs, ticket, isOnline: isOnline)
+        case .withdrawn: sender.withdrawn()
+        case .replayed: replayed += 1
+        case .problem(let message): problems.put(message)
+        case .show, .announce, .unread: break
+        }
+    }
+
+    // MARK: Doing
+
+    private var lastCall: HostCallID = 0
+
+    /// A call of the host's; gives its id.
+    @discardableResult
+    func call(_ method: NotificationMethod, _ params: JSONObject = [:]) -> HostCallID {
+        lastCall += 1
+        let call = HostCall(id: lastCall, method: method, params: params)
+        server.execute(call, roster: devices.roster, at: .now)
+        return lastCall
+    }
+
+    /// The outcome of a call of the host's.
+    func answer(_ id: HostCallID, _ location: SourceLocation = #_sourceLocation) async throws -> JSONValue {
+        let answer = try await answers.take("an answer", location) { answer in
+            if case .host(id) = answer.origin { true } else { false }
+        }
+        guard case .result(let result) = answer.outcome else { return .null }
+        return result
+    }
+
+    func request(
+        _ id: String, _ method: String, _ params: JSONObject = [:], from device: PairedDevice, mark: SealMark? = nil,
+        expiresAt: EpochMilliseconds? = nil, at now: EpochMilliseconds = .now
+    ) {
+        guard let session = devices.session(device.did) else { return }
+        let request = CommandRequest(id: RequestID(id), method: method, params: params, expiresAt: expiresAt)
+        server.received(
+            request, from: device, session, over: "ws://relay.test", mark: mark, roster: devices.roster, at: now)
+    }
+
+    /// The outcome of a device's request.
+    func answer(
+        _ id: String, _ location: SourceLocation = #_sourceLocation
+    ) async throws -> CommandResponse.Outcome {
+        try await answers.take("an answer", location) { answer in
+            if case .device(let request) = answer.origin { request.id == RequestID(id) } else { false }
+        }.outcome
+    }
+
+    func connect() { for device in devices.ids { sender.connected(device) } }
+
+    func acknowledge(_ seq: Int64, by device: PairedDevice, isHello: Bool = false, mark: Int64 = 1) {
+        sender.acknowledged(
+            through: seq, isHello: isHello, by: device.did, SealMark(peer: device.did, epoch: 1, seq: mark))
+    }
+
+    /// Everything that was submitted to the store has come back.
+    func settle() async {
+        for _ in 0..<2 {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                database.submit { _ in
+                } then: { _ in
+                    EventLoop.post { continuation.resume() }
+                }
+            }
+        }
+    }
+
+    func close() { database.close() }
+}
+
+/// Holds the store's thread.
+final class Gate: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    init(_ database: Database) {
+        database.submit { [semaphore] _ in
+            semaphore.wait()
+        } then: { _ in
+        }
+    }
+
+    func open() { semaphore.signal() }
+}

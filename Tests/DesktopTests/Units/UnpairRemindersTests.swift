@@ -1,0 +1,35 @@
+import Testing
+import Wire
+
+@testable import Desktop
+
+/// Who is told that it is not paired, and when.
+@Suite
+struct UnpairRemindersTests {
+    @Test("a device is told once over each relay, and again when it speaks, at most every ten seconds")
+    func told() {
+        var reminders = UnpairReminders(["old"])
+        reminders.begin("new", now: 5_000)
+        #expect(reminders.due(over: "r") == ["old", "new"])
+        reminders.told("new", over: "r")
+        #expect(reminders.due(over: "r") == ["old"])
+        #expect(reminders.due(over: "s") == ["old", "new"])
+        let told = [
+            reminders.spoke("stranger", now: 100_000), reminders.spoke("new", now: 14_999),
+            reminders.spoke("new", now: 15_000), reminders.spoke("new", now: 24_999),
+        ]
+        #expect(told == [false, false, true, false])
+    }
+
+    @Test("one that is paired again is told nothing; one that is unpaired again is told anew")
+    func again() {
+        var reminders = UnpairReminders([])
+        reminders.begin("d", now: 0)
+        reminders.told("d", over: "r")
+        reminders.forget("d")
+        let hasSpoken = reminders.spoke("d", now: 60_000)
+        #expect(reminders.due(over: "s").isEmpty && !hasSpoken)
+        reminders.begin("d", now: 60_000)
+        #expect(reminders.due(over: "r") == ["d"])
+    }
+}
