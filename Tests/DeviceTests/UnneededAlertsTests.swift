@@ -23,7 +23,7 @@ struct UnneededAlertsTests {
         }
         let isMade: @Sendable () async -> Bool = {
             await withCheckedContinuation { continuation in
-                EventLoop.post { continuation.resume(returning: core.madeAlerts != nil) }
+                EventLoop.post { continuation.resume(returning: core.alerts.made != nil) }
             }
         }
         #expect(await !isMade())
@@ -37,10 +37,10 @@ struct UnneededAlertsTests {
     }
 
     private func store<T: Sendable>(
-        _ core: DeviceCore, _ work: @escaping @Sendable (Connection) throws(StoreError) -> T
+        _ core: DeviceSwitchboard, _ work: @escaping @Sendable (Connection) throws(StoreError) -> T
     ) async throws -> T {
         try await withCheckedContinuation { continuation in
-            EventLoop.post { core.database.submit(work) { continuation.resume(returning: $0) } }
+            EventLoop.post { core.context.database.submit(work) { continuation.resume(returning: $0) } }
         }.get()
     }
 }
