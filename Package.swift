@@ -187,11 +187,9 @@ targets += [
     .testTarget(
         name: "DeviceTests",
         dependencies: [
-            "TestSupport", "Peering", "Commands",
-            "Alerts", "Device", "Desktop", "Relay", "Notifications", "Inbox", "Delivery", "History", "OfflineQueue",
-            "Pairing", "Peering", "Signalling", "Sealing",
-            "Identity",
-            "Store", "Hosting", "Transport", "Wire", "JSON",
+            "TestSupport", "Commands", "DeviceAlerts", "Alerts", "Device", "Desktop", "Relay", "Notifications", "Inbox",
+            "Delivery", "History", "OfflineQueue", "Pairing", "Peering", "Signalling", "Sealing", "Identity", "Store",
+            "Hosting", "Transport", "Wire", "JSON",
         ]),
     .testTarget(
         name: "DesktopTests",

@@ -33,7 +33,8 @@ package final class Device: Role {
     ) throws(HostError) -> (Device, threaded: Bool) {
         let options = try DeviceOptions(parsing: options)
         let common = options.common
-        let state = try RoleState.open(common, database: "device.db", migrations: DeviceSwitchboard.migrations, now: .now)
+        let state = try RoleState.open(
+            common, database: "device.db", migrations: DeviceSwitchboard.migrations, now: .now)
         let opened: OpenedDevice
         do throws(StoreError) {
             opened = try OpenedDevice(options, state, channel)
@@ -66,18 +67,24 @@ package final class Device: Role {
     package func state(then: @escaping Then) { EventLoop.post { [core] in DeviceStatus(of: core).read(then) } }
 
     package func scan(_ text: String, timeout: Int64, then: @escaping Then) {
-        EventLoop.post { [core] in core.start()
-            core.pairing.scan(text, timeout: timeout, then) }
+        EventLoop.post { [core] in
+            core.start()
+            core.pairing.scan(text, timeout: timeout, then)
+        }
     }
 
     package func show(timeout: Int64, then: @escaping Then) {
-        EventLoop.post { [core] in core.start()
-            core.pairing.show(timeout: timeout, then) }
+        EventLoop.post { [core] in
+            core.start()
+            core.pairing.show(timeout: timeout, then)
+        }
     }
 
     package func type(_ code: String, timeout: Int64, then: @escaping Then) {
-        EventLoop.post { [core] in core.start()
-            core.pairing.type(code, timeout: timeout, then) }
+        EventLoop.post { [core] in
+            core.start()
+            core.pairing.type(code, timeout: timeout, then)
+        }
     }
 
     /// `nil` = all flows.
@@ -99,23 +106,28 @@ package final class Device: Role {
 
     package func resume() { EventLoop.post { [core] in core.resume() } }
 
-    package func desktops(then: @escaping Then) { EventLoop.post { [core] in
+    package func desktops(then: @escaping Then) {
+        EventLoop.post { [core] in
             then(.success(core.desktops.list(isOnline: core.routes.isReachable).serialized()))
-        } }
+        }
+    }
 
     /// Sends `command` to the desktop of that id, or to the only one.
     package func invoke(
         _ command: Command, desktop: String?, timeout: Int64,
         then: @escaping @Sendable (Result<Reply, HostError>) -> Void
     ) {
-        EventLoop.post { [core] in core.invoke(command, desktop: desktop, timeout: timeout) { then($0.reply) } }
+        EventLoop.post { [core] in core.commands.invoke(command, desktop: desktop, timeout: timeout) { then($0.reply) }
+        }
     }
 
     package func load(_ query: InboxQuery, then: @escaping Then) {
         EventLoop.post { [core] in InboxQueries(core.context, core.desktops, core.inbox).load(query, then) }
     }
 
-    package func inbox(then: @escaping Then) { EventLoop.post { [core] in InboxQueries(core.context, core.desktops, core.inbox).describe(then) } }
+    package func inbox(then: @escaping Then) {
+        EventLoop.post { [core] in InboxQueries(core.context, core.desktops, core.inbox).describe(then) }
+    }
 
     /// `nil` = every paired desktop.
     package func refresh(_ desktop: String?, timeout: Int64, then: @escaping Then) {

@@ -34,6 +34,19 @@ struct DeviceContext: Sendable {
         }
     }
 
+    /// The same for a mark whose loss does no harm: it joins the next transaction, or its own after a while.
+    func storeLater<T: Sendable>(
+        _ work: @escaping @Sendable (Connection) throws(StoreError) -> T,
+        then: @escaping @Sendable @EventLoop (Result<T, StoreError>) -> Void
+    ) {
+        database.submitLater(within: Self.patience, work) { result in
+            EventLoop.post { then(result) }
+        }
+    }
+
+    /// In milliseconds.
+    private static let patience: UInt64 = 1_000
+
     /// Reads JSON out of the store for the host.
     func answer<T: Sendable>(
         _ then: @escaping Then, from work: @escaping @Sendable (Connection) throws(StoreError) -> T,

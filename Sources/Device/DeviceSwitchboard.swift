@@ -35,7 +35,8 @@ final class DeviceSwitchboard {
         context, desktops, reach: { [weak self] in self?.reach($0) },
         write: { [weak self] in self?.send($0, to: $1) ?? (.offline, nil) }, emit: { [weak self] in self?.act($0) })
     private(set) lazy var queue = CommandQueue(
-        opened.queue, context, desktops, reach: { [weak self] in self?.reach($0) }, emit: { [weak self] in self?.act($0) })
+        opened.queue, context, desktops, reach: { [weak self] in self?.reach($0) },
+        emit: { [weak self] in self?.act($0) })
     private(set) lazy var inbox = DeviceInbox(
         context, desktops, judge: { [weak self] in self?.alerts.judge }, emit: { [weak self] in self?.act($0) })
     private(set) lazy var updates = DesktopUpdates(context, desktops) { [weak self] in self?.act($0) }
@@ -50,8 +51,8 @@ final class DeviceSwitchboard {
         self?.act($0, from: $1)
     }
     private(set) lazy var pushServices = PushServices(
-        context, desktops, open: { [weak self] in self?.frames.open(&$0, from: $1) }, emit: { [weak self] in self?.act($0) })
-
+        context, desktops, open: { [weak self] in self?.frames.open(&$0, from: $1) },
+        emit: { [weak self] in self?.act($0) })
     private(set) lazy var alerts = AlertsOnDemand(opened.alerts, context) { [weak self] in self?.act($0) }
 
     nonisolated var context: DeviceContext { opened.context }
@@ -81,6 +82,7 @@ final class DeviceSwitchboard {
         tokens.start()
         routes.setPeers(routedPeers)
         routes.start()
+        inbox.start()
         queue.checkAll()
         inbox.start()
         alerts.begin()
@@ -140,7 +142,7 @@ final class DeviceSwitchboard {
         return DesktopReach(
             desktop: peer, name: desktop.name, isSecure: desktop.isSecure,
             hasRoute: routes.bestRoute(of: peer) != nil, isAbsent: routes.isAbsent(peer),
-            lacksSkill: session.lacksSkill, lastFrameAt: session.lastFrameAt)
+            lacksSkill: session.lacksSkill, isQueueBusy: queue.isBusy(with: peer), lastFrameAt: session.lastFrameAt)
     }
 
     private var routedPeers: [RoutedPeer] {
@@ -316,33 +318,19 @@ final class DeviceSwitchboard {
 
     // MARK: Commands
 
-    /// A command of the host's.
-    func invoke(
-        _ command: Device.Command, desktop name: String?, timeout: Int64,
-        _ then: @escaping @Sendable @EventLoop (CommandOutcome) -> Void
-    ) {
-        switch desktops.pick(name) {
-        case .failure(let error): then(.refused(CommandOutcome.Refusal(error: error)))
-        case .success(let desktop):
-            let timeout = UInt64(clamping: timeout)
-            let call = HostCommand(deadline: EventLoop.now &+ timeout, then: then)
-            perform(command, on: desktop.id, timeout: timeout, for: .host(call))
-        }
-    }
-
-    func perform(
-        _ command: Device.Command, on desktop: PeerID, timeout: UInt64,
-        queueing: CommandSender<CommandOwner>.Queueing = .whenOffline, for owner: CommandOwner
-    ) {
-        commands.perform(
-            command, on: desktop, timeout: timeout, queueing: queueing, isQueueBusy: queue.isBusy(with: desktop),
-            for: owner)
-    }
-
     private func act(_ action: CommandCalls.Action) {
         switch action {
         case .queue(let order, let unanswered): queue.keep(order, unanswered: unanswered)
-        case .ended(let order, let outcome): ended(order, outcome)
+        case .ended(let order, let outcome):
+            switch order.owner {
+            case .host: break
+            case .queue: queue.ended(order.id, outcome, of: order.desktop)
+            case .sync(let question): inbox.answered(question, outcome, by: order.desktop)
+            case .change(let change):
+                inbox.ended(change, outcome, isQueued: queue.commands.contains { $0.id == order.id })
+            }
+        case .learn(let method, let params, let result, let desktop, let then):
+            updates.learn(method, params, result, from: desktop, then: then)
         case .revision(let revision, let desktop): updates.note(revision: revision, of: desktop)
         }
     }
@@ -350,29 +338,10 @@ final class DeviceSwitchboard {
     private func act(_ action: CommandQueue.Action) {
         switch action {
         case .send(let queued): commands.send(CommandOrder(queued, now: EventLoop.now))
-        case .queued(let order, let outcome): ended(order, outcome)
+        case .queued(let order, let outcome): commands.ended(order, outcome)
         case .ended(let end):
             inbox.ended(end) { [weak self] method, answer in
                 self?.updates.learn(method, end.command.params, answer, from: end.command.desktop)
-            }
-        }
-    }
-
-    private func ended(_ order: CommandOrder, _ outcome: CommandOutcome) {
-        switch order.owner {
-        case .queue: queue.ended(order.id, outcome, of: order.desktop)
-        case .sync(let question): inbox.answered(question, outcome, by: order.desktop)
-        case .change(let change):
-            inbox.ended(change, outcome, isQueued: queue.commands.contains { $0.id == order.id })
-        case .host(let call):
-            switch call.next(after: order.command, outcome) {
-            case .tell(let outcome): call.then(outcome)
-            case .ask(let command, let next):
-                let left = next.deadline > EventLoop.now ? next.deadline - EventLoop.now : 1
-                perform(command, on: order.desktop, timeout: left, for: .host(next))
-            case .learn(let result):
-                guard case .notification(let method) = order.command.kind else { return call.then(outcome) }
-                updates.learn(method, order.command.params, result, from: order.desktop) { call.then(outcome) }
             }
         }
     }
@@ -382,7 +351,7 @@ final class DeviceSwitchboard {
     private func act(_ action: DeviceInbox.Action) {
         switch action {
         case .perform(let command, let desktop, let timeout, let queueing, let owner):
-            perform(command, on: desktop.id, timeout: timeout, queueing: queueing, for: owner)
+            commands.perform(command, on: desktop.id, timeout: timeout, queueing: queueing, for: owner)
         case .learnSettings(let result, let desktop): updates.learn(.getSettings, [:], result, from: desktop)
         case .changed: alerts.inboxChanged()
         case .unread(let unread): alerts.setBadge(unread)
@@ -412,7 +381,7 @@ final class DeviceSwitchboard {
         case .stored(let desktops, let unread, let judged):
             for desktop in desktops { inbox.tell(desktop, unread: unread, isArrival: true) }
             alerts.entered(judged)
-        case .full, .failed: event.problem.map { context.channel.problem($0.code, $0.message) }
+        case .full, .failed: if let problem = event.problem { context.channel.problem(problem.code, problem.message) }
         }
     }
 

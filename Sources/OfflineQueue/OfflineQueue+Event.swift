@@ -25,7 +25,8 @@ extension OfflineQueue {
         package var command: RequestID? {
             switch self {
             case .add(let command): command.id
-            case .begin(let id, _), .answered(let id, _), .refused(let id, _), .unanswered(let id, _, _), .remove(let id):
+            case .begin(let id, _), .answered(let id, _), .refused(let id, _), .unanswered(let id, _, _),
+                .remove(let id):
                 id
             case .failAll(_, _, let id), .retry(let id, _): id
             case .expire, .clear, .forget: nil

@@ -317,7 +317,8 @@ struct QueueTests {
         let (desktop, did) = try await bench.pairedDesktop()
         let core = bench.device.core
         let mark = try Device.Command(.markAllAsRead, params: nil)
-        guard case .unanswered(let id, let error) = await core.performed(mark, timeout: 200, queueing: .whenUnanswered) else {
+        guard case .unanswered(let id, let error) = await core.performed(mark, timeout: 200, queueing: .whenUnanswered)
+        else {
             Issue.record("not unanswered")
             return
         }
@@ -349,7 +350,7 @@ extension DeviceSwitchboard {
                 return continuation.resume(returning: .notSent(HostError(.notFound, "no desktop")))
             }
             let call = HostCommand(deadline: EventLoop.now &+ timeout) { continuation.resume(returning: $0) }
-            perform(command, on: desktop.id, timeout: timeout, queueing: queueing, for: .host(call))
+            commands.perform(command, on: desktop.id, timeout: timeout, queueing: queueing, for: .host(call))
         }
     }
 }

@@ -15,7 +15,9 @@ import Transport
 struct RepeatedCallsTests {
     /// Cuts the connections of a device without a word.
     @EventLoop
-    private func cut(_ device: Device) { for url in device.core.routes.urls { device.core.routes.link(url)?.reconnectNow() } }
+    private func cut(_ device: Device) {
+        for url in device.core.routes.urls { device.core.routes.link(url)?.reconnectNow() }
+    }
 
     @EventLoop
     private func cut(_ desktop: Desktop) { for link in desktop.core.links { link.reconnectNow() } }

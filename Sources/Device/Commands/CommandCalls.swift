@@ -2,6 +2,7 @@ import Commands
 import Hosting
 import Identity
 import JSON
+import Notifications
 import Pairing
 import Peering
 import Signalling
@@ -14,7 +15,10 @@ final class CommandCalls {
     enum Action {
         /// Keep it in the offline queue; `unanswered`: why there is no answer.
         case queue(CommandOrder, unanswered: HostError?)
+        /// A command of another unit's has ended.
         case ended(CommandOrder, CommandOutcome)
+        /// A method of the host's has a result: learn from it, then tell the host.
+        case learn(NotificationMethod, JSONObject, JSONObject, from: PeerID, then: @Sendable @EventLoop () -> Void)
         /// The desktop has told the revision of its settings.
         case revision(Int64, PeerID)
     }
@@ -45,21 +49,33 @@ final class CommandCalls {
 
     // MARK: Commands
 
-    /// - Parameters:
-    ///   - timeout: how long its answer is waited for, in milliseconds.
-    ///   - isQueueBusy: other commands wait for this desktop.
+    /// A command of the host's.
+    func invoke(
+        _ command: Device.Command, desktop name: String?, timeout: Int64,
+        _ then: @escaping @Sendable @EventLoop (CommandOutcome) -> Void
+    ) {
+        switch book.pick(name) {
+        case .failure(let error): then(.refused(CommandOutcome.Refusal(error: error)))
+        case .success(let desktop):
+            let timeout = UInt64(clamping: timeout)
+            let call = HostCommand(deadline: EventLoop.now &+ timeout, then: then)
+            perform(command, on: desktop.id, timeout: timeout, for: .host(call))
+        }
+    }
+
+    /// - Parameter timeout: how long its answer is waited for, in milliseconds.
     func perform(
         _ command: Device.Command, on desktop: PeerID, timeout: UInt64,
-        queueing: CommandSender<CommandOwner>.Queueing = .whenOffline, isQueueBusy: Bool, for owner: CommandOwner
+        queueing: CommandSender<CommandOwner>.Queueing = .whenOffline, for owner: CommandOwner
     ) {
         let order = CommandOrder(
             id: RequestID(TextEncoding.hex.encode(Identity.randomBytes(16))), command: command, desktop: desktop,
             owner: owner, deadline: EventLoop.now &+ timeout,
             expiresAt: EpochMilliseconds.now &+ Int64(clamping: timeout), queueing: queueing)
         guard let reach = reach(desktop) else {
-            return emit(.ended(order, .refused(CommandOutcome.Refusal(error: .noSuchDesktop))))
+            return ended(order, .refused(CommandOutcome.Refusal(error: .noSuchDesktop)))
         }
-        act(sender.perform(order, reach: reach, isQueueBusy: isQueueBusy, now: EventLoop.now))
+        act(sender.perform(order, reach: reach, now: EventLoop.now))
     }
 
     /// One from the queue.
@@ -71,6 +87,20 @@ final class CommandCalls {
     func answered(_ response: CommandResponse, by desktop: PeerID) {
         guard let reach = reach(desktop) else { return }
         act(sender.answered(response, by: desktop, reach: reach, now: .now))
+    }
+
+    /// A command has its outcome, also one that the offline queue has taken.
+    func ended(_ order: CommandOrder, _ outcome: CommandOutcome) {
+        guard case .host(let call) = order.owner else { return emit(.ended(order, outcome)) }
+        switch call.next(after: order.command, outcome) {
+        case .tell(let outcome): call.then(outcome)
+        case .ask(let command, let next):
+            let left = next.deadline > EventLoop.now ? next.deadline - EventLoop.now : 1
+            perform(command, on: order.desktop, timeout: left, for: .host(next))
+        case .learn(let result):
+            guard case .notification(let method) = order.command.kind else { return call.then(outcome) }
+            emit(.learn(method, order.command.params, result, from: order.desktop) { call.then(outcome) })
+        }
     }
 
     // MARK: Connections
@@ -115,7 +145,7 @@ final class CommandCalls {
             case .write(let order): write(order, isFirst: true)
             case .writeAgain(let order): write(order, isFirst: false)
             case .queue(let order, let unanswered): emit(.queue(order, unanswered: unanswered))
-            case .end(let order, let outcome): emit(.ended(order, outcome))
+            case .end(let order, let outcome): ended(order, outcome)
             case .lacksSkill(let desktop): book.peers[desktop]?.lacksSkill = true
             case .revision(let revision, let desktop): emit(.revision(revision, desktop))
             }

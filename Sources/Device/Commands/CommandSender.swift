@@ -63,12 +63,13 @@ struct CommandSender<Owner: Sendable>: Sendable {
 
     mutating func start() { isStarted = true }
 
-    /// - Parameter isQueueBusy: other commands wait for this desktop.
-    mutating func perform(_ order: Order, reach: DesktopReach, isQueueBusy: Bool, now: UInt64) -> [Action] {
+    mutating func perform(_ order: Order, reach: DesktopReach, now: UInt64) -> [Action] {
         if order.command.isNotification, reach.lacksSkill {
             return [.end(order, .refused(CommandOutcome.Refusal(error: .noSkill)))]
         }
-        if order.canQueue, isQueueBusy || !isStarted || !reach.isReachable { return [.queue(order, unanswered: nil)] }
+        if order.canQueue, reach.isQueueBusy || !isStarted || !reach.isReachable {
+            return [.queue(order, unanswered: nil)]
+        }
         return send(order, reach: reach, now: now)
     }
 

@@ -29,6 +29,7 @@ final class DeviceInbox {
     }
 
     private var toldUnread: Int64?
+    private let indexing: InboxIndexing
     private let context: DeviceContext
     private let book: DesktopBook
     private let judge: @EventLoop () -> AlertJudge?
@@ -137,8 +138,8 @@ final class DeviceInbox {
     }
 
     func close() {
-        indexing.shutDown()
         timer.stop()
+        indexing.shutDown()
         for desktop in book.peers.ids { sync(desktop) { sync, _ in sync.close(.closed) } }
     }
 

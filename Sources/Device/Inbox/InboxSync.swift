@@ -259,7 +259,8 @@ struct InboxSync: Sendable {
             case .success(.filled(_, let unread)): return [.tell(unread: unread)] + catchUp(now.loop)
             case .success: return []
             case .failure(let failure):
-                return failure.code == .closed ? [] : [.problem("missed pushes could not be stored: \(failure.message)")]
+                return failure.code == .closed
+                    ? [] : [.problem("missed pushes could not be stored: \(failure.message)")]
             }
         case .beginRefresh(let round), .merge(let round, _, _, _, _), .finishRefresh(let round, _, _, _, _, _):
             guard var refresh, refresh.round == round else { return [] }

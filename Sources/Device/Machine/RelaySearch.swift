@@ -46,4 +46,3 @@ final class RelaySearch {
         for seeker in served { seeker(relay) }
     }
 }
-

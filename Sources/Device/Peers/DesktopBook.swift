@@ -96,7 +96,7 @@ final class DesktopBook {
         peers[peer]?.lastFrameAt = now
         guard peers[peer]?.lastSeen.isDue(at: now) == true else { return }
         let seenAt = EpochMilliseconds.now
-        context.store { (connection) throws(StoreError) in
+        context.storeLater { (connection) throws(StoreError) in
             try PairedDesktops(connection).touch(peer, at: seenAt)
             return try PairedDesktops(connection).find(peer)
         } then: { [weak self] result in

@@ -26,6 +26,8 @@ struct DesktopReach: Sendable {
     /// Every relay that is up has reported it offline.
     var isAbsent = false
     var lacksSkill = false
+    /// Commands wait for it in the offline queue.
+    var isQueueBusy = false
     /// In the loop's milliseconds.
     var lastFrameAt: UInt64?
 
