@@ -310,7 +310,9 @@ class Soak:
             first.setdefault(id, place)
         database = sqlite3.connect(self.state / "device.db")
         inbox = Counter(id for (id,) in database.execute("SELECT id FROM inbox"))
-        unhanded = database.execute("SELECT count(*) FROM inbox WHERE arrival > (SELECT handed FROM inbox_host)").fetchone()[0]
+        unhanded = database.execute(
+            "SELECT count(*) FROM inbox WHERE arrival > (SELECT handed FROM inbox_host)"
+        ).fetchone()[0]
         database.close()
         known: set[str] = set()
         for desktop in self.desktops:

@@ -36,7 +36,6 @@ final class DeviceInbox {
     private let emit: @EventLoop (Action) -> Void
     /// Refreshes that hosts wait for.
     private lazy var timer = LoopTimer { [weak self] in self?.tick() }
-    private let indexing: InboxIndexing
 
     init(
         _ context: DeviceContext, _ book: DesktopBook, judge: @escaping @EventLoop () -> AlertJudge?,

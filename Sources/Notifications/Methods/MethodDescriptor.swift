@@ -26,7 +26,8 @@ package struct MethodDescriptor: Sendable {
     private let rule: @Sendable (JSONObject) throws(NotificationsError) -> JSONObject
 
     init(
-        risk: Risk, isPush: Bool = false, queueing: Queueing = .never, effect: InboxEffect? = nil, parameters: [Parameter] = [],
+        risk: Risk, isPush: Bool = false, queueing: Queueing = .never, effect: InboxEffect? = nil,
+        parameters: [Parameter] = [],
         rule: @escaping @Sendable (JSONObject) throws(NotificationsError) -> JSONObject = { $0 },
         result: MethodAnswer
     ) {
