@@ -1,8 +1,8 @@
 /// Group commit: several jobs in one transaction, and so in one disk sync.
 ///
 /// The jobs first run together without savepoints, which would cost a copy of every page that each of them touches. If
-/// one fails, the transaction is rolled back and they run again, each in a savepoint of its own, so that the failed one
-/// is rolled back alone. SQLite itself ends the whole transaction on some errors (a full disk, a failed write): then each
+/// one of several fails, the transaction is rolled back and they run again, each in a savepoint of its own, so that the
+/// failed one is rolled back alone. SQLite itself ends the whole transaction on some errors (a full disk, a failed write): then each
 /// job runs again in a transaction of its own, so that none loses its work to a neighbour.
 struct Batch {
     let connection: Connection
@@ -17,20 +17,21 @@ struct Batch {
 
     /// An error for each job that failed.
     private func outcomes(of jobs: [any Job]) -> [StoreError?] {
+        switch together(jobs, plainly) {
+        case .done(let each): return each
+        case .rolledBack(let error, byItself: false) where jobs.count == 1: return [error]
+        case .rolledBack: break
+        }
         if jobs.count > 1 {
-            switch together(jobs, plainly) {
+            switch together(jobs, inSavepoint) {
             case .done(let each): return each
             case .rolledBack: break
             }
         }
-        switch together(jobs, inSavepoint) {
-        case .done(let each): return each
-        case .rolledBack: break
-        }
         return jobs.map { job in
-            switch together([job], inSavepoint) {
+            switch together([job], plainly) {
             case .done(let each): each.first ?? nil
-            case .rolledBack(let error): error
+            case .rolledBack(let error, _): error
             }
         }
     }
@@ -38,8 +39,8 @@ struct Batch {
     private enum Outcome {
         /// An error for each job that failed.
         case done([StoreError?])
-        /// Nothing of it counts: a job failed without a savepoint, or SQLite has rolled everything back.
-        case rolledBack(StoreError)
+        /// Nothing of it counts: a job failed without a savepoint, or SQLite has rolled everything back by itself.
+        case rolledBack(StoreError, byItself: Bool)
     }
 
     private func together(
@@ -54,8 +55,9 @@ struct Batch {
             do throws(StoreError) {
                 failures.append(try step(job))
             } catch {
+                let byItself = !connection.isInTransaction
                 rollBack()
-                return .rolledBack(error)
+                return .rolledBack(error, byItself: byItself)
             }
         }
         do throws(StoreError) {

@@ -65,15 +65,21 @@ package final class Database: Sendable {
 
     /// ``submit(_:then:)`` for a thread that may wait: not the loop. On the store's own thread it fails with
     /// ``StoreError/Code/wrongThread``, because it would wait for itself.
+    ///
+    /// - Parameter milliseconds: how long the work may wait for a transaction that other work causes; `nil` = not at all.
     @discardableResult
     package func run<T: Sendable>(
-        _ work: @escaping @Sendable (Connection) throws(StoreError) -> T
+        within milliseconds: UInt64? = nil, _ work: @escaping @Sendable (Connection) throws(StoreError) -> T
     ) throws(StoreError) -> T {
         guard !StoreThread.isCurrent else {
             throw StoreError(.wrongThread, "the store's thread cannot wait for itself")
         }
         let answer = Answer<Result<T, StoreError>>()
-        submit(work) { answer.give($0) }
+        if let milliseconds {
+            submitLater(within: milliseconds, work) { answer.give($0) }
+        } else {
+            submit(work) { answer.give($0) }
+        }
         return try answer.wait().get()
     }
 
