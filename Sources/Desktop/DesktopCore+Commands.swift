@@ -141,7 +141,7 @@ extension DesktopCore {
         switch handled.reply {
         case .ready(let outcome): then(self, outcome)
         case .afterPush(let pending):
-            if let key { openAnswers[key] = .pushing(then) }
+            if let key { openAnswers[key] = then }
             whenPushed = { [weak self] delivered in
                 guard let self else { return }
                 pushed(pending.complete(delivered: delivered), key, then)
@@ -159,40 +159,28 @@ extension DesktopCore {
 
     // MARK: Commands that come again
 
-    /// An answer that lacks only who was reached.
-    enum OpenAnswer {
-        /// The last one who has asked gets it.
-        case pushing(Answering)
-        /// Known, and on its way to the disk.
-        case known(CommandResponse.Outcome)
-    }
-
     /// It gets the first answer. One that is still being made is waited for: it tells who was reached.
     private func repeated(_ key: AnswerTable.Key?, _ answer: AnswerTable.Answer, _ then: @escaping Answering) {
         counters.repeatedCommands &+= 1
         guard let key, answer.method == key.method else {
             return then(self, .error(RemoteError(.invalidRequest, "another command had this id before")))
         }
-        guard answer.isOpen, let open = openAnswers[key] else { return then(self, .result(answer.result)) }
-        switch open {
-        case .pushing: openAnswers[key] = .pushing(then)
-        case .known(let outcome): then(self, outcome)
-        }
+        guard answer.isOpen, openAnswers[key] != nil else { return then(self, .result(answer.result)) }
+        openAnswers[key] = then
     }
 
+    /// The answer is complete. It leaves once the store has it: by then, whoever has read it as open has joined, because
+    /// the store is first in, first out.
     private func pushed(_ outcome: CommandResponse.Outcome, _ key: AnswerTable.Key?, _ then: Answering) {
-        guard let key, case .pushing(let latest) = openAnswers[key] else { return then(self, outcome) }
-        openAnswers[key] = .known(outcome)
-        latest(self, outcome)
+        guard let key, let latest = openAnswers[key] else { return then(self, outcome) }
         guard case .result(let result) = outcome else {
             openAnswers[key] = nil
-            return
+            return latest(self, outcome)
         }
         store { (connection) throws(StoreError) in
             try AnswerTable(connection).complete(result, to: key)
         } then: { core, _ in
-            // Whoever has read it as open before is answered by now: the store is first in, first out.
-            core.openAnswers[key] = nil
+            core.openAnswers.removeValue(forKey: key)?(core, outcome)
         }
     }
 

@@ -56,8 +56,8 @@ final class DesktopCore {
     var authenticator = CommandAuthenticator()
     var limiter: RateLimiter
     var clockLeads = ClockLeads()
-    /// Answers that wait for their pushes.
-    var openAnswers: [AnswerTable.Key: OpenAnswer] = [:]
+    /// Answers that lack only who was reached: the last one who has asked gets it.
+    var openAnswers: [AnswerTable.Key: Answering] = [:]
     /// What is too old leaves the store once a day.
     lazy var pruneTimer = LoopTimer { [weak self] in self?.prune() }
     var pushes = PushRuns()
