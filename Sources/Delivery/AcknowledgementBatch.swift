@@ -26,11 +26,11 @@ package struct AcknowledgementBatch<Mark: Sendable & Equatable>: Sendable {
         return next()
     }
 
-    /// A frame has come, and had its effect.
-    package mutating func came(_ mark: Mark) -> Work? {
-        waiting.marks.append(mark)
-        return next()
-    }
+    /// A frame is about to have its effect; its mark goes with what follows from it, or with the next ``due()``.
+    package mutating func add(_ mark: Mark) { waiting.marks.append(mark) }
+
+    /// What waits, unless a piece of work is under way.
+    package mutating func due() -> Work? { waiting.isEmpty ? nil : next() }
 
     /// For a device that was unpaired.
     package mutating func forget(_ device: PeerID) { waiting.settled[device] = nil }

@@ -282,10 +282,12 @@ extension OutboxStateMachine.Action {
     @Test("what is acknowledged while the store is busy goes to it in one piece, and marks in their order")
     func batch() {
         var batch = AcknowledgementBatch<Int>()
-        let first = batch.came(1)
+        batch.add(1)
+        let first = batch.due()
         #expect(first?.marks == [1])
         #expect(batch.settle(through: 5, by: "a") == nil)
-        #expect(batch.came(2) == nil)
+        batch.add(2)
+        #expect(batch.due() == nil)
         #expect(batch.settle(through: 6, by: "a") == nil)
         #expect(batch.settle(through: 1, by: "b") == nil)
         #expect(batch.settle(through: 2, by: "c") == nil)
@@ -293,7 +295,8 @@ extension OutboxStateMachine.Action {
         let second = batch.finished()
         #expect(second?.settled == ["a": 6, "b": 1] && second?.marks == [2])
         #expect(batch.finished() == nil)
-        #expect(batch.came(3)?.marks == [3])
+        batch.add(3)
+        #expect(batch.due()?.marks == [3])
     }
 }
 

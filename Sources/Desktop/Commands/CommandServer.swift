@@ -45,13 +45,6 @@ final class CommandServer {
         var repeated: Int64 = 0
     }
 
-    /// An answer that lacks only who was reached.
-    private enum OpenAnswer {
-        case pushing(PushTicket)
-        /// Complete, and on its way to the disk.
-        case known(CommandResponse.Outcome)
-    }
-
     private struct AwaitedPush {
         let reply: PendingReply
         let key: AnswerTable.Key?
@@ -67,7 +60,8 @@ final class CommandServer {
     private let output: @EventLoop (Output) -> Void
     private var authenticator = CommandAuthenticator()
     private var limiter: RateLimiter
-    private var openAnswers: [AnswerTable.Key: OpenAnswer] = [:]
+    /// Kept answers that lack only who was reached.
+    private var openAnswers: [AnswerTable.Key: PushTicket] = [:]
     private var awaited: [PushTicket: AwaitedPush] = [:]
     private var lastTicket: PushTicket = 0
     /// Commands that go to the store together, once a batch comes back.
@@ -116,11 +110,24 @@ final class CommandServer {
         return false
     }
 
-    /// The recipients of a push are known.
+    /// The recipients of a push are known: its answer is complete.
+    ///
+    /// A kept answer leaves once the store has it: by then, whoever has read it as open has joined, because the store is
+    /// first in, first out.
     func delivered(_ ticket: PushTicket, to peers: Set<PeerID>) {
-        guard let push = awaited.removeValue(forKey: ticket) else { return }
+        guard let push = awaited[ticket] else { return }
         let outcome = push.reply.complete(delivered: peers)
-        if let key = push.key { complete(outcome, key) }
+        guard let key = push.key, case .result(let result) = outcome else { return answer(ticket, outcome) }
+        database.perform { (connection) throws(StoreError) in
+            try AnswerTable(connection).complete(result, to: key)
+        } then: { [weak self] _ in
+            self?.answer(ticket, outcome)
+        }
+    }
+
+    private func answer(_ ticket: PushTicket, _ outcome: CommandResponse.Outcome) {
+        guard let push = awaited.removeValue(forKey: ticket) else { return }
+        if let key = push.key { openAnswers[key] = nil }
         output(.answer(outcome, to: push.origin))
     }
 
@@ -214,7 +221,7 @@ final class CommandServer {
             lastTicket &+= 1
             ticket = lastTicket
             awaited[lastTicket] = AwaitedPush(reply: reply, key: key, origin: origin)
-            if let key { openAnswers[key] = .pushing(lastTicket) }
+            if let key { openAnswers[key] = lastTicket }
         }
         for effect in handled.effects {
             switch effect {
@@ -234,26 +241,10 @@ final class CommandServer {
             let error = RemoteError(.invalidRequest, "another command had this id before")
             return output(.answer(.error(error), to: origin))
         }
-        guard answer.isOpen, let open = openAnswers[key] else {
-            return output(.answer(.result(answer.result), to: origin))
-        }
-        switch open {
-        case .pushing(let ticket): awaited[ticket]?.origin = origin
-        case .known(let outcome): output(.answer(outcome, to: origin))
-        }
-    }
-
-    private func complete(_ outcome: CommandResponse.Outcome, _ key: AnswerTable.Key) {
-        guard case .result(let result) = outcome else {
-            openAnswers[key] = nil
-            return
-        }
-        openAnswers[key] = .known(outcome)
-        database.perform { (connection) throws(StoreError) in
-            try AnswerTable(connection).complete(result, to: key)
-        } then: { [weak self] _ in
-            // Whoever has read the answer as open before is answered by now: the store is first in, first out.
-            self?.openAnswers[key] = nil
+        if answer.isOpen, let ticket = openAnswers[key] {
+            awaited[ticket]?.origin = origin
+        } else {
+            output(.answer(.result(answer.result), to: origin))
         }
     }
 }

@@ -83,8 +83,9 @@ final class OutboxSender {
 
     /// A device says in a seal how far it is: with a hello after it has registered, else with an acknowledgement.
     func acknowledged(through seq: Int64, isHello: Bool, by device: PeerID, _ mark: SealMark) {
-        save(acknowledgements.came(mark))
+        acknowledgements.add(mark)
         change(device) { $0.acknowledged(through: seq, isHello: isHello, now: EventLoop.now) }
+        save(acknowledgements.due())
     }
 
     /// Pushes were taken back: only the store knows which.

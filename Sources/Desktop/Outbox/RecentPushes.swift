@@ -1,46 +1,76 @@
 import Delivery
+import JSON
 import Wire
 
 /// The newest pushes of one device that it has not acknowledged: sent from memory, instead of being read from the store.
 ///
-/// Without a gap, at most ``limit``, and none with more than ``textLimit`` bytes of text; the store has all of them.
+/// Without a gap, at most ``limit`` and about ``byteLimit`` bytes of text; the store has all of them.
 struct RecentPushes: Sendable {
     static let limit = 512
-    static let textLimit = 4_096
+    static let byteLimit = 256 * 1_024
     /// Entries that a page has at most.
     static let pageLimit = 32
 
-    private var entries = FIFO<Outbox.Entry>()
+    private struct Recent: Sendable {
+        let entry: Outbox.Entry
+        let bytes: Int
+    }
+
+    private var entries = FIFO<Recent>()
+    private var bytes = 0
 
     mutating func append(_ entry: Outbox.Entry) {
-        guard entry.event.title.utf8.count + entry.event.body.utf8.count <= Self.textLimit, entry.event.data == nil
-        else {
-            return forget()
-        }
-        // Whatever replaces others makes gaps among them.
+        // What replaces others leaves gaps among them.
         if entry.event.richer.collapseKey != nil { forget() }
-        if let last = entries.last, last.seq + 1 != entry.seq { forget() }
-        entries.append(entry)
-        if entries.count > Self.limit { _ = entries.removeFirst() }
+        if let last = entries.last, last.entry.seq + 1 != entry.seq { forget() }
+        let size = entry.event.textBytes
+        bytes += size
+        entries.append(Recent(entry: entry, bytes: size))
+        while entries.count > Self.limit || bytes > Self.byteLimit, removeFirst() {}
     }
 
     /// The device has everything through this one.
     mutating func settle(through seq: Int64) {
-        while let first = entries.first, first.seq <= seq { _ = entries.removeFirst() }
+        while let first = entries.first, first.entry.seq <= seq, removeFirst() {}
     }
 
     /// Something was withdrawn, or renumbered, or the device is not there: the store knows.
-    mutating func forget() { entries = FIFO() }
+    mutating func forget() { (entries, bytes) = (FIFO(), 0) }
 
     /// What there is from this number on; `nil` = that is for the store to say.
     func page(from first: Int64, now: EpochMilliseconds) -> Outbox.Page? {
-        guard let oldest = entries.first, oldest.seq <= first else { return nil }
+        guard let oldest = entries.first?.entry, oldest.seq <= first else { return nil }
         var page: [Outbox.Entry] = []
-        for entry in entries.dropFirst(Int(clamping: first - oldest.seq)).prefix(Self.pageLimit) {
+        for recent in entries.dropFirst(Int(clamping: first - oldest.seq)).prefix(Self.pageLimit) {
+            let entry = recent.entry
             if let expiresAt = entry.event.richer.expiresAt, expiresAt <= now { break }
             page.append(entry)
         }
         guard let last = page.last else { return nil }
         return Outbox.Page(from: first, through: last.seq, entries: page)
+    }
+
+    private mutating func removeFirst() -> Bool {
+        guard let first = entries.removeFirst() else { return false }
+        bytes -= first.bytes
+        return true
+    }
+}
+
+extension NotificationEvent {
+    /// About so many bytes of text it has; what has limits of a few hundred bytes is not counted.
+    fileprivate var textBytes: Int {
+        title.utf8.count + body.utf8.count + (data.map { JSONValue.object($0).textBytes } ?? 0)
+    }
+}
+
+extension JSONValue {
+    fileprivate var textBytes: Int {
+        switch self {
+        case .null, .bool, .integer, .double: 8
+        case .string(let text): text.utf8.count
+        case .array(let values): values.reduce(0) { $0 + $1.textBytes }
+        case .object(let object): object.members.reduce(0) { $0 + $1.key.utf8.count + $1.value.textBytes }
+        }
     }
 }

@@ -116,7 +116,7 @@ struct PushRunsTests {
         #expect(recent.page(from: 8, now: 100) == nil)
         recent.settle(through: 7)
         #expect(recent.page(from: 7, now: 0) == nil)
-        recent.append(entry(9, String(repeating: "x", count: RecentPushes.textLimit)))
+        recent.append(entry(9, String(repeating: "x", count: RecentPushes.byteLimit)))
         #expect(recent.page(from: 8, now: 0) == nil)
         for seq in 10...2_000 as ClosedRange<Int64> { recent.append(entry(seq)) }
         #expect(recent.page(from: 2_000 - Int64(RecentPushes.limit), now: 0) == nil)
