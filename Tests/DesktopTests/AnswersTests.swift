@@ -7,6 +7,7 @@ import Notifications
 import Pairing
 import Signalling
 import Store
+import TestSupport
 import Testing
 import Transport
 import Wire

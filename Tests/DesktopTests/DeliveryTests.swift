@@ -1,6 +1,7 @@
 import Foundation
 import Hosting
 import JSON
+import TestSupport
 import Testing
 import Transport
 

@@ -2,6 +2,7 @@ import Foundation
 import Hosting
 import JSON
 import Peering
+import TestSupport
 import Testing
 import Transport
 

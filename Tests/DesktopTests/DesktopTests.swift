@@ -4,6 +4,7 @@ import Hosting
 import JSON
 import Notifications
 @testable import Peering
+import TestSupport
 import Testing
 import Transport
 import Wire

@@ -5,6 +5,7 @@ import Pairing
 import Sealing
 import Signalling
 import Store
+import TestSupport
 import Testing
 import Transport
 import Wire

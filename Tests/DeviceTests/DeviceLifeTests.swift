@@ -3,6 +3,7 @@ import Foundation
 import Hosting
 import JSON
 import Notifications
+import TestSupport
 import Testing
 import Transport
 
@@ -88,13 +89,12 @@ struct DeviceLifeTests {
         await desktop.close()
         #expect(try await bench.invoke("notification.getUnreadCount").error?.code == .offline)
         _ = try await bench.host.event(.connectionChanged) { $0["online"] == false }
-        let port = await bench.relay.port
         await bench.relay.stop()
-        let relay = try await LoopbackRelay(port: port)
+        await bench.relay.restart()
         _ = try await RawPeer.register("desktop-1", at: bench.url)
         _ = try await bench.host.event(.connectionChanged) { $0["online"] == true }
         await bench.device.close()
-        await relay.stop()
+        await bench.relay.stop()
     }
 
     // MARK: Scans

@@ -4,25 +4,26 @@ import Foundation
 import Hosting
 import JSON
 import Notifications
+import TestSupport
 import Testing
 import Transport
 
 /// A device and the relay that it uses.
 struct Bench {
-    let relay: LoopbackRelay
+    let relay: BenchRelay
     let url: String
     let host = RecordingHost()
     let device: Device
 
     init(stateDirectory: String = ":memory:") async throws {
-        relay = try await LoopbackRelay()
+        relay = await BenchRelay()
         url = await relay.url
         device = try Bench.open(stateDirectory, host)
     }
 
     static func open(_ stateDirectory: String, _ host: RecordingHost) throws(HostError) -> Device {
         let options: JSONValue = ["state_dir": .string(stateDirectory), "name": "Test phone"]
-        return try Device.open(options.serialized(), host.channel).0
+        return try Device.open(options.serialized(), host.channel, links: BenchRelay.links).0
     }
 
     var state: JSONValue { get async throws { try await value { device.state(then: $0) } } }
@@ -78,7 +79,8 @@ struct DeviceTests {
     func endToEnd() async throws {
         let bench = try await Bench()
         let (desktop, _) = try Desktop.open(
-            #"{"state_dir":":memory:","relay_url":"\#(bench.url)","name":"Desk"}"#, RecordingHost().channel)
+            #"{"state_dir":":memory:","relay_url":"\#(bench.url)","name":"Desk"}"#, RecordingHost().channel,
+            links: BenchRelay.links)
         let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
         let paired = try await value {
             bench.device.scan(offer["payload"]?.string ?? "", timeout: 10_000, then: $0)

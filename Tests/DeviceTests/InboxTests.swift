@@ -4,6 +4,7 @@ import Foundation
 import Hosting
 import JSON
 import Notifications
+import TestSupport
 import Testing
 import Transport
 
@@ -19,7 +20,8 @@ struct InboxTests {
         init(_ name: String = "Desk", at bench: Bench? = nil) async throws {
             if let bench { self.bench = bench } else { self.bench = try await Bench() }
             desktop = try Desktop.open(
-                #"{"state_dir":":memory:","relay_url":"\#(self.bench.url)","name":"\#(name)"}"#, host.channel
+                #"{"state_dir":":memory:","relay_url":"\#(self.bench.url)","name":"\#(name)"}"#, host.channel,
+                links: BenchRelay.links
             ).0
             try await pair(self.bench.device)
             try await settled(self.bench.host)

@@ -4,6 +4,7 @@ import Hosting
 import JSON
 import Peering
 import Store
+import TestSupport
 import Testing
 import Transport
 
@@ -11,7 +12,7 @@ import Transport
 
 /// A device and a desktop at one relay.
 private struct Pair {
-    let relay: LoopbackRelay
+    let relay: BenchRelay
     let url: String
     let deviceHost = RecordingHost()
     let desktopHost = RecordingHost()
@@ -19,16 +20,17 @@ private struct Pair {
     let desktop: Desktop
 
     init(device deviceOptions: JSONObject = [:], desktop desktopOptions: JSONObject = [:]) async throws {
-        relay = try await LoopbackRelay()
+        relay = await BenchRelay()
         url = await relay.url
         var options: JSONObject = [
             "state_dir": ":memory:", "name": "Phone", "relay_url": .string(url), "follow_system": false,
         ]
         options.merge(deviceOptions)
-        device = try Device.open(JSONValue.object(options).serialized(), deviceHost.channel).0
+        device = try Device.open(JSONValue.object(options).serialized(), deviceHost.channel, links: BenchRelay.links).0
         options = ["state_dir": ":memory:", "name": "Desk", "relay_url": .string(url)]
         options.merge(desktopOptions)
-        desktop = try Desktop.open(JSONValue.object(options).serialized(), desktopHost.channel).0
+        desktop = try Desktop.open(JSONValue.object(options).serialized(), desktopHost.channel, links: BenchRelay.links)
+            .0
     }
 
     /// What each side says of the other: sealed, and with the same short string.

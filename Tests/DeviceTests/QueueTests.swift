@@ -8,6 +8,7 @@ import Notifications
 import OfflineQueue
 import Pairing
 import Peering
+import TestSupport
 import Testing
 import Transport
 import Wire

@@ -1,26 +1,42 @@
 import JSON
+import TestSupport
 import Testing
 import Transport
 
-/// A deployed peer: a socket that says what a test wants it to say.
+/// A deployed peer: it says what a test wants it to say, at a relay in memory or over a socket.
 @EventLoop
 final class RawPeer: WebSocketDelegate {
+    private enum Line {
+        case memory(MemoryPeer)
+        case socket(WebSocket)
+    }
+
     let name: String
-    private let frames = Mailbox<JSONValue>()
+    private var frames = Mailbox<JSONValue>()
     private let opened = Mailbox<Bool>()
-    private var webSocket: WebSocket?
+    private var line: Line?
 
     private init(_ name: String) { self.name = name }
+
+    /// Connects, and asks for the id.
+    private func begin(at url: String, _ location: SourceLocation) async throws {
+        if let relay = BenchRelay.find(url) {
+            let peer = relay.peer(name)
+            frames = peer.frames
+            line = .memory(peer)
+            return
+        }
+        line = .socket(WebSocket.connect(to: try WebSocketURL(url), options: WebSocketClientOptions(), delegate: self))
+        try #require(try await opened.take("a connection", location) { _ in true }, sourceLocation: location)
+        send(["type": "register", "peerId": .string(name)])
+    }
 
     /// Connects to the relay and registers.
     static func register(
         _ name: String, at url: String, _ location: SourceLocation = #_sourceLocation
     ) async throws -> RawPeer {
         let peer = RawPeer(name)
-        peer.webSocket = WebSocket.connect(
-            to: try WebSocketURL(url), options: WebSocketClientOptions(), delegate: peer)
-        try #require(try await peer.opened.take("a connection", location) { _ in true }, sourceLocation: location)
-        peer.send(["type": "register", "peerId": .string(name)])
+        try await peer.begin(at: url, location)
         _ = try await peer.frame(location) { $0["type"] == "registered" }
         return peer
     }
@@ -28,10 +44,7 @@ final class RawPeer: WebSocketDelegate {
     /// Asks for an id without a proof of it; throws if it is refused.
     static func claim(_ name: String, at url: String) async throws {
         let peer = RawPeer(name)
-        peer.webSocket = WebSocket.connect(
-            to: try WebSocketURL(url), options: WebSocketClientOptions(), delegate: peer)
-        _ = try await peer.opened.take("a connection", #_sourceLocation) { _ in true }
-        peer.send(["type": "register", "peerId": .string(name)])
+        try await peer.begin(at: url, #_sourceLocation)
         let answer = try await peer.frame { $0["type"] == "registered" || $0["type"] == "error" }
         peer.close()
         guard answer["type"] == "registered" else { throw Refused() }
@@ -39,10 +52,16 @@ final class RawPeer: WebSocketDelegate {
 
     struct Refused: Error {}
 
-    func send(_ frame: JSONValue) { webSocket?.send(frame.serialized()) }
+    func send(_ frame: JSONValue) { send(text: frame.serialized()) }
 
     /// A literal frame, as it stands.
-    func send(text: String) { webSocket?.send(text) }
+    func send(text: String) {
+        switch line {
+        case .memory(let peer): peer.send(text: text)
+        case .socket(let webSocket): webSocket.send(text)
+        case nil: break
+        }
+    }
 
     func message(_ peer: String, _ payload: JSONValue) {
         send(["type": "message", "to": .string(peer), "payload": payload])
@@ -51,7 +70,13 @@ final class RawPeer: WebSocketDelegate {
     /// What has come, and nobody has taken.
     var waitingFrames: [JSONValue] { frames.all }
 
-    func close() { webSocket?.close() }
+    func close() {
+        switch line {
+        case .memory(let peer): peer.close()
+        case .socket(let webSocket): webSocket.close()
+        case nil: break
+        }
+    }
 
     func frame(
         _ location: SourceLocation = #_sourceLocation, where isWanted: @escaping (JSONValue) -> Bool

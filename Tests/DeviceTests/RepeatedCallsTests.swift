@@ -7,6 +7,7 @@ import Notifications
 import Pairing
 import Peering
 import Signalling
+import TestSupport
 import Testing
 import Transport
 

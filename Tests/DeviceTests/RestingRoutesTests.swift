@@ -4,6 +4,7 @@ import JSON
 import Pairing
 import Peering
 import Signalling
+import TestSupport
 import Testing
 import Transport
 import Wire

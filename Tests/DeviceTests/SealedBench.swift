@@ -5,6 +5,7 @@ import Foundation
 import Hosting
 import JSON
 import Notifications
+import TestSupport
 import Testing
 import Transport
 
@@ -16,12 +17,12 @@ final class SealedBench: Sendable {
     let host = RecordingHost()
     let desktopHost = RecordingHost()
     let deviceID: String
-    private let relay: LoopbackRelay
+    private let relay: BenchRelay
 
     init(
         deviceDirectory: String = ":memory:", desktopDirectory: String = ":memory:", options: JSONObject = [:]
     ) async throws {
-        relay = try await LoopbackRelay()
+        relay = await BenchRelay()
         url = await relay.url
         device = try SealedBench.openDevice(deviceDirectory, host)
         desktop = try SealedBench.openDesktop(desktopDirectory, url, desktopHost, options)
@@ -38,7 +39,7 @@ final class SealedBench: Sendable {
 
     static func openDevice(_ directory: String, _ host: RecordingHost) throws(HostError) -> Device {
         let options: JSONValue = ["state_dir": .string(directory), "name": "Test phone", "follow_system": false]
-        return try Device.open(options.serialized(), host.channel).0
+        return try Device.open(options.serialized(), host.channel, links: BenchRelay.links).0
     }
 
     static func openDesktop(
@@ -48,7 +49,7 @@ final class SealedBench: Sendable {
             "state_dir": .string(directory), "relay_url": .string(url), "name": "Desk", "follow_system": false,
         ]
         options.merge(more)
-        return try Desktop.open(JSONValue.object(options).serialized(), host.channel).0
+        return try Desktop.open(JSONValue.object(options).serialized(), host.channel, links: BenchRelay.links).0
     }
 
     func invoke(
