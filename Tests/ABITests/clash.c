@@ -127,7 +127,7 @@ static int library_works(void)
         && bw_desktop_open("{\"state_dir\":\":memory:\",\"relay\":{\"listen\":\"127.0.0.1:0\"}}", &desktop) == BW_OK
         && bw_desktop_offer(desktop, 10000, &offer) == BW_OK && bw_json_text(offer, "/payload", &payload) == BW_OK
         && bw_pairing_scan(device, payload, 15000, NULL) == BW_OK
-        && bw_desktop_notify(desktop, "{\"title\":\"t\",\"body\":\"b\"}", 10000, &result) == BW_OK
+        && bw_desktop_notify(desktop, "{\"title\":\"t\",\"body\":\"b\",\"data\":{\"n\":1.5e3}}", 10000, &result) == BW_OK
         && bw_json_integer(result, "/deliveredCount", &delivered) == BW_OK && delivered == 1;
     bw_free(result);
     bw_free(payload);

@@ -344,8 +344,8 @@ enum {
 #undef METHOD
     METHODS,
     OTHERS = 21,
-    /* Each method with parameters that some take, with none, and with what no method takes. */
-    REGISTRATIONS = OTHERS + 3 * METHODS
+    /* Each method with parameters that some take, with none, and with what few or none take. */
+    REGISTRATIONS = OTHERS + 4 * METHODS
 };
 
 static int freed[REGISTRATIONS];
@@ -410,7 +410,7 @@ struct handles {
 static bw_status give_user_data(struct handles to, int number)
 {
     static const char push[] = "{\"title\":\"t\",\"body\":\"b\"}";
-    static const char *const params[] = {push, NULL, "[]"};
+    static const char *const params[] = {push, NULL, "[]", "{}"};
     int turn = (number - OTHERS) / METHODS;
     bw_device *device = to.device;
     void *data = own(number);
@@ -780,14 +780,16 @@ static void close_while_the_relay_is_frozen(void)
     if (pair(call.device, desktop)) {
         int taken = 0;
         kill(relay, SIGSTOP);
+        /* First: once the buffers are full a call ends at once, by BW_E_OFFLINE. */
+        pthread_create(&thread, NULL, call_that_waits, &call);
+        pause_ms(100); /* not a wait for something: time in which the call gets under way */
         /* More than the buffers of a connection hold. */
         for (round = 0; round < times(100, 10); round++) {
             taken += bw_notification_send_async(call.device, NULL, push, 60000, any_end, NULL, NULL) == BW_OK;
             taken += bw_desktop_notify_async(desktop, push, 60000, any_end, NULL, NULL) == BW_OK;
         }
         CHECK_NUMBER(taken, 2 * times(100, 10));
-        pthread_create(&thread, NULL, call_that_waits, &call);
-        pause_ms(100); /* not a wait for something: time in which the call gets under way, and the buffers full */
+        pause_ms(100); /* not a wait for something: time in which the buffers get full */
         closes_in_time("a frozen relay", call.device, desktop);
         pthread_join(thread, NULL);
         CHECK(call.status == BW_E_CLOSED || call.status == BW_E_HANDLE, "the call that waited has ended");

@@ -137,7 +137,7 @@ def test_5_marking_read_without_a_connection_waits_in_the_queue(house: House) ->
     assert outcome["status"] == QUEUED, outcome
     house.device.event("queue.changed", pending=1)
     house.desktop.start()
-    house.device.event("queue.changed", pending=0)
+    house.device.event("queue.changed", count=0)
     assert house.history()["notifications"][0]["read"] is True
 
 
