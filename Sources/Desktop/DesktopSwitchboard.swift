@@ -260,7 +260,10 @@ final class DesktopSwitchboard {
 
     private func receivedFromStranger(_ frame: Incoming, over url: String) {
         let payload = Payload(decoding: frame.payload)
-        if pairing.received(frame, isOfSecurePeer: false, over: url) || payload.isAck { return }
+        if pairing.received(frame, isOfSecurePeer: false, over: url) {
+            return frame.isLive ? devices.noteClock(ofCandidate: frame.from, frame.sealedAt) : ()
+        }
+        if payload.isAck { return }
         channel.countUnknownSender()
         if frame.isSealed { return strangerSpoke(frame.from, over: url) }
         if case .request(let request) = payload {
