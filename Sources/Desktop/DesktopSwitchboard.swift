@@ -261,7 +261,8 @@ final class DesktopSwitchboard {
     private func receivedFromStranger(_ frame: Incoming, over url: String) {
         let payload = Payload(decoding: frame.payload)
         if pairing.received(frame, isOfSecurePeer: false, over: url) {
-            return frame.isLive ? devices.noteClock(ofCandidate: frame.from, frame.sealedAt) : ()
+            if frame.isLive { devices.noteClock(ofCandidate: frame.from, frame.sealedAt) }
+            return
         }
         if payload.isAck { return }
         channel.countUnknownSender()
