@@ -260,7 +260,11 @@ final class DesktopSwitchboard {
 
     private func receivedFromStranger(_ frame: Incoming, over url: String) {
         let payload = Payload(decoding: frame.payload)
-        if pairing.received(frame, isOfSecurePeer: false, over: url) || payload.isAck { return }
+        if pairing.received(frame, isOfSecurePeer: false, over: url) {
+            if frame.isLive { devices.noteClock(ofCandidate: frame.from, frame.sealedAt) }
+            return
+        }
+        if payload.isAck { return }
         channel.countUnknownSender()
         if frame.isSealed { return strangerSpoke(frame.from, over: url) }
         if case .request(let request) = payload {

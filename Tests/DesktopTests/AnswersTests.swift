@@ -148,6 +148,18 @@ struct AnswersTests {
         await bench.end()
     }
 
+    @Test("a device's first command that was held up is late: its clock is known from the pairing")
+    func firstIsLate() async throws {
+        let bench = try await Bench()
+        let (device, id) = try await bench.device()
+        let now = EpochMilliseconds.now
+        try await device.seal(
+            request("notification.send", tea, id: "held", expiresAt: now - 2_000), to: id, at: now - 5_000)
+        #expect(try await device.answer("held")["error"]?["data"]?["reason"] == "expired")
+        #expect(try await bench.state["unread"] == 0)
+        await bench.end()
+    }
+
     @Test("a relay that kept a command for too long: it is refused when the desktop comes")
     func keptTooLong() async throws {
         let bench = try await Bench()

@@ -73,8 +73,8 @@ final class SealedPeer {
 
     /// Seals and sends. Gives the payload as it went out, to be sent again.
     @discardableResult
-    func seal(_ body: JSONValue, to desktop: String) throws -> JSONValue {
-        let payload = JSONValue.object(try sealer.seal(body.object ?? [:], to: PeerID(desktop), now: .now))
+    func seal(_ body: JSONValue, to desktop: String, at moment: EpochMilliseconds = .now) throws -> JSONValue {
+        let payload = JSONValue.object(try sealer.seal(body.object ?? [:], to: PeerID(desktop), now: moment))
         send(payload, to: desktop)
         return payload
     }

@@ -11,7 +11,15 @@ import Wire
 /// The paired devices, each with its one session, and what every command needs to know of all of them.
 @EventLoop
 final class DeviceBook {
+    private struct Candidate: Peer {
+        let id: PeerID
+    }
+
+    private static let candidateLimit = 64
+
     private var book: PeerBook<PairedDevice, DeviceSession>
+    /// The clocks of peers whose pairing is under way; the newest few.
+    private var candidates = PeerBook<Candidate, ClockLead>()
     private var cachedRoster: DeviceRoster?
     /// Those who are not paired any more.
     var reminders: UnpairReminders
@@ -50,10 +58,11 @@ final class DeviceBook {
     func put(_ device: PairedDevice) {
         cachedRoster = nil
         reminders.forget(device.did)
-        book.upsert(device) {
-            DeviceSession(
-                DeviceOutbox(Outbox.Position(last: 0, acknowledged: 0), isSealed: device.isSecure))
+        let clockLead = candidates.forget(device.did)
+        let isNew = book.upsert(device) {
+            DeviceSession(DeviceOutbox(Outbox.Position(last: 0, acknowledged: 0), isSealed: device.isSecure))
         }
+        if isNew, let clockLead { book[device.did]?.clockLead = clockLead }
     }
 
     /// From here on the device may do nothing, and nothing goes to it.
@@ -65,6 +74,16 @@ final class DeviceBook {
     /// Something that the device sealed then has just come live.
     func noteClock(of id: PeerID, _ sealedAt: EpochMilliseconds?) {
         if let sealedAt { book[id]?.clockLead.note(sealedAt: sealedAt, now: .now) }
+    }
+
+    /// The same for a peer that is being paired: its first command may be late already.
+    func noteClock(ofCandidate id: PeerID, _ sealedAt: EpochMilliseconds?) {
+        guard let sealedAt else { return }
+        if candidates.count == Self.candidateLimit, !candidates.contains(id), let oldest = candidates.first {
+            candidates.forget(oldest.id)
+        }
+        candidates.upsert(Candidate(id: id)) { ClockLead() }
+        candidates[id]?.note(sealedAt: sealedAt, now: .now)
     }
 
     /// The device was heard, and wrote in that form: whether the store is to hear so. Now and then, and at once when the
