@@ -386,7 +386,6 @@ final class DesktopSwitchboard {
                 pairing.stored(record, result) { device, mark in
                     if device.isSecure { channel.keep(device.did, since: mark) }
                     take(device)
-                    devices.noteClock(of: device.did, record.marks.clockLag.map { .now &- $0 })
                     if let url = record.url { routes.heard(device.did, over: url, isLive: false) }
                 }
                 if devices.contains(record.peer.did) { host.devices(devices.json) }

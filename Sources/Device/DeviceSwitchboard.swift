@@ -56,7 +56,6 @@ final class DeviceSwitchboard {
     private(set) lazy var alerts = AlertsOnDemand(opened.alerts, context) { [weak self] in self?.act($0) }
 
     nonisolated var context: DeviceContext { opened.context }
-
     nonisolated init(_ opened: OpenedDevice, links: RelayLinkMaker) {
         self.opened = opened
         let context = opened.context

@@ -1,7 +1,7 @@
 package import Sealing
 package import Signalling
 package import Store
-package import Wire
+import Wire
 
 /// A frame that arrived while its sender's pairing was being stored: a peer may be faster than the disk.
 package struct HeldFrame: Sendable, Equatable {
@@ -17,16 +17,8 @@ package struct PairingMarks: Sendable, Equatable {
     package internal(set) var taken: [SealMark] = []
     /// The newest mark: anything the peer sealed before it is void.
     package internal(set) var newest: SealMark?
-    /// How far behind our clock the frames were sealed, by their sender's clock: the least of those that came live.
-    package internal(set) var clockLag: EpochMilliseconds?
 
     package init() {}
-
-    mutating func noteClock(of frame: Incoming, now: EpochMilliseconds) {
-        guard frame.isLive, let sealedAt = frame.sealedAt else { return }
-        let (lag, overflow) = now.subtractingReportingOverflow(sealedAt)
-        if !overflow { clockLag = min(clockLag ?? lag, lag) }
-    }
 
     mutating func add(_ mark: SealMark, isRecorded: Bool) {
         newest = mark

@@ -218,7 +218,6 @@ extension PairingFlows {
         guard isTaken else { return [] }
         note(frame.from, over: url)
         if let mark = frame.mark { candidates[frame.from]?.marks.add(mark, isRecorded: isRecorded) }
-        candidates[frame.from]?.marks.noteClock(of: frame, now: now)
         return steps.flatMap { actions($1, of: $0) }
     }
 
