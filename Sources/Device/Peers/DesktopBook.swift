@@ -99,8 +99,8 @@ final class DesktopBook {
         context.storeLater { (connection) throws(StoreError) in
             try PairedDesktops(connection).touch(peer, at: seenAt)
             return try PairedDesktops(connection).find(peer)
-        } then: { [weak self] result in
-            if case .success(.some(let stored)) = result { self?.update(stored) }
+        } then: { [self] result in
+            if case .success(.some(let stored)) = result { update(stored) }
         }
     }
 
