@@ -105,6 +105,19 @@ class Bench:
                 """,
                 (rows,),
             )
+            # The library keeps these counts itself; rows that come past it have to be counted here.
+            database.execute(
+                """
+                INSERT INTO history_tally
+                    SELECT created_at / 86400000, source, priority, read, count(*) FROM history GROUP BY 1, 2, 3, 4
+                """
+            )
+            database.execute(
+                """
+                UPDATE history_count SET total = (SELECT count(*) FROM history),
+                    unread = (SELECT count(*) FROM history WHERE read = 0)
+                """
+            )
             # Kept, however old it is and however many there are.
             for name in ("retentionRows", "retentionDays"):
                 database.execute(
