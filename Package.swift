@@ -138,7 +138,7 @@ targets += [
     .testTarget(name: "JSONTests", dependencies: ["JSON", "CJansson"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "JSON"]),
     .testTarget(name: "IdentityTests", dependencies: ["Identity", "CSodium"]),
-    .testTarget(name: "StoreTests", dependencies: ["Store"]),
+    .testTarget(name: "StoreTests", dependencies: ["CSQLite", "Store"]),
     .testTarget(name: "SealingTests", dependencies: ["Sealing", "Wire", "JSON", "Identity", "Store"]),
     .testTarget(name: "TransportTests", dependencies: ["Transport", "CUV"]),
     .testTarget(

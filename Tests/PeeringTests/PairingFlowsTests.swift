@@ -177,6 +177,14 @@ private let laptop = PeerID("laptop")
         #expect(flows.url(of: phone) == nil && flows.url(of: laptop) == nil)
     }
 
+    @Test("an event reaches the flows only while one is open: a deployed desktop may pair by it")
+    func takesEvents() {
+        var flows = flows()
+        #expect(receive(&flows, incoming(phone, PayloadType.event, seq: 1)).isTaken)
+        _ = flows.cancel(nil, because: .cancelled, now: 1)
+        #expect(!receive(&flows, incoming(phone, PayloadType.event, seq: 2)).isTaken)
+    }
+
     @Test("what flows hold is held before it is connected")
     func holds() {
         var flows = flows()

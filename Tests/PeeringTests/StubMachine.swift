@@ -47,7 +47,7 @@ extension StubMachine {
         case "store":
             storing.insert(frame.from)
             return [.store(frame.from)]
-        case "take": return [.say(frame.from)]
+        case "take", PayloadType.event: return [.say(frame.from)]
         case "wrong":
             dropped.wrongCode += 1
             return []

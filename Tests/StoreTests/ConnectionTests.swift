@@ -1,3 +1,4 @@
+import CSQLite
 import Testing
 
 @testable import Store
@@ -88,6 +89,19 @@ import Testing
     func cache() throws {
         let connection = try connection()
         for number in 0..<1_000 { #expect(try connection.integer("SELECT \(number)") == Int64(number)) }
+    }
+
+    @Test("a statement is prepared once, also beside a partial index that its values may or may not fit")
+    func preparedOnce() throws {
+        let connection = try connection()
+        try connection.executeScript("CREATE INDEX positive ON t(i) WHERE i > 0")
+        for low in 0..<10 {
+            _ = try connection.integer("SELECT count(*) FROM t WHERE i > ? AND i > 0", [.integer(Int64(low))])
+        }
+        let statement = try #require(sqlite3_next_stmt(connection.handle, nil))
+        #expect(sqlite3_next_stmt(connection.handle, statement) == nil)
+        #expect(sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_RUN, 0) == 10)
+        #expect(sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 0) == 0)
     }
 
     @Test("bad SQL says what is wrong with it")

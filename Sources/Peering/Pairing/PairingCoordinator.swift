@@ -141,7 +141,7 @@ package final class PairingCoordinator<Known: PairedPeer> {
         var isTaken = false
         let actions = flows.received(
             frame, isOfSecurePeer: isOfSecurePeer, isRecorded: isRecorded, over: url, isTaken: &isTaken, now: .now)
-        perform(actions)
+        if !actions.isEmpty { perform(actions) }
         return isTaken
     }
 

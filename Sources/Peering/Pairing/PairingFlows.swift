@@ -50,7 +50,8 @@ extension PairingFlows {
     package var isActive: Bool { flows.contains { $0.machine.isActive } }
     package var dropped: Int { flows.reduce(0) { $0 &+ $1.machine.dropped.total } }
     package var heldURLs: [String] { flows.flatMap { $0.machine.heldRoutes.map(\.url) } }
-    package var nextDeadline: UInt64? { flows.compactMap(\.waiters.nextDeadline).min() }
+    // In a generic type a key path is made anew on each use, by looking up types by name: 10 us.
+    package var nextDeadline: UInt64? { flows.compactMap { $0.waiters.nextDeadline }.min() }
     package var asking: [PairingFlow] { flows.filter { $0.machine.asksPerson }.map(\.name) }
 
     package func machine<Machine: PairingMachine>(_: Machine.Type) -> Machine where Machine.Known == Known {
@@ -199,6 +200,11 @@ extension PairingFlows {
         _ frame: Incoming, isOfSecurePeer: Bool, isRecorded: Bool, over url: String, isTaken: inout Bool,
         now: EpochMilliseconds
     ) -> [Action] {
+        guard isActive || frame.payload["type"]?.string != PayloadType.event else {
+            // Pushes: outside a pairing no flow takes an event.
+            isTaken = false
+            return []
+        }
         forgetStrangers()
         let pairing = PairingFrame(
             reading: frame.payload, from: frame.from, isSealed: frame.isSealed, isOfSecurePeer: isOfSecurePeer,

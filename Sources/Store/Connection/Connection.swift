@@ -7,7 +7,7 @@ import CSQLite
 /// the texts are constants.
 package final class Connection {
     let handle: OpaquePointer
-    private var statements: [String: Statement] = [:]
+    private var statements: [StatementText: Statement] = [:]
     /// Set while a piece of work runs. When SQLite has ended its transaction, nothing more may be written: it would be
     /// there by itself.
     var isWorking = false
@@ -27,6 +27,9 @@ package final class Connection {
         }
         self.handle = handle
         sqlite3_busy_timeout(handle, 2_000)
+        // Without it, SQLite prepares a statement anew on every use whose plan a bound value could change: each
+        // "arrival > ?" beside a partial index "WHERE arrival > 0" costs 30 to 80 us.
+        bw_sqlite3_keep_query_plans(handle)
     }
 
     deinit {
@@ -118,7 +121,8 @@ package final class Connection {
     }
 
     private func statement(_ sql: String) throws(StoreError) -> Statement {
-        if let cached = statements[sql] {
+        let text = StatementText(sql: sql)
+        if let cached = statements[text] {
             // The same SQL inside its own loop: the inner one is not kept.
             return cached.isRunning ? try Statement(sql, on: handle) : cached
         }
@@ -126,7 +130,15 @@ package final class Connection {
         if statements.count >= Connection.statementLimit {
             statements = statements.filter { $0.value.isRunning }
         }
-        statements[sql] = statement
+        statements[text] = statement
         return statement
     }
+}
+
+/// The key of a prepared statement. It hashes the length alone: hashing a whole text costs more than finding a statement
+/// among the few of one length, and two strings that share their storage are equal without being read.
+private struct StatementText: Hashable {
+    let sql: String
+
+    func hash(into hasher: inout Hasher) { hasher.combine(sql.utf8.count) }
 }
