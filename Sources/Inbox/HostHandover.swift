@@ -29,7 +29,7 @@ package struct HostHandover {
                 last: try row.integer(0), handed: try row.integer(1), offered: try row.integer(2),
                 waiting: try row.integer(3))
         }
-        guard let marks else { throw StoreError(.mismatch, "the inbox has lost its watermarks") }
+        guard let marks else { throw StoreError(.mismatch, "the inbox's watermarks are missing") }
         return marks
     }
 
@@ -65,7 +65,7 @@ package struct HostHandover {
         let count = try connection.integer(
             "SELECT count(*) FROM inbox WHERE arrival > ? AND arrival <= ? AND arrival > 0",
             [.integer(marks.handed), .integer(through)])
-        // First the mark, so that the rows that go now count as handed over.
+        // The mark first: the rows deleted below then count as handed over.
         try connection.execute(
             "UPDATE inbox_host SET handed = ?, offered = ?, waiting = waiting - ?",
             [.integer(through), .integer(max(marks.offered, through, min(next, marks.last))), .integer(count)])
