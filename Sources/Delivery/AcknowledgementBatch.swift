@@ -1,18 +1,20 @@
 package import Wire
 
-/// What devices have acknowledged and the store does not know yet: of each device the furthest, with the marks of the
-/// frames that said so.
+/// Acknowledgements that the store doesn't have yet: which devices have new ones, and the marks of the frames that
+/// carried them.
 ///
-/// Pure. One piece of work is under way at most; what comes meanwhile goes into the next. Its carrier gives the store each
-/// ``Work`` with `submitLater(within: 50)` (``Outbox/settle(through:by:)`` for each device, and the marks), and calls
-/// ``finished()``.
+/// Pure. Each device's session holds its number, as ``UnsavedAcknowledgement``. At most one piece of work is under way;
+/// what comes meanwhile joins the next. The carrier gives each ``Work`` to the store with `submitLater(within: 50)`:
+/// the marks, and ``Outbox/settle(through:by:)`` with what each device's ``UnsavedAcknowledgement/take()`` returns. Then
+/// it calls ``finished()``.
 package struct AcknowledgementBatch<Mark: Sendable & Equatable>: Sendable {
     package struct Work: Sendable, Equatable {
-        package fileprivate(set) var settled: [PeerID: Int64] = [:]
-        /// In the order in which they came. Those of a device that was forgotten stay: the frames have come.
+        /// In the order of their first acknowledgement. A device that was unpaired meanwhile has no session any more.
+        package fileprivate(set) var devices: [PeerID] = []
+        /// In the order in which they came, also those of unpaired devices: their frames did arrive.
         package fileprivate(set) var marks: [Mark] = []
 
-        package var isEmpty: Bool { settled.isEmpty && marks.isEmpty }
+        package var isEmpty: Bool { devices.isEmpty && marks.isEmpty }
     }
 
     private var waiting = Work()
@@ -20,28 +22,28 @@ package struct AcknowledgementBatch<Mark: Sendable & Equatable>: Sendable {
 
     package init() {}
 
-    /// A device has everything through `seq`; what it says last counts, also when that is less.
-    package mutating func settle(through seq: Int64, by device: PeerID) -> Work? {
-        waiting.settled[device] = seq
+    /// A device has everything through `seq`. Its latest word counts, even if it is less than an earlier one.
+    package mutating func settle(
+        through seq: Int64, by device: PeerID, in unsaved: inout UnsavedAcknowledgement
+    ) -> Work? {
+        if unsaved.seq == nil { waiting.devices.append(device) }
+        unsaved.seq = seq
         return next()
     }
 
-    /// A frame is about to have its effect; its mark goes with what follows from it, or with the next ``due()``.
+    /// A frame is about to have its effect. Its mark joins what follows from it, or the next ``due()``.
     package mutating func add(_ mark: Mark) { waiting.marks.append(mark) }
 
     /// What waits, unless a piece of work is under way.
     package mutating func due() -> Work? { waiting.isEmpty ? nil : next() }
 
-    /// For a device that was unpaired.
-    package mutating func forget(_ device: PeerID) { waiting.settled[device] = nil }
-
-    /// The store has done it, or could not.
+    /// The store has finished the work, or failed.
     package mutating func finished() -> Work? {
         isUnderWay = false
         return waiting.isEmpty ? nil : next()
     }
 
-    /// The role is being stopped: all that waits, also while a piece of work is under way.
+    /// The role is stopping: everything that waits, even if a piece of work is under way.
     package mutating func flush() -> Work? {
         defer { waiting = Work() }
         return waiting.isEmpty ? nil : waiting
@@ -53,4 +55,14 @@ package struct AcknowledgementBatch<Mark: Sendable & Equatable>: Sendable {
         defer { waiting = Work() }
         return waiting
     }
+}
+
+/// How far one device has acknowledged, until the store is told. Kept in the device's session.
+package struct UnsavedAcknowledgement: Sendable {
+    fileprivate var seq: Int64?
+
+    package init() {}
+
+    /// For the store; `nil` = nothing new.
+    package mutating func take() -> Int64? { seq.take() }
 }

@@ -41,9 +41,9 @@ final class DesktopSwitchboard {
     let devices: DeviceBook
     let routes: Routes
     let channel: PeerChannel
-    private(set) lazy var commands = CommandServer(database: store.database, limiter: options.rateLimiter) {
-        [weak self] output in self?.carryOut(output)
-    }
+    private(set) lazy var commands = CommandServer(
+        database: store.database, devices: devices, limiter: options.rateLimiter,
+        output: { [weak self] output in self?.carryOut(output) })
     private(set) lazy var outboxes = OutboxSender(
         database: store.database, devices: devices,
         send: { [weak self] payload, device in self?.sender.send(payload, to: device) ?? .offline },
@@ -196,7 +196,7 @@ final class DesktopSwitchboard {
     /// From here on the device may do nothing, and nothing goes to it.
     private func forget(_ device: PeerID) {
         guard let session = devices.forget(device) else { return }
-        commands.forget(device, session)
+        commands.forget(session)
         outboxes.forget(device, session)
         pairing.removed(device)
         channel.forget(device)

@@ -23,7 +23,7 @@ struct DeviceStatus {
         board.context.answer(then) { (connection) throws(StoreError) in
             let inbox = Inbox(connection)
             return (
-                unread: try inbox.unreadCount(), latest: try inbox.latestPush(),
+                unread: try inbox.counts.unread(), latest: try inbox.latestPush(),
                 authorization: try AlertPreferences(connection).authorization()
             )
         } json: { stored in

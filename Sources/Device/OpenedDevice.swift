@@ -35,8 +35,8 @@ struct OpenedDevice: Sendable {
             // A device reads little at a time, and shares its memory with the program that embeds it.
             _ = try connection.first("PRAGMA cache_size = -128") { (row) throws(StoreError) in try row.integer(0) }
             let inbox = Inbox(connection)
-            try inbox.repairCounts()
-            let marks = try inbox.watermarks()
+            try inbox.counts.repair()
+            let marks = try inbox.handover.watermarks()
             let kept = KeptEvents(connection)
             var waiting: [HostEvent.Name] = marks.waiting > 0 ? [.notificationReceived] : []
             for name in KeptEvents.names {
@@ -53,7 +53,7 @@ struct OpenedDevice: Sendable {
             let table = QueueTable(connection)
             var queue = try table.load()
             try table.save(queue.recover())
-            try Inbox(connection).recoverChanges(queued: Set(queue.commands.map(\.id)))
+            try Inbox(connection).changes.recover(queued: Set(queue.commands.map(\.id)))
             return (
                 queue, try table.revisions(), try PushTokenTable(connection).removals(),
                 showsAlerts ? try StoredAlertState(connection) : nil

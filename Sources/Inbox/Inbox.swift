@@ -3,7 +3,7 @@ package import Notifications
 package import Store
 package import Wire
 
-/// The history as the device knows it: one row for each notification of each desktop.
+/// The device's copy of its desktops' histories: the table `inbox`, one row per notification and desktop.
 ///
 /// Made for one piece of work on the store, over its connection.
 package struct Inbox {
@@ -15,15 +15,26 @@ package struct Inbox {
         peers = PeerNumbers(connection)
     }
 
+    /// The inbox's part of the device's file, with the numbers of peers.
+    package static var migrations: [Migration] { InboxSchema.migrations }
+
+    // The other parts of the inbox, over the same connection.
+
+    package var counts: InboxCounts { InboxCounts(connection) }
+    package var changes: InboxChanges { InboxChanges(connection) }
+    package var handover: HostHandover { HostHandover(connection) }
+    package var history: InboxHistory { InboxHistory(connection) }
+    package var pages: InboxPages { InboxPages(connection) }
+
     /// A row with its place.
     package struct Entry: Sendable, Equatable {
-        /// Counts up; never used twice.
+        /// Increases; never reused.
         package let row: Int64
-        /// The place among the pushes, in the order in which they came; 0 = known from the history alone.
+        /// The push's number in order of arrival; 0 = only known from the history.
         package let arrival: Int64
         package let desktop: PeerID
         package let notification: Notification
-        /// The one that the host knows, of what this push has taken the place of.
+        /// Of the pushes that this one replaced, the one that the host has seen.
         package var replaces: NotificationID?
 
         package init(
@@ -39,11 +50,30 @@ package struct Inbox {
 
     package enum Insertion: Sendable, Equatable {
         case inserted(row: Int64)
-        /// This desktop's notification is here already. Nothing has changed.
+        /// The inbox already has this desktop's notification. Nothing changed.
         case duplicate
     }
 
-    /// Keeps a push that has come; it waits to be handed to the host. For a push that replaces others: ``PushBatch``.
+    /// The result of storing a push.
+    package enum Arrival: Sendable, Equatable {
+        /// It has a row, which replaces those with its `collapseKey`, and waits to be handed to the host.
+        case stored(row: Int64, replaced: [NotificationID])
+        /// It already had a row. Nothing changed.
+        case duplicate
+        /// Refused: too many wait for the host.
+        case full
+    }
+
+    /// The most rows to keep. Those that wait for the host count, and are never dropped.
+    package static let limit: Int64 = 10_000
+    /// How long a row is kept, in milliseconds.
+    package static let lifetime: Int64 = 90 * 86_400_000
+    /// While this many wait for the host, further pushes are refused.
+    package static let waitingLimit: Int64 = 100_000
+    /// While fewer than this many wait, pushes are offered to the host as they are stored.
+    package static let offeredLimit: Int64 = 256
+
+    /// Stores a push, which then waits to be handed to the host. For one that replaces others: ``PushBatch``.
     ///
     /// A row that the history brought before it becomes a push by it: the host has not had it yet (`protocol.md` 4.4).
     package func insert(_ notification: Notification, from desktop: PeerID) throws(StoreError) -> Insertion {
@@ -53,34 +83,38 @@ package struct Inbox {
         return insertion
     }
 
-    /// Unread rows over all desktops, silenced and late ones included, and those that are not here: of each desktop never
-    /// less than none. Reads a row or two for each desktop.
-    package func unreadCount() throws(StoreError) -> Int64 {
-        try connection.integer("SELECT ifnull(sum(max(0, n)), 0) FROM (\(Inbox.unread) GROUP BY desktop)")
+    /// Stores a push. One with a `collapseKey` replaces earlier ones; if the host has seen one of them, it is told which.
+    package func receive(_ notification: Notification, from desktop: PeerID) throws(StoreError) -> Arrival {
+        var batch = try PushBatch(self, hostHasSeen: 0)
+        let arrival = try batch.receive(notification, from: desktop).arrival
+        try batch.finish(hostTakes: false)
+        return arrival
     }
 
-    package func unreadCount(of desktop: PeerID) throws(StoreError) -> Int64 {
-        try connection.integer(
-            """
-            SELECT max(0, ifnull(sum(n), 0)) FROM (\(Inbox.unread) GROUP BY desktop) WHERE desktop = \(Inbox.number)
-            """, [.text(desktop.text)])
+    /// Drops rows beyond ``limit`` or ``lifetime``, except those that wait for the host. Returns how many.
+    @discardableResult
+    package func prune(now: EpochMilliseconds) throws(StoreError) -> Int {
+        let marks = try handover.watermarks()
+        let handed = Value.integer(marks.handed)
+        var pruned = try connection.execute(
+            "DELETE FROM inbox WHERE created_at < ? AND arrival <= ?", [.integer(now &- Self.lifetime), handed])
+        let total = try connection.integer("SELECT ifnull(sum(total), 0) FROM inbox_count")
+        // Skips the scan if all rows wait.
+        let excess = min(total - Self.limit, total - marks.waiting)
+        if excess > 0 {
+            pruned += try connection.execute(
+                """
+                DELETE FROM inbox WHERE row IN
+                    (SELECT row FROM inbox WHERE arrival <= ? ORDER BY created_at, row LIMIT ?)
+                """, [handed, .integer(excess)])
+        }
+        return pruned
     }
 
-    /// What is not here counts, unless everything of its desktop is being marked or cleared.
-    private static let unread = """
-        SELECT desktop, sum(n) AS n FROM (
-            SELECT desktop, unread AS n FROM inbox_count
-            UNION ALL
-            SELECT desktop, beyond FROM inbox_desktop WHERE beyond <> 0 AND NOT EXISTS (
-                SELECT 1 FROM inbox_change AS c
-                WHERE c.desktop = inbox_desktop.desktop AND c.stage = 0 AND c.kind IN (1, 3))
-        )
-        """
-
-    /// A peer's number, for a condition on `desktop`; nothing is equal to it when the peer has none.
+    /// A peer's number, for a condition on `desktop`. Matches nothing if the peer has none.
     static let number = "(SELECT number FROM peer WHERE id = ?)"
 
-    /// The push that came last.
+    /// The newest push.
     package func latestPush() throws(StoreError) -> Entry? {
         try connection.first(
             "SELECT \(Inbox.columns) FROM inbox WHERE arrival > 0 ORDER BY arrival DESC LIMIT 1", [], Inbox.entry)
@@ -93,14 +127,14 @@ package struct Inbox {
             Inbox.entry)
     }
 
-    /// Whether it is there to be seen, and not read.
+    /// Whether it is shown, and unread.
     package func isUnread(_ id: NotificationID, of desktop: PeerID) throws(StoreError) -> Bool {
         try connection.integer(
             "SELECT count(*) FROM inbox WHERE desktop = \(Inbox.number) AND id = ? AND read = 0 AND hidden = 0",
             [.text(desktop.text), .text(id.text)]) > 0
     }
 
-    /// Marks notifications of one desktop; gives how many were unread before.
+    /// Marks notifications of one desktop as read. Returns how many were unread.
     package func markRead(
         _ ids: [NotificationID], of desktop: PeerID, at moment: EpochMilliseconds
     ) throws(StoreError) -> Int {
@@ -114,28 +148,48 @@ package struct Inbox {
         return changed
     }
 
-    /// Marks all of one desktop; gives how many were unread before.
+    /// Marks all notifications of one desktop as read. Returns how many were unread.
     package func markAllRead(of desktop: PeerID, at moment: EpochMilliseconds) throws(StoreError) -> Int {
         try connection.execute(
             "UPDATE inbox SET read = 1, said_read = 1, read_at = ? WHERE desktop = \(Inbox.number) AND read = 0",
             [.integer(moment), .text(desktop.text)])
     }
 
-    /// Forgets a desktop that was unpaired, and all of its rows.
+    /// The newest row's number; 0 = there is none.
+    package func newestRow() throws(StoreError) -> Int64 {
+        try connection.integer("SELECT ifnull(max(row), 0) FROM inbox")
+    }
+
+    /// The same for one desktop's rows.
+    package func newestRow(of desktop: PeerID) throws(StoreError) -> Int64 {
+        try connection.integer(
+            "SELECT ifnull(max(row), 0) FROM inbox WHERE desktop = \(Inbox.number)", [.text(desktop.text)])
+    }
+
+    /// Deletes rows. Those that still wait for the host are kept for it, but no longer shown.
+    @discardableResult
+    func take(out condition: String, _ values: [Value]) throws(StoreError) -> Int {
+        let handed = "(SELECT handed FROM inbox_host)"
+        let kept = try connection.execute(
+            "UPDATE inbox SET hidden = 2 WHERE \(condition) AND arrival > \(handed) AND hidden < 2", values)
+        return try connection.execute("DELETE FROM inbox WHERE \(condition) AND arrival <= \(handed)", values) + kept
+    }
+
+    /// Forgets an unpaired desktop and all of its rows.
     package func removeAll(of desktop: PeerID) throws(StoreError) -> Int {
         try forget(desktop)
         return try connection.execute("DELETE FROM inbox WHERE desktop = \(Inbox.number)", [.text(desktop.text)])
     }
 
-    /// A desktop was unpaired: its rows stay, as they are shown.
+    /// Forgets an unpaired desktop. Its rows stay as they are shown.
     package func forget(_ desktop: PeerID) throws(StoreError) {
         let values: [Value] = [.text(desktop.text)]
-        try connection.execute("DELETE FROM inbox_change WHERE desktop = \(Inbox.number)", values)
+        try changes.forget(desktop)
         try connection.execute(
             "UPDATE inbox SET said_read = read, uncertain = 0 WHERE desktop = \(Inbox.number)", values)
         try take(out: "desktop = \(Inbox.number) AND hidden = 1", values)
-        try connection.execute("DELETE FROM inbox_desktop WHERE desktop = \(Inbox.number)", values)
-        try connection.execute("DELETE FROM desktop_settings WHERE desktop = ?", values)
+        try history.forget(desktop)
+        try SettingsCache(connection).forget(desktop)
     }
 
     static let columns = """
@@ -149,11 +203,11 @@ package struct Inbox {
             replaces: try row.optionalText(3).map(NotificationID.init(_:)))
     }
 
-    /// A new row.
+    /// Adds a row.
     ///
     /// - Parameters:
-    ///   - desktop: the number of its peer.
-    ///   - arrival: 0 = from the history; then triggers count it.
+    ///   - desktop: its peer's number.
+    ///   - arrival: 0 = from the history; triggers count those rows.
     func insert(
         _ notification: Notification, from desktop: Int64, arrival: Int64, run: Int64 = 0
     ) throws(StoreError) -> Insertion {

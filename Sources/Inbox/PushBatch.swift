@@ -3,18 +3,18 @@ import Notifications
 import Store
 import Wire
 
-/// Pushes that enter the inbox in one transaction. What they change in common is written once: ``finish(hostTakes:)``.
+/// Stores pushes in one transaction. Counts and watermarks are written once, by ``finish(hostTakes:)``.
 struct PushBatch {
-    /// What became of one.
+    /// The result of storing one push.
     struct Received {
         var arrival: Inbox.Arrival
-        /// For the host; of one that was stored.
+        /// For the host; set if it was stored.
         var entry: Inbox.Entry?
-        /// Pushes in whose place it stands, by their arrivals.
+        /// The pushes that it replaced, by arrival.
         var replaced: [Int64: NotificationID] = [:]
     }
 
-    /// What one desktop's pushes have changed.
+    /// Changes by one desktop's pushes.
     private struct Desktop {
         let id: PeerID
         let number: Int64
@@ -23,16 +23,16 @@ struct PushBatch {
         var lastPushAt: EpochMilliseconds?
     }
 
-    /// The bounds of the inbox are looked after at every so many rows.
+    /// The inbox is pruned once per this many rows.
     private static let prunedTogether: Int64 = 64
 
     private let inbox: Inbox
     private let hostHasSeen: Int64
-    /// As they were, but for `last`.
+    /// As stored, except for `last`.
     private(set) var marks: Inbox.Watermarks
     private var desktops: [Desktop] = []
     private var newlyWaiting: Int64 = 0
-    /// Set when the bounds are to be looked after.
+    /// Set when the inbox has to be pruned.
     private var prunedAt: EpochMilliseconds?
 
     private var connection: Connection { inbox.connection }
@@ -40,7 +40,7 @@ struct PushBatch {
     /// - Parameter hostHasSeen: callbacks may have seen pushes through this arrival that are not marked as handed over.
     init(_ inbox: Inbox, hostHasSeen: Int64) throws(StoreError) {
         self.inbox = inbox
-        marks = try inbox.watermarks()
+        marks = try inbox.handover.watermarks()
         self.hostHasSeen = max(hostHasSeen, marks.handed)
     }
 
@@ -59,10 +59,10 @@ struct PushBatch {
         guard let replaced, !replaced.isEmpty else {
             return Received(arrival: .stored(row: row, replaced: []), entry: entry)
         }
-        // It may be one of this batch: the trigger subtracts what `finish` adds, so there has to be a row.
+        // It may be part of this batch: the trigger subtracts what `finish` adds, so the count needs its row.
         try connection.execute("INSERT OR IGNORE INTO inbox_count VALUES (?, 0, 0)", [.integer(number)])
         for old in replaced { try connection.execute("DELETE FROM inbox WHERE row = ?", [.integer(old.row)]) }
-        // What replaced something unseen is still new to the host; what that had replaced in turn, it has seen.
+        // A push that replaced an unseen one is still new to the host, which has seen what that one had replaced.
         if let seen = replaced.lazy.compactMap(\.seen).last {
             entry.replaces = seen
             try connection.execute(
@@ -82,9 +82,9 @@ struct PushBatch {
         return try insert(notification, at: place)
     }
 
-    /// Writes what the pushes have in common, and makes room.
+    /// Writes counts and watermarks, and prunes the inbox.
     ///
-    /// - Parameter hostTakes: pushes are handed over as they come: this one may be seen before the next commit.
+    /// - Parameter hostTakes: pushes are handed over as they come, so the host may see these before the next commit.
     mutating func finish(hostTakes: Bool) throws(StoreError) {
         for desktop in desktops {
             if desktop.added > 0 {
@@ -140,7 +140,7 @@ struct PushBatch {
         return desktops.count - 1
     }
 
-    /// A row of the history becomes a push.
+    /// Turns a row of the history into a push.
     private func promote(_ notification: Notification, from desktop: Int64) throws(StoreError) -> Int64? {
         let row = try connection.first(
             "SELECT row FROM inbox WHERE desktop = ? AND id = ? AND arrival = 0",
@@ -160,7 +160,7 @@ struct PushBatch {
         let row: Int64
         let arrival: Int64
         let id: NotificationID
-        /// The id under which the host has seen it, or what it had replaced.
+        /// The id that the host has seen: its own, or that of a push that it had replaced.
         let seen: NotificationID?
     }
 

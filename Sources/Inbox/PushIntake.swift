@@ -73,7 +73,7 @@ package struct PushIntake<Extra: Sendable> {
         for number in numbers { try ReceivedPushes(connection).set(number.seq, of: number.desktop) }
         outcome.waiting.last = batch.marks.last
         outcome.waiting.offered = batch.marks.offered
-        outcome.unread = try inbox.unreadCount()
+        outcome.unread = try inbox.counts.unread()
         return outcome
     }
 

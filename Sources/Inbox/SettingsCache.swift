@@ -3,7 +3,7 @@ package import Notifications
 package import Store
 package import Wire
 
-/// What each desktop has said of its settings, so that they can be read offline. A device's own are another thing.
+/// Desktops' settings as they last reported them, for reading offline. Not the device's own settings.
 ///
 /// Made for one piece of work on the store, over its connection; its table is among ``Inbox/migrations``.
 package struct SettingsCache {
@@ -40,10 +40,9 @@ package struct SettingsCache {
         return Entry(settings: settings, revision: stored.1, fetchedAt: stored.2)
     }
 
-    /// Keeps what a desktop has said. Gives whether anything is another than before.
+    /// Stores a desktop's settings. Returns whether anything changed.
     ///
-    /// - Parameter isEvent: it was not asked for. Then what is older than what is known, by the desktop's revision, changes
-    ///   nothing.
+    /// - Parameter isEvent: the desktop sent them unasked. Then an older revision than the stored one is ignored.
     package func keep(
         _ settings: Settings, revision: Int64?, of desktop: PeerID, at moment: EpochMilliseconds, isEvent: Bool
     ) throws(StoreError) -> Bool {
@@ -60,5 +59,10 @@ package struct SettingsCache {
                 .integer(moment),
             ])
         return known?.settings != settings || known?.revision != revision
+    }
+
+    /// The desktop was unpaired.
+    func forget(_ desktop: PeerID) throws(StoreError) {
+        try connection.execute("DELETE FROM desktop_settings WHERE desktop = ?", [.text(desktop.text)])
     }
 }

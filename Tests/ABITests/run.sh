@@ -4,7 +4,7 @@
 #   Tests/ABITests/run.sh --stage DIR [--filter REGEX]
 #
 #   --stage DIR      the tree that bindings/c/build.sh made
-#   --filter REGEX   only the parts and programs whose names match: layout, header, consumers, clash, complaints, library, …
+#   --filter REGEX   only the parts and programs whose names match: layout, structure, header, consumers, clash, complaints, library, …
 #
 # Prints a line for each failure ("FAIL…"), and at last "N passed, N failed".
 set -uo pipefail
@@ -104,7 +104,7 @@ gives() {
 # shellcheck source=programs.sh
 . "$here/programs.sh"
 
-for part in layout header consumers clash; do
+for part in layout structure header consumers clash; do
     if [[ $part =~ $filter ]]; then "test_$part"; fi
 done
 test_programs

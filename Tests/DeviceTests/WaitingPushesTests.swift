@@ -18,7 +18,9 @@ import Wire
             self.database =
                 try database
                 ?? Database.open(path: ":memory:", migrations: Inbox.migrations + ReceivedPushes.migrations).database
-            let marks = try self.database.run { connection throws(StoreError) in try Inbox(connection).watermarks() }
+            let marks = try self.database.run { connection throws(StoreError) in
+                try Inbox(connection).handover.watermarks()
+            }
             waiting = WaitingPushes(self.database, marks)
         }
 
@@ -41,7 +43,7 @@ import Wire
 
         var marks: Inbox.Watermarks {
             get throws {
-                try database.run { connection throws(StoreError) in try Inbox(connection).watermarks() }
+                try database.run { connection throws(StoreError) in try Inbox(connection).handover.watermarks() }
             }
         }
     }

@@ -115,12 +115,14 @@ import Wire
                 let kind: InboxChange.Kind = Bool.random(using: &random) ? .read : .delete
                 guard let id = known.randomElement(using: &random) else { continue }
                 let number = try run { inbox throws(StoreError) in
-                    try inbox.begin(kind, NotificationID(id), of: desktop, at: 5)
+                    try inbox.changes.begin(kind, NotificationID(id), of: desktop, at: 5)
                 }
                 model.changes[try #require(number)] = Change(change: InboxChange(kind), rows: [id])
             case 6:
                 let kind: InboxChange.Kind = Bool.random(using: &random) ? .allRead : .clear
-                let number = try run { inbox throws(StoreError) in try inbox.begin(kind, nil, of: desktop, at: 5) }
+                let number = try run { inbox throws(StoreError) in
+                    try inbox.changes.begin(kind, nil, of: desktop, at: 5)
+                }
                 let rows = model.rows.filter { !$0.value.isGone && (kind == .clear || !$0.value.isRead) }
                 model.changes[try #require(number)] = Change(change: InboxChange(kind), rows: Set(rows.keys))
             case 7...8:
@@ -140,8 +142,8 @@ import Wire
                 }
                 model.step(number) { $0.ended(ending) }
                 try run { inbox throws(StoreError) in
-                    try inbox.note(RequestID("r\(number)"), of: number)
-                    _ = try inbox.end(number, ending)
+                    try inbox.changes.note(RequestID("r\(number)"), of: number)
+                    _ = try inbox.changes.end(number, ending)
                 }
             case 9:
                 guard let id = model.truth.keys.sorted().randomElement(using: &random) else { continue }
@@ -161,14 +163,14 @@ import Wire
                 }
                 try run { inbox throws(StoreError) in
                     let ids = [NotificationID(id)]
-                    try inbox.apply(isDeletion ? .deleted(ids) : .read(ids, at: 7), from: desktop, at: 7)
+                    try inbox.changes.apply(isDeletion ? .deleted(ids) : .read(ids, at: 7), from: desktop, at: 7)
                 }
             case 10:
                 let queued = Set(model.changes.filter { $0.value.change.isKept }.keys.map { RequestID("r\($0)") })
                 for (number, change) in model.changes {
                     model.step(number) { $0.restarted(isKept: change.change.isKept) }
                 }
-                try run { inbox throws(StoreError) in try inbox.recoverChanges(queued: queued) }
+                try run { inbox throws(StoreError) in try inbox.changes.recover(queued: queued) }
             default:
                 // A refresh of the newest rows or of all, of a desktop that counts right.
                 let all = model.truth.sorted { Int($0.key.dropFirst()) ?? 0 > Int($1.key.dropFirst()) ?? 0 }
@@ -179,13 +181,13 @@ import Wire
                 let total = Int64(all.count)
                 let oldest = page.last.flatMap { Int64($0.key.dropFirst()) }
                 let coverage = try run { inbox throws(StoreError) -> Inbox.Coverage in
-                    let run = try inbox.beginRefresh(of: desktop)
+                    let run = try inbox.history.beginRefresh(of: desktop)
                     let historyPage = JSONRow.page(rows, total: total, unread: unread)
-                    let merged = try inbox.merge(
+                    let merged = try inbox.history.merge(
                         historyPage, from: desktop, run: run, through: run.through, receivedAt: 9)
                     let coverage: Inbox.Coverage =
                         isWhole ? .all : merged.isInSync ? .inSync : oldest.map { .after($0) } ?? .unknown
-                    _ = try inbox.finishRefresh(
+                    _ = try inbox.history.finishRefresh(
                         run, of: desktop, coverage: coverage, unread: unread, through: run.through, at: 9)
                     return coverage
                 }
@@ -215,9 +217,9 @@ import Wire
             let (shown, unread) = try run { inbox throws(StoreError) in
                 var query = HistoryQuery()
                 query.limit = 500
-                return (try inbox.page(query, of: desktop), try inbox.unreadCount())
+                return (try inbox.pages.page(query, of: desktop), try inbox.counts.unread())
             }
-            #expect(try run { inbox throws(StoreError) in try !inbox.repairCounts() }, "the kept counts are true")
+            #expect(try run { inbox throws(StoreError) in try !inbox.counts.repair() }, "the kept counts are true")
             let views = try #require(shown).items.reduce(into: [String: InboxView]()) { views, item in
                 views[item.notification.id.text] = InboxView(
                     isRead: item.notification.read,

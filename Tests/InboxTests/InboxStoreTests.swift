@@ -26,7 +26,7 @@ import Wire
 
     private func ids(_ params: JSONObject, of desktop: PeerID? = nil) throws -> [String] {
         let query = try HistoryQuery(host: params)
-        return try #require(try run { inbox throws(StoreError) in try inbox.page(query, of: desktop) })
+        return try #require(try run { inbox throws(StoreError) in try inbox.pages.page(query, of: desktop) })
             .items.map(\.notification.id.text)
     }
 
@@ -43,7 +43,7 @@ import Wire
         var all: [String] = []
         repeat {
             let asked = query
-            let page = try #require(try run { inbox throws(StoreError) in try inbox.page(asked, of: nil) })
+            let page = try #require(try run { inbox throws(StoreError) in try inbox.pages.page(asked, of: nil) })
             #expect(page.total == 10)
             all += page.items.map(\.notification.id.text)
             query.before = page.next
@@ -51,7 +51,7 @@ import Wire
         #expect(all == ["b5", "b4", "b3", "b2", "b1", "a5", "a4", "a3", "a2", "a1"])
         query.before = "nowhere"
         let lost = query
-        #expect(try run { inbox throws(StoreError) in try inbox.page(lost, of: nil) } == nil)
+        #expect(try run { inbox throws(StoreError) in try inbox.pages.page(lost, of: nil) } == nil)
     }
 
     @Test("a search finds words, also after a row has changed its text, was dropped, or stands in Chinese")
@@ -64,11 +64,11 @@ import Wire
         #expect(try ids(["query": "完成"]) == ["3"])
         #expect(try ids(["query": "build \"NOT"]) == [])
         _ = try run { inbox throws(StoreError) in
-            try inbox.merge(HistoryRow(id: "1", title: "Other words", createdAt: 1), from: "d", receivedAt: 9)
+            try inbox.history.merge(HistoryRow(id: "1", title: "Other words", createdAt: 1), from: "d", receivedAt: 9)
         }
         #expect(try ids(["query": "build"]) == [])
         #expect(try ids(["query": "other"]) == ["1"])
-        try run { inbox throws(StoreError) in try inbox.apply(.deleted(["2"]), from: "d", at: 9) }
+        try run { inbox throws(StoreError) in try inbox.changes.apply(.deleted(["2"]), from: "d", at: 9) }
         #expect(try ids(["query": "buil*"]) == [])
         try run { inbox throws(StoreError) in
             _ = try inbox.handOver(limit: 9)
@@ -83,10 +83,11 @@ import Wire
         // A refresh brings the newest page first.
         for id in ["n3", "n4", "n1", "n2"] {
             _ = try run { inbox throws(StoreError) in
-                try inbox.merge(HistoryRow(id: NotificationID(id), title: "T", createdAt: 1), from: "d", receivedAt: 9)
+                try inbox.history.merge(
+                    HistoryRow(id: NotificationID(id), title: "T", createdAt: 1), from: "d", receivedAt: 9)
             }
         }
-        #expect(try run { inbox throws(StoreError) in try inbox.waitingForHost() } == 0)
+        #expect(try run { inbox throws(StoreError) in try inbox.handover.waitingForHost() } == 0)
         for id in ["n1", "n2", "n3", "n4", "n5"] { try push(NotificationID(id)) }
         for id in ["n1", "n5"] {
             let again = try run { inbox throws(StoreError) in
@@ -96,22 +97,22 @@ import Wire
             #expect(again == .duplicate)
         }
         let handed = try run { inbox throws(StoreError) in
-            try inbox.waitingForHost(limit: 9, after: 0).map(\.notification.id.text)
+            try inbox.handover.waitingForHost(limit: 9, after: 0).map(\.notification.id.text)
         }
         #expect(handed == ["n1", "n2", "n3", "n4", "n5"])
-        #expect(try run { inbox throws(StoreError) in try inbox.unreadCount() } == 5)
+        #expect(try run { inbox throws(StoreError) in try inbox.counts.unread() } == 5)
     }
 
     @Test("a push that is deleted before the host has taken it is handed over all the same, and shown no more")
     func deletedBeforeHanded() throws {
         try push("a")
         try push("b", at: 2)
-        try run { inbox throws(StoreError) in try inbox.cleared(before: 3, of: "d") }
+        try run { inbox throws(StoreError) in try inbox.changes.cleared(before: 3, of: "d") }
         #expect(try ids([:]) == [])
-        #expect(try run { inbox throws(StoreError) in try inbox.unreadCount() } == 0)
+        #expect(try run { inbox throws(StoreError) in try inbox.counts.unread() } == 0)
         let left = try run { inbox throws(StoreError) in
             let entries = try inbox.handOver(limit: 9)
-            return (entries.map(\.notification.id.text), try inbox.waitingForHost())
+            return (entries.map(\.notification.id.text), try inbox.handover.waitingForHost())
         }
         #expect(left.0 == ["a", "b"] && left.1 == 0)
         #expect(try run { inbox throws(StoreError) in try inbox.newestRow() } == 0)
@@ -121,20 +122,20 @@ import Wire
     func counts() throws {
         try push("a")
         try refresh([HistoryRow(id: "a", title: "T", createdAt: 1)], total: 40, unread: 12)
-        func unread() throws -> Int64 { try run { inbox throws(StoreError) in try inbox.unreadCount() } }
+        func unread() throws -> Int64 { try run { inbox throws(StoreError) in try inbox.counts.unread() } }
         #expect(try unread() == 12)
         try push("b", at: 2)
         #expect(try unread() == 13)
         // One that is not here was read elsewhere, then one that is.
-        try run { inbox throws(StoreError) in try inbox.apply(.read(["z"], at: 5), from: "d", at: 5) }
-        try run { inbox throws(StoreError) in try inbox.apply(.read(["a"], at: 5), from: "d", at: 5) }
+        try run { inbox throws(StoreError) in try inbox.changes.apply(.read(["z"], at: 5), from: "d", at: 5) }
+        try run { inbox throws(StoreError) in try inbox.changes.apply(.read(["a"], at: 5), from: "d", at: 5) }
         #expect(try unread() == 11)
-        let number = try run { inbox throws(StoreError) in try inbox.begin(.allRead, nil, of: "d", at: 6) }
+        let number = try run { inbox throws(StoreError) in try inbox.changes.begin(.allRead, nil, of: "d", at: 6) }
         #expect(try unread() == 0)
-        _ = try run { inbox throws(StoreError) in try inbox.end(number ?? 0, .refused) }
+        _ = try run { inbox throws(StoreError) in try inbox.changes.end(number ?? 0, .refused) }
         #expect(try unread() == 11)
-        let again = try run { inbox throws(StoreError) in try inbox.begin(.allRead, nil, of: "d", at: 6) }
-        _ = try run { inbox throws(StoreError) in try inbox.end(again ?? 0, .done) }
+        let again = try run { inbox throws(StoreError) in try inbox.changes.begin(.allRead, nil, of: "d", at: 6) }
+        _ = try run { inbox throws(StoreError) in try inbox.changes.end(again ?? 0, .done) }
         #expect(try unread() == 0)
         // The desktop counts fewer than are here.
         try push("c", at: 3)
@@ -146,10 +147,10 @@ import Wire
 
     private func refresh(_ rows: [HistoryRow], total: Int64, unread: Int64) throws {
         try run { inbox throws(StoreError) in
-            let run = try inbox.beginRefresh(of: "d")
+            let run = try inbox.history.beginRefresh(of: "d")
             let page = HistoryPage(rows: rows, total: total, unreadCount: unread, skipped: 0, next: nil)
-            _ = try inbox.merge(page, from: "d", run: run, through: run.through, receivedAt: 9)
-            _ = try inbox.finishRefresh(
+            _ = try inbox.history.merge(page, from: "d", run: run, through: run.through, receivedAt: 9)
+            _ = try inbox.history.finishRefresh(
                 run, of: "d", coverage: .unknown, unread: unread, through: run.through, at: 9)
         }
     }
@@ -159,15 +160,15 @@ import Wire
         for number in 1...4 { try push(NotificationID("n\(number)"), at: Int64(number)) }
         try push("other", from: "e")
         let dropped = try run { inbox throws(StoreError) in
-            let run = try inbox.beginRefresh(of: "d")
+            let run = try inbox.history.beginRefresh(of: "d")
             _ = try inbox.insert(Notification(id: "n5", title: "T", createdAt: 5, receivedAt: 5), from: "d")
             let page = HistoryPage(
                 rows: [HistoryRow(id: "n3", title: "T", read: true, createdAt: 3)], total: 1, unreadCount: 0,
                 skipped: 0,
                 next: nil)
-            let merged = try inbox.merge(page, from: "d", run: run, through: run.through, receivedAt: 9)
+            let merged = try inbox.history.merge(page, from: "d", run: run, through: run.through, receivedAt: 9)
             #expect(merged.added == 0 && merged.updated == 1)
-            return try inbox.finishRefresh(run, of: "d", coverage: .all, unread: 0, through: run.through, at: 9)
+            return try inbox.history.finishRefresh(run, of: "d", coverage: .all, unread: 0, through: run.through, at: 9)
         }
         #expect(dropped == 3)
         #expect(Set(try ids([:])) == ["n3", "n5", "other"])
@@ -176,7 +177,7 @@ import Wire
     @Test("missed pushes enter as pushes, late, the oldest first, once; what was read already is no news")
     func gap() throws {
         try push("seen", at: 10)
-        let since = try run { inbox throws(StoreError) in try inbox.beginGap(of: "d", orSince: 1) }
+        let since = try run { inbox throws(StoreError) in try inbox.history.beginGap(of: "d", orSince: 1) }
         #expect(since == 10)
         let rows = [
             HistoryRow(id: "n3", title: "T", createdAt: 13),
@@ -186,19 +187,19 @@ import Wire
         ]
         for expected in [2, 0] {
             let pushed = try run { inbox throws(StoreError) in
-                try inbox.fill(rows, from: "d", since: since, receivedAt: 20)
+                try inbox.history.fill(rows, from: "d", since: since, receivedAt: 20)
             }
             #expect(pushed.count == expected)
         }
-        let entries = try run { inbox throws(StoreError) in try inbox.waitingForHost(limit: 9, after: 0) }
+        let entries = try run { inbox throws(StoreError) in try inbox.handover.waitingForHost(limit: 9, after: 0) }
         #expect(entries.map(\.notification.id) == ["seen", "n1", "n3"])
         #expect(entries.map(\.notification.late) == [false, true, true])
         #expect(Set(try ids([:])) == ["seen", "n1", "n2", "n3", "old"])
         // Asked for and not answered: the gap stays, whatever comes meanwhile.
         try push("live", at: 30)
-        #expect(try run { inbox throws(StoreError) in try inbox.beginGap(of: "d", orSince: 1) } == 10)
-        try run { inbox throws(StoreError) in try inbox.endGap(of: "d") }
-        #expect(try run { inbox throws(StoreError) in try inbox.beginGap(of: "d", orSince: 1) } == 30)
+        #expect(try run { inbox throws(StoreError) in try inbox.history.beginGap(of: "d", orSince: 1) } == 10)
+        try run { inbox throws(StoreError) in try inbox.history.endGap(of: "d") }
+        #expect(try run { inbox throws(StoreError) in try inbox.history.beginGap(of: "d", orSince: 1) } == 30)
     }
 
     @Test("a desktop that was unpaired leaves its rows as they are shown")
@@ -206,12 +207,12 @@ import Wire
         try push("a")
         try push("b", at: 2)
         try run { inbox throws(StoreError) in
-            _ = try inbox.begin(.read, "a", of: "d", at: 5)
-            _ = try inbox.begin(.delete, "b", of: "d", at: 5)
+            _ = try inbox.changes.begin(.read, "a", of: "d", at: 5)
+            _ = try inbox.changes.begin(.delete, "b", of: "d", at: 5)
             try inbox.forget("d")
         }
         #expect(try ids([:]) == ["a"])
-        #expect(try run { inbox throws(StoreError) in try inbox.unreadCount() } == 0)
+        #expect(try run { inbox throws(StoreError) in try inbox.counts.unread() } == 0)
     }
 
     @Test("settings are kept for each desktop; an event that is older than what is known changes nothing")

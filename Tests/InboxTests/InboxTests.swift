@@ -83,24 +83,25 @@ import Wire
         try insert(database, "a", "b", "c", "d")
         func take(_ limit: Int, after arrival: Int64) throws -> [Inbox.Entry] {
             try database.run { connection throws(StoreError) in
-                try Inbox(connection).waitingForHost(limit: limit, after: arrival)
+                try Inbox(connection).handover.waitingForHost(limit: limit, after: arrival)
             }
         }
         let first = try take(2, after: 0)
         #expect(first.map(\.notification.id) == ["a", "b"])
         #expect(try take(10, after: first[1].arrival).map(\.notification.id) == ["c", "d"])
         try database.run { connection throws(StoreError) in
-            try Inbox(connection).offer(through: first[1].arrival)
-            try Inbox(connection).finish(through: first[0].arrival, offering: 0)
+            try Inbox(connection).handover.offer(through: first[1].arrival)
+            try Inbox(connection).handover.finish(through: first[0].arrival, offering: 0)
         }
         #expect(try take(10, after: first[1].arrival).map(\.notification.id) == ["c", "d"])
         // The process died here.
-        let marks = try database.run { connection throws(StoreError) in try Inbox(connection).watermarks() }
+        let marks = try database.run { connection throws(StoreError) in try Inbox(connection).handover.watermarks() }
         let again = try take(10, after: 0)
         #expect(again.filter { $0.arrival <= marks.offered }.count == 1)
         #expect(again.map(\.notification.id) == ["b", "c", "d"])
         #expect(again.map { $0.arrival <= marks.offered } == [true, false, false])
-        #expect(try database.run { connection throws(StoreError) in try Inbox(connection).waitingForHost() } == 3)
+        #expect(
+            try database.run { connection throws(StoreError) in try Inbox(connection).handover.waitingForHost() } == 3)
     }
 
     @Test("unread counts over all desktops; marking says how many it changed")
@@ -110,15 +111,15 @@ import Wire
         try insert(database, "a", from: "e")
         try database.run { connection throws(StoreError) in
             let inbox = Inbox(connection)
-            #expect(try inbox.unreadCount() == 4)
-            #expect(try inbox.unreadCount(of: "e") == 1)
+            #expect(try inbox.counts.unread() == 4)
+            #expect(try inbox.counts.unread(of: "e") == 1)
             #expect(try inbox.markRead(["a", "b", "none"], of: "d", at: 9) == 2)
             #expect(try inbox.markRead(["a"], of: "d", at: 10) == 0)
-            #expect(try inbox.unreadCount() == 2)
+            #expect(try inbox.counts.unread() == 2)
             #expect(try inbox.markAllRead(of: "d", at: 11) == 1)
-            #expect(try inbox.unreadCount() == 1)
+            #expect(try inbox.counts.unread() == 1)
             #expect(try inbox.removeAll(of: "d") == 3)
-            #expect(try inbox.unreadCount() == 1)
+            #expect(try inbox.counts.unread() == 1)
         }
     }
 
@@ -172,17 +173,17 @@ import Wire
         try database.run { connection throws(StoreError) in
             let inbox = Inbox(connection)
             let row = HistoryRow(id: "a", title: "New", body: "B2", read: true, createdAt: nil, readAt: 8)
-            #expect(try inbox.merge(row, from: "d", receivedAt: 3) == .duplicate)
+            #expect(try inbox.history.merge(row, from: "d", receivedAt: 3) == .duplicate)
             let entry = try inbox.latestPush()
             #expect(entry?.notification.title == "New")
             #expect(entry?.notification.createdAt == 1)
             #expect(entry?.notification.read == true)
             #expect(entry?.notification.late == false)
             // New here: kept, but no push, and not handed over.
-            #expect(try inbox.merge(HistoryRow(id: "b", title: "Old"), from: "d", receivedAt: 3) != .duplicate)
+            #expect(try inbox.history.merge(HistoryRow(id: "b", title: "Old"), from: "d", receivedAt: 3) != .duplicate)
             #expect(try inbox.latestPush()?.notification.id == "a")
-            #expect(try inbox.waitingForHost(limit: 9, after: 0).map(\.notification.id) == ["a"])
-            #expect(try inbox.unreadCount() == 1)
+            #expect(try inbox.handover.waitingForHost(limit: 9, after: 0).map(\.notification.id) == ["a"])
+            #expect(try inbox.counts.unread() == 1)
         }
     }
 

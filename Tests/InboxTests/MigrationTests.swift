@@ -87,7 +87,7 @@ import Wire
     @Test("what waits comes in the order in which it came; what was being handed over says so")
     func waiting() throws {
         let (marks, waiting) = try run { inbox throws(StoreError) in
-            (try inbox.watermarks(), try inbox.waitingForHost(limit: 50, after: 0))
+            (try inbox.handover.watermarks(), try inbox.handover.waitingForHost(limit: 50, after: 0))
         }
         #expect(
             waiting.map(\.notification.id.text) == ["p5", "p6", "h3", "a", "q1", "u1", "u2", "new", "n1"])
@@ -100,16 +100,16 @@ import Wire
         // All of it can be handed over, and what was kept for that alone is gone then.
         _ = try run { inbox throws(StoreError) in try inbox.handOver(limit: 50) }
         #expect(try run { inbox throws(StoreError) in try inbox.find("new", of: Self.one) } == nil)
-        #expect(try run { inbox throws(StoreError) in try inbox.watermarks().waiting } == 0)
+        #expect(try run { inbox throws(StoreError) in try inbox.handover.watermarks().waiting } == 0)
     }
 
     @Test("the counts are what there is to count")
     func counts() throws {
-        #expect(try run { inbox throws(StoreError) in try !inbox.repairCounts() })
+        #expect(try run { inbox throws(StoreError) in try !inbox.counts.repair() })
         let unread = try run { inbox throws(StoreError) in
             [
-                try inbox.unreadCount(), try inbox.unreadCount(of: Self.one), try inbox.unreadCount(of: Self.two),
-                try inbox.unreadCount(of: "push:apns"), try inbox.unreadCount(of: "desktop-4f1c"),
+                try inbox.counts.unread(), try inbox.counts.unread(of: Self.one), try inbox.counts.unread(of: Self.two),
+                try inbox.counts.unread(of: "push:apns"), try inbox.counts.unread(of: "desktop-4f1c"),
             ]
         }
         // p4, p5, h1 and h3, and 13 that are not here; q1; u1.
@@ -119,16 +119,16 @@ import Wire
     @Test("changes under way go on: one is put back, one is carried out, one is found by its request")
     func changes() throws {
         let (queued, hidden) = try run { inbox throws(StoreError) in
-            (try inbox.change("request-1"), try inbox.waitingForHost(limit: 9, after: 0).count)
+            (try inbox.changes.change("request-1"), try inbox.handover.waitingForHost(limit: 9, after: 0).count)
         }
         #expect(queued?.number == 2 && queued?.desktop == Self.one && hidden == 9)
         let unread = try run { inbox throws(StoreError) in
             // Pending ones whose answer nobody waits for any more become uncertain: p6 and n1 are back.
-            try inbox.recoverChanges(queued: ["request-1"])
-            let uncertain = try inbox.page(HistoryQuery(), of: nil)?.items.filter(\.isUncertain)
+            try inbox.changes.recover(queued: ["request-1"])
+            let uncertain = try inbox.pages.page(HistoryQuery(), of: nil)?.items.filter(\.isUncertain)
                 .map(\.notification.id.text)
-            try inbox.end(2, .done)
-            return (uncertain ?? [], try inbox.unreadCount(of: Self.two), try inbox.find("p3", of: Self.one))
+            try inbox.changes.end(2, .done)
+            return (uncertain ?? [], try inbox.counts.unread(of: Self.two), try inbox.find("p3", of: Self.one))
         }
         #expect(Set(unread.0) == ["p6", "h2", "a", "n1"])
         #expect(unread.1 == 2)
@@ -140,8 +140,8 @@ import Wire
         let (settings, refreshed, gap, numbers) = try database.run { connection throws(StoreError) in
             let inbox = Inbox(connection)
             return (
-                try SettingsCache(connection).entry(of: Self.one), try inbox.refreshedAt(of: Self.one),
-                try inbox.beginGap(of: Self.two, orSince: 1), try ReceivedPushes(connection).all()
+                try SettingsCache(connection).entry(of: Self.one), try inbox.history.refreshedAt(of: Self.one),
+                try inbox.history.beginGap(of: Self.two, orSince: 1), try ReceivedPushes(connection).all()
             )
         }
         #expect(settings?.revision == 7 && settings?.settings.enabled == true)
@@ -154,7 +154,7 @@ import Wire
     func search() throws {
         func ids(_ words: String) throws -> [String] {
             let query = try HistoryQuery(host: ["query": .string(words)])
-            let page = try #require(try run { inbox throws(StoreError) in try inbox.page(query, of: nil) })
+            let page = try #require(try run { inbox throws(StoreError) in try inbox.pages.page(query, of: nil) })
             #expect(!page.isIncomplete)
             return page.items.map(\.notification.id.text)
         }

@@ -52,19 +52,19 @@ import Wire
         #expect(outcome.unread == 4)
         #expect(outcome.waiting.after == 0 && outcome.waiting.last == 4 && outcome.waiting.offered == 4)
         #expect(
-            try read { inbox throws(StoreError) in try inbox.waitingForHost(limit: 9, after: 0) }
+            try read { inbox throws(StoreError) in try inbox.handover.waitingForHost(limit: 9, after: 0) }
                 == outcome.waiting.pushes.map(\.entry))
         let (last, window, marks) = try database.run { connection throws(StoreError) in
             (
                 try ReceivedPushes(connection).all(), try SealStates(connection).window(of: "d"),
-                try Inbox(connection).watermarks()
+                try Inbox(connection).handover.watermarks()
             )
         }
         #expect(last == ["d": 3])
         #expect(window?.accepts(epoch: 1, seq: 3) == false && window?.accepts(epoch: 1, seq: 4) == true)
         #expect(marks == Inbox.Watermarks(last: 4, handed: 0, offered: 4, waiting: 4))
-        #expect(try read { inbox throws(StoreError) in try !inbox.repairCounts() })
-        #expect(try read { inbox throws(StoreError) in try inbox.beginGap(of: "d", orSince: 1) } == 5)
+        #expect(try read { inbox throws(StoreError) in try !inbox.counts.repair() })
+        #expect(try read { inbox throws(StoreError) in try inbox.history.beginGap(of: "d", orSince: 1) } == 5)
     }
 
     @Test("what the host does not take now, or what waits behind many, is not offered")
@@ -74,18 +74,18 @@ import Wire
         #expect(try take(more).waiting.offered == Inbox.offeredLimit)
         #expect(try take([item("z", Inbox.offeredLimit + 1)]).waiting.offered == Inbox.offeredLimit)
         // A dispatch moves it on.
-        try read { inbox throws(StoreError) in try inbox.finish(through: 64, offering: 300) }
-        let marks = try read { inbox throws(StoreError) in try inbox.watermarks() }
+        try read { inbox throws(StoreError) in try inbox.handover.finish(through: 64, offering: 300) }
+        let marks = try read { inbox throws(StoreError) in try inbox.handover.watermarks() }
         #expect(marks == Inbox.Watermarks(last: 257, handed: 64, offered: 257, waiting: 193))
-        try read { inbox throws(StoreError) in try inbox.withdrawOffer(beyond: 70) }
-        #expect(try read { inbox throws(StoreError) in try inbox.watermarks().offered } == 70)
+        try read { inbox throws(StoreError) in try inbox.handover.withdrawOffer(beyond: 70) }
+        #expect(try read { inbox throws(StoreError) in try inbox.handover.watermarks().offered } == 70)
     }
 
     @Test("a push that has a row is a duplicate whose number counts; a row of the history becomes a push")
     func duplicates() throws {
         try take([item("a", 1)])
         _ = try read { inbox throws(StoreError) in
-            try inbox.merge(HistoryRow(id: "h", title: "H", read: true, createdAt: 1), from: "d", receivedAt: 2)
+            try inbox.history.merge(HistoryRow(id: "h", title: "H", read: true, createdAt: 1), from: "d", receivedAt: 2)
         }
         let outcome = try take([item("a", 2), item("h", 3), item("a", seal: 90)])
         #expect(outcome.taken.map(\.verdict) == [.duplicate, .stored, .duplicate])
@@ -93,7 +93,7 @@ import Wire
         #expect(outcome.unread == 1)
         #expect(
             try database.run { connection throws(StoreError) in try ReceivedPushes(connection).last(of: "d") } == 3)
-        #expect(try read { inbox throws(StoreError) in try !inbox.repairCounts() })
+        #expect(try read { inbox throws(StoreError) in try !inbox.counts.repair() })
     }
 
     @Test("a seal that has had an effect has none; what comes after its number is not looked at")
@@ -129,12 +129,12 @@ import Wire
         #expect(first.unread == 1)
         #expect(first.waiting.pushes.map(\.replaced) == [[:], [1: "a"]])
         #expect(first.waiting.pushes.map(\.entry.replaces) == [nil, nil])
-        #expect(try read { inbox throws(StoreError) in try !inbox.repairCounts() })
+        #expect(try read { inbox throws(StoreError) in try !inbox.counts.repair() })
         // b was taken by a callback, and is not marked yet.
         let second = try take([item("c", 3, key: "k")], hostHasSeen: 2)
         #expect(second.waiting.pushes.map(\.entry.replaces) == ["b"])
-        #expect(try read { inbox throws(StoreError) in try inbox.watermarks().waiting } == 1)
-        #expect(try read { inbox throws(StoreError) in try !inbox.repairCounts() })
+        #expect(try read { inbox throws(StoreError) in try inbox.handover.watermarks().waiting } == 1)
+        #expect(try read { inbox throws(StoreError) in try !inbox.counts.repair() })
     }
 
     @Test("what a push brings about besides is in the same transaction, and fails with it")
@@ -155,7 +155,7 @@ import Wire
             try connection.query("SELECT text FROM note") { (row) throws(StoreError) in try row.text(0) }
         }
         #expect(notes == ["row 1"])
-        #expect(try read { inbox throws(StoreError) in try inbox.unreadCount() } == 2)
+        #expect(try read { inbox throws(StoreError) in try inbox.counts.unread() } == 2)
     }
 
     @Test("counts that are wrong are set right on open")
@@ -170,10 +170,10 @@ import Wire
                 INSERT INTO inbox_count VALUES (9, 4, 4);
                 """)
         }
-        #expect(try read { inbox throws(StoreError) in try inbox.repairCounts() })
-        #expect(try read { inbox throws(StoreError) in try !inbox.repairCounts() })
+        #expect(try read { inbox throws(StoreError) in try inbox.counts.repair() })
+        #expect(try read { inbox throws(StoreError) in try !inbox.counts.repair() })
         let (marks, unread) = try read { inbox throws(StoreError) in
-            (try inbox.watermarks(), try inbox.unreadCount())
+            (try inbox.handover.watermarks(), try inbox.counts.unread())
         }
         #expect(marks == Inbox.Watermarks(last: 3, handed: 0, offered: 3, waiting: 3))
         #expect(unread == 3)

@@ -282,18 +282,29 @@ extension OutboxStateMachine.Action {
     @Test("what is acknowledged while the store is busy goes to it in one piece, and marks in their order")
     func batch() {
         var batch = AcknowledgementBatch<Int>()
+        // What the devices' sessions hold.
+        var (a, b, c) = (UnsavedAcknowledgement(), UnsavedAcknowledgement(), UnsavedAcknowledgement())
         batch.add(1)
         let first = batch.due()
         #expect(first?.marks == [1])
-        #expect(batch.settle(through: 5, by: "a") == nil)
+        #expect(batch.settle(through: 5, by: "a", in: &a) == nil)
         batch.add(2)
         #expect(batch.due() == nil)
-        #expect(batch.settle(through: 6, by: "a") == nil)
-        #expect(batch.settle(through: 1, by: "b") == nil)
-        #expect(batch.settle(through: 2, by: "c") == nil)
-        batch.forget("c")
+        #expect(batch.settle(through: 6, by: "a", in: &a) == nil)
+        #expect(batch.settle(through: 1, by: "b", in: &b) == nil)
+        #expect(batch.settle(through: 2, by: "c", in: &c) == nil)
+        // The device "c" is unpaired, and its session gone.
+        c = UnsavedAcknowledgement()
         let second = batch.finished()
-        #expect(second?.settled == ["a": 6, "b": 1] && second?.marks == [2])
+        var settled: [PeerID: Int64] = [:]
+        for device in second?.devices ?? [] {
+            switch device {
+            case "a": settled[device] = a.take()
+            case "b": settled[device] = b.take()
+            default: settled[device] = c.take()
+            }
+        }
+        #expect(settled == ["a": 6, "b": 1] && second?.marks == [2])
         #expect(batch.finished() == nil)
         batch.add(3)
         #expect(batch.due()?.marks == [3])

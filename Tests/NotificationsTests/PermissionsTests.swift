@@ -94,18 +94,42 @@ import Wire
         #expect(!(try permissions { (all) throws(StoreError) in try all.allow(.nothing, to: "d", for: "files") }))
     }
 
+    /// A row as the wire has it: page Methods, the table, and "Wait" for what can be queued.
+    private struct Fact: Equatable {
+        let name: String
+        let risk: Risk
+        let queueing: MethodDescriptor.Queueing
+        let effect: InboxEffect?
+
+        init(_ name: String, _ risk: Risk, _ queueing: MethodDescriptor.Queueing, _ effect: InboxEffect?) {
+            (self.name, self.risk, self.queueing, self.effect) = (name, risk, queueing, effect)
+        }
+    }
+
+    @Test("each row has the name, risk, queueing and effect that the wire gives its method")
+    func rows() {
+        let facts = [
+            Fact("notification.send", .mutating, .never, nil),
+            Fact("notification.sendToMobile", .mutating, .never, nil),
+            Fact("notification.broadcast", .mutating, .never, nil),
+            Fact("notification.getHistory", .safe, .never, nil),
+            Fact("notification.markAsRead", .mutating, .whole, .read),
+            Fact("notification.markAllAsRead", .mutating, .whole, .allRead),
+            Fact("notification.delete", .mutating, .whole, .delete),
+            Fact("notification.clearAll", .mutating, .whole, .clear),
+            Fact("notification.getUnreadCount", .safe, .never, nil),
+            Fact("notification.getSettings", .safe, .never, nil),
+            Fact("notification.updateSettings", .mutating, .byField, nil),
+        ]
+        #expect(
+            NotificationMethod.allCases.map { Fact($0.name, $0.row.risk, $0.row.queueing, $0.row.effect) } == facts)
+    }
+
     @Test("the registry tells the host each skill, its risk, whether it is on, and its methods")
     func registry() throws {
         _ = try permissions { (all) throws(StoreError) in try all.setEnabled(false, "notification") }
-        let methods: Set = [
-            "send", "sendToMobile", "broadcast", "getHistory", "markAsRead", "markAllAsRead", "delete", "clearAll",
-            "getUnreadCount", "getSettings", "updateSettings",
-        ]
-        let skill = Skill(
-            name: "notification",
-            methods: Skill.notification.methods.filter { methods.contains(String($0.key.dropFirst(13))) })
         let registry = try desktop.database.run { connection throws(StoreError) in
-            try Permissions(connection, skills: [skill]).registry()
+            try Permissions(connection).registry()
         }
         #expect(
             registry.serialized()

@@ -2,7 +2,7 @@ import JSON
 import Wire
 
 extension PushServicePayload {
-    /// What is shown, as both services have it.
+    /// The text to show, for both services.
     private struct Shown {
         var title = ""
         var subtitle: String?
@@ -25,23 +25,23 @@ extension PushServicePayload {
         default: break
         }
         var shown = shown(aps["alert"])
-        // What is urgent is never silent: its text may stand in the data.
+        // An urgent push is never silent: its text may be in the data.
         if shown.isEmpty, isContentAvailable, priority == .urgent { shown = fields.shown }
         guard let kind = kind(shown, isContentAvailable, badge) else { return nil }
         var result = PushServicePayload(kind: kind)
         result.take(shown)
-        result.badge = badge
+        result.richer.badge = badge
         result.priority = priority
-        result.sound = sound(aps["sound"]) ?? "none"
-        result.category = text(aps["category"]) ?? fields.text("category")
-        result.thread = text(aps["thread-id"]) ?? fields.text("threadId")
+        result.richer.sound = sound(aps["sound"]) ?? "none"
+        result.richer.category = text(aps["category"]) ?? fields.text("category")
+        result.richer.threadID = text(aps["thread-id"]) ?? fields.text("threadId")
         result.isContentAvailable = isContentAvailable
         result.isMutable = truth(aps["mutable-content"])
         result.take(fields, payload)
         return result
     }
 
-    /// A text, which is the body, or an object. Keys of texts in the program's own tables are better than nothing.
+    /// `alert` is either the body or an object. Without a text, its localization key is shown.
     private static func shown(_ alert: JSONValue?) -> Shown {
         if let body = alert?.string { return Shown(body: body) }
         guard let alert = alert?.object else { return Shown() }
@@ -63,7 +63,7 @@ extension PushServicePayload {
             title: text(notification["title"]) ?? text(notification["title_loc_key"]) ?? "",
             subtitle: text(notification["subtitle"]),
             body: text(notification["body"]) ?? text(notification["body_loc_key"]) ?? "")
-        // A message of data alone is for the program, unless it is one of our own pushes, or urgent.
+        // A message with only data is background work, unless it is one of our own pushes or urgent.
         let isData = shown.isEmpty && fields.data != nil
         if isData, fields.text("notificationId") != nil || fields.priority == .urgent { shown = fields.shown }
         let badge = count(notification["badge"]) ?? count(notification["notification_count"])
@@ -72,12 +72,12 @@ extension PushServicePayload {
         guard let kind = kind(shown, isContentAvailable, badge) else { return nil }
         var result = PushServicePayload(kind: kind)
         result.take(shown)
-        result.badge = badge ?? fields.badge
+        result.richer.badge = badge ?? fields.badge
         result.priority = fields.priority
-        result.sound = text(notification["sound"]) ?? fields.text("sound")
-        result.category = text(notification["click_action"]) ?? fields.text("category")
-        result.thread = fields.text("threadId")
-        result.collapseKey = text(notification["tag"])
+        result.richer.sound = text(notification["sound"]) ?? fields.text("sound")
+        result.richer.category = text(notification["click_action"]) ?? fields.text("category")
+        result.richer.threadID = fields.text("threadId")
+        result.richer.collapseKey = text(notification["tag"])
         result.isContentAvailable = isContentAvailable
         result.take(fields, message)
         return result
@@ -92,27 +92,27 @@ extension PushServicePayload {
     }
 
     private mutating func take(_ shown: Shown) {
-        (title, subtitle, body) = (shown.title, shown.subtitle, shown.body)
+        (title, richer.subtitle, body) = (shown.title, shown.subtitle, shown.body)
     }
 
     private mutating func take(_ fields: Fields, _ payload: JSONObject) {
         id = fields.text("notificationId").map { NotificationID($0) }
         desktop = fields.text("desktop").map { PeerID($0) }
-        collapseKey = collapseKey ?? fields.text("collapseKey") ?? fields.text("collapse_key")
-        deepLink = fields.text("deepLink") ?? fields.text("deep_link")
         data = fields.userInfo
-        isSilenced = fields.isSilenced
-        expiresAt = fields.expiresAt
+        richer.collapseKey = richer.collapseKey ?? fields.text("collapseKey") ?? fields.text("collapse_key")
+        richer.deepLink = fields.text("deepLink") ?? fields.text("deep_link")
+        richer.silenced = fields.isSilenced ? true : nil
+        richer.expiresAt = fields.expiresAt
         guard isMutable else { return }
-        image = ImageSource.first(in: payload)
-        encryptedBody = fields.object("encrypted_body")
+        richer.imageURL = ImageSource.first(in: payload)
+        richer.encryptedBody = fields.object("encrypted_body")
     }
 
-    /// The members beside `data` and inside it; beside wins.
+    /// The members beside `data` and inside it. Those beside it win.
     private struct Fields {
         let beside: JSONObject
         let data: JSONObject?
-        /// Whether members beside `data` belong to the program: so it is with APNs.
+        /// Whether members beside `data` belong to the program, as with APNs.
         let isOpen: Bool
         let own: [String]
 
@@ -127,7 +127,7 @@ extension PushServicePayload {
             PushServicePayload.text(beside[name]) ?? PushServicePayload.text(data?[name])
         }
 
-        /// Inside FCM's data an object is a text that holds its JSON.
+        /// FCM's data holds only strings: an object is a string with its JSON.
         func object(_ name: String) -> JSONObject? {
             let value = beside[name] ?? data?[name]
             return value?.object ?? value?.string.flatMap { (try? JSONValue(parsing: $0))?.object }
@@ -153,7 +153,7 @@ extension PushServicePayload {
             Shown(title: text("title") ?? "", subtitle: text("subtitle"), body: text("body") ?? text("message") ?? "")
         }
 
-        /// What travels back: the data; with APNs also what stands beside, which the data's own members win over.
+        /// The data that comes back with the response. With APNs also the members beside it, unless the data has them.
         var userInfo: JSONObject {
             guard isOpen else { return data ?? [:] }
             var all = JSONObject()
@@ -166,18 +166,18 @@ extension PushServicePayload {
         }
     }
 
-    /// A text that says something.
+    /// A non-empty string.
     fileprivate static func text(_ value: JSONValue?) -> String? {
         value?.string.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// A count that is not negative, as a number or, as FCM writes it, in digits.
+    /// A non-negative number, or its digits, as FCM writes it.
     fileprivate static func count(_ value: JSONValue?) -> Int64? {
         guard let number = value?.integer ?? value?.string.flatMap({ Int64($0) }), number >= 0 else { return nil }
         return number
     }
 
-    /// 1, true, or one of them as a text.
+    /// 1, true, or either as a string.
     fileprivate static func truth(_ value: JSONValue?) -> Bool {
         value?.bool ?? value?.integer.map { $0 == 1 } ?? value?.string.map { $0 == "1" || $0 == "true" } ?? false
     }

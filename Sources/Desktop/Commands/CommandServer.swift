@@ -57,9 +57,10 @@ final class CommandServer {
     private static let batchLimit = 128
 
     private let database: Database
+    private let devices: DeviceBook
+    private let limiter: RateLimiter
     private let output: @EventLoop (Output) -> Void
     private var authenticator = CommandAuthenticator()
-    private var limiter: RateLimiter
     /// Kept answers that lack only who was reached.
     private var openAnswers: [AnswerTable.Key: PushTicket] = [:]
     private var awaited: [PushTicket: AwaitedPush] = [:]
@@ -69,8 +70,10 @@ final class CommandServer {
     private var batchesUnderWay = 0
     private(set) var counters = Counters()
 
-    init(database: Database, limiter: RateLimiter, output: @escaping @EventLoop (Output) -> Void) {
-        (self.database, self.limiter, self.output) = (database, limiter, output)
+    init(
+        database: Database, devices: DeviceBook, limiter: RateLimiter, output: @escaping @EventLoop (Output) -> Void
+    ) {
+        (self.database, self.devices, self.limiter, self.output) = (database, devices, limiter, output)
     }
 
     /// Answers that wait for their pushes, or for the disk.
@@ -103,11 +106,14 @@ final class CommandServer {
                 roster: roster, origin: .host(call.id)))
     }
 
-    /// Takes a token of the device's rate limit for something that is no command.
-    func allows(_ device: PeerID) -> Bool {
-        guard limiter.take(device, now: EventLoop.now).refusal != nil else { return true }
+    /// Takes a token of the device's rate limit for something other than a command.
+    func allows(_ device: PeerID) -> Bool { limitRefusal(of: device) == nil }
+
+    private func limitRefusal(of device: PeerID) -> RemoteError? {
+        let verdict = devices.update(device) { limiter.take(from: &$0.commandTokens, now: EventLoop.now) }
+        guard let error = verdict?.refusal else { return nil }
         counters.limited &+= 1
-        return false
+        return error
     }
 
     /// The recipients of a push are known: its answer is complete.
@@ -131,11 +137,8 @@ final class CommandServer {
         output(.answer(outcome, to: push.origin))
     }
 
-    /// The device was unpaired: what it asked for has no effect any more.
-    func forget(_ device: PeerID, _ session: DeviceSession) {
-        session.revocation.revoke()
-        limiter.forget(device)
-    }
+    /// The device of this session was unpaired: its requests that are under way have no effect.
+    func forget(_ session: DeviceSession) { session.revocation.revoke() }
 
     // MARK: Executing
 
@@ -150,9 +153,7 @@ final class CommandServer {
             counters.refused &+= 1
             return error
         }
-        let error = limiter.take(device, now: EventLoop.now).refusal
-        if error != nil { counters.limited &+= 1 }
-        return error
+        return limitRefusal(of: device)
     }
 
     private func execute(_ transaction: CommandTransaction) {

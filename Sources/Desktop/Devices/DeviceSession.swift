@@ -1,19 +1,25 @@
 import Commands
+import Delivery
+import History
 import Peering
 
-/// Everything that the desktop keeps in memory of one paired device, beside its record. Forgetting a device is removing
-/// this value.
+/// Everything the desktop keeps in memory about one paired device, besides its record. Removing this value forgets the
+/// device.
 ///
-/// Each part belongs to one unit; no other changes it.
+/// Each part belongs to one unit, and only that unit changes it.
 struct DeviceSession: Sendable {
     /// Set when the device is unpaired (``CommandServer``).
     let revocation = RevocationFlag()
-    /// What the device has still to get (``OutboxSender``).
+    /// How many commands it may still send now (``CommandServer``).
+    var commandTokens = RateLimiter.Bucket()
+    /// The pushes that it doesn't have yet (``OutboxSender``).
     var outbox: DeviceOutbox
-    /// The newest of that, in memory (``OutboxSender``).
+    /// The newest of those, in memory (``OutboxSender``).
     var recent = RecentPushes()
     /// The pushes whose callers wait for this device (``OutboxSender``).
     var deliveries = PendingDeliveries()
+    /// How far it has acknowledged, until the store knows (``OutboxSender``).
+    var unsavedAcknowledgement = UnsavedAcknowledgement()
     /// How far our clock is ahead of the device's.
     var clockLead = ClockLead()
     var lastSeen = LastSeen()

@@ -130,7 +130,6 @@ final class OutboxSender {
 
     /// The device was unpaired: its callers wait no longer.
     func forget(_ device: PeerID, _ session: DeviceSession) {
-        acknowledgements.forget(device)
         var deliveries = session.deliveries
         for ticket in deliveries.takeAll() { finish(runs.missed(ticket, by: device)) }
     }
@@ -257,7 +256,10 @@ final class OutboxSender {
     // MARK: What devices have
 
     private func settle(_ device: PeerID, through seq: Int64) {
-        save(acknowledgements.settle(through: seq, by: device))
+        let work = devices.update(device) {
+            acknowledgements.settle(through: seq, by: device, in: &$0.unsavedAcknowledgement)
+        }
+        save(work ?? nil)
         deliver(device, through: seq)
     }
 
@@ -270,12 +272,18 @@ final class OutboxSender {
         for ticket in settled { finish(runs.delivered(ticket, to: device)) }
     }
 
-    /// When this is lost, what it would have taken out is sent once more after the next start.
+    /// If this is lost, those pushes are sent once more after the next start.
     private func save(_ work: AcknowledgementBatch<SealMark>.Work?) {
         guard let work else { return }
+        let settled = work.devices.compactMap { device -> (device: PeerID, seq: Int64)? in
+            let seq = devices.update(device) { $0.unsavedAcknowledgement.take() } ?? nil
+            return seq.map { (device, $0) }
+        }
         database.submitLater(within: 50) { (connection) throws(StoreError) in
-            for mark in work.marks { try SealStates(connection).save(mark) }
-            for (device, seq) in work.settled { try Outbox(connection).settle(through: seq, by: device) }
+            var marks = SealMarks(connection)
+            for mark in work.marks { _ = try marks.record(mark) }
+            try marks.save()
+            for (device, seq) in settled { try Outbox(connection).settle(through: seq, by: device) }
         } then: { [weak self] result in
             EventLoop.post { self?.saved(result) }
         }

@@ -87,5 +87,5 @@ private struct StoredInbox: AlertInbox {
         try Inbox(connection).isUnread(id, of: desktop)
     }
 
-    func unreadCount(_ connection: Connection) throws(StoreError) -> Int64 { try Inbox(connection).unreadCount() }
+    func unreadCount(_ connection: Connection) throws(StoreError) -> Int64 { try Inbox(connection).counts.unread() }
 }

@@ -52,11 +52,11 @@ final class DesktopUpdates {
         let moment = EpochMilliseconds.now
         context.store { (connection) throws(StoreError) -> Learned in
             let inbox = Inbox(connection)
-            if let change { try inbox.apply(change, ids, of: desktop, at: moment) }
+            if let change { try inbox.changes.apply(change, ids, of: desktop, at: moment) }
             let told = try settings.flatMap { (settings) throws(StoreError) in
                 try SettingsCache(connection).keep(settings, revision, of: desktop, at: moment, isEvent: false)
             }
-            return Learned(unread: try inbox.unreadCount(), settings: told)
+            return Learned(unread: try inbox.counts.unread(), settings: told)
         } then: { [weak self] result in
             if let self, case .success(let learned) = result {
                 tell(learned.settings, of: desktop)
@@ -78,12 +78,12 @@ final class DesktopUpdates {
         context.store { (connection) throws(StoreError) -> Learned? in
             if let mark, try !SealStates(connection).save(mark) { return nil }
             let inbox = Inbox(connection)
-            try inbox.apply(event, from: desktop, at: moment)
+            try inbox.changes.apply(event, from: desktop, at: moment)
             var told: SettingsCache.Entry?
             if case .settingsChanged(let object, let revision) = event {
                 told = try SettingsCache(connection).keep(object, revision, of: desktop, at: moment, isEvent: true)
             }
-            return Learned(unread: try inbox.unreadCount(), settings: told)
+            return Learned(unread: try inbox.counts.unread(), settings: told)
         } then: { [weak self] result in
             guard let self else { return }
             switch result {

@@ -130,7 +130,7 @@ final class DeviceInbox {
         act(sync.close(.noSuchDesktop), for: desktop)
         context.store { (connection) throws(StoreError) in
             try Inbox(connection).forget(desktop)
-            return try Inbox(connection).unreadCount()
+            return try Inbox(connection).counts.unread()
         } then: { [weak self] result in
             if case .success(let unread) = result { self?.tell(unread: unread) }
         }
@@ -208,10 +208,10 @@ final class DeviceInbox {
         context.store { (connection) throws(StoreError) -> (number: Int64, newest: Int64, unread: Int64)? in
             let inbox = Inbox(connection)
             if !isPaired, try inbox.newestRow(of: peer) == 0 { return nil }
-            guard let number = try inbox.begin(kind, id, of: peer, at: moment) else { return nil }
+            guard let number = try inbox.changes.begin(kind, id, of: peer, at: moment) else { return nil }
             // There is nobody to ask any more.
-            if !isPaired { try inbox.end(number, .done) }
-            return (number, try inbox.newestRow(), try inbox.unreadCount())
+            if !isPaired { try inbox.changes.end(number, .done) }
+            return (number, try inbox.newestRow(), try inbox.counts.unread())
         } then: { [weak self] result in
             switch result {
             case .failure(let error): then(.failure(HostError(error)))
@@ -251,9 +251,9 @@ final class DeviceInbox {
         overtake(change.desktop)
         context.store { (connection) throws(StoreError) in
             let inbox = Inbox(connection)
-            if let request = end.queuedAs { try inbox.note(request, of: change.number) }
-            try inbox.end(change.number, end.ending)
-            return (try inbox.unreadCount(), try inbox.newestRow(of: change.desktop) > change.newest)
+            if let request = end.queuedAs { try inbox.changes.note(request, of: change.number) }
+            try inbox.changes.end(change.number, end.ending)
+            return (try inbox.counts.unread(), try inbox.newestRow(of: change.desktop) > change.newest)
         } then: { [weak self] result in
             self?.recorded(change, end, outcome, result)
         }
@@ -298,9 +298,9 @@ final class DeviceInbox {
         overtake(command.desktop)
         context.store { (connection) throws(StoreError) -> (isKnown: Bool, unread: Int64) in
             let inbox = Inbox(connection)
-            let change = try inbox.change(command.id)
-            if let change { try inbox.end(change.number, ending) }
-            return (change != nil, try inbox.unreadCount())
+            let change = try inbox.changes.change(command.id)
+            if let change { try inbox.changes.end(change.number, ending) }
+            return (change != nil, try inbox.counts.unread())
         } then: { [weak self] result in
             guard let self, case .success(let found) = result else { return }
             if found.isKnown {

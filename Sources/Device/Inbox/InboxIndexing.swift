@@ -31,7 +31,7 @@ final class InboxIndexing {
         guard !isEnded else { return }
         guard schedule.begin(now: EventLoop.now) else { return timer.start(at: schedule.deadline) }
         database.submit { (connection) throws(StoreError) in
-            try Inbox(connection).indexText()
+            try Inbox(connection).pages.indexText()
         } then: { [weak self] result in
             EventLoop.post { self?.stepped(try? result.get()) }
         }

@@ -29,21 +29,21 @@ enum InboxJob: Sendable {
     ) throws(StoreError) -> Stored {
         let inbox = Inbox(connection)
         switch self {
-        case .beginGap(let since): return .gap(since: try inbox.beginGap(of: desktop, orSince: since))
+        case .beginGap(let since): return .gap(since: try inbox.history.beginGap(of: desktop, orSince: since))
         case .fillGap(_, let rows, let since, let moment):
-            let missed = try inbox.fill(rows, from: desktop, since: since, receivedAt: moment)
-            try inbox.endGap(of: desktop)
+            let missed = try inbox.history.fill(rows, from: desktop, since: since, receivedAt: moment)
+            try inbox.history.endGap(of: desktop)
             for notification in missed { try pushed(notification, connection) }
-            return .filled(last: try inbox.watermarks().last, unread: try inbox.unreadCount())
-        case .beginRefresh: return .begun(try inbox.beginRefresh(of: desktop))
+            return .filled(last: try inbox.handover.watermarks().last, unread: try inbox.counts.unread())
+        case .beginRefresh: return .begun(try inbox.history.beginRefresh(of: desktop))
         case .merge(_, let page, let run, let through, let moment):
-            let merged = try inbox.merge(page, from: desktop, run: run, through: through, receivedAt: moment)
-            return .merged(page, merged, newest: try inbox.newestRow(), unread: try inbox.unreadCount())
+            let merged = try inbox.history.merge(page, from: desktop, run: run, through: through, receivedAt: moment)
+            return .merged(page, merged, newest: try inbox.newestRow(), unread: try inbox.counts.unread())
         case .finishRefresh(_, let run, let coverage, let unread, let through, let moment):
-            let dropped = try inbox.finishRefresh(
+            let dropped = try inbox.history.finishRefresh(
                 run, of: desktop, coverage: coverage, unread: unread, through: through, at: moment)
             return .finished(
-                dropped: dropped, ofDesktop: try inbox.unreadCount(of: desktop), unread: try inbox.unreadCount())
+                dropped: dropped, ofDesktop: try inbox.counts.unread(of: desktop), unread: try inbox.counts.unread())
         }
     }
 }

@@ -23,9 +23,9 @@ struct InboxQueries {
     func load(_ query: Device.InboxQuery, _ then: @escaping Then) {
         context.answer(then) { (connection) throws(StoreError) -> (page: Inbox.Page, unread: Int64)? in
             let inbox = Inbox(connection)
-            guard let page = try inbox.page(query.query, of: query.desktop) else { return nil }
-            guard let desktop = query.desktop else { return (page, try inbox.unreadCount()) }
-            return (page, try inbox.unreadCount(of: desktop))
+            guard let page = try inbox.pages.page(query.query, of: query.desktop) else { return nil }
+            guard let desktop = query.desktop else { return (page, try inbox.counts.unread()) }
+            return (page, try inbox.counts.unread(of: desktop))
         } json: { [inbox] found in
             guard let (page, unread) = found else {
                 return .failure(
@@ -46,8 +46,8 @@ struct InboxQueries {
         context.answer(then) { (connection) throws(StoreError) in
             let inbox = Inbox(connection)
             var parts: [(unread: Int64, refreshedAt: EpochMilliseconds?)] = []
-            for id in ids { parts.append((try inbox.unreadCount(of: id), try inbox.refreshedAt(of: id))) }
-            return (unread: try inbox.unreadCount(), parts: parts)
+            for id in ids { parts.append((try inbox.counts.unread(of: id), try inbox.history.refreshedAt(of: id))) }
+            return (unread: try inbox.counts.unread(), parts: parts)
         } json: { [inbox] found in
             let states = zip(ids, found.parts).map { id, part in
                 var state = inbox.state(of: id)

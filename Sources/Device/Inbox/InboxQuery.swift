@@ -5,7 +5,7 @@ import Notifications
 import Wire
 
 extension Device {
-    /// Which part of the inbox a host wants to see, its parameters checked.
+    /// A host's question about the inbox, its parameters checked.
     package struct InboxQuery: Sendable {
         /// `nil` = all.
         let desktop: PeerID?
@@ -27,35 +27,25 @@ extension Device {
         }
     }
 
-    /// A change in the inbox that a host wants, its parameters checked.
+    /// A host's change of the inbox, its parameters checked.
     package struct InboxRequest: Sendable {
         let kind: InboxEffect
-        /// `nil` for a change that is about all of a desktop.
+        /// `nil` for a change of everything from a desktop.
         let id: NotificationID?
         let command: Command
 
-        private init(_ kind: InboxEffect, _ id: String?) throws(HostError) {
-            self.kind = kind
+        /// - Parameter method: one with an effect on the inbox.
+        private init(_ method: NotificationMethod, _ id: String?) throws(HostError) {
+            guard let effect = method.row.effect else { preconditionFailure("\(method.name) doesn't change the inbox") }
+            kind = effect
             self.id = id.map { NotificationID($0) }
             let params: JSONObject = ["notificationId": id.map(JSONValue.string)]
-            command = try Command(kind.method, params: JSONValue.object(params).serialized())
+            command = try Command(method, params: JSONValue.object(params).serialized())
         }
 
-        package static func markRead(_ id: String) throws(HostError) -> InboxRequest { try Self(.read, id) }
+        package static func markRead(_ id: String) throws(HostError) -> InboxRequest { try Self(.markAsRead, id) }
         package static func delete(_ id: String) throws(HostError) -> InboxRequest { try Self(.delete, id) }
-        package static func markAllRead() throws(HostError) -> InboxRequest { try Self(.allRead, nil) }
-        package static func clear() throws(HostError) -> InboxRequest { try Self(.clear, nil) }
-    }
-}
-
-extension InboxEffect {
-    /// The method whose row has this effect.
-    fileprivate var method: NotificationMethod {
-        switch self {
-        case .read: .markAsRead
-        case .allRead: .markAllAsRead
-        case .delete: .delete
-        case .clear: .clearAll
-        }
+        package static func markAllRead() throws(HostError) -> InboxRequest { try Self(.markAllAsRead, nil) }
+        package static func clear() throws(HostError) -> InboxRequest { try Self(.clearAll, nil) }
     }
 }

@@ -60,12 +60,12 @@ final class PushServices {
         let source = desktop ?? PeerID("push:\(service)")
         switch push.kind {
         case .badge:
-            emit(.badge(push.badge))
+            emit(.badge(push.richer.badge))
             then(.received(.badge))
         case .silent: receiveSilent(id, push, source, then)
         case .alert:
             var event = push.event(id: id)
-            if push.isMutable, push.image == nil {
+            if push.isMutable, push.richer.imageURL == nil {
                 // Also one that is no URL: the alert says so.
                 event.richer.imageURL = ImageSource.best(in: payload["message"]?.object ?? payload)
             }
@@ -99,7 +99,7 @@ final class PushServices {
     private func receiveSilent(
         _ id: NotificationID, _ push: PushServicePayload, _ source: PeerID, _ then: @escaping Then
     ) {
-        emit(.badge(push.badge))
+        emit(.badge(push.richer.badge))
         switch silent.begin(id) {
         case .begun: break
         case .underWay: return then(.received(.silent, id, isDuplicate: true))

@@ -99,7 +99,7 @@ final class WaitingPushes: EventSource {
     /// At a clean end, in the last piece of work: what was offered and never taken is new the next time.
     func withdrawOffer(_ connection: Connection) throws(StoreError) {
         let seen = state.withLock { max($0.takenThrough, $0.redeliveredThrough) }
-        try Inbox(connection).withdrawOffer(beyond: seen)
+        try Inbox(connection).handover.withdrawOffer(beyond: seen)
     }
 
     // MARK: The host's side
@@ -138,8 +138,8 @@ final class WaitingPushes: EventSource {
             }
             let offered = try run(within: Self.finishDelay) { (connection) throws(StoreError) in
                 let inbox = Inbox(connection)
-                try inbox.finish(through: through, offering: next)
-                return try inbox.watermarks().offered
+                try inbox.handover.finish(through: through, offering: next)
+                return try inbox.handover.watermarks().offered
             }
             FailPoint.afterMark.reach()
             state.withLock { $0.offered = max($0.offered, offered) }
@@ -162,7 +162,8 @@ final class WaitingPushes: EventSource {
         let (entries, last) = try run { (connection) throws(StoreError) in
             let inbox = Inbox(connection)
             return (
-                try inbox.waitingForHost(limit: Self.readLimit, after: after), try inbox.watermarks().last
+                try inbox.handover.waitingForHost(limit: Self.readLimit, after: after),
+                try inbox.handover.watermarks().last
             )
         }
         state.withLock { state in
@@ -187,7 +188,7 @@ final class WaitingPushes: EventSource {
             return state.pushes.prefix(max(limit, Int(Inbox.offeredLimit))).last?.entry.arrival
         }
         guard let next else { return }
-        try run { (connection) throws(StoreError) in try Inbox(connection).offer(through: next) }
+        try run { (connection) throws(StoreError) in try Inbox(connection).handover.offer(through: next) }
         state.withLock { $0.offered = max($0.offered, next) }
     }
 

@@ -1,8 +1,7 @@
 package import Pairing
-package import Signalling
 package import Wire
 
-extension DeviceScanStateMachine: PairingMachine {
+extension DeviceScanStateMachine: DevicePairingMachine {
     package static let flow = PairingFlow.scan
 
     package static func step(_ action: DeviceScanAction) -> PairingStep<PairedDesktop> {
@@ -18,48 +17,10 @@ extension DeviceScanStateMachine: PairingMachine {
         }
     }
 
-    package var endsUnawaited: Bool { true }
+    package static var invalidURL: String { "invalid relay URL in the code" }
 
     package mutating func timerFired(now: EpochMilliseconds) -> [DeviceScanAction] { stepTimedOut(now: now) }
-    package mutating func cancel(because reason: PairingReason) -> [DeviceScanAction] { cancel(reason) }
-
-    package mutating func stored(_ desktop: PairedDesktop, now: EpochMilliseconds) -> [DeviceScanAction] {
-        stored(desktop)
-    }
-
-    package mutating func storeFailed(_ desktop: PairedDesktop, detail: String?) -> [DeviceScanAction] {
-        storeFailed(desktop.id, detail: detail)
-    }
-
     package mutating func suspended(now: EpochMilliseconds) -> [DeviceScanAction] { suspended() }
-
-    package mutating func linkChanged(
-        _ url: String, _ state: RelayConnectionState, now: EpochMilliseconds
-    ) -> [DeviceScanAction] {
-        guard let route = route(at: url) else { return [] }
-        switch state {
-        case .online: return routeOnline(route, now: now)
-        case .offline(let reason): return routeFailed(route, detail: reason.message, now: now)
-        case .connecting, .registering: return []
-        }
-    }
-
-    package mutating func linkInvalid(_ url: String, now: EpochMilliseconds) -> [DeviceScanAction] {
-        guard let route = route(at: url) else { return [] }
-        return routeFailed(route, detail: "invalid relay URL in the code", isFinal: true, now: now)
-    }
-
-    package mutating func peerOffline(
-        _ peer: PeerID, overLink url: String, now: EpochMilliseconds
-    ) -> [DeviceScanAction] {
-        route(at: url).map { peerOffline(peer, over: $0, now: now) } ?? []
-    }
-
-    package mutating func relayRefused(
-        _ detail: String, overLink url: String, now: EpochMilliseconds
-    ) -> [DeviceScanAction] {
-        route(at: url).map { relayRefused(over: $0, detail: detail, now: now) } ?? []
-    }
 
     package mutating func sent(
         _ message: PairingMessage, relays: Int, now: EpochMilliseconds
@@ -69,7 +30,7 @@ extension DeviceScanStateMachine: PairingMachine {
     }
 }
 
-extension DeviceShowStateMachine: PairingMachine {
+extension DeviceShowStateMachine: DevicePairingMachine {
     package static let flow = PairingFlow.show
 
     package static func step(_ action: DeviceShowAction) -> PairingStep<PairedDesktop> {
@@ -85,38 +46,26 @@ extension DeviceShowStateMachine: PairingMachine {
     }
 
     package var heldRoutes: [PairingRoute] { heldRoute.map { [$0] } ?? [] }
-    package var endsUnawaited: Bool { true }
 
     package mutating func timerFired(now: EpochMilliseconds) -> [DeviceShowAction] { timedOut() }
-    package mutating func cancel(because reason: PairingReason) -> [DeviceShowAction] { cancel(reason) }
-
-    package mutating func stored(_ desktop: PairedDesktop, now: EpochMilliseconds) -> [DeviceShowAction] {
-        stored(desktop)
-    }
-
-    package mutating func storeFailed(_ desktop: PairedDesktop, detail: String?) -> [DeviceShowAction] {
-        storeFailed(desktop.id, detail: detail)
-    }
-
     package mutating func suspended(now: EpochMilliseconds) -> [DeviceShowAction] { suspended() }
 
-    package mutating func linkChanged(
-        _ url: String, _ state: RelayConnectionState, now: EpochMilliseconds
-    ) -> [DeviceShowAction] {
-        guard let route = route(at: url) else { return [] }
-        switch state {
-        case .online: return routeOnline(route, now: now)
-        case .offline(let reason): return routeFailed(route, detail: reason.message)
-        case .connecting, .registering: return []
-        }
-    }
+    package mutating func routeFailed(
+        _ route: PairingRoute, detail: String?, isFinal: Bool, now: EpochMilliseconds
+    ) -> [DeviceShowAction] { routeFailed(route, detail: detail, isFinal: isFinal) }
 
-    package mutating func linkInvalid(_ url: String, now: EpochMilliseconds) -> [DeviceShowAction] {
-        route(at: url).map { routeFailed($0, detail: "invalid relay URL", isFinal: true) } ?? []
-    }
+    // It waits for the desktop and sends it nothing that could be refused.
+
+    package mutating func peerOffline(
+        _ peer: PeerID, over route: PairingRoute, now: EpochMilliseconds
+    ) -> [DeviceShowAction] { [] }
+
+    package mutating func relayRefused(
+        over route: PairingRoute, detail: String?, now: EpochMilliseconds
+    ) -> [DeviceShowAction] { [] }
 }
 
-extension DeviceTypedCodeStateMachine: PairingMachine {
+extension DeviceTypedCodeStateMachine: DevicePairingMachine {
     package static let flow = PairingFlow.code
 
     package static func step(_ action: DeviceTypedCodeAction) -> PairingStep<PairedDesktop> {
@@ -135,46 +84,21 @@ extension DeviceTypedCodeStateMachine: PairingMachine {
     }
 
     package var heldRoutes: [PairingRoute] { heldRoute.map { [$0] } ?? [] }
-    package var endsUnawaited: Bool { true }
 
     package mutating func timerFired(now: EpochMilliseconds) -> [DeviceTypedCodeAction] { timedOut(now: now) }
-    package mutating func cancel(because reason: PairingReason) -> [DeviceTypedCodeAction] { cancel(reason) }
 
-    package mutating func stored(_ desktop: PairedDesktop, now: EpochMilliseconds) -> [DeviceTypedCodeAction] {
-        stored(desktop)
-    }
-
-    package mutating func storeFailed(_ desktop: PairedDesktop, detail: String?) -> [DeviceTypedCodeAction] {
-        storeFailed(desktop.id, detail: detail)
-    }
-
-    /// The code is a new one each time.
+    /// Nothing to forget: each code is used once.
     package mutating func removed(_ id: PeerID) {}
 
-    package mutating func linkChanged(
-        _ url: String, _ state: RelayConnectionState, now: EpochMilliseconds
-    ) -> [DeviceTypedCodeAction] {
-        guard let route = route(at: url) else { return [] }
-        switch state {
-        case .online: return routeOnline(route, now: now)
-        case .offline(let reason): return routeFailed(route, detail: reason.message)
-        case .connecting, .registering: return []
-        }
-    }
-
-    package mutating func linkInvalid(_ url: String, now: EpochMilliseconds) -> [DeviceTypedCodeAction] {
-        route(at: url).map { routeFailed($0, detail: "invalid relay URL", isFinal: true) } ?? []
-    }
+    package mutating func routeFailed(
+        _ route: PairingRoute, detail: String?, isFinal: Bool, now: EpochMilliseconds
+    ) -> [DeviceTypedCodeAction] { routeFailed(route, detail: detail, isFinal: isFinal) }
 
     package mutating func peerOffline(
-        _ peer: PeerID, overLink url: String, now: EpochMilliseconds
-    ) -> [DeviceTypedCodeAction] {
-        route(at: url).map { peerOffline(peer, over: $0) } ?? []
-    }
+        _ peer: PeerID, over route: PairingRoute, now: EpochMilliseconds
+    ) -> [DeviceTypedCodeAction] { peerOffline(peer, over: route) }
 
     package mutating func relayRefused(
-        _ detail: String, overLink url: String, now: EpochMilliseconds
-    ) -> [DeviceTypedCodeAction] {
-        route(at: url).map { relayRefused(over: $0, detail: detail) } ?? []
-    }
+        over route: PairingRoute, detail: String?, now: EpochMilliseconds
+    ) -> [DeviceTypedCodeAction] { relayRefused(over: route, detail: detail) }
 }

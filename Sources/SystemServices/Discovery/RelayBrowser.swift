@@ -1,13 +1,13 @@
 package import Transport
 
-/// Looks for relays on the local network, through Avahi.
+/// Finds relays on the local network, through Avahi.
 ///
-/// Without Avahi, a system bus or libsystemd there is nothing to be found, and ``note`` says why; it begins by itself
-/// when Avahi comes. It ends with ``stop()``, or with the bus: Avahi forgets whoever leaves the bus.
+/// Without Avahi, a system bus or libsystemd it finds nothing, and ``note`` says why. It starts by itself when Avahi
+/// appears, and ends with ``stop()`` or with the bus: Avahi frees what belongs to a program that leaves the bus.
 @EventLoop
 package final class RelayBrowser {
     package enum Event: Sendable, Equatable {
-        /// A relay, or another way to a relay of the same name.
+        /// A relay, or another address of a relay with the same name.
         case found(DiscoveredRelay)
         case lost(DiscoveredRelay)
         /// Why nothing can be found, or `nil` from now on.
@@ -17,52 +17,44 @@ package final class RelayBrowser {
     private var machine = BrowseStateMachine()
     private let handler: @EventLoop (Event) -> Void
     private let bus: Bus
-    private var avahi: BusService?
+    private lazy var avahi = AvahiClient(on: bus, signalsOf: [Avahi.browser]) { [weak self] in self?.take($0) }
 
     /// Why nothing can be found, such as "no Avahi: …"; `nil` while it looks.
-    package private(set) var note: String?
+    package var note: String? { avahi.note }
 
-    /// `bus`: the system bus. It is opened by its owner.
+    /// - Parameter bus: the system bus. Its owner opens it.
     package init(on bus: Bus, _ handler: @escaping @EventLoop (Event) -> Void) {
         self.bus = bus
         self.handler = handler
     }
 
-    /// Those that are there now, in no order.
+    /// The relays that are there now, in no order.
     package var relays: [DiscoveredRelay] { machine.relays }
 
     package func start() {
-        if avahi == nil {
-            let service = BusService(Avahi.name, on: bus, signalsOf: [Avahi.browser]) { [weak self] in self?.take($0) }
-            avahi = service
-            service.start()
-        }
-        carryOut(machine.browse(isPresent: avahi?.isPresent ?? false))
+        avahi.start()
+        carryOut(machine.browse(isPresent: avahi.isPresent))
     }
 
-    /// Asks for everything again, as after a change of the network. What is still there is not told again.
+    /// Asks for everything again, as after a network change. Relays that are still there are not reported again.
     package func refresh() {
-        carryOut(machine.refresh(isPresent: avahi?.isPresent ?? false))
+        carryOut(machine.refresh(isPresent: avahi.isPresent))
     }
 
-    /// Loses what was found, and looks no more.
+    /// Stops looking, and reports every relay as lost.
     package func stop() {
         carryOut(machine.stop())
-        avahi?.stop()
-        avahi = nil
+        avahi.stop()
     }
 
     // MARK: What Avahi says
 
-    private func take(_ event: BusService.Event) {
+    private func take(_ event: AvahiClient.Event) {
         switch event {
-        case .appeared:
-            setNote(nil)
-            carryOut(machine.appeared())
-        case .gone(let error):
-            setNote(Avahi.absence(error))
-            carryOut(machine.gone())
+        case .appeared: carryOut(machine.appeared())
+        case .gone: carryOut(machine.gone())
         case .signal(let signal): take(signal)
+        case .note(let note): handler(.note(note))
         }
     }
 
@@ -94,7 +86,7 @@ package final class RelayBrowser {
         for action in actions {
             switch action {
             case .createBrowser: createBrowser()
-            case .freeBrowser(let path): avahi?.call(path, Avahi.browser, "Free") { _ in }
+            case .freeBrowser(let path): avahi.call(path, Avahi.browser, "Free")
             case .resolve(let sighting): resolve(sighting)
             case .found(let relay): handler(.found(relay))
             case .lost(let relay): handler(.lost(relay))
@@ -104,22 +96,16 @@ package final class RelayBrowser {
 
     private func createBrowser() {
         let round = machine.round
-        let service = avahi
-        service?.call(
-            "/", Avahi.server, "ServiceBrowserNew",
-            [.int32(Avahi.any), .int32(Avahi.any), .text(Avahi.serviceType), .text(""), .uint32(0)]
-        ) { [weak self] result in
-            guard let self, self.machine.round == round else {
-                // Nobody waits for it any more.
-                var fields = BusFields((try? result.get()) ?? [])
-                if let path = try? fields.path() { service?.call(path, Avahi.browser, "Free") { _ in } }
-                return
-            }
-            do {
-                var fields = BusFields(try result.get())
-                self.carryOut(self.machine.created(path: try fields.path()))
-            } catch {
-                self.setNote("Avahi does not look for relays: \(error)")
+        avahi.create(
+            Avahi.browser, with: "ServiceBrowserNew",
+            [.int32(Avahi.any), .int32(Avahi.any), .text(Avahi.serviceType), .text(""), .uint32(0)],
+            isWanted: { [weak self] in self?.machine.round == round }
+        ) { [weak self] path in
+            guard let self else { return }
+            switch path {
+            case .success(let path): self.carryOut(self.machine.created(path: path))
+            case .failure(let error):
+                self.avahi.setNote("Avahi does not look for relays: \(error)")
                 self.carryOut(self.machine.refused())
             }
         }
@@ -127,9 +113,9 @@ package final class RelayBrowser {
 
     private func resolve(_ sighting: BrowseStateMachine.Sighting) {
         let round = machine.round
-        // The address of the family it was seen by: which of both comes first would else be luck.
-        avahi?.call(
-            "/", Avahi.server, "ResolveService",
+        // For the family in which it was seen. Otherwise either one might come.
+        avahi.call(
+            "ResolveService",
             [
                 .int32(sighting.interface), .int32(sighting.family), .text(sighting.name),
                 .text(Avahi.serviceType), .text(sighting.domain), .int32(sighting.family), .uint32(0),
@@ -143,11 +129,5 @@ package final class RelayBrowser {
             case .failure: self.carryOut(self.machine.resolveFailed(sighting))
             }
         }
-    }
-
-    private func setNote(_ new: String?) {
-        guard note != new else { return }
-        note = new
-        handler(.note(new))
     }
 }

@@ -1,13 +1,33 @@
 import CUV
 
-/// One TCP connection, with or without TLS: bytes in to its consumer, bytes out in one send for each wake-up.
+/// One TCP connection, with or without TLS: passes received bytes to its consumer, sends once per wake-up.
 @EventLoop
 final class Connection {
     enum State {
         case open
-        /// The last bytes go out; what comes in is thrown away.
-        case finishing(LoopTimer, peerEnded: Bool)
+        /// Sends the last bytes; discards what it receives.
+        case finishing(Finish)
         case closed
+    }
+
+    /// How far both sides are with ending the connection.
+    struct Finish {
+        /// Closes the connection when the peer takes too long. It and the connection retain each other until then.
+        let timer: LoopTimer
+        var peerEnded: Bool
+        /// Whether TLS's close_notify was made.
+        var isEndSaid = false
+        /// Whether the socket's sending side was shut down.
+        var isShutDown = false
+    }
+
+    /// Bytes on their way into the kernel.
+    struct Transmission: ~Copyable {
+        /// What `uv_write` works on while ``isUnderWay``.
+        var bytes = ByteQueue()
+        var isUnderWay = false
+        /// Everything ever passed to the kernel.
+        var total: UInt64 = 0
     }
 
     let tcp: TCPHandle
@@ -15,26 +35,19 @@ final class Connection {
     var tls: TLSEngine?
     var consumer: (any ConnectionConsumer)?
     var state = State.open
-    /// Written by the consumer, not encrypted yet. Call ``didWrite()`` after appending.
+    /// Written by the consumer, not yet encrypted. Call ``didWrite()`` after appending.
     var out = ByteQueue()
-    /// With the kernel in part: what `uv_write` works on while ``isWriting``.
-    var wire = ByteQueue()
-    var isWriting = false
-    /// All that was ever put on the wire.
-    var wiredBytes: UInt64 = 0
+    var transmission = Transmission()
     var isDirty = false
     var isPaused = false
     var hasEnded = false
-    /// Whether the read callback is on the stack, which goes on by itself after a resume.
+    /// Whether the read callback is on the stack: it continues by itself after a resume.
     var isPumping = false
-    /// Whether TLS's close_notify was made, and whether the socket's sending side was shut.
-    var isEndSaid = false
-    var isShutDown = false
-    /// Told once, when it is closed.
+    /// Called once, when the connection is closed.
     var didClose: (@EventLoop () -> Void)?
     var drainWaiters: [@EventLoop (Bool) -> Void] = []
 
-    /// Takes over a connected handle. Reading begins with ``start(_:)``.
+    /// Takes over a connected handle. Call ``start(_:)`` to begin reading.
     init(_ tcp: TCPHandle, tls: TLSEngine? = nil) {
         self.tcp = tcp
         self.tls = tls
@@ -42,10 +55,10 @@ final class Connection {
         uv_tcp_nodelay(tcp.pointer, 1)
     }
 
-    /// Begins to read, and the TLS handshake if there is one.
+    /// Starts reading, and the TLS handshake if there is one.
     func start(_ consumer: any ConnectionConsumer) {
         self.consumer = consumer
-        // Released when libuv has closed the handle.
+        // Released once libuv has closed the handle.
         tcp.pointer.pointee.data = Unmanaged.passRetained(self as AnyObject).toOpaque()
         startReading()
         if let tls {
@@ -61,7 +74,7 @@ final class Connection {
         }
     }
 
-    /// Ends it at once; unsent bytes are lost.
+    /// Closes the connection immediately. Unsent bytes are lost.
     func close() {
         switch state {
         case .closed: return
@@ -77,16 +90,15 @@ final class Connection {
         }
     }
 
-    /// Sends what is written, says the end, and closes when the peer has ended too, or after `limit` milliseconds.
+    /// Sends what was written, signals the end, and closes when the peer ends too, or after `limit` milliseconds.
     ///
-    /// Closing with unread bytes would make the kernel send a reset, which takes our last bytes away from the peer.
+    /// Closing with unread bytes would make the kernel send a reset, and the peer could lose our last bytes.
     func finish(within limit: UInt64 = 2_000) {
         guard case .open = state else { return }
         consumer = nil
         let timer = LoopTimer { self.close() }
         timer.start(after: limit)
-        // The timer and we hold each other until we are closed, which is what it is for.
-        state = .finishing(timer, peerEnded: hasEnded)
+        state = .finishing(Finish(timer: timer, peerEnded: hasEnded))
         isPaused = false
         if !hasEnded { startReading() }
         didWrite()
@@ -94,29 +106,30 @@ final class Connection {
 
     // MARK: The end
 
-    /// Tells the consumer once that nothing more comes.
+    /// Tells the consumer, once, that no more bytes will come.
     func end(_ error: TransportError?) {
         switch state {
         case .open:
             guard !hasEnded else { return }
             hasEnded = true
             consumer?.connectionDidEnd(self, error)
-        case .finishing(let timer, _):
+        case .finishing(var finish):
             if error != nil { return close() }
             hasEnded = true
-            state = .finishing(timer, peerEnded: true)
+            finish.peerEnded = true
+            state = .finishing(finish)
             closeIfFinished()
         case .closed: return
         }
     }
 
-    /// ``end(_:)`` outside of the call that is being made.
+    /// Calls ``end(_:)`` after the current call has returned.
     func endLater(_ error: TransportError) {
         EventLoop.later { self.end(error) }
     }
 
     func closeIfFinished() {
-        guard case .finishing(_, peerEnded: true) = state, unsentBytes == 0 else { return }
+        guard case .finishing(let finish) = state, finish.peerEnded, unsentBytes == 0 else { return }
         close()
     }
 }

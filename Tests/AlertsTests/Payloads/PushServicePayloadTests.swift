@@ -17,9 +17,9 @@ struct PushServicePayloadTests {
     @Test("An APNs alert is a text, which is the body, or a title, a subtitle and a body")
     func alerts() throws {
         let text = try decoded(#"{"aps":{"alert":"Hello"}}"#)
-        #expect(text.kind == .alert && text.title == "" && text.body == "Hello" && text.subtitle == nil)
+        #expect(text.kind == .alert && text.title == "" && text.body == "Hello" && text.richer.subtitle == nil)
         let parts = try decoded(#"{"aps":{"alert":{"title":"T","subtitle":"S","body":"B"}}}"#)
-        #expect(parts.title == "T" && parts.subtitle == "S" && parts.body == "B")
+        #expect(parts.title == "T" && parts.richer.subtitle == "S" && parts.body == "B")
         #expect(try decoded(#"{"aps":{"alert":{"title":"T"}}}"#).kind == .alert)
         #expect(try decoded(#"{"aps":{"alert":{"title-loc-key":"GREETING","loc-key":"TEXT"}}}"#).body == "TEXT")
     }
@@ -32,14 +32,17 @@ struct PushServicePayloadTests {
              "taskID":"42","notificationId":"n1","desktop":"did:key:z1","deepLink":"app://task/42","data":{"taskID":"43","more":[1]}}
             """#)
         #expect(
-            payload.badge == 3 && payload.sound == "chime" && payload.category == "TASK" && payload.thread == "list")
-        #expect(payload.id == "n1" && payload.desktop == "did:key:z1" && payload.deepLink == "app://task/42")
+            payload.richer.badge == 3 && payload.richer.sound == "chime" && payload.richer.category == "TASK"
+                && payload.richer.threadID == "list")
+        #expect(payload.id == "n1" && payload.desktop == "did:key:z1" && payload.richer.deepLink == "app://task/42")
         #expect(payload.data["taskID"] == "43" && payload.data["more"] == [1] && payload.data["aps"] == nil)
         #expect(try decoded(#"{"aps":{"alert":"x"},"taskID":42}"#).data == ["taskID": 42])
-        #expect(try decoded(#"{"aps":{"alert":"x","sound":{"critical":1,"name":"bell","volume":1}}}"#).sound == "bell")
-        #expect(try decoded(#"{"aps":{"alert":"x"}}"#).sound == "none")
-        #expect(try decoded(#"{"aps":{"alert":"x"},"data":{"deep_link":"b"}}"#).deepLink == "b")
-        #expect(try decoded(#"{"aps":{"alert":"x"},"deep_link":"b","data":{"deepLink":"a"}}"#).deepLink == "a")
+        #expect(
+            try decoded(#"{"aps":{"alert":"x","sound":{"critical":1,"name":"bell","volume":1}}}"#).richer.sound
+                == "bell")
+        #expect(try decoded(#"{"aps":{"alert":"x"}}"#).richer.sound == "none")
+        #expect(try decoded(#"{"aps":{"alert":"x"},"data":{"deep_link":"b"}}"#).richer.deepLink == "b")
+        #expect(try decoded(#"{"aps":{"alert":"x"},"deep_link":"b","data":{"deepLink":"a"}}"#).richer.deepLink == "a")
     }
 
     @Test(
@@ -58,12 +61,12 @@ struct PushServicePayloadTests {
     @Test("A badge alone is the badge and nothing else; 0 clears it")
     func badges() throws {
         #expect(try decoded(#"{"aps":{"badge":0}}"#).kind == .badge)
-        #expect(try decoded(#"{"aps":{"badge":0}}"#).badge == 0)
+        #expect(try decoded(#"{"aps":{"badge":0}}"#).richer.badge == 0)
         #expect(try decoded(#"{"aps":{"badge":7,"alert":""}}"#).kind == .badge)
         #expect(try decoded(#"{"aps":{"badge":7,"alert":"x"}}"#).kind == .alert)
         #expect(try decode(#"{"aps":{"badge":-1}}"#) == nil)
         #expect(try decoded(#"{"aps":{"badge":7,"content-available":1}}"#).kind == .silent)
-        #expect(try decoded(#"{"aps":{"badge":7,"content-available":1}}"#).badge == 7)
+        #expect(try decoded(#"{"aps":{"badge":7,"content-available":1}}"#).richer.badge == 7)
     }
 
     @Test("content-available alone is silent; with an alert it is both")
@@ -101,10 +104,12 @@ struct PushServicePayloadTests {
     func mutable() throws {
         let rest = #""imageUrl":"https://a.test/x.png","encrypted_body":{"nonce":"a","box":"b"}}"#
         let plain = try decoded(#"{"aps":{"alert":"x"},\#(rest)"#)
-        #expect(plain.image == nil && plain.encryptedBody == nil && !plain.isMutable)
+        #expect(plain.richer.imageURL == nil && plain.richer.encryptedBody == nil && !plain.isMutable)
         #expect(plain.event(id: "1").richer.imageURL == nil)
         let mutable = try decoded(#"{"aps":{"alert":"x","mutable-content":1},\#(rest)"#)
-        #expect(mutable.image == "https://a.test/x.png" && mutable.encryptedBody == ["nonce": "a", "box": "b"])
+        #expect(
+            mutable.richer.imageURL == "https://a.test/x.png"
+                && mutable.richer.encryptedBody == ["nonce": "a", "box": "b"])
         #expect(mutable.event(id: "1").richer.imageURL == "https://a.test/x.png")
     }
 
@@ -120,9 +125,12 @@ struct PushServicePayloadTests {
             """#)
         #expect(payload.kind == .alert && payload.title == "T" && payload.body == "B")
         #expect(
-            payload.badge == 4 && payload.sound == "chime" && payload.category == "TASK" && payload.thread == "list")
-        #expect(payload.collapseKey == "k" && payload.deepLink == "app://x" && payload.level == .timeSensitive)
-        #expect(payload.id == "n1" && payload.desktop == "d1" && payload.image == "https://a.test/")
+            payload.richer.badge == 4 && payload.richer.sound == "chime" && payload.richer.category == "TASK"
+                && payload.richer.threadID == "list")
+        #expect(
+            payload.richer.collapseKey == "k" && payload.richer.deepLink == "app://x" && payload.level == .timeSensitive
+        )
+        #expect(payload.id == "n1" && payload.desktop == "d1" && payload.richer.imageURL == "https://a.test/")
         #expect(payload.data["taskID"] == "42" && payload.data.count == 6)
         #expect(try decoded(#"{"message":{"notification":{"title":"T"}}}"#).title == "T")
         #expect(try decoded(#"{"notification":{"notification_count":2}}"#).kind == .badge)
@@ -132,7 +140,7 @@ struct PushServicePayloadTests {
     func dataAlone() throws {
         #expect(try decoded(#"{"data":{"title":"T","body":"B"}}"#).kind == .silent)
         let ours = try decoded(#"{"data":{"notificationId":"n1","title":"T","body":"B","imageUrl":"https://a.test/"}}"#)
-        #expect(ours.kind == .alert && ours.title == "T" && ours.image == "https://a.test/")
+        #expect(ours.kind == .alert && ours.title == "T" && ours.richer.imageURL == "https://a.test/")
         #expect(try decoded(#"{"data":{"notificationId":"n1"}}"#).kind == .silent)
         #expect(try decoded(#"{"notification":{},"data":{"x":"1"}}"#).kind == .silent)
     }
@@ -158,11 +166,13 @@ struct PushServicePayloadTests {
             {"aps":{"alert":{"title":{},"subtitle":7,"body":"B"},"badge":"x","sound":[],"category":1,"thread-id":{},
              "interruption-level":3,"mutable-content":"yes"},"data":[],"notificationId":5,"desktop":null,"deepLink":{"a":1}}
             """#)
-        #expect(payload.kind == .alert && payload.title == "" && payload.body == "B" && payload.subtitle == nil)
-        #expect(payload.badge == nil && payload.sound == "none" && payload.category == nil && payload.thread == nil)
-        #expect(payload.id == nil && payload.desktop == nil && payload.deepLink == nil && !payload.isMutable)
-        #expect(try decoded(#"{"aps":{"badge":1e300,"alert":"x"}}"#).badge == nil)
-        #expect(try decoded(#"{"aps":{"badge":"9223372036854775808","alert":"x"}}"#).badge == nil)
+        #expect(payload.kind == .alert && payload.title == "" && payload.body == "B" && payload.richer.subtitle == nil)
+        #expect(
+            payload.richer.badge == nil && payload.richer.sound == "none" && payload.richer.category == nil
+                && payload.richer.threadID == nil)
+        #expect(payload.id == nil && payload.desktop == nil && payload.richer.deepLink == nil && !payload.isMutable)
+        #expect(try decoded(#"{"aps":{"badge":1e300,"alert":"x"}}"#).richer.badge == nil)
+        #expect(try decoded(#"{"aps":{"badge":"9223372036854775808","alert":"x"}}"#).richer.badge == nil)
     }
 
     @Test("The push that it becomes says the same")

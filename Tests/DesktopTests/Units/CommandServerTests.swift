@@ -106,7 +106,7 @@ struct CommandServerTests {
         bench.request("a", "notification.send", tea, from: device)
         bench.call(.broadcast, tea)
         let session = try #require(bench.devices.forget(device.did))
-        bench.server.forget(device.did, session)
+        bench.server.forget(session)
         bench.sender.forget(device.did, session)
         gate.open()
         #expect(try await bench.answer("a") == .error(.notPaired))

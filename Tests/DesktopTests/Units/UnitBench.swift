@@ -39,7 +39,7 @@ final class UnitBench {
         send: { [unowned self] payload, device in take(payload, device) },
         output: { [unowned self] output in told(output) })
     private(set) lazy var server = CommandServer(
-        database: database, limiter: RateLimiter(perSecond: 1_000, burst: 1_000)
+        database: database, devices: devices, limiter: RateLimiter(perSecond: 1_000, burst: 1_000)
     ) { [unowned self] output in told(output) }
 
     init(_ devices: [PairedDevice] = []) throws {

@@ -3,11 +3,22 @@ package import Notifications
 package import Store
 package import Wire
 
-// Changes of the host's: shown at once, then applied, put back, or uncertain.
-extension Inbox {
-    /// Shows a change. Gives its number; `nil` when the notification that it names is not in the inbox.
+/// Changes made by the host: shown at once, then applied, put back, or uncertain. The tables `inbox_change` and
+/// `inbox_touched`.
+///
+/// Made for one piece of work on the store, over its connection.
+package struct InboxChanges {
+    private let connection: Connection
+    private let inbox: Inbox
+
+    package init(_ connection: Connection) {
+        self.connection = connection
+        inbox = Inbox(connection)
+    }
+
+    /// Shows a change. Returns its number; `nil` if its notification isn't in the inbox.
     ///
-    /// - Parameter id: the one that is marked or deleted; not for a change that is about all of the desktop.
+    /// - Parameter id: the notification to mark or delete; `nil` for a change of everything from the desktop.
     package func begin(
         _ kind: InboxEffect, _ id: NotificationID?, of desktop: PeerID, at moment: EpochMilliseconds
     ) throws(StoreError) -> Int64? {
@@ -19,7 +30,7 @@ extension Inbox {
             ) { (row) throws(StoreError) in try row.integer(0) }
             guard rows != nil else { return nil }
         }
-        let peer = Value.integer(try peers.number(of: desktop))
+        let peer = Value.integer(try inbox.peers.number(of: desktop))
         try connection.execute(
             "INSERT INTO inbox_change(desktop, kind, stage, made_at) VALUES (?, ?, 0, ?)",
             [peer, .integer(kind.rawValue), .integer(moment)])
@@ -46,13 +57,13 @@ extension Inbox {
         return number
     }
 
-    /// What has become of a change's command. `false` when there is no such change.
+    /// Records the result of a change's command. `false` = no such change.
     @discardableResult
     package func end(_ number: Int64, _ ending: InboxChange.Ending) throws(StoreError) -> Bool {
         try step(number) { $0.ended(ending) }
     }
 
-    /// Keeps the id under which a change's command is sent, so that it can be found by it.
+    /// Stores the request id of a change's command, for ``change(_:)``.
     package func note(_ request: RequestID, of change: Int64) throws(StoreError) {
         try connection.execute(
             "UPDATE inbox_change SET request = ? WHERE number = ?", [.text(request.text), .integer(change)])
@@ -68,7 +79,7 @@ extension Inbox {
         ) { (row) throws(StoreError) in (number: try row.integer(0), desktop: PeerID(try row.text(1))) }
     }
 
-    /// The desktop has carried out something that was not begun here: by a method, or for another device.
+    /// Applies a change that the desktop has carried out and that wasn't begun here: by a method, or for another device.
     package func apply(
         _ kind: InboxEffect, _ ids: [NotificationID], of desktop: PeerID, at moment: EpochMilliseconds
     ) throws(StoreError) {
@@ -79,27 +90,37 @@ extension Inbox {
         for id in ids {
             if kind.marks {
                 if try saidRead(id, of: desktop, at: moment) { continue }
-                // It is one of those that are not here.
+                // It is one of the desktop's unread rows that the inbox doesn't have.
                 try connection.execute(
                     "UPDATE inbox_desktop SET beyond = beyond - 1 WHERE desktop = \(Inbox.number) AND beyond > 0",
                     [.text(desktop.text)])
             } else {
-                try take(out: "desktop = \(Inbox.number) AND id = ?", [.text(desktop.text), .text(id.text)])
+                try inbox.take(out: "desktop = \(Inbox.number) AND id = ?", [.text(desktop.text), .text(id.text)])
             }
         }
     }
 
-    /// Everything that was created before that moment is gone.
+    /// Applies a desktop's change of its own state, except its settings (WireMessages, "State changes").
+    package func apply(_ event: StateEvent, from desktop: PeerID, at moment: EpochMilliseconds) throws(StoreError) {
+        switch event {
+        case .read(let ids, let readAt): try apply(.read, ids, of: desktop, at: readAt)
+        case .deleted(let ids): try apply(.delete, ids, of: desktop, at: moment)
+        case .cleared(let before): try cleared(before: before, of: desktop)
+        case .settingsChanged: break
+        }
+    }
+
+    /// The desktop has cleared everything created before that moment.
     package func cleared(before moment: EpochMilliseconds, of desktop: PeerID) throws(StoreError) {
-        try take(out: "desktop = \(Inbox.number) AND created_at < ?", [.text(desktop.text), .integer(moment)])
+        try inbox.take(out: "desktop = \(Inbox.number) AND created_at < ?", [.text(desktop.text), .integer(moment)])
         try connection.execute(
             "UPDATE inbox_desktop SET beyond = 0 WHERE desktop = \(Inbox.number)", [.text(desktop.text)])
     }
 
-    /// Once after opening: changes whose answer nobody waits for any more are uncertain.
+    /// Called once after opening: changes whose command won't get an answer become uncertain.
     ///
     /// - Parameter queued: the commands that will be sent again.
-    package func recoverChanges(queued: Set<RequestID>) throws(StoreError) {
+    package func recover(queued: Set<RequestID>) throws(StoreError) {
         let changes = try connection.query("SELECT number, request FROM inbox_change") {
             (row) throws(StoreError) in (try row.integer(0), try row.optionalText(1))
         }
@@ -109,9 +130,9 @@ extension Inbox {
         }
     }
 
-    /// Tells the changes of a desktop that are uncertain what a refresh has found.
+    /// Settles a desktop's uncertain changes after a refresh.
     ///
-    /// - Parameter run: only those whose rows it has all found, or taken out; `nil` = it has found everything.
+    /// - Parameter run: only changes whose rows it has all found or removed; `nil` = it has found everything.
     func settle(_ desktop: PeerID, run: Int64?) throws(StoreError) {
         let numbers = try connection.query(
             """
@@ -124,13 +145,10 @@ extension Inbox {
         for number in numbers { try step(number) { $0.refreshed() } }
     }
 
-    /// Takes rows out for good; those that the host has still to take are kept for it, and shown no more.
-    @discardableResult
-    func take(out condition: String, _ values: [Value]) throws(StoreError) -> Int {
-        let handed = "(SELECT handed FROM inbox_host)"
-        let kept = try connection.execute(
-            "UPDATE inbox SET hidden = 2 WHERE \(condition) AND arrival > \(handed) AND hidden < 2", values)
-        return try connection.execute("DELETE FROM inbox WHERE \(condition) AND arrival <= \(handed)", values) + kept
+    /// The desktop was unpaired. What the changes show stays until the rows change.
+    func forget(_ desktop: PeerID) throws(StoreError) {
+        try connection.execute(
+            "DELETE FROM inbox_change WHERE desktop = \(Inbox.number)", [.text(desktop.text)])
     }
 
     // MARK: One step
@@ -159,7 +177,7 @@ extension Inbox {
         case .apply: try apply(number, change.kind, desktop)
         case .putBack: break
         }
-        // Without effect first, so that its rows can still be found; then away.
+        // First without effect, while its rows can still be found; then deleted.
         try connection.execute("UPDATE inbox_change SET stage = 2 WHERE number = ?", [.integer(number)])
         try show(number)
         try connection.execute("DELETE FROM inbox_change WHERE number = ?", [.integer(number)])
@@ -175,7 +193,7 @@ extension Inbox {
                 WHERE row IN (SELECT row FROM inbox_touched WHERE change = ?1)
                 """, [.integer(number)])
         } else {
-            try take(out: "row IN (SELECT row FROM inbox_touched WHERE change = ?1)", [.integer(number)])
+            try inbox.take(out: "row IN (SELECT row FROM inbox_touched WHERE change = ?1)", [.integer(number)])
         }
         if kind.isOfAll {
             try connection.execute("UPDATE inbox_desktop SET beyond = 0 WHERE desktop = ?", [.integer(desktop)])
@@ -197,7 +215,7 @@ extension Inbox {
         try show("row IN (SELECT row FROM inbox_touched WHERE change = ?)", .integer(change))
     }
 
-    /// Brings rows to what ``InboxView`` says of them.
+    /// Updates rows to what ``InboxView`` shows.
     func show(_ condition: String, _ value: Value) throws(StoreError) {
         let changes =
             "SELECT 1 FROM inbox_touched AS t JOIN inbox_change AS c ON c.number = t.change WHERE t.row = inbox.row"

@@ -5,14 +5,14 @@ package import Store
 package import Wire
 
 extension Inbox {
-    /// A part of the inbox.
+    /// One page of the inbox.
     package struct Page: Sendable, Equatable {
         package let items: [Item]
-        /// How many the same question matches in all.
+        /// How many rows match the query in all.
         package let total: Int64
         /// Where the next page begins, as its `before`; `nil` on the last page.
         package let next: String?
-        /// The text index does not have the oldest rows yet: a search may miss them, here and in `total`.
+        /// The text index doesn't have the oldest rows yet: a search may miss them, also in `total`.
         package var isIncomplete = false
     }
 
@@ -20,7 +20,7 @@ extension Inbox {
     package struct Item: Sendable, Equatable {
         package let desktop: PeerID
         package let notification: Notification
-        /// The answer to a change was lost: it may be read or deleted on the desktop. The next refresh settles it.
+        /// The answer to a change was lost, so it may be read or deleted on the desktop. The next refresh tells.
         package let isUncertain: Bool
 
         /// As `bw_inbox_load` gives it.
@@ -33,9 +33,18 @@ extension Inbox {
             return object
         }
     }
+}
 
-    /// Answers a question, over all desktops or about one; `nil` when its `before` names no row.
-    package func page(_ query: HistoryQuery, of desktop: PeerID?) throws(StoreError) -> Page? {
+/// Answers questions about the inbox, page by page, and keeps its text index.
+///
+/// Made for one piece of work on the store, over its connection.
+package struct InboxPages {
+    private let connection: Connection
+
+    package init(_ connection: Connection) { self.connection = connection }
+
+    /// The rows of one desktop, or of all, that match a query; `nil` if its `before` names no row.
+    package func page(_ query: HistoryQuery, of desktop: PeerID?) throws(StoreError) -> Inbox.Page? {
         var cursor: HistoryCursor?
         if let before = query.before {
             cursor = HistoryCursor(before)
@@ -43,39 +52,39 @@ extension Inbox {
             guard cursor != nil else { return nil }
         }
         let words = query.query.flatMap(SearchText.expression)
-        let indexer = TextIndexer(Inbox.textIndex, connection)
+        let indexer = TextIndexer(InboxTables.textIndex, connection)
         let isComplete = words == nil ? true : try indexer.catchUp()
-        let total = Inbox.matching("count(*)", query, desktop, words)
-        var page = Inbox.matching("inbox.row", query, desktop, words)
+        let total = Self.matching("count(*)", query, desktop, words)
+        var page = Self.matching("inbox.row", query, desktop, words)
         if let cursor {
-            let rest = Inbox.condition(query.sort, after: cursor)
+            let rest = Self.condition(query.sort, after: cursor)
             page.add(condition: rest.sql, rest.values)
         }
-        page.add(" ORDER BY \(Inbox.order(query.sort)) LIMIT ? OFFSET ?")
-        // One more than asked for, to see whether there is one.
+        page.add(" ORDER BY \(Self.order(query.sort)) LIMIT ? OFFSET ?")
+        // One more than requested, to see whether there is a next page.
         let rows = try connection.query(
             page.sql, page.values + [.integer(query.limit &+ 1), .integer(query.offset)]
         ) { (row) throws(StoreError) in try row.integer(0) }
-        var items: [Item] = []
+        var items: [Inbox.Item] = []
         var last: HistoryCursor?
         for row in rows.prefix(Int(clamping: query.limit)) {
             guard let item = try item(row) else { continue }
             items.append(item)
             last = HistoryCursor(item.notification, row: row)
         }
-        return Page(
+        return Inbox.Page(
             items: items, total: try connection.integer(total.sql, total.values),
             next: rows.count > items.count ? last?.text : nil, isIncomplete: !isComplete)
     }
 
-    private func item(_ row: Int64) throws(StoreError) -> Item? {
+    private func item(_ row: Int64) throws(StoreError) -> Inbox.Item? {
         try connection.first(
             """
             SELECT (SELECT peer.id FROM peer WHERE peer.number = inbox.desktop), uncertain, \(StoredNotification.columns)
             FROM inbox WHERE row = ?
             """, [.integer(row)]
         ) { (row) throws(StoreError) in
-            Item(
+            Inbox.Item(
                 desktop: PeerID(try row.text(0)), notification: try StoredNotification.read(row, from: 2),
                 isUncertain: try row.flag(1))
         }
@@ -85,13 +94,13 @@ extension Inbox {
         _ columns: String, _ query: HistoryQuery, _ desktop: PeerID?, _ words: String?
     ) -> SQLText {
         var text = SQLText("SELECT \(columns) FROM inbox")
-        // CROSS JOIN is SQLite's way to fix the order of the loops: first the index, then its rows.
+        // CROSS JOIN fixes SQLite's loop order: first the index, then its rows.
         if words != nil {
             text = SQLText("SELECT \(columns) FROM inbox_text CROSS JOIN inbox ON inbox.row = inbox_text.rowid")
         }
         if let words {
             text.add(condition: "inbox_text MATCH ?", [.text(words)])
-            text.add(condition: "NOT (\(Inbox.textIndex.isGone))")
+            text.add(condition: "NOT (\(InboxTables.textIndex.isGone))")
         }
         text.add(condition: "inbox.hidden = 0")
         if let desktop { text.add(condition: "inbox.desktop = \(Inbox.number)", [.text(desktop.text)]) }
@@ -112,7 +121,7 @@ extension Inbox {
         }
     }
 
-    /// Rows after a place in that order.
+    /// The condition for rows after the cursor in that order.
     private static func condition(_ sort: HistoryQuery.Sort, after cursor: HistoryCursor) -> SQLText {
         let moment = Value.integer(cursor.createdAt)
         let row = Value.integer(cursor.row)
@@ -143,8 +152,8 @@ extension Inbox {
         }
     }
 
-    /// One step of the text index, about a millisecond: a piece of work of its own. `.done` = the index has everything.
+    /// One step of the text index, which takes about a millisecond. `.done` = the index is complete.
     package func indexText() throws(StoreError) -> TextIndexer.Progress {
-        try TextIndexer(Inbox.textIndex, connection).step()
+        try TextIndexer(InboxTables.textIndex, connection).step()
     }
 }

@@ -4,66 +4,82 @@ package import Notifications
 package import Store
 package import Wire
 
-// What the desktop's history says: the source of truth.
 extension Inbox {
-    /// Brings in a row of the desktop's history: what is known of it is overwritten, but for how it came to us. A row that
-    /// is new here is not handed over: it was asked for.
-    package func merge(
-        _ row: HistoryRow, from desktop: PeerID, receivedAt: EpochMilliseconds
-    ) throws(StoreError) -> Insertion {
-        try merge(row, from: desktop, receivedAt: receivedAt, run: 0).insertion
-    }
-
     /// A refresh under way.
     package struct Run: Sendable, Equatable {
         package let number: Int64
-        /// The youngest row at its beginning: what came after it, its pages may not know.
+        /// The newest row when it began. Its pages may not have rows that came later.
         package let through: Int64
 
         package init(number: Int64, through: Int64) { (self.number, self.through) = (number, through) }
-    }
-
-    package func beginRefresh(of desktop: PeerID) throws(StoreError) -> Run {
-        let number = Value.integer(try peers.number(of: desktop))
-        try connection.execute(
-            """
-            INSERT INTO inbox_desktop(desktop, refresh) VALUES (?, 1)
-            ON CONFLICT(desktop) DO UPDATE SET refresh = refresh + 1
-            """, [number])
-        return Run(
-            number: try connection.integer("SELECT refresh FROM inbox_desktop WHERE desktop = ?", [number]),
-            through: try newestRow())
-    }
-
-    package func newestRow() throws(StoreError) -> Int64 {
-        try connection.integer("SELECT ifnull(max(row), 0) FROM inbox")
-    }
-
-    package func newestRow(of desktop: PeerID) throws(StoreError) -> Int64 {
-        try connection.integer(
-            "SELECT ifnull(max(row), 0) FROM inbox WHERE desktop = \(Inbox.number)", [.text(desktop.text)])
     }
 
     /// What a page has changed.
     package struct Merged: Sendable, Equatable {
         package var added = 0
         package var updated = 0
-        /// Rows that no earlier page of this run had.
+        /// Rows that weren't on an earlier page of this run.
         package var newToRun = 0
-        /// Everything of this desktop is here as it says.
+        /// Whether the inbox has this desktop's history exactly.
         package var isInSync = false
 
         package init() {}
     }
 
-    /// Brings in a page.
-    ///
-    /// - Parameter through: the youngest row when the page was asked for.
+    /// How much of the desktop's history a refresh has seen.
+    package enum Coverage: Sendable, Equatable {
+        /// Not every page was read, but the inbox has the desktop's history exactly.
+        case inSync
+        /// Every page was read.
+        case all
+        /// Everything created after this moment.
+        case after(EpochMilliseconds)
+        /// The history changed while it was read, so rows that weren't found may still exist.
+        case unknown
+    }
+}
+
+/// Merges desktops' histories, the source of truth, into the inbox: refreshes, and gaps in the pushes. The table
+/// `inbox_desktop`.
+///
+/// Made for one piece of work on the store, over its connection.
+package struct InboxHistory {
+    private let connection: Connection
+    private let inbox: Inbox
+
+    package init(_ connection: Connection) {
+        self.connection = connection
+        inbox = Inbox(connection)
+    }
+
+    /// Merges a row of the desktop's history. It overwrites what is known, except when and how the row came. A new row
+    /// isn't handed to the host.
     package func merge(
-        _ page: HistoryPage, from desktop: PeerID, run: Run, through: Int64, receivedAt: EpochMilliseconds
-    ) throws(StoreError) -> Merged {
-        var merged = Merged()
-        // The oldest first, so that rows stand in the order in which they were made.
+        _ row: HistoryRow, from desktop: PeerID, receivedAt: EpochMilliseconds
+    ) throws(StoreError) -> Inbox.Insertion {
+        try merge(row, from: desktop, receivedAt: receivedAt, run: 0).insertion
+    }
+
+    package func beginRefresh(of desktop: PeerID) throws(StoreError) -> Inbox.Run {
+        let number = Value.integer(try inbox.peers.number(of: desktop))
+        try connection.execute(
+            """
+            INSERT INTO inbox_desktop(desktop, refresh) VALUES (?, 1)
+            ON CONFLICT(desktop) DO UPDATE SET refresh = refresh + 1
+            """, [number])
+        return Inbox.Run(
+            number: try connection.integer("SELECT refresh FROM inbox_desktop WHERE desktop = ?", [number]),
+            through: try inbox.newestRow())
+    }
+
+    /// Merges a page.
+    ///
+    /// - Parameter through: the newest row when the page was requested.
+    package func merge(
+        _ page: HistoryPage, from desktop: PeerID, run: Inbox.Run, through: Int64, receivedAt: EpochMilliseconds
+    ) throws(StoreError) -> Inbox.Merged {
+        var merged = Inbox.Merged()
+        // Oldest first, so that row numbers follow their creation.
         for row in page.rows.reversed() {
             let (insertion, isChanged, wasSeen) = try merge(
                 row, from: desktop, receivedAt: receivedAt, run: run.number)
@@ -76,32 +92,21 @@ extension Inbox {
         return merged
     }
 
-    /// How much of the desktop's history a refresh has seen.
-    package enum Coverage: Sendable, Equatable {
-        /// All is here as the desktop has it, though not every page was read.
-        case inSync
-        /// Every page.
-        case all
-        /// All that was created after this moment.
-        case after(EpochMilliseconds)
-        /// The history has changed while it was read: nothing can be said of rows that were not found.
-        case unknown
-    }
-
-    /// Ends a refresh: rows that the desktop no longer has are dropped. Gives how many.
+    /// Ends a refresh and drops rows that the desktop no longer has. Returns how many.
     package func finishRefresh(
-        _ run: Run, of desktop: PeerID, coverage: Coverage, unread: Int64?, through: Int64, at moment: EpochMilliseconds
+        _ run: Inbox.Run, of desktop: PeerID, coverage: Inbox.Coverage, unread: Int64?, through: Int64,
+        at moment: EpochMilliseconds
     ) throws(StoreError) -> Int {
-        let id = Value.integer(try peers.number(of: desktop))
+        let id = Value.integer(try inbox.peers.number(of: desktop))
         var dropped = 0
         switch coverage {
         case .inSync, .unknown: break
         case .all:
-            dropped = try take(
+            dropped = try inbox.take(
                 out: "desktop = ? AND seen <> ? AND row <= ? AND hidden < 2",
                 [id, .integer(run.number), .integer(run.through)])
         case .after(let moment):
-            dropped = try take(
+            dropped = try inbox.take(
                 out: "desktop = ? AND seen <> ? AND row <= ? AND hidden < 2 AND created_at > ?",
                 [id, .integer(run.number), .integer(run.through), .integer(moment)])
         }
@@ -110,7 +115,7 @@ extension Inbox {
         case .inSync, .all: isComplete = true
         case .after, .unknown: isComplete = false
         }
-        try settle(desktop, run: isComplete ? nil : run.number)
+        try inbox.changes.settle(desktop, run: isComplete ? nil : run.number)
         try connection.execute(
             "UPDATE inbox_desktop SET refreshed_at = ?, complete = ? WHERE desktop = ?",
             [.integer(moment), .flag(isComplete), id])
@@ -122,15 +127,15 @@ extension Inbox {
         return dropped
     }
 
-    /// Rows of a history that were missed as pushes: they enter as pushes, late, the oldest first. Gives those.
+    /// Adds rows of a history whose pushes were missed, as late pushes, oldest first. Returns them.
     ///
-    /// What was read on the desktop already is no news, and enters as history.
+    /// Rows already read on the desktop are merged as history instead.
     package func fill(
         _ rows: [HistoryRow], from desktop: PeerID, since moment: EpochMilliseconds, receivedAt: EpochMilliseconds
     ) throws(StoreError) -> [Notification] {
         var pushed: [Notification] = []
         for row in rows.sorted(by: { ($0.createdAt ?? receivedAt) < ($1.createdAt ?? receivedAt) }) {
-            // One that does not say when it was made is news where it is new.
+            // Without a creation time it is news if the inbox doesn't have it.
             let isNews: Bool
             if let createdAt = row.createdAt {
                 isNews = createdAt >= moment
@@ -142,16 +147,16 @@ extension Inbox {
                 continue
             }
             let notification = Notification(row, receivedAt: receivedAt)
-            if try insert(notification, from: desktop) != .duplicate { pushed.append(notification) }
+            if try inbox.insert(notification, from: desktop) != .duplicate { pushed.append(notification) }
         }
         return pushed
     }
 
-    /// Since when pushes may be missing: that of the push that came last, until ``endGap(of:)``.
+    /// Since when pushes may be missing: since the newest one, until ``endGap(of:)``.
     package func beginGap(of desktop: PeerID, orSince pairedAt: EpochMilliseconds) throws(StoreError)
         -> EpochMilliseconds
     {
-        let number = Value.integer(try peers.number(of: desktop))
+        let number = Value.integer(try inbox.peers.number(of: desktop))
         try connection.execute(
             """
             INSERT INTO inbox_desktop(desktop, gap_since) VALUES (?1, ?2)
@@ -172,6 +177,12 @@ extension Inbox {
         ) { (row) throws(StoreError) in try row.optionalInteger(0) } ?? nil
     }
 
+    /// The desktop was unpaired.
+    func forget(_ desktop: PeerID) throws(StoreError) {
+        try connection.execute(
+            "DELETE FROM inbox_desktop WHERE desktop = \(Inbox.number)", [.text(desktop.text)])
+    }
+
     // MARK: Rows
 
     private func has(_ id: NotificationID, of desktop: PeerID) throws(StoreError) -> Bool {
@@ -180,9 +191,9 @@ extension Inbox {
             [.text(desktop.text), .text(id.text)]) > 0
     }
 
-    /// What the desktop has said of rows that it can have known when a page was asked for.
+    /// Totals of the rows that the desktop could have known when a page was requested.
     private func known(
-        of desktop: PeerID, run: Run, through: Int64
+        of desktop: PeerID, run: Inbox.Run, through: Int64
     ) throws(StoreError) -> (total: Int64, unread: Int64, isComplete: Bool) {
         let counts = try connection.first(
             """
@@ -198,10 +209,10 @@ extension Inbox {
 
     private func merge(
         _ row: HistoryRow, from desktop: PeerID, receivedAt: EpochMilliseconds, run: Int64
-    ) throws(StoreError) -> (insertion: Insertion, isChanged: Bool, wasSeen: Bool) {
+    ) throws(StoreError) -> (insertion: Inbox.Insertion, isChanged: Bool, wasSeen: Bool) {
         let notification = Notification(row, receivedAt: receivedAt)
-        let number = try peers.number(of: desktop)
-        let insertion = try insert(notification, from: number, arrival: 0, run: run)
+        let number = try inbox.peers.number(of: desktop)
+        let insertion = try inbox.insert(notification, from: number, arrival: 0, run: run)
         guard insertion == .duplicate else { return (insertion, false, false) }
         let place: [Value] = [.integer(number), .text(row.id.text)]
         let known = try connection.first("SELECT row, seen FROM inbox WHERE desktop = ? AND id = ?", place) {
@@ -221,7 +232,7 @@ extension Inbox {
                 .optional(row.data.map { JSONValue.object($0).serialized() }),
                 .optional(SearchText.of(title: row.title, body: row.body)),
             ])
-        if changed > 0 { try show("row = ?", .integer(known.row)) }
+        if changed > 0 { try inbox.changes.show("row = ?", .integer(known.row)) }
         if run > 0 {
             try connection.execute(
                 "UPDATE inbox SET seen = ? WHERE row = ?", [.integer(run), .integer(known.row)])

@@ -1,11 +1,12 @@
 import Listing
 import Notifications
-package import Store
+import Store
 
-extension Inbox {
+/// The inbox's migrations, from its first schema to the current one (``InboxTables``).
+enum InboxSchema {
     /// The inbox's part of the device's file, with the numbers of peers.
-    package static let migrations =
-        PeerNumbers.migrations + [first, changes, text, settings, delivery, numbers]
+    static let migrations =
+        PeerNumbers.migrations + [first, changes, text, settings, delivery, InboxTables.migration]
 
     private static let first =
         Migration(
@@ -40,7 +41,7 @@ extension Inbox {
                 CREATE INDEX inbox_pushed ON inbox(pushed) WHERE pushed = 1;
                 """)
 
-    /// What is shown, beside what the desktop has said, and the changes that make the difference.
+    /// What is shown beside what the desktop reported, and the changes that make the difference.
     private static let changes = Migration(
         "inbox.changes",
         sql: """
@@ -96,7 +97,7 @@ extension Inbox {
             ) STRICT, WITHOUT ROWID;
             """)
 
-    /// Full text, as the desktop's history has it.
+    /// Full-text search, as in the desktop's history.
     private static let text = Migration("inbox.text") { (connection) throws(StoreError) in
         try connection.executeScript(
             """
@@ -123,7 +124,7 @@ extension Inbox {
         try fillSearch(connection)
     }
 
-    /// What each desktop has said of its settings.
+    /// Each desktop's settings, as it reported them.
     private static let settings = Migration(
         "inbox.settings",
         sql: """
@@ -135,7 +136,7 @@ extension Inbox {
             ) STRICT, WITHOUT ROWID;
             """)
 
-    /// Which row a push has taken the place of.
+    /// Which row a push has replaced.
     private static let delivery = Migration(
         "delivery.inbox.1",
         sql: """
@@ -144,7 +145,7 @@ extension Inbox {
             CREATE INDEX inbox_age ON inbox(created_at);
             """)
 
-    /// Rows from before need their search text once.
+    /// Adds the search text to existing rows.
     private static func fillSearch(_ connection: Connection) throws(StoreError) {
         let rows = try connection.query("SELECT row, title, body FROM inbox") {
             (row) throws(StoreError) -> (Int64, String)? in

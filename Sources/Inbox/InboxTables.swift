@@ -1,13 +1,14 @@
 import Listing
 import Store
 
-extension Inbox {
+/// The inbox's current tables, and the migration to them.
+enum InboxTables {
     /// Peers become integers, marks per push become watermarks, and counts are kept instead of counted.
     ///
     /// The table is made anew under its old row numbers, so that what refers to them, the text index included, stays true.
     /// Pushes get new arrivals: first those that were handed over, in the order of their rows, then those that wait, in the
     /// order in which they came. What was being handed over, or had been before, is within `offered`.
-    static let numbers = Migration("inbox.2") { (connection) throws(StoreError) in
+    static let migration = Migration("inbox.2") { (connection) throws(StoreError) in
         for table in ["inbox", "inbox_change", "inbox_desktop"] {
             try PeerNumbers.adopt("desktop", of: table, connection)
         }

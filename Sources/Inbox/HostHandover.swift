@@ -1,0 +1,84 @@
+package import Store
+
+extension Inbox {
+    /// How far the host has taken pushes, by their `arrival`.
+    package struct Watermarks: Sendable, Equatable {
+        /// The newest push.
+        package var last: Int64
+        /// Every push through this one was handed over.
+        package var handed: Int64
+        /// No callback can have seen a push beyond this one.
+        package var offered: Int64
+        /// Pushes that wait for the host.
+        package var waiting: Int64
+    }
+}
+
+/// Which pushes were handed to the host: the table `inbox_host`.
+///
+/// Made for one piece of work on the store, over its connection.
+package struct HostHandover {
+    private let connection: Connection
+
+    package init(_ connection: Connection) { self.connection = connection }
+
+    package func watermarks() throws(StoreError) -> Inbox.Watermarks {
+        let marks = try connection.first("SELECT last, handed, offered, waiting FROM inbox_host") {
+            (row) throws(StoreError) in
+            Inbox.Watermarks(
+                last: try row.integer(0), handed: try row.integer(1), offered: try row.integer(2),
+                waiting: try row.integer(3))
+        }
+        guard let marks else { throw StoreError(.mismatch, "the inbox's watermarks are missing") }
+        return marks
+    }
+
+    /// Pushes that wait for the host, in order of arrival.
+    ///
+    /// - Parameters:
+    ///   - limit: the most to return.
+    ///   - arrival: only those after it; 0 for all.
+    package func waitingForHost(limit: Int, after arrival: Int64) throws(StoreError) -> [Inbox.Entry] {
+        try connection.query(
+            """
+            SELECT \(Inbox.columns) FROM inbox
+            WHERE arrival > max(?, (SELECT handed FROM inbox_host)) AND arrival > 0 ORDER BY arrival LIMIT ?
+            """, [.integer(arrival), .integer(limit)], Inbox.entry)
+    }
+
+    /// The number of pushes that wait for the host.
+    package func waitingForHost() throws(StoreError) -> Int64 { try watermarks().waiting }
+
+    /// Called before callbacks can see pushes through this arrival. Never goes back.
+    package func offer(through arrival: Int64) throws(StoreError) {
+        try connection.execute(
+            "UPDATE inbox_host SET offered = min(last, ?1) WHERE offered < min(last, ?1)", [.integer(arrival)])
+    }
+
+    /// Called after the host's callbacks have returned: every push through this arrival was handed over.
+    ///
+    /// - Parameter next: later callbacks may see pushes through this arrival.
+    package func finish(through arrival: Int64, offering next: Int64) throws(StoreError) {
+        let marks = try watermarks()
+        guard arrival > marks.handed else { return try offer(through: next) }
+        let through = min(arrival, marks.last)
+        let count = try connection.integer(
+            "SELECT count(*) FROM inbox WHERE arrival > ? AND arrival <= ? AND arrival > 0",
+            [.integer(marks.handed), .integer(through)])
+        // The mark first: the rows deleted below then count as handed over.
+        try connection.execute(
+            "UPDATE inbox_host SET handed = ?, offered = ?, waiting = waiting - ?",
+            [.integer(through), .integer(max(marks.offered, through, min(next, marks.last))), .integer(count)])
+        try connection.execute(
+            "DELETE FROM inbox WHERE hidden = 2 AND arrival > ? AND arrival <= ?",
+            [.integer(marks.handed), .integer(through)])
+    }
+
+    /// Called on a clean exit: pushes that were offered but not taken come as new the next time.
+    ///
+    /// - Parameter arrival: callbacks may have seen pushes through it that are not marked as handed over.
+    package func withdrawOffer(beyond arrival: Int64) throws(StoreError) {
+        try connection.execute(
+            "UPDATE inbox_host SET offered = max(handed, ?1) WHERE offered > max(handed, ?1)", [.integer(arrival)])
+    }
+}
