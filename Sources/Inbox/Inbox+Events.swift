@@ -3,7 +3,7 @@ package import Store
 package import Wire
 
 extension Inbox {
-    /// What a desktop says of its own state (`protocol.md` 4.6), but for its settings.
+    /// Applies a desktop's change of its own state, except its settings (WireMessages, "State changes").
     package func apply(_ event: StateEvent, from desktop: PeerID, at moment: EpochMilliseconds) throws(StoreError) {
         switch event {
         case .read(let ids, let readAt): try apply(.read, ids, of: desktop, at: readAt)

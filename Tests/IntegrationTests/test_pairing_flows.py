@@ -1,5 +1,5 @@
-"""The three flows of pairing, with device, desktop and relay in a process each: sealed between ours, with everything in
-between going wrong, and with deployed desktops by their literal frames (protocol.md 2 and 4)."""
+"""The three pairing flows, with device, desktop and relay in a process each: sealed between ours while everything between
+them fails, and with deployed desktops by their literal frames (WirePairing, "Rules for both sides")."""
 
 from __future__ import annotations
 

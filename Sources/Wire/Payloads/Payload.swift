@@ -25,7 +25,7 @@ package enum Payload: Sendable, Equatable {
 }
 
 extension Payload {
-    /// Reads a payload as tolerantly as `protocol.md` 3 asks.
+    /// Reads a payload in every form that peers send (WireDeployedPeers, "What a device accepts").
     package init(decoding value: JSONValue) {
         do throws(MalformedPayload) { self = try Payload(reading: value) } catch { self = .malformed(error) }
     }
