@@ -4,7 +4,7 @@ package import Wire
 
 /// A desktop that this device is paired with (WirePairing, "After pairing").
 package struct PairedDesktop: Sendable, Equatable {
-    /// Where it is addressed: the `from` that its relay writes. In Flow B the same as ``pcPeerID``.
+    /// Where it is addressed: the `from` that its relay writes. If the device scanned, the same as ``pcPeerID``.
     package var address: PeerID
     /// What it calls itself: a second key, often no address.
     package var pcPeerID: PeerID
