@@ -49,7 +49,8 @@ import Wire
     }
 
     @Test(
-        "A desktop's scan with the first hellos lost, or all: a late one completes it; else the device is told", arguments: 0..<14
+        "A desktop's scan with the first hellos lost, or all: a late one completes it; else the device is told",
+        arguments: 0..<14
     )
     func lostHellos(lost: Int) {
         var flow = ShowTable(seed: 1)
