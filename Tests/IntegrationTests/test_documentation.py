@@ -606,7 +606,10 @@ def script_of(blocks: list[Block], folder: Path) -> tuple[str, list[tuple[Block,
                 if found := re.match(r"^(.*?\S)\s*# until Ctrl-C$", line):
                     out = folder / f"{block.page}.{block.line + number}.out"
                     command = found.group(1)
-                    script += f"(exec {command}) > {out} 2>&1 & stays+=($!)\nready $! {out} {shlex.quote(command)}\n"
+                    # The lines that follow read the code that a desktop writes.
+                    written = re.search(r"^bellwire desktop\b.* > (\S+)$", command)
+                    script += f"(exec {command}) > {out} 2>&1 & stays+=($!)\n"
+                    script += f"ready $! {written.group(1) if written else out} {shlex.quote(command)}\n"
                 else:
                     script += line + "\n"
             continue
