@@ -80,7 +80,7 @@ private func give(
     try give(JSONValue.array(texts.map { .string($0) }).serialized(), to: pointer)
 }
 
-/// The room's error as the host gets it.
+/// The module's error as the host gets it.
 private func drawn<Result>(_ body: () throws(QRError) -> Result) throws(HostError) -> Result {
     do throws(QRError) { return try body() } catch {
         switch error.code {

@@ -6,7 +6,8 @@ package struct QuietHours: Sendable, Equatable {
 
     package init(start: Int, end: Int) { (self.start, self.end) = (start, end) }
 
-    /// Start = end is an empty range here; a deployed desktop means the whole day by it (`protocol.md` 3).
+    /// An empty range if it starts when it ends; a deployed desktop takes that as the whole day (WireDeployedPeers,
+    /// "The desktop app").
     package func contains(minute: Int) -> Bool {
         start <= end ? start <= minute && minute < end : start <= minute || minute < end
     }

@@ -3,7 +3,7 @@ package import Wire
 
 extension CommandError {
     /// Maps a peer's refusal. Deployed peers use one number for several things, and texts without a number, so the text
-    /// has a say as well (`protocol.md` 3, "Codes").
+    /// counts as well (WireMessages, "Error codes").
     package init(remote error: RemoteError) {
         let text = error.message.lowercased()
         // Today's deployed desktop answers so for every method of a skill that it does not have.

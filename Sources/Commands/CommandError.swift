@@ -34,8 +34,8 @@ package struct CommandError: Error, Sendable, Equatable, CustomStringConvertible
     package let message: String
     /// The peer's own words, when it was the peer that refused.
     package let remote: RemoteError?
-    /// The desktop has no notification skill at all over this way (`protocol.md` 3, tolerance 8): remembered until the
-    /// next connection.
+    /// The desktop has no notification commands over signalling (WireDeployedPeers, "The desktop app"). Remembered
+    /// until the next connection.
     package let lacksSkill: Bool
 
     package init(_ code: Code, _ message: String, remote: RemoteError? = nil, lacksSkill: Bool = false) {

@@ -4,7 +4,7 @@ import Notifications
 package import Store
 package import Wire
 
-/// The pushes that each device has not acknowledged, in the desktop's file (`protocol.md` 4.4).
+/// The pushes that each device has not acknowledged, in the desktop's file (WireSealing, "Delivery of pushes").
 ///
 /// Made for one piece of work on the store, over its connection: a push enters in the transaction of its row in the
 /// history, and refers to that row. When the history lets the row go before the devices have it, the outbox takes a copy

@@ -1,14 +1,14 @@
 import Notifications
 
-/// Decides what of one sealed device's outbox is sent, and when: go-back-N (`protocol.md` 4.4).
+/// Decides what of one sealed device's outbox is sent, and when: go-back-N (WireSealing, "Delivery of pushes").
 ///
-/// A pure state machine; `now` is monotonic milliseconds. It knows numbers alone: what is sent comes out of the store
-/// (``Action/read(from:through:round:)``), but for a push that was put in when everything before it was on its way.
+/// A pure state machine; `now` is monotonic milliseconds. It knows only numbers: entries are read from the store
+/// (``Action/read(from:through:round:)``), except a push that was enqueued when everything before it was on its way.
 ///
-/// How far the device is decides about everything. What it has not acknowledged is sent again from there: when it says
-/// hello, when nothing comes back in time (3 s, then longer each time, up to a minute), when it is there again. A gap is
-/// told with a skip, and only when everything before it is acknowledged, for a skip has no beginning: a device would take
-/// it for what it has missed.
+/// The device's position decides everything. What it hasn't acknowledged is sent again from there: when it says hello,
+/// when nothing comes back in time (3 s, then longer each time, up to a minute), and when it is online again. A gap is
+/// reported with a skip, and only once everything before it is acknowledged: a skip has no start, so a device would
+/// apply it to pushes that it has missed.
 package struct OutboxStateMachine: Sendable {
     package enum Frame: Sendable, Equatable {
         case push(Outbox.Entry)

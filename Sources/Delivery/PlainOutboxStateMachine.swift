@@ -1,11 +1,12 @@
 import Notifications
 
-/// Decides what of a deployed phone's outbox is sent, and when it is dropped (`protocol.md` 4.4).
+/// Decides what of a deployed phone's outbox is sent, and when it is dropped (WireSealing, "Delivery to deployed
+/// phones").
 ///
-/// A pure state machine; `now` is monotonic milliseconds. Such a phone acknowledges nothing: what was written and not
-/// called back (`peer-offline`) for 2 s counts as there. What is called back waits until the phone is heard of, or until
-/// it expires; a new push asks once more whether it is there. A relay never tells which frame it means: everything of the
-/// last 2 s is back.
+/// A pure state machine; `now` is monotonic milliseconds. Such a phone acknowledges nothing: a push that was written,
+/// and not returned as `peer-offline` for 2 s, counts as delivered. A returned push waits until the phone is heard of,
+/// or until it expires; a new push checks once more whether the phone is there. A relay never says which frame it
+/// returns, so everything of the last 2 s is returned.
 package struct PlainOutboxStateMachine: Sendable {
     package enum Action: Sendable, Equatable {
         /// Read a page, and give it back with its `round`.

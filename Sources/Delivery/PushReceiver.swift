@@ -4,9 +4,10 @@ package import Wire
 /// Decides what becomes of each push that comes to a device: committed with others, answered, or dropped.
 ///
 /// A pure state machine; `now` is monotonic milliseconds. One commit is under way at a time; what comes meanwhile waits
-/// for the next. It knows each desktop's last committed and last accepted number, so a duplicate or a gap is answered from
-/// memory (`protocol.md` 4.4). Plain pushes, and those of push services, are told apart by their ids: the last 256 within
-/// 30 s, keyed by desktop and notification, never by a timestamp. What is older, the inbox's rows tell apart.
+/// for the next. It knows each desktop's last committed and last accepted number, so a duplicate or a gap is answered
+/// from memory (WireSealing, "Delivery of pushes"). Plain pushes, and those of push services, are identified by their
+/// ids: the last 256 within 30 s, keyed by desktop and notification, never by a timestamp (WireSealing,
+/// "De-duplication"). Older ones are found by the inbox's rows.
 ///
 /// A push that the store refuses frees its number, and every number after it that was accepted: the desktop sends them
 /// again in order (go-back-N).

@@ -7,7 +7,7 @@ package struct ReceivedPush: Sendable {
     /// The desktop that it is from, or the name of a push service.
     package let desktop: PeerID
     package let notification: Notification
-    /// Its number, of a desktop that counts them (`protocol.md` 4.4).
+    /// Its number, from desktops that number pushes (WireSealing, "Delivery of pushes").
     package let seq: Int64?
     /// To be saved in the transaction of its row; `nil` = it came in plain text.
     package let mark: SealMark?
@@ -29,7 +29,7 @@ package struct ReceivedPush: Sendable {
     }
 }
 
-/// A desktop's word that it has no more pushes through a number (`protocol.md` 4.4).
+/// A desktop has no more pushes through this number (WireSealing, "Delivery of pushes").
 package struct ReceivedSkip: Sendable, Equatable {
     package let desktop: PeerID
     package let through: Int64

@@ -2,7 +2,7 @@ import Notifications
 package import Store
 package import Wire
 
-/// How far each desktop's pushes have come: the device stores only the next one (`protocol.md` 4.4).
+/// How far each desktop's pushes have come: the device stores only the next one (WireSealing, "Delivery of pushes").
 ///
 /// Made for one piece of work on the store, over its connection: what it takes belongs into the transaction of the row
 /// in the inbox.

@@ -15,7 +15,7 @@ struct OpenedDevice: Sendable {
     let seal: RoleState.Seal
     let desktops: PeerBook<PairedDesktop, DesktopSession>
     let waitingPushes: WaitingPushes
-    /// The number of each sealed desktop's last stored push (protocol.md 4.4).
+    /// The number of each sealed desktop's last stored push (WireSealing, "Delivery of pushes").
     let committedPushes: [(PeerID, Int64)]
     let queue: OfflineQueue
     let tokenRemovals: [PushTokensStateMachine.Removal]

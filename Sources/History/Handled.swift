@@ -18,7 +18,7 @@ package struct Handled: Sendable, Equatable {
         case push(NotificationEvent, to: [PeerID])
     }
 
-    /// What the desktop's state has become: for its host, and for the user's other devices (`protocol.md` 4.6).
+    /// The new state of the desktop: for its host, and for the user's other devices (WireMessages, "State changes").
     package struct Announcement: Sendable, Equatable {
         package let event: StateEvent
         /// All paired devices but the one that asked for it: that one has the answer. Bellwire devices alone understand

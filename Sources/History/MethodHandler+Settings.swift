@@ -37,7 +37,7 @@ extension MethodHandler {
         return answer(result, announcing: events)
     }
 
-    /// Deployed phones get the fields that they know (`protocol.md` 3, the table).
+    /// Deployed phones get only the fields that they know (WireMessages, "Values of the history and the settings").
     private func shown(_ settings: DesktopSettings) -> JSONObject {
         var json = settings.json
         if !isBellwire {

@@ -7,7 +7,8 @@ package struct HostEvent: Sendable {
         case notificationReceived
         /// A push has taken the place of one that the host has had.
         case notificationUpdated
-        /// An alert was shown, or was not; on a desktop: a device says so of one of its pushes (protocol.md 4.8).
+        /// An alert was shown, or not. On a desktop: a device reports this of one of its pushes (WireSealing,
+        /// "Receipts").
         case notificationPresented
         /// What a person did with an alert.
         case notificationResponse
@@ -23,7 +24,8 @@ package struct HostEvent: Sendable {
         /// Whether alerts may be shown is something else than before.
         case authorizationChanged
         case badgeChanged
-        // What a desktop tells of its history, to its host and to the user's other devices (protocol.md 4.6).
+        // What a desktop reports of its history to its host, and to the user's other devices (WireMessages, "State
+        // changes").
         case notificationRead
         case notificationDeleted
         case notificationCleared

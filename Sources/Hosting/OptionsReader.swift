@@ -80,7 +80,7 @@ package struct OptionsReader {
         return OptionsReader(object, path: "\(path)\(key).")
     }
 
-    /// The whole object of a key, for a room that reads it by itself.
+    /// The whole object of a key, for a module that reads it by itself.
     package mutating func rawObject(_ key: String) throws(HostError) -> JSONObject? {
         guard let value = take(key) else { return nil }
         guard let object = value.object else { throw wrongType(key, "an object", value) }

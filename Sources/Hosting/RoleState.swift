@@ -11,7 +11,7 @@ package struct RoleState: Sendable {
     package let directory: StateDirectory
     package let key: SigningKey
     package let database: Database
-    /// What this start seals with (protocol.md 4.2): its epoch is in the store.
+    /// The seal of this start; its epoch is in the store (WireSealing, "Replay protection").
     package let seal: Seal
     /// Where a damaged database was put; a new one was begun.
     package let movedAside: String?

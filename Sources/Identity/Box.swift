@@ -1,10 +1,10 @@
 import CSodium
 
-/// The seal between two keys: authenticated encryption that only the two can open or make (protocol.md 4.2).
+/// The seal between two keys: authenticated encryption that only these two can make or open (WireSealing, "The seal").
 ///
 /// libsodium's `crypto_box_curve25519xchacha20poly1305` with the X25519 forms of the Ed25519 keys. The shared key is
-/// computed once and kept in protected memory. It is the same in both directions and for ever: no forward secrecy, and
-/// what one has sealed can be handed back to oneself, so the plaintext has to say who speaks to whom.
+/// computed once and kept in protected memory. It is the same in both directions and never changes: there is no forward
+/// secrecy, and a sealed frame could be sent back to its sender, so the plaintext must name sender and receiver.
 package final class Box: Sendable {
     package static let nonceByteCount = Int(crypto_box_curve25519xchacha20poly1305_NONCEBYTES)
     /// What a box is longer than its plaintext.

@@ -13,10 +13,10 @@ package struct PublicKey: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The key inside a `did:key` of the Ed25519 kind.
+    /// The key in an Ed25519 `did:key`.
     ///
-    /// `nil` for anything that is not written exactly so: another method or key type, a fragment, spaces, a wrong
-    /// length, a point that is no key. Some deployed phones write such ids; they name no key (protocol.md 4).
+    /// `nil` for anything that isn't written exactly so: another method or key type, a fragment, spaces, a wrong
+    /// length, a point that is no key. Some deployed phones write such ids (WireDeployedPeers, "Android").
     package init?(did: String) {
         let prefix = "did:key:z"
         guard did.utf8.count <= 64, did.utf8.starts(with: prefix.utf8),

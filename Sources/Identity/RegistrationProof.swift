@@ -1,4 +1,4 @@
-/// The `proof` of a register: that whoever registers an id holds its key (protocol.md 4.1).
+/// The `proof` of a register: whoever registers an id holds its key (Wire, "Proof of an id").
 ///
 /// An Ed25519 signature over `bellwire-register-v1\n<origin>\n<peerId>\n<nonce>`, and over TLS `\n<exporter>` more, with
 /// the 32 bytes of the RFC 9266 exporter in base64url. The signature is base64url too.

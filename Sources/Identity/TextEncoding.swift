@@ -6,7 +6,7 @@ import CSodium
 package enum TextEncoding: Sendable {
     /// RFC 4648, padded.
     case base64
-    /// RFC 4648 section 5, not padded: what protocol.md means by base64url.
+    /// RFC 4648 section 5, not padded: the base64url of Wire, "Frames".
     case base64url
     /// Lower case when written, either case when read.
     case hex

@@ -75,7 +75,8 @@ package struct Inbox {
 
     /// Stores a push, which then waits to be handed to the host. For one that replaces others: ``PushBatch``.
     ///
-    /// A row that the history brought before it becomes a push by it: the host has not had it yet (`protocol.md` 4.4).
+    /// A row that came with the history before becomes a push: the host hasn't had it yet (WireSealing,
+    /// "De-duplication").
     package func insert(_ notification: Notification, from desktop: PeerID) throws(StoreError) -> Insertion {
         var batch = try PushBatch(self, hostHasSeen: 0)
         let insertion = try batch.insert(notification, from: desktop)

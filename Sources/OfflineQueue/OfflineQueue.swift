@@ -14,7 +14,7 @@ package struct OfflineQueue: Sendable, Equatable {
     package static let limit = 100
     /// After so many without an answer a command has failed.
     package static let tries = 3
-    /// How long a command is good, in milliseconds (`protocol.md` 4.5).
+    /// How long a command stays valid, in milliseconds (WireMessages, "Repeated and late commands").
     package static let lifetime: EpochMilliseconds = 24 * 60 * 60 * 1_000
 
     /// In order, the oldest first.
@@ -130,7 +130,8 @@ package struct OfflineQueue: Sendable, Equatable {
         return change
     }
 
-    /// This desktop has no such skill (`protocol.md` 3, tolerance 8): all that waits for it has failed.
+    /// This desktop has no notification commands (WireDeployedPeers, "The desktop app"): everything that waits for it
+    /// has failed.
     package mutating func failAll(of desktop: PeerID, _ failure: QueueFailure) -> Change {
         var change = Change()
         for command in commands where command.desktop == desktop && command.isPending {

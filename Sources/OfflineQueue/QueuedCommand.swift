@@ -11,7 +11,7 @@ package struct QueuedCommand: Sendable, Equatable {
         case failed(QueueFailure)
     }
 
-    /// The same in each try: a Bellwire desktop carries an id out once (`protocol.md` 4.5).
+    /// The same in each attempt: a Bellwire desktop executes an id once (WireMessages, "Repeated and late commands").
     package let id: RequestID
     package let desktop: PeerID
     package let method: String

@@ -1,8 +1,8 @@
 extension RelayStateMachine {
     /// A `register` frame.
     ///
-    /// The id goes to the connection at once when it is free. An owner of a plain id is first asked for a sign of life:
-    /// if it gives one, it stays the owner (protocol.md 1). An id that was ever proved is given to proved ones only.
+    /// The id goes to the connection at once if it is free. The owner of an unproved id is first asked for a sign of
+    /// life: if it answers, it stays the owner (Wire, "Who owns an id"). An id that was ever proved needs a proof.
     mutating func register(
         _ bytes: UnsafeRawBufferPointer, _ envelope: Envelope, from id: ConnectionID, at moment: Moment
     ) -> FrameAction {

@@ -67,7 +67,7 @@ extension RelayStateMachine {
         }
         noteTalk(of: sender, id, to: target, isProved: from.isProved)
 
-        // protocol.md 4.1: a sealed message goes only to a proved registration, else it is stored.
+        // Wire, "Routing": a sealed message goes only to a proved registration, else it is stored.
         let isSealed = isMessage && envelope.sealed.kind == .yes
         if !isTargetClosing, let registration = peers.registration(of: target), registration.isProved || !isSealed {
             counters.forwarded += 1
@@ -85,7 +85,7 @@ extension RelayStateMachine {
         _ envelope: Envelope, _ target: Int, _ sender: ConnectionID, at moment: Moment
     ) -> FrameAction {
         let peer = peers[target]
-        // Nobody who comes later may find what was sent to a code (protocol.md 1).
+        // Nobody who registers an alias later may read what was sent to the code (Wire, "Absent peers").
         if !peer.isAlias, frame.count + RelayFrame.maximumOfflineWrapping <= limits.frameBytes,
             absent.keep(frame.bytes(of: bytes), for: target, from: source, isSealed: isSealed, at: moment)
         {

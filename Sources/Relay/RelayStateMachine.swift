@@ -1,7 +1,7 @@
-/// All that a relay decides: who holds which id, who gets which frame, what is kept for whom.
+/// Everything that a relay decides: who holds which id, who gets which frame, what is stored for whom.
 ///
-/// It knows no sockets: connections are names, time comes in with each event, and what is to be done comes out. The
-/// rules are protocol.md 1; a socket owns at most one id, and an id belongs to at most one socket.
+/// It knows no sockets: connections are names, time comes in with each event, and actions come out. A socket owns at
+/// most one id, and an id belongs to at most one socket (Wire, "Who owns an id").
 struct RelayStateMachine {
     /// What to do about one frame.
     enum FrameAction {

@@ -1,9 +1,8 @@
-/// Which frames of one peer have come: each counts once (protocol.md 4.2).
+/// The frames of one peer that have come: each counts once (WireSealing, "Replay protection").
 ///
-/// A frame's place is its sender's `epoch`, which is one start of it, and `seq` within. The two newest epochs that were
-/// seen are remembered, each with its last 4,096 seqs; what is older is refused. Epochs may skip: a start that said
-/// nothing to us leaves no trace. Any number may be asked for; it comes authenticated, so a far one harms its sender
-/// alone.
+/// A frame is identified by its sender's `epoch`, which is one start of it, and the `seq` within. The two newest epochs
+/// are remembered, each with its last 4,096 numbers; older frames are refused. Epochs may skip: a start that sent us
+/// nothing leaves no trace. Any number is accepted; it is authenticated, so a high one harms only its sender.
 package struct ReplayWindow: Sendable, Equatable {
     /// Of each epoch.
     package static let width = 4_096

@@ -1,8 +1,8 @@
 package import Store
 package import Wire
 
-/// What of the seal lives in the role's file, inside one piece of work of the store: this side's starts, and which
-/// frames of each peer have come (protocol.md 4.2).
+/// The stored state of the seal, inside one piece of work of the store: this side's starts, and which frames of each
+/// peer have come (WireSealing, "Replay protection").
 package struct SealStates {
     package static let migrations = [
         Migration(

@@ -1,7 +1,8 @@
 import Identity
 package import JSON
 
-/// A sealed frame as the relay sees it: `{"type":"bellwire:sealed","payload":{"v":1,"nonce","box"}}` (protocol.md 4.2).
+/// A sealed frame as the relay sees it: `{"type":"bellwire:sealed","payload":{"v":1,"nonce","box"}}` (WireSealing, "The
+/// seal").
 package struct SealedEnvelope: Sendable, Equatable {
     package static let type = "bellwire:sealed"
     /// Of a plaintext: with it the frame stays well below 1 MiB, also when a relay stores it.

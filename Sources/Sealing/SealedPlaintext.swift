@@ -1,7 +1,7 @@
 import JSON
 import Wire
 
-/// What is inside a seal: `{"from","to","epoch","seq","timestamp","body":{…}}` (protocol.md 4.2).
+/// The content of a seal: `{"from","to","epoch","seq","timestamp","body":{…}}` (WireSealing, "The seal").
 struct SealedPlaintext: Sendable, Equatable {
     let from: PeerID
     let to: PeerID
@@ -11,7 +11,7 @@ struct SealedPlaintext: Sendable, Equatable {
     let seq: Int64
     /// When it was sealed: informs, decides nothing. `nil` where it is none.
     let timestamp: EpochMilliseconds?
-    /// A payload of protocol.md 2, 3 or 4, whole.
+    /// A complete payload (WireSealing, "The seal").
     let body: JSONObject
 
     init(from: PeerID, to: PeerID, epoch: Int64, seq: Int64, timestamp: EpochMilliseconds?, body: JSONObject) {

@@ -3,10 +3,10 @@ package import JSON
 package import Wire
 
 extension Sealer {
-    /// Opens an `encrypted_body` (`protocol.md` 4.7): a seal as of 4.2 whose `body` is a text. `nil` = it is none of that
-    /// peer's to us.
+    /// Opens an `encrypted_body` (WireMessages, "Optional fields of a push"): a seal whose `body` is a text. `nil` if
+    /// that peer didn't seal it to us.
     ///
-    /// It comes inside a push, which has its own protection from being played back: the seal's numbers are not looked at.
+    /// It comes inside a push, which has its own protection against replay: the seal's numbers aren't checked.
     package func openText(_ payload: JSONObject, from peer: PeerID) -> String? {
         // `{nonce, box}` alone is what stands in a push.
         var payload = payload

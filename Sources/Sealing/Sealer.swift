@@ -2,10 +2,10 @@ package import Identity
 package import JSON
 package import Wire
 
-/// What seals to peers, and opens what they sealed, for one start of a role (protocol.md 4.2).
+/// Seals to peers and opens their seals, for one start of a role (WireSealing, "The seal").
 ///
-/// Belongs to one place, the role's loop. Of the peers that it was told to keep it forgets nothing; of others, who are
-/// only being paired, it remembers the last 64.
+/// Belongs to the role's loop. It forgets nothing about the peers that it was told to keep; of others, which are only
+/// being paired, it remembers the last 64.
 package final class Sealer {
     package struct Limits: Sendable {
         /// How many peers' shared keys are held.
@@ -18,7 +18,7 @@ package final class Sealer {
 
     /// What was in a seal.
     package struct Opened: Sendable, Equatable {
-        /// A payload of protocol.md 2, 3 or 4, whole.
+        /// A complete payload (WireSealing, "The seal").
         package let body: JSONObject
         /// When it was sealed: informs, decides nothing.
         package let timestamp: EpochMilliseconds?

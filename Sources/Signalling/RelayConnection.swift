@@ -12,8 +12,7 @@ package import Wire
 package final class RelayConnection {
     package typealias Handler = @EventLoop (RelayConnection, RelayEvent) -> Void
 
-    /// The longest frame that is sent, in bytes: what a peer takes (1 MiB, protocol.md), less the room for what a relay
-    /// writes into it on its way.
+    /// The longest frame that is sent, in bytes: 1 MiB less the space for what a relay adds (Wire, "Frames").
     package static let maximumFrame = (1 << 20) - (1 << 10)
     /// With more bytes than these unsent, nothing more is taken.
     package static let maximumUnsent = 4 << 20
@@ -40,7 +39,7 @@ package final class RelayConnection {
     /// - Parameters:
     ///   - registration: what is registered at every connect: a device its DID, a desktop its peer id.
     ///   - key: the key whose `did:key` is registered: the registration is proved to relays that ask for it
-    ///     (protocol.md 4.1). `nil` = a plain registration, such as the alias of a typed code.
+    ///     (Wire, "Proof of an id"). `nil` = a plain registration, such as the alias of a typed code.
     ///   - generator: where the jitter of the backoff comes from.
     package init(
         url: WebSocketURL, registration: SignallingFrame.Register, provingWith key: SigningKey? = nil,

@@ -59,8 +59,8 @@ extension RelaySessionStateMachine {
         }
     }
 
-    /// The relay wants a proof. One is made for each connection, over one well-formed nonce: a relay gets nothing else
-    /// signed (protocol.md 4.1).
+    /// The relay wants a proof. Each connection makes one, over one well-formed nonce; nothing else is signed for a
+    /// relay (Wire, "Proof of an id").
     private mutating func challenged(
         _ nonce: String, until: UInt64, _ step: ProofStep, now: UInt64,
         using generator: inout some RandomNumberGenerator

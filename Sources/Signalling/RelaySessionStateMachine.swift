@@ -1,10 +1,10 @@
 package import Wire
 
-/// One peer's session with one relay: connect, register, keep alive, come back (protocol.md 1).
+/// One peer's session with one relay: connect, register, keep alive, reconnect (Wire, "Reconnecting").
 ///
-/// Pure: time comes in as monotonic milliseconds, randomness as a generator. The owner carries out what each event
-/// answers, and calls ``deadlineReached(now:using:)`` when ``deadline`` has come; it looks at `deadline` again after every
-/// event. There is no giving up: only ``stop()`` ends a session.
+/// Pure: time comes in as monotonic milliseconds, randomness as a generator. The owner performs the actions of each
+/// event, and calls ``deadlineReached(now:using:)`` at ``deadline``, which it reads again after every event. A session
+/// never gives up: only ``stop()`` ends it.
 package struct RelaySessionStateMachine: Sendable {
     /// How long a relay may take to accept a registration, in milliseconds.
     package static let registrationTimeout: UInt64 = 10_000
@@ -25,7 +25,7 @@ package struct RelaySessionStateMachine: Sendable {
         case online(since: UInt64, nextPing: UInt64, isProved: Bool)
     }
 
-    /// How far this connection has come with the proof of protocol.md 4.1.
+    /// How far this connection has come with its proof (Wire, "Proof of an id").
     enum ProofStep: Sendable, Equatable {
         /// This registration is a plain one.
         case none
@@ -35,7 +35,7 @@ package struct RelaySessionStateMachine: Sendable {
         case answered
     }
 
-    /// What every connection registers. It never changes: the invariant of protocol.md 1.
+    /// What every connection registers. It never changes (Wire, "Reconnecting").
     package let registration: SignallingFrame.Register
     var state: State = .stopped
     var backoff = Backoff()

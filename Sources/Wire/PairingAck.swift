@@ -1,6 +1,6 @@
 package import JSON
 
-/// A device's answer to a desktop's offer: Flow B and the typed code (protocol.md 2).
+/// A device's answer to a desktop's code, scanned or typed (WirePairing, "The device scans").
 package struct PairAck: Sendable, Equatable {
     package static let type = "pair-ack"
 
@@ -9,7 +9,7 @@ package struct PairAck: Sendable, Equatable {
     /// Validated as deployed desktops do: `deviceId` and `platform` match `^[\w:.#@-]{0,256}$`.
     package var deviceInfo: PairingDeviceInfo
     package var timestamp: EpochMilliseconds?
-    /// Sealed ones carry the proof that their sender has seen the code (protocol.md 4.3).
+    /// Sealed ones prove that their sender has seen the code (WirePairing, "Proof of the code").
     package var mac: String?
 
     package init(

@@ -1,6 +1,6 @@
 package import JSON
 
-/// A desktop's answer to a device's offer: Flow A (protocol.md 2).
+/// A desktop's answer to a device's code or ack (WirePairing, "The desktop scans").
 package struct PairingConfirmation: Sendable, Equatable {
     package static let type = "pairing:confirmation"
 
@@ -9,7 +9,7 @@ package struct PairingConfirmation: Sendable, Equatable {
     package var pcPeerID: PeerID?
     package var deviceInfo: PairingDeviceInfo
     package var timestamp: EpochMilliseconds?
-    /// Sealed ones carry the proof that their sender has seen the code (protocol.md 4.3).
+    /// Sealed ones prove that their sender has seen the code (WirePairing, "Proof of the code").
     package var mac: String?
 
     package init(
@@ -44,7 +44,7 @@ package struct PairingConfirmation: Sendable, Equatable {
     }
 }
 
-/// The other side declined (protocol.md 2).
+/// The other side declined (WirePairing, "The device scans").
 package struct PairingReject: Sendable, Equatable {
     package static let type = "pairing:reject"
 

@@ -1,6 +1,6 @@
 import JSON
 
-/// What a desktop shows as a QR for a device to scan: Flow B (protocol.md 2).
+/// The QR code that a desktop shows for a device to scan (WirePairing, "The device scans").
 package struct DesktopPairingOffer: Sendable, Equatable {
     package static let type = "desktop-pairing"
     /// How long an offer can be taken, in milliseconds.
@@ -36,10 +36,11 @@ package struct DesktopPairingOffer: Sendable, Equatable {
         self.seal = seal
     }
 
-    /// Reads a scanned text. The checks come in the order that protocol.md 2 fixes; the first that fails is thrown.
+    /// Reads a scanned text. The checks come in the order of WirePairing, "The device scans"; the first that fails is
+    /// thrown.
     ///
-    /// Required: `type`, `code`, `pcPeerId`, `timestamp`, `name` and `platform` of `deviceInfo`, and where there is a `bw`
-    /// its `v` and `secret`. Anything else is optional and counts as absent where its type is wrong.
+    /// Required: `type`, `code`, `pcPeerId`, `timestamp`, `name` and `platform` of `deviceInfo`, and if there is a
+    /// `bw`, its `v` and `secret`. Anything else is optional and counts as absent if its type is wrong.
     package init(parsing text: String, now: EpochMilliseconds) throws(PairingFailure) {
         let fields = try PairingFields(parsing: text)
         try fields.require(type: Self.type)

@@ -1,6 +1,6 @@
 import JSON
 
-/// What a device shows as a QR for a desktop to scan: Flow A (protocol.md 2).
+/// The QR code that a device shows for a desktop to scan (WirePairing, "The desktop scans").
 package struct DevicePairingOffer: Sendable, Equatable {
     package static let type = "device-pairing"
     /// How long an offer can be taken, in milliseconds.

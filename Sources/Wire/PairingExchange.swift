@@ -1,6 +1,6 @@
 package import JSON
 
-/// One step of CPace between a device and a desktop's alias (protocol.md 4.3).
+/// One step of CPace between a device and a desktop's alias (WirePairing, "Agreeing on a key").
 ///
 /// Binary fields stay the base64url that they came as; they have the right length.
 package struct PairingExchange: Sendable, Equatable {

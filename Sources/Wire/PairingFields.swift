@@ -1,6 +1,6 @@
 import JSON
 
-/// The six digits of an offer, leading zeros included (protocol.md 2).
+/// The six digits of a code, leading zeros included (WirePairing, "Codes").
 package struct PairingCode: Hashable, Sendable {
     package let digits: String
 
@@ -128,7 +128,8 @@ struct PairingFields {
         return start.hasPrefix("ws://") || start == "wss://" ? text : nil
     }
 
-    /// Optional, kept as JSON text (protocol.md 2). What is no list, or an unreasonably long one, counts as absent.
+    /// Optional, kept as JSON text (WirePairing, "After pairing"). Counts as absent if it is no list, or unreasonably
+    /// long.
     func iceServersJSON() -> String? {
         guard let servers = object["iceServers"], servers.array != nil else { return nil }
         let text = servers.serialized()

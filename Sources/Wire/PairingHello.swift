@@ -1,7 +1,7 @@
 package import JSON
 
-/// What a device says to a desktop that it is paired with, sealed: first as the answer to a confirmation of Flow A
-/// (protocol.md 4.3), then after each register, which starts the resend (4.4).
+/// What a device sends a desktop that it is paired with, sealed: first as the answer to a confirmation (WirePairing,
+/// "The desktop scans"), then after each register, which starts the resend (WireSealing, "Delivery of pushes").
 package struct PairingHello: Sendable, Equatable {
     package static let type = "bellwire:hello"
     package static let version: Int64 = 1

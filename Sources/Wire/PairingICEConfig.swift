@@ -1,6 +1,6 @@
 package import JSON
 
-/// A desktop's current ICE servers, sent after pairing and now and then (protocol.md 2).
+/// A desktop's current ICE servers, sent after pairing and now and then (WirePairing, "After pairing").
 package struct ICEConfig: Sendable, Equatable {
     package static let type = "chainlesschain:ice:config"
 

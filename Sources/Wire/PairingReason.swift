@@ -1,4 +1,4 @@
-/// Why pairing failed: the fixed list of protocol.md 2, and `store_failed`.
+/// Why pairing failed: the fixed list that both sides share, and `store_failed` (WirePairing, "States and reasons").
 package enum PairingReason: String, Sendable, CaseIterable {
     case notJSON = "not_json"
     case wrongType = "wrong_type"

@@ -1,8 +1,8 @@
 import JSON
 
-/// What marks the code of a Bellwire peer: `"bw":{"v":1,"secret"}` (protocol.md 4.3).
+/// What marks the code of a Bellwire peer: `"bw":{"v":1,"secret"}` (WirePairing, "Codes").
 ///
-/// Deployed peers do not know the field and ignore it.
+/// Deployed peers ignore the field.
 package struct PairingSeal: Sendable, Equatable {
     package static let version: Int64 = 1
 

@@ -1,4 +1,4 @@
-/// What a person types instead of scanning (protocol.md 4.3).
+/// What a person types instead of scanning (WirePairing, "Typed codes").
 package enum PairingTypedCode: Sendable, Hashable {
     /// A deployed desktop's: six digits, which the relay sees.
     case plain(PairingCode)
@@ -52,6 +52,6 @@ package enum PairingTypedCode: Sendable, Hashable {
         }
     }
 
-    /// The peer id at which the desktop of the code listens, on a connection of its own (protocol.md 2).
+    /// The peer id at which the desktop of the code listens, on its own connection (WirePairing, "Typed codes").
     package var alias: PeerID { PeerID("pairing-code:\(nameplate.digits)") }
 }

@@ -1,7 +1,7 @@
 /// How a frame came to us.
 ///
-/// It matters to pairing frames only: one that was stored counts only if it was stored after the offer began, and one
-/// without a time never does (protocol.md 2).
+/// It matters only to pairing frames: a stored one counts only if it was stored after the code was created, and one
+/// without a time never does (WirePairing, "Rules for both sides").
 package enum SignallingDelivery: Sendable, Equatable {
     case live
     /// The relay kept it until we came. A relay that leaves the time out says `nil`.

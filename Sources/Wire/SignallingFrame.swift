@@ -1,6 +1,6 @@
 package import JSON
 
-/// One frame between a peer and its relay (protocol.md 1).
+/// One frame between a peer and its relay (Wire, "Frames").
 ///
 /// Decoding is tolerant: unknown fields are ignored and a field of the wrong type counts as absent, unless the frame
 /// means nothing without it. Encoding is strict.
@@ -31,7 +31,7 @@ extension SignallingFrame {
         package var peerID: PeerID
         package var deviceType: DeviceType?
         package var deviceInfo: JSONObject?
-        /// The version of protocol.md 4 that the peer speaks: 1. Asks for a challenge.
+        /// The version of the proof that the peer speaks: 1. Asks for a challenge (Wire, "Proof of an id").
         package var bellwire: Int64?
         /// The answer to a challenge.
         package var proof: Proof?
@@ -48,7 +48,7 @@ extension SignallingFrame {
         }
     }
 
-    /// That whoever registers an id holds its key (protocol.md 4.1). All texts as they stand on the wire.
+    /// Proves that whoever registers an id holds its key (Wire, "Proof of an id"). All texts as on the wire.
     package struct Proof: Sendable, Equatable {
         package var nonce: String
         package var origin: String
@@ -89,7 +89,7 @@ extension SignallingFrame {
         /// As it came: an object, or a text that holds the JSON of one (``payloadForm``).
         package var payload: JSONValue
         package var timestamp: EpochMilliseconds?
-        /// Only for a registration that was proved (protocol.md 4.1).
+        /// Only for a proved registration (Wire, "Routing").
         package var isSealed: Bool
 
         package init(

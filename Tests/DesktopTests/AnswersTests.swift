@@ -12,7 +12,7 @@ import Testing
 import Transport
 import Wire
 
-/// Commands that come again, come late, come too often, or are not allowed (protocol.md 4.5).
+/// Commands that are repeated, late, too many, or not allowed (WireMessages, "Repeated and late commands").
 @Suite(.timeLimit(.minutes(1)))
 struct AnswersTests {
     private func request(

@@ -7,7 +7,7 @@ import Transport
 
 @testable import Desktop
 
-/// The outbox over loopback (protocol.md 4.4): what a device has not acknowledged comes again.
+/// The outbox over loopback: unacknowledged pushes are sent again (WireSealing, "Delivery of pushes").
 @Suite(.timeLimit(.minutes(1)))
 struct DeliveryTests {
     /// A device that was paired sealed.

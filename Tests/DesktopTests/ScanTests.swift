@@ -8,7 +8,7 @@ import Wire
 
 @testable import Desktop
 
-/// Flow A: the desktop scans what a device shows.
+/// The desktop scans what a device shows.
 @Suite(.timeLimit(.minutes(1)))
 struct ScanTests {
     private func scan(_ bench: Bench, _ text: String) async -> Result<JSONValue, HostError> {

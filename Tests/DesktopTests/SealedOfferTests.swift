@@ -26,7 +26,7 @@ extension Bench {
     }
 }
 
-/// Flow B, sealed and plain.
+/// The device scans what a desktop shows, sealed and plain.
 @Suite(.timeLimit(.minutes(1)))
 struct SealedOfferTests {
     @Test("a device that has seen the code pairs at once, and all that follows is sealed")

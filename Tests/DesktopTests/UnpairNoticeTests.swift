@@ -70,7 +70,7 @@ struct UnpairNoticeTests {
     }
 
     @Test(
-        "Flow A that ends after the device was told: it hears that it is not paired; one that was paired before still is"
+        "A desktop's scan that ends after the device was told: it hears that it is not paired; one that was paired before still is"
     )
     func withdrawn() async throws {
         let bench = try await Bench()

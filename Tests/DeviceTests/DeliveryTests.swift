@@ -8,7 +8,7 @@ import Transport
 
 @testable import Device
 
-/// Pushes from our desktop to our device, with everything between them going away (protocol.md 4.4).
+/// Pushes from our desktop to our device while everything between them restarts (WireSealing, "Delivery of pushes").
 @Suite(.timeLimit(.minutes(1)))
 struct DeliveryTests {
     private let directory = NSTemporaryDirectory() + "bellwire-device-\(UUID().uuidString)"

@@ -121,7 +121,7 @@ struct DeviceTests {
     // MARK: Against deployed desktops: literal frames
 
     @Test(
-        "a push is read in each form that deployed desktops send (protocol.md 3)",
+        "a push is read in each form that deployed desktops send",
         arguments: [
             #"{"type":"chainlesschain:event","payload":{"event":"notification.received","notificationId":"n","title":"T","body":"B","priority":"urgent","source":"pc","timestamp":1735689600000}}"#,
             #"{"type":"chainlesschain:event","payload":"{\"event\":\"notification.received\",\"id\":\"n\",\"title\":\"T\",\"message\":\"B\",\"urgency\":\"critical\",\"timestamp\":1735689600000.0}"}"#,
@@ -178,7 +178,7 @@ struct DeviceTests {
     }
 
     @Test(
-        "an answer is read in each form (protocol.md 3)",
+        "an answer is read in each form that deployed desktops send",
         arguments: [
             (#"{"id":"ID","result":{"success":true,"count":3}}"#, nil as String?),
             (#""{\"jsonrpc\":\"2.0\",\"id\":\"ID\",\"result\":{\"success\":true,\"count\":3}}""#, nil),

@@ -6,7 +6,7 @@ import Wire
 
 @testable import Device
 
-/// Which desktop hears which token when (protocol.md 4.8).
+/// Which desktop gets which token when (WireSealing, "Push tokens").
 @Suite struct PushTokensTests {
     private typealias Removal = PushTokensStateMachine.Removal
 

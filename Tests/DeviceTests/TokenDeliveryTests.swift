@@ -11,7 +11,7 @@ import Wire
 
 @testable import Device
 
-/// Push tokens and receipts, from our device to our desktop (protocol.md 4.8).
+/// Push tokens and receipts, from our device to our desktop (WireSealing, "Push tokens" and "Receipts").
 @Suite(.timeLimit(.minutes(1)))
 struct TokenDeliveryTests {
     private func give(_ hex: String, _ service: String = "fcm", to device: Device) async throws {

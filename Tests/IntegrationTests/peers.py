@@ -1,4 +1,4 @@
-"""Peers written with a third-party WebSocket library, which speak only what deployed peers speak (protocol.md 1 to 3)."""
+"""Deployed peers, written with a third-party WebSocket library (WireDeployedPeers, "Overview")."""
 
 from __future__ import annotations
 

@@ -258,7 +258,7 @@ def test_a_payload_with_a_bad_address_says_why(gallery: House) -> None:
 
 
 class Sealing:
-    """What a desktop's push service seals to a device, made with libsodium from the two keys, as protocol.md 4.2 has it."""
+    """What a desktop's push service seals to a device, made with libsodium from the two keys (WireSealing, "The seal")."""
 
     def __init__(self, home: Path, house: House) -> None:
         self.sodium = ctypes.CDLL("libsodium.so.23")

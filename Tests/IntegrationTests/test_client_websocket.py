@@ -171,7 +171,7 @@ def test_a_stranger_cannot_push(listener: Program, fake_desktop: FakeDesktop) ->
 def test_a_server_that_answers_no_ping_is_left_within_half_a_minute_and_tried_again(
     bellwire: Start, fake_desktop: FakeDesktop
 ) -> None:
-    """Pings every 25 s, a pong missing for 10 s ends the connection (protocol.md 1)."""
+    """Pings every 25 s, a pong missing for 10 s ends the connection (Wire, "Keepalive")."""
     pairing = bellwire("pair", fake_desktop.code())
     fake_desktop.pair()
     assert pairing.wait() == 0, pairing.err.all

@@ -1,4 +1,7 @@
-"""The short form of Tests/Soak/crashes.sh: relay, desktops and device are killed while they push (protocol.md 4.4)."""
+"""The short form of Tests/Soak/crashes.sh: relay, desktops and device are killed while they push.
+
+No push may be lost or handed over twice: WireSealing, "Delivery of pushes".
+"""
 
 from __future__ import annotations
 

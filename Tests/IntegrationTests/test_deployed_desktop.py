@@ -68,7 +68,7 @@ def test_ice_credentials_that_are_too_old_are_said_until_newer_ones_come(
     said = bellwire("peers")
     assert said.wait() == 0
     assert "Office PC: what it gave to be reached directly is too old; pair again" in said.err.all[-1]
-    # After a later frame of ours the desktop sends new ones (protocol.md 2).
+    # After a later frame of ours the desktop sends new ones (WirePairing, "After pairing").
     listener = bellwire("listen", "--json", "--all")
     fake_desktop.accept()
     config = {"pcPeerId": fake_desktop.peer_id, "iceServers": servers, "iceExpiry": now() // 1_000 + 600}
@@ -149,7 +149,7 @@ def form(**fields: Any) -> dict[str, Any]:
     return {key: value for key, value in push_payload("x", **fields).items() if value is not ...}
 
 
-# Each literal form of protocol.md 3, "What a device accepts", with what the host must see.
+# Each literal form of WireDeployedPeers, "What a device accepts", with what the host must see.
 FORMS = [
     pytest.param(event(form()), {"title": "Push x", "priority": "normal", "source": "pc"}, id="an object"),
     pytest.param(event(json.dumps(form())), {"title": "Push x"}, id="a text that holds the object"),

@@ -1,4 +1,4 @@
-"""Our desktop against deployed phones: literal frames, each answered in its own form (protocol.md 3)."""
+"""Our desktop against deployed phones: each frame is answered in its own form (WireDeployedPeers, "What a desktop sends")."""
 
 from __future__ import annotations
 

@@ -34,11 +34,13 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.mark import ParameterSet
 from conftest import compile_c
-from peers import FakeDesktop, Peer
+from hosts import Host
+from peers import FakeDesktop, FakePhone, Peer
 from programs import LIBRARY, ROOT, STAGE, Program
 
 Start = Callable[..., Program]
@@ -51,6 +53,8 @@ FUNCTIONS = set(re.findall(r"^BW_API\b[^;]*?\b(bw_\w+)\(", HEADER, re.MULTILINE)
 @dataclass(frozen=True)
 class Block:
     page: str
+    #: The heading above it.
+    section: str
     line: int
     language: str
     text: str
@@ -78,6 +82,7 @@ class Block:
 
 def blocks_of(page: Path) -> Iterator[Block]:
     language: str | None = None
+    section = ""
     lines: list[str] = []
     begin = 0
     for number, line in enumerate(page.read_text().splitlines(), 1):
@@ -85,10 +90,12 @@ def blocks_of(page: Path) -> Iterator[Block]:
         if fence and language is None:
             language, lines, begin = fence.group(1).strip(), [], number + 1
         elif fence and language is not None:
-            yield Block(page.stem, begin, language, "\n".join(lines) + "\n")
+            yield Block(page.stem, section, begin, language, "\n".join(lines) + "\n")
             language = None
         elif language is not None:
             lines.append(line)
+        elif line.startswith("## "):
+            section = line.removeprefix("## ")
     assert language is None, f"{page.name}: a block is not closed"
 
 
@@ -163,9 +170,9 @@ def test_every_status_is_explained() -> None:
     assert sorted(explained) == sorted(statuses)
 
 
-def test_the_table_of_rooms_is_that_of_the_package() -> None:
+def test_the_table_of_modules_is_that_of_the_package() -> None:
     package = (ROOT / "Package.swift").read_text()
-    rooms = {
+    modules = {
         name: {each for each in re.findall(r'"(\w+)"', uses) if not re.match(r"C[A-Z]", each) or each == "CABI"}
         for name, uses in re.findall(
             r'\.(?:executableT|t)arget\(\s*name: "(\w+)"(?:,\s*dependencies: \[(.*?)\])?', package, re.DOTALL
@@ -173,19 +180,47 @@ def test_the_table_of_rooms_is_that_of_the_package() -> None:
         if name not in ("handover", "TestSupport")
         and not (name.startswith("C") and (ROOT / "Sources" / name / "include").is_dir())
     }
-    page = (CATALOGUE / "Architecture.md").read_text().split("## Rooms")[1].split("## Two threads")[0]
+    page = (CATALOGUE / "Architecture.md").read_text().split("## Modules")[1].split("## Two threads")[0]
     table = {
         name: {each for each in uses.split(", ") if each}
         for name, uses in re.findall(r"^\| (\w+) \|[^|]*\| ?([\w, ]*?) ?\|$", page, re.MULTILINE)
-        if name != "Room"
+        if name != "Module"
     }
-    assert table == rooms
+    assert table == modules
 
 
 def test_every_file_that_a_page_names_exists() -> None:
     for page in PAGES:
         for name in re.findall(r"`((?:Sources|Tests|examples|bindings|include)/[\w./-]*)`", page.read_text()):
             assert (ROOT / name).exists(), f"{page.name}: {name}"
+
+
+#: Where comments cite the pages of the wire: the page's name, a comma, and one or more sections in quotes.
+CITING = ("Sources", "include", "Tests", "bindings", "examples")
+CITATION = re.compile(r'\b(Wire\w*), ("[^"\n]+"(?: and "[^"\n]+")*)')
+
+
+def test_citations_name_pages_and_sections_that_exist() -> None:
+    """Everything that a comment cites about the wire is in these pages."""
+    sections = {page.stem: set(re.findall(r"^## (.*)$", page.read_text(), re.MULTILINE)) for page in PAGES}
+    outside = re.compile(r"\b(?:protocol|design|style)\.md\b")
+    wrong: list[str] = []
+    cited: set[tuple[str, str]] = set()
+    for path in (path for folder in CITING for path in sorted((ROOT / folder).rglob("*"))):
+        if path.suffix not in (".swift", ".h", ".c", ".cpp", ".py", ".pyi", ".sh", ".md", ".toml"):
+            continue
+        text = path.read_text()
+        name = path.relative_to(ROOT)
+        if found := outside.search(text):
+            wrong.append(f"{name}: cites {found.group()}, which is not in the repository")
+        # A citation may be wrapped in a comment.
+        for page, quoted in CITATION.findall(re.sub(r"\s*\n\s*(?:///|//|#|\*)?\s*", " ", text)):
+            for section in quoted.strip('"').split('" and "'):
+                cited.add((page, section))
+                if section not in sections.get(page, set()):
+                    wrong.append(f'{name}: {page}, "{section}"')
+    assert not wrong, "\n".join(wrong)
+    assert len(cited) > 25
 
 
 def test_texts_of_errors_are_those_of_the_program() -> None:
@@ -571,7 +606,10 @@ def script_of(blocks: list[Block], folder: Path) -> tuple[str, list[tuple[Block,
                 if found := re.match(r"^(.*?\S)\s*# until Ctrl-C$", line):
                     out = folder / f"{block.page}.{block.line + number}.out"
                     command = found.group(1)
-                    script += f"(exec {command}) > {out} 2>&1 & stays+=($!)\nready $! {out} {shlex.quote(command)}\n"
+                    # The lines that follow read the code that a desktop writes.
+                    written = re.search(r"^bellwire desktop\b.* > (\S+)$", command)
+                    script += f"(exec {command}) > {out} 2>&1 & stays+=($!)\n"
+                    script += f"ready $! {written.group(1) if written else out} {shlex.quote(command)}\n"
                 else:
                     script += line + "\n"
             continue
@@ -646,6 +684,23 @@ def keys_of(value: object) -> object:
     return {key: None if key == "deviceInfo" else keys_of(member) for key, member in value.items()}
 
 
+def kind_of(frame: dict[str, Any]) -> tuple[object, ...]:
+    """Frames of one kind have the same members: an event's name, a refusal and an `auth` make another kind."""
+    inner = frame["payload"] if isinstance(frame.get("payload"), dict) else {}
+    return frame.get("type"), inner.get("event"), "error" in inner, "auth" in inner
+
+
+def names_in(value: object) -> Iterator[str]:
+    """All member names of an object, however deep."""
+    if isinstance(value, dict):
+        for key, member in value.items():
+            yield key
+            yield from names_in(member)
+    elif isinstance(value, list):
+        for element in value:
+            yield from names_in(element)
+
+
 @pytest.mark.parametrize("block", of("json"))
 def test_json_is_json(block: Block) -> None:
     json.loads(block.text)
@@ -718,18 +773,17 @@ def test_frames_of_the_pages_are_those_that_travel(start: Start, bellwire: Start
         frame["payload"] for frame in seen if isinstance(frame.get("payload"), dict) and "type" in frame["payload"]
     ]
     travelled = [keys_of(frame) for frame in seen]
-    types = {frame.get("type") for frame in seen}
+    kinds = {kind_of(frame) for frame in seen}
     names = "\n".join(path.read_text() for path in (ROOT / "Sources").rglob("*.swift"))
     for block in (
         block for page in ("Wire", "WirePairing", "WireSealing", "WireMessages") for block in json_blocks(page)
     ):
         frame = json.loads(block.text)
-        if frame.get("type") in types or "body" in frame:
+        if kind_of(frame) in kinds or "body" in frame:
             assert keys_of(frame) in travelled, f"{block.id}: no frame with these members was seen"
             continue
         # What this scene does not bring about has at least the names that the library knows.
-        inner = frame["payload"] if isinstance(frame.get("payload"), dict) else {}
-        for name in [*frame, *inner, frame["type"]]:
+        for name in [*names_in(frame), frame["type"]]:
             assert f'"{name}"' in names, f"{block.id}: the library knows no {name}"
 
 
@@ -745,17 +799,109 @@ def test_an_error_looks_as_the_page_about_errors_shows_it(bellwire: Start, tmp_p
     assert said == json.loads(block.text.replace(shown["detail"]["path"], str(place)))
 
 
-def test_what_deployed_desktops_push_is_taken(bellwire: Start, fake_desktop: FakeDesktop, tmp_path: Path) -> None:
-    """The event in a text, of the page about messages, is a push like others."""
-    (block,) = [block for block in json_blocks("WireMessages") if "event:notification" in block.text]
+def deployed(section: str) -> list[dict[str, Any]]:
+    """The frames of a section of the page about deployed peers."""
+    frames = [json.loads(block.text) for block in json_blocks("WireDeployedPeers") if block.section == section]
+    assert frames, section
+    return frames
+
+
+def test_what_deployed_desktops_push_is_taken(bellwire: Start, fake_desktop: FakeDesktop) -> None:
+    """Each form of the page is a push like others."""
     pair = bellwire("pair", fake_desktop.code())
     fake_desktop.pair()
     assert pair.wait() == 0
-    listen = bellwire("listen", "--count", "1", "--json")
+    frames = [frame for frame in deployed("What a device accepts") if ":command:" not in frame["type"]]
+    assert len(frames) == 2
+    listen = bellwire("listen", "--count", str(len(frames)), "--json")
     fake_desktop.accept()
-    fake_desktop.message(json.loads(block.text))
-    push = listen.event("notification.received")
-    assert (push["data"]["title"], push["data"]["body"], push["data"]["priority"]) == ("Tea", "is ready", "urgent")
+    for frame in frames:
+        fake_desktop.message(frame)
+        push = listen.event("notification.received")
+        assert (push["data"]["title"], push["data"]["body"], push["data"]["priority"]) == ("Tea", "is ready", "urgent")
+
+
+def test_a_history_of_deployed_desktops_is_read(bellwire: Start, fake_desktop: FakeDesktop) -> None:
+    """The rows of a database on the page: one is read, one is skipped."""
+    (frame,) = [frame for frame in deployed("What a device accepts") if ":command:" in frame["type"]]
+    pair = bellwire("pair", fake_desktop.code())
+    fake_desktop.pair()
+    assert pair.wait() == 0
+    program = bellwire("history", "--json")
+    fake_desktop.accept()
+    request = fake_desktop.payload("chainlesschain:command:request")["payload"]
+    frame["payload"]["id"] = request["id"]
+    fake_desktop.message(frame)
+    assert fake_desktop.answer({"success": True, "count": 0})["method"] == "notification.getUnreadCount"
+    assert program.wait() == 0, program.err.all
+    answer = json.loads(program.out.all[-1])
+    (row,) = answer["notifications"]
+    assert (row["id"], row["priority"], row["read"], row["createdAt"], row["data"]) == (
+        "n-7", "high", True, 5, {"cup": "2"},
+    )  # fmt: skip
+    assert answer["skipped"] == 1
+
+
+@pytest.mark.parametrize(("section", "platform"), [("iOS", "ios"), ("Android", "android")])
+def test_deployed_phones_get_what_the_page_shows(bellwire: Start, relay: str, section: str, platform: str) -> None:
+    """Their requests on the page, each with its answer, and a push."""
+    frames = deployed(section)
+    did = re.search(r"did:key:[\w.-]+", json.dumps(frames))
+    assert did
+    desktop = bellwire("desktop", "--relay-url", relay, "--json", "--stdin", "--pair", "--accept")
+    phone = FakePhone(relay, platform, did.group())
+    phone.pair(desktop.event("offer")["data"]["payload"])
+    desktop.event("pairing.changed", state="paired")
+
+    def opened(frame: dict[str, Any]) -> dict[str, Any]:
+        """With what a text holds, and without ids, times and messages, which are different each time."""
+        inner = frame["payload"]
+        content = json.loads(inner) if isinstance(inner, str) else inner
+        error = content.get("error")
+        for fields in (content.get("params", content), error if isinstance(error, dict) else content):
+            for name in ("notificationId", "timestamp", "message", "error"):
+                if isinstance(fields.get(name), (int, str)):
+                    fields[name] = type(fields[name])
+        return {"type": frame["type"], "form": type(inner), "payload": content}
+
+    for frame in frames:
+        if frame["type"] == "chainlesschain:command:request":
+            phone.message(phone.desktop, frame)
+            continue
+        if frame["type"] != "chainlesschain:command:response":
+            desktop.write(json.dumps({"title": "Tea", "body": "is ready", "data": {"cup": 2}}) + "\n")
+        assert opened(phone.payload(frame["type"])) == opened(frame)
+    phone.close()
+    assert desktop.end() == 0
+
+
+def test_what_deployed_relays_say_disturbs_nobody(bellwire: Start, fake_desktop: FakeDesktop) -> None:
+    """The frames of the page, between two pushes."""
+    pair = bellwire("pair", fake_desktop.code())
+    fake_desktop.pair()
+    assert pair.wait() == 0
+    listen = bellwire("listen", "--count", "2", "--json")
+    fake_desktop.accept()
+    fake_desktop.push(1)
+    listen.event("notification.received", id="notif-1")
+    blocks = json_blocks("WireDeployedRelays")
+    assert blocks
+    for block in blocks:
+        fake_desktop.send(json.loads(block.text))
+    fake_desktop.push(2)
+    listen.event("notification.received", id="notif-2")
+    assert listen.wait() == 0
+
+
+def test_payloads_of_push_services_become_what_the_page_says(start: Start, tmp_path: Path) -> None:
+    device = Host(start, "device", {"state_dir": str(tmp_path / "device"), "follow_system": False})
+    blocks = json_blocks("WirePushServices")
+    assert blocks
+    for block in blocks:
+        shown = json.loads(block.text)
+        result = device.call("bw_device_receive", shown["service"], shown["payload"])
+        assert result == shown["result"], block.id
+    device.close()
 
 
 def test_refusals_of_the_relay_are_all_explained() -> None:

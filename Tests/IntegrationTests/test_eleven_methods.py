@@ -1,5 +1,5 @@
 """The eleven methods against a deployed desktop, over the C interface: what goes out, literally, and what each of its
-answers becomes (protocol.md 3)."""
+answers becomes (WireDeployedPeers, "What a device accepts")."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def test_each_form_of_an_answer_is_read(
 
 
 def test_settings_that_begin_and_end_at_once_are_sent_as_never(device: Host, fake_desktop: FakeDesktop) -> None:
-    """There, start = end would be always (protocol.md 3)."""
+    """There, start = end would mean always (WireDeployedPeers, "The desktop app")."""
     asked = Asked(
         device,
         fake_desktop,

@@ -1,5 +1,5 @@
-"""The three flows of pairing, with device, desktop and relay in a process each: sealed between ours, with everything in
-between going wrong, and with deployed desktops by their literal frames (protocol.md 2 and 4)."""
+"""The three pairing flows, with device, desktop and relay in a process each: sealed between ours while everything between
+them fails, and with deployed desktops by their literal frames (WirePairing, "Rules for both sides")."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def shown(program: Program, event: str, patience: float) -> Object:
 
 
 def scan(house: House, between: Between = nothing, *options: str, patience: float = 20) -> tuple[Program, Program]:
-    """Flow B: the device scans the desktop's code."""
+    """The device scans the desktop's code."""
     desktop = house.desktop("--pair", *options)
     payload = shown(desktop, "offer", patience)["payload"]
     between(desktop, json.loads(payload)["pcPeerId"])
@@ -202,7 +202,7 @@ def scan(house: House, between: Between = nothing, *options: str, patience: floa
 
 
 def show(house: House, between: Between = nothing, *options: str, patience: float = 20) -> tuple[Program, Program]:
-    """Flow A: the desktop scans the device's code."""
+    """The desktop scans the device's code."""
     device = house.device("--show", "--relay-url", house.dialled, "--timeout", "60")
     payload = shown(device, "offer", patience)["payload"]
     between(device, json.loads(payload)["did"])
@@ -341,7 +341,7 @@ class Swallower(Proxy):
 
 
 def shown_through(house: House, lost: int) -> tuple[Swallower, Program, Program]:
-    """Flow A, of a device whose first messages are lost."""
+    """A desktop's scan of a device whose first messages are lost."""
     swallower = Swallower(house.url, lost)
     house.origins.append(swallower.url)
     house.break_relay()

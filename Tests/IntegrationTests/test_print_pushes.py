@@ -168,7 +168,7 @@ def test_kill_9_of_the_desktop_while_pushes_flow(start: Start, bellwire: Start, 
 
 
 def comes_again(pair: Pair) -> None:
-    """Pushes until one is printed: unsealed, what is on its way when a relay dies is lost (protocol.md 4.4)."""
+    """Pushes until one is printed: a relay that dies loses plain pushes (WireSealing, "Delivery to deployed phones")."""
     deadline = time.monotonic() + 45
     number = 0
     while time.monotonic() < deadline:

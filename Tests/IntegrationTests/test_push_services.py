@@ -1,4 +1,4 @@
-"""Push tokens between processes, and topics of a host's own (protocol.md 4.8)."""
+"""Push tokens between processes, and topics of a host's own (WireSealing, "Push tokens")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every frame of protocol.md 1 against our relay, from a third-party client."""
+"""Every frame between a peer and our relay, from a third-party client (Wire, "Routing")."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ import Wire
 
 @testable import Pairing
 
-/// An offer that Bellwire devices answer in a seal (protocol.md 4.3).
+/// An offer that Bellwire devices answer sealed (WirePairing, "The device scans").
 @Suite struct DesktopOfferSealedTests {
     private static let start = Fixture.now
     private var machine = DesktopOfferStateMachine()

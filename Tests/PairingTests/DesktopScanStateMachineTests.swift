@@ -4,7 +4,7 @@ import Wire
 
 @testable import Pairing
 
-/// A device's code that a desktop scans (protocol.md 2, Flow A).
+/// A device's code that a desktop scans (WirePairing, "The desktop scans").
 @Suite struct DesktopScanStateMachineTests {
     private var now = Fixture.now
     private var machine = DesktopScanStateMachine()

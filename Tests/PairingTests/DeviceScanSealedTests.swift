@@ -5,7 +5,7 @@ import Wire
 
 @testable import Pairing
 
-/// A scan of a Bellwire desktop's code (protocol.md 4.3).
+/// A scan of a Bellwire desktop's code (WirePairing, "The device scans").
 @Suite struct DeviceScanSealedTests {
     private static let relay = Fixture.relay
     private var machine = DeviceScanStateMachine()

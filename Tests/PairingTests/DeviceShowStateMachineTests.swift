@@ -4,7 +4,7 @@ import Wire
 
 @testable import Pairing
 
-/// The code that a device shows (protocol.md 2, Flow A).
+/// The code that a device shows (WirePairing, "The desktop scans").
 @Suite struct DeviceShowStateMachineTests {
     private static let start = Fixture.now
     private static let relay = Fixture.relay

@@ -4,10 +4,10 @@ import Wire
 
 @testable import Pairing
 
-/// Both sides of Flow B and of Flow A against each other, through a relay that loses, doubles or changes letters.
+/// Both sides of both scans against each other, through a relay that loses, duplicates or changes messages.
 @Suite struct ScannedCodeTests {
     @Test(
-        "Flow B with one letter in five lost: a device that is paired is paired there too, with one string",
+        "A device's scan with one letter in five lost: a device that is paired is paired there too, with one string",
         arguments: 0..<100)
     func lossyOffer(seed: UInt64) {
         var flow = OfferTable(seed: seed)
@@ -27,7 +27,7 @@ import Wire
     }
 
     @Test(
-        "Flow A with one letter in five lost: a desktop that is paired is paired there too, with one string",
+        "A desktop's scan with one letter in five lost: a desktop that is paired is paired there too, with one string",
         arguments: 0..<100)
     func lossyShow(seed: UInt64) {
         var flow = ShowTable(seed: seed)
@@ -49,7 +49,8 @@ import Wire
     }
 
     @Test(
-        "Flow A with the first hellos lost, or all: a late one completes it; else the device is told", arguments: 0..<14
+        "A desktop's scan with the first hellos lost, or all: a late one completes it; else the device is told",
+        arguments: 0..<14
     )
     func lostHellos(lost: Int) {
         var flow = ShowTable(seed: 1)

@@ -6,7 +6,7 @@ import Wire
 
 @testable import Pairing
 
-/// Typed codes, both sides against each other (protocol.md 2 and 4.3).
+/// Typed codes, both sides against each other (WirePairing, "Typed codes").
 @Suite struct TypedCodeTests {
     private func reason(_ state: DeviceTypedCodeState) -> PairingReason? {
         if case .failed(let failure) = state { failure.reason } else { nil }

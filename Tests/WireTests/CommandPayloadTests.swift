@@ -3,7 +3,7 @@ import Testing
 
 @testable import Wire
 
-/// What travels between deployed peers and us, frame by frame (`protocol.md` 3).
+/// Payloads between deployed peers and us, frame by frame (WireDeployedPeers, "What a device accepts").
 @Suite struct CommandPayloadTests {
     private func decode(_ text: String) throws -> Payload { Payload(decoding: try JSONValue(parsing: text)) }
 

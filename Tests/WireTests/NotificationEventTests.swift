@@ -3,7 +3,8 @@ import Testing
 
 @testable import Wire
 
-/// Pushes as deployed desktops send them, and as deployed phones read ours (`protocol.md` 3).
+/// Pushes as deployed desktops send them, and as deployed phones read ours (WireDeployedPeers, "What a device
+/// accepts").
 @Suite struct NotificationEventTests {
     private func event(_ text: String) throws -> NotificationEvent? {
         if case .event(let event) = Payload(decoding: try JSONValue(parsing: text)) { event } else { nil }

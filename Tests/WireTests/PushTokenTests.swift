@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("the two literal frames of protocol.md 4.8, both ways")
+    @Test("the two literal frames of a push token, both ways")
     func frames() throws {
         let given = try #require(
             try statement("bellwire:token", #"{"service":"fcm","token":"0aFF","deviceId":"bw-1"}"#))

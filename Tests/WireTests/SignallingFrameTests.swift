@@ -126,7 +126,7 @@ import Testing
                 == .register(.init(peerID: "a")))
     }
 
-    @Test("the frames of a proof are read and written literally (protocol.md 4.1)")
+    @Test("the frames of a proof are read and written literally ")
     func proof() throws {
         let challenge = #"{"type":"challenge","nonce":"bm9uY2U"}"#
         #expect(try decode(challenge) == .challenge(nonce: "bm9uY2U"))
@@ -189,7 +189,7 @@ import Testing
         #expect(try decode(#"{"type":"error","error":"\#(long)"}"#) == .error(.init(String(long.prefix(200)))))
     }
 
-    @Test("frames are written literally as protocol.md has them")
+    @Test("frames are written literally as the wire has them")
     func encoding() {
         func text(_ frame: SignallingFrame) -> String { frame.json.serialized() }
         #expect(text(.register(.init(peerID: "pc"))) == #"{"type":"register","peerId":"pc"}"#)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct StateEventTests {
     @Test(
-        "each event is the literal frame of protocol.md 4.6, and is read back from it",
+        "each event is its literal frame, and is read back from it",
         arguments: [
             (
                 StateEvent.read(["a", "b"], at: 5),

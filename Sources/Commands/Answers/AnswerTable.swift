@@ -2,12 +2,12 @@ package import JSON
 package import Store
 package import Wire
 
-/// What a desktop has answered to each command that changes something, so that one that comes again gets the same answer and
-/// is not carried out twice (`protocol.md` 4.5).
+/// The answers of a desktop to commands that change something: a repeated command gets the same answer and isn't
+/// executed twice (WireMessages, "Repeated and late commands").
 ///
-/// Made for one piece of work on the store, over its connection: an answer is written in the transaction of the effect. Kept
-/// for 48 hours, and at most 10,000 for one device; the oldest go. Only results are kept: what was refused has had no
-/// effect, and may go well the next time.
+/// Made for one piece of work on the store, over its connection: an answer is written in the transaction of the effect.
+/// It is kept for 48 hours, and at most 10,000 are kept for one device; the oldest go. Only results are kept: a refused
+/// command had no effect and may succeed the next time.
 package struct AnswerTable {
     package static let migrations = [
         Migration(

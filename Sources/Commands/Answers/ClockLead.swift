@@ -1,10 +1,11 @@
 package import Wire
 
-/// How far this desktop's clock is ahead of one device's, as far as can be told.
+/// How far this desktop's clock is ahead of one device's, as far as known.
 ///
-/// A request says until when it is good by the device's clock (`protocol.md` 4.5). What comes live was sealed a moment ago,
-/// so the difference of the two times is that of the clocks; a delayed frame looks like a larger one, so a larger one is
-/// believed slowly. More than five minutes are never believed: a device whose clock is further away is told so.
+/// A request expires by the device's clock (WireMessages, "Repeated and late commands"). A live frame was sealed a
+/// moment ago, so the difference of the two times is that of the clocks. A delayed frame looks like a larger
+/// difference, so a larger one counts slowly. More than five minutes never count: a device whose clock is off by more
+/// gets an error.
 package struct ClockLead: Sendable {
     package static let limit: EpochMilliseconds = 5 * 60 * 1_000
     /// A new difference that is larger counts for so little.

@@ -1,7 +1,7 @@
 package import JSON
 package import Wire
 
-/// The `auth` of a command: who says so (`protocol.md` 3, "Auth").
+/// The `auth` of a command: who sends it (WireMessages, "Authentication").
 package enum CommandAuth {
     /// What a device sends: `{"mobileDid","did","timestamp","nonce","signature"}`.
     ///

@@ -4,8 +4,8 @@ package import Wire
 /// The desktop's check of who sends a command, for devices that were paired without a seal.
 ///
 /// Deployed phones send three forms: no signature (`{mobileDid}` from iOS, `{did}` from Android), one over
-/// `method:timestamp:nonce`, or one over the JSON form. The identity is the id that the relay writes, which is the paired
-/// DID; a signature that is there and can be verified must verify (`protocol.md` 3, "Auth").
+/// `method:timestamp:nonce`, or one over the JSON form. The identity is the relay-written sender, which is the paired
+/// DID. A signature that can be verified must be valid (WireMessages, "Authentication").
 package struct CommandAuthenticator: Sendable {
     private var nonces: NonceTable
 

@@ -7,9 +7,10 @@ package import Wire
 /// back with each call, such as its completion. Each call leaves the table exactly once, by one of: an answer, the
 /// desktop's absence, the end of its connection, a cancel, its deadline, the closing of all.
 ///
-/// A connection that ends takes with it what was on its way, in both directions, and nobody is told. A call to a desktop
-/// that carries an id out only once (`protocol.md` 4.5) outlives that: it is sent again, under its id, when there is a
-/// connection again, when the desktop comes back to its relay, and when it has been silent for a while.
+/// A connection that ends takes everything on its way with it, in both directions, and nobody is told. A call to a
+/// desktop that executes an id only once (WireMessages, "Repeated and late commands") survives that: it is sent again,
+/// under its id, when there is a connection again, when the desktop comes back to its relay, and when it has been
+/// silent for a while.
 package struct PendingCalls<Waiter> {
     package struct Call {
         package let id: RequestID

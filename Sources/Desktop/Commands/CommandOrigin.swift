@@ -13,7 +13,7 @@ enum CommandOrigin: Sendable {
 struct DeviceRequest: Sendable {
     let device: PeerID
     let id: RequestID
-    /// The answer takes the same form (`protocol.md` 3).
+    /// The answer takes the same form (WireDeployedPeers, "What a desktop sends").
     let form: PayloadForm
     /// The relay that it came over.
     let route: String

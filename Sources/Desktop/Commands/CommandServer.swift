@@ -13,9 +13,9 @@ import Wire
 
 /// Executes commands of paired devices and of the host: each in a transaction, then its effects, then its answer.
 ///
-/// Those that come while others are at the store go there together.
-/// A frame that came before has neither effects nor an answer; a request that was answered before gets its first answer
-/// (`protocol.md` 4.5). What follows leaves through `output`, on the loop.
+/// Those that come while others are at the store go there together. A replayed frame has neither effects nor an answer;
+/// a repeated request gets its first answer (WireMessages, "Repeated and late commands"). The results leave through
+/// `output`, on the loop.
 @EventLoop
 final class CommandServer {
     enum Output {

@@ -3,7 +3,7 @@ import History
 import Notifications
 import Wire
 
-/// What a Bellwire device's request demands: to be executed once, and not too late (`protocol.md` 4.5).
+/// A Bellwire device's request is executed once, and not after it expires (WireMessages, "Repeated and late commands").
 struct RequestConstraints: Sendable {
     /// The answer is kept under this key; `nil` for a method that only reads, which may be repeated freely.
     let key: AnswerTable.Key?

@@ -84,8 +84,8 @@ struct DeviceStore: Sendable {
         }
     }
 
-    /// A device has given a push token, or has taken one back (`protocol.md` 4.8). Gives `false` for a frame that came
-    /// before.
+    /// A device has given a push token, or taken one back (WireSealing, "Push tokens"). Gives `false` for a replayed
+    /// frame.
     func apply(_ statement: PushTokenStatement, _ mark: SealMark, then: @escaping Outcome<Bool>) {
         database.perform { (connection) throws(StoreError) in
             guard try SealStates(connection).save(mark) else { return false }

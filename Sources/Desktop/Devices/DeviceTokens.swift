@@ -3,10 +3,11 @@ import Sealing
 import Store
 import Wire
 
-/// The push tokens of all devices, inside one piece of work of the store (protocol.md 4.8).
+/// The push tokens of all devices, inside one piece of work of the store (WireSealing, "Push tokens").
 ///
-/// A device has at most one for each service, and a token one device: the last that gave it. What was taken back leaves
-/// its place in the order of that device's frames, for an older one may come later, over another relay.
+/// A device has at most one token per service, and a token belongs to one device: the last that gave it. A token that
+/// was taken back keeps its place in the order of that device's frames, because an older frame may come later over
+/// another relay.
 struct DeviceTokens {
     /// Services of one device, those that were taken back counted; the oldest gives way.
     static let serviceLimit = 16

@@ -38,7 +38,8 @@ enum DeviceMessage {
         }
     }
 
-    /// A payload of protocol.md 4.
+    /// A payload whose type begins with `bellwire:`. Most of them count only in a seal (WireSealing, "After a sealed
+    /// pairing").
     private init(_ type: String, _ fields: JSONObject, from device: PairedDevice, _ mark: SealMark?) {
         switch type {
         case PushAcknowledgement.type:

@@ -2,7 +2,8 @@ import Delivery
 import Notifications
 import Wire
 
-/// One device's outbox: a device paired sealed acknowledges, a deployed phone does not (`protocol.md` 4.4).
+/// One device's outbox: a device paired sealed acknowledges (WireSealing, "Delivery of pushes"), a deployed phone does
+/// not (WireSealing, "Delivery to deployed phones").
 enum DeviceOutbox: Sendable {
     case sealed(OutboxStateMachine)
     case plain(PlainOutboxStateMachine)

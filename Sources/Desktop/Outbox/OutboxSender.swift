@@ -10,8 +10,8 @@ import Store
 import Transport
 import Wire
 
-/// Delivers pushes from the outboxes: carries out what each device's machine decides, and reports who received what
-/// (`protocol.md` 4.4).
+/// Delivers pushes from the outboxes: performs what each device's machine decides, and reports who received what
+/// (WireSealing, "Delivery of pushes").
 ///
 /// One timer serves all devices and all callers that wait.
 @EventLoop

@@ -3,11 +3,11 @@ import Wire
 /// Names a push whose caller waits to hear who received it.
 typealias PushTicket = UInt64
 
-/// The pushes whose callers wait to hear who received them (`protocol.md` 4.4).
+/// The pushes whose callers wait to hear who received them (WireSealing, "Delivery of pushes").
 ///
-/// A device that acknowledges has received one when it says so. A deployed phone has received one that was written and
-/// that no relay has returned for 2 s. A device whose answer is open when that time is over did not receive it; the push
-/// stays in its outbox. Moments are the loop's milliseconds.
+/// A device that acknowledges has received a push when it says so. A deployed phone has received one that was written
+/// and that no relay returned for 2 s. A device that hasn't answered by the deadline did not receive it; the push stays
+/// in its outbox. Times are the loop's milliseconds.
 struct PushRuns: Sendable {
     static let verdictTime: UInt64 = 2_000
 

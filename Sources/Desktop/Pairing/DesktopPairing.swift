@@ -9,8 +9,8 @@ import Store
 import Transport
 import Wire
 
-/// The desktop's three ways to pair (protocol.md 2 and 4.3): it shows a QR code, scans a device's, or shows a code that is
-/// typed, for which it holds an alias at a relay.
+/// The desktop's three ways to pair (WirePairing, "Overview"): it shows a QR code, scans a device's, or shows a code to
+/// type, for which it holds an alias at a relay.
 @EventLoop
 final class DesktopPairing {
     typealias Flows = PairingCoordinator<PairedDevice>

@@ -4,8 +4,8 @@ import Signalling
 import Transport
 import Wire
 
-/// The second connection of a typed code: registered as `pairing-code:<digits>` for as long as the code is shown
-/// (`protocol.md` 2 and 4.3).
+/// The second connection of a typed code: registered as `pairing-code:<digits>` while the code is shown (WirePairing,
+/// "Typed codes").
 @EventLoop
 final class TypedCodeAlias {
     private let maker: RelayLinkMaker

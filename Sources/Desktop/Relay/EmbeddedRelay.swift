@@ -29,7 +29,7 @@ final class EmbeddedRelay {
     /// - Parameter bus: where it is announced; `nil` = nowhere.
     func start(as name: String, _ peer: PeerID, on bus: Bus?, log: @escaping RelayLog) throws(HostError) {
         guard let options, relay == nil else { return }
-        // Devices dial what the codes name; the options say what else the relay is called (protocol.md 4.1).
+        // Devices dial the URL in the codes; the options name the relay's other origins (Wire, "Proof of an id").
         let origin = signalingURL.flatMap { try? WebSocketURL($0).origin }
         do throws(RelayError) {
             let relay = try Relay.start(

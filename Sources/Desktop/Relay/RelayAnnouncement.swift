@@ -1,9 +1,9 @@
 import SystemServices
 import Transport
 
-/// Says on the local network that the desktop's relay is there (protocol.md 1: `_chainlesschain-signaling._tcp`).
+/// Announces the desktop's relay as `_chainlesschain-signaling._tcp` (Wire, "Relays on the local network").
 ///
-/// Only a hint for devices that know no relay: who is trusted is decided by codes and keys.
+/// Only a hint for devices that know no relay: codes and keys decide who is trusted.
 @EventLoop
 final class RelayAnnouncement {
     private let publisher: RelayPublisher

@@ -5,7 +5,8 @@ import Signalling
 import Transport
 import Wire
 
-/// Writes to peers: each payload over the routes that suit it, sealed to those that were paired so (protocol.md 4.2).
+/// Sends payloads to peers over the routes that suit each payload, sealed if the peer was paired sealed (WireSealing,
+/// "The seal").
 @EventLoop
 struct PeerSender {
     let routes: Routes

@@ -153,7 +153,7 @@ final class CommandCalls {
         timer.start(at: sender.nextDeadline)
     }
 
-    /// Signed anew each time: a desktop takes a signature for five minutes, and once (protocol.md 3, "Auth").
+    /// Signed anew each time: a desktop accepts a signature once, for five minutes (WireMessages, "Authentication").
     private func write(_ order: CommandOrder, isFirst: Bool) {
         let method = order.command.method
         let request = CommandRequest(

@@ -26,7 +26,7 @@ enum CommandOutcome: Sendable, Equatable {
         var retryAfter: Int64?
         /// The desktop failed to carry it out, and may succeed later.
         var isTransient = false
-        /// The desktop has no such skill (protocol.md 3, tolerance 8).
+        /// The desktop has no notification commands (WireDeployedPeers, "The desktop app").
         var lacksSkill = false
     }
 

@@ -18,7 +18,8 @@ typealias CommandOrder = CommandSender<CommandOwner>.Order
 struct HostCommand: Sendable {
     /// In the loop's milliseconds.
     let deadline: UInt64
-    /// A history that lacks its count of unread notifications: this command asks for it (protocol.md 3, tolerance 5).
+    /// A history without its count of unread notifications: this command asks for it (WireDeployedPeers, "What a device
+    /// accepts").
     var history: JSONObject?
     let then: @Sendable @EventLoop (CommandOutcome) -> Void
 

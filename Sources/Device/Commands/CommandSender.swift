@@ -18,7 +18,7 @@ struct CommandSender<Owner: Sendable>: Sendable {
         let owner: Owner
         /// How long its answer is waited for, in the loop's milliseconds.
         let deadline: UInt64
-        /// After this moment a Bellwire desktop refuses it (protocol.md 4.5).
+        /// After this moment a Bellwire desktop refuses it (WireMessages, "Repeated and late commands").
         let expiresAt: EpochMilliseconds
         var queueing = Queueing.whenOffline
     }

@@ -16,7 +16,7 @@ final class FrameReader {
     enum Action {
         case push(ReceivedPush)
         case skip(ReceivedSkip)
-        /// A change of the desktop's state (protocol.md 4.6).
+        /// A change of the desktop's state (WireMessages, "State changes").
         case state(StateEvent, SealMark?)
         case response(CommandResponse)
         case iceConfig(ICEConfig, SealMark?)

@@ -66,7 +66,7 @@ final class DesktopUpdates {
         }
     }
 
-    /// A desktop tells a change of its state (protocol.md 4.6).
+    /// A desktop reports a change of its state (WireMessages, "State changes").
     func apply(_ event: StateEvent, from desktop: PeerID, _ mark: SealMark?) {
         let isOfInbox: Bool
         switch event {

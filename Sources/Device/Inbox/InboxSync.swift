@@ -5,11 +5,11 @@ import Notifications
 import Store
 import Wire
 
-/// Keeps one desktop's part of the inbox as the desktop has it: what was missed, the history, the settings.
+/// Keeps one desktop's part of the inbox in step with the desktop: missed pushes, history, settings.
 ///
-/// A pure state machine, one in each desktop's session. Once the desktop can be reached, one with an outbox sends what
-/// was missed by itself (protocol.md 4.4); another one is asked for what it has made since its last push (the gap). Then
-/// its history is read, page by page (a refresh), then its settings. Hosts ask for refreshes as well.
+/// A pure state machine, one in each desktop's session. Once the desktop is reachable, one with an outbox sends missed
+/// pushes by itself (WireSealing, "Delivery of pushes"); any other is asked for what it has created since its last push
+/// (the gap). Then its history is read page by page (a refresh), then its settings. Hosts ask for refreshes as well.
 struct InboxSync: Sendable {
     /// How long an answer is waited for when it was not the host who asked, in milliseconds.
     static let timeout: UInt64 = 30_000

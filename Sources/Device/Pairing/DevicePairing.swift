@@ -23,7 +23,7 @@ package enum DevicePairingFlow: String, Sendable, CaseIterable {
     }
 }
 
-/// The device's pairing flows (protocol.md 2), and the search for a relay by those that need one.
+/// The device's pairing flows (WirePairing, "Overview"), and the search for a relay by those that need one.
 @EventLoop
 final class DevicePairing {
     enum Action {

@@ -6,7 +6,8 @@ struct DesktopSession: Sendable {
     /// When something came from it last, in the loop's milliseconds.
     var lastFrameAt: UInt64?
     var lastSeen = LastSeen()
-    /// It has no notification skill over signalling, as far as is known since the connection (protocol.md 3, tolerance 8).
+    /// It has no notification commands over signalling, as far as known since connecting (WireDeployedPeers, "The
+    /// desktop app").
     var lacksSkill = false
     /// The newest revision of its settings that it has told.
     var settingsRevision: Int64?

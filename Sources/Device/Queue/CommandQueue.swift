@@ -59,7 +59,7 @@ final class CommandQueue {
     func keep(_ order: CommandOrder, unanswered: HostError? = nil) {
         let now = EpochMilliseconds.now
         var params = order.command.params
-        // A change of settings says what its user had seen (protocol.md 4.6).
+        // A change of settings carries the revision that its user saw (WireMessages, "State changes").
         if order.command.method == NotificationMethod.updateSettings.name, params["revision"] == nil {
             params["revision"] = book.peers[order.desktop]?.settingsRevision.map(JSONValue.integer)
         }

@@ -5,7 +5,7 @@ import Store
 import Transport
 import Wire
 
-/// Push tokens: each sealed desktop hears them once every start, and when they change (protocol.md 4.8).
+/// Push tokens: each sealed desktop gets them once per start, and when they change (WireSealing, "Push tokens").
 @EventLoop
 final class PushTokens {
     private var machine: PushTokensStateMachine

@@ -1,12 +1,13 @@
 import Wire
 
-/// What each sealed desktop has been told of this device's push tokens, and what is to be told (protocol.md 4.8).
+/// Which of this device's push tokens each sealed desktop knows, and which to send (WireSealing, "Push tokens").
 ///
-/// Tokens are the host's to give after each opening: none of an earlier one is here, so none is ever sent. What was
-/// taken back is remembered by the store until it was said. Nobody answers a statement: it counts as heard when it was
-/// written and, for ``settlingTime``, its connection stayed and no relay called the desktop absent.
+/// The host gives tokens after each opening; none of an earlier run is known here, so none is ever sent. The store
+/// remembers a token that was taken back until the desktops know it. Nobody answers these frames: one counts as
+/// received when it was written, its connection stayed up for ``settlingTime``, and no relay reported the desktop
+/// offline.
 ///
-/// Moments are the loop's milliseconds.
+/// Times are the loop's milliseconds.
 struct PushTokensStateMachine: Sendable {
     /// Services of a device, at most.
     static let serviceLimit = 16

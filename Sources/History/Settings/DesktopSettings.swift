@@ -41,8 +41,8 @@ package struct DesktopSettings: Sendable, Equatable {
         return QuietHours(start: start, end: end).contains(minute: clock.minuteOfDay(now))
     }
 
-    /// As `getSettings` and `settings.changed` give them: quiet hours flat and nested, because readers disagree
-    /// (`protocol.md` 3, tolerance 6).
+    /// As `getSettings` and `settings.changed` give them: quiet hours flat and nested, because readers differ
+    /// (WireDeployedPeers, "What a desktop sends").
     package var json: JSONObject {
         var json: JSONObject = [:]
         for field in SettingsField.allCases { json[field.rawValue] = self[field] }

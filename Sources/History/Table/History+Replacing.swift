@@ -3,8 +3,8 @@ import Store
 import Wire
 
 extension History {
-    /// The rows that a notification replaces: its likes for the same devices, by their `collapseKey` (`protocol.md` 4.7).
-    /// In the outboxes they are replaced when it enters there.
+    /// The rows that a notification replaces: those for the same devices with its `collapseKey` (WireMessages,
+    /// "Optional fields of a push"). In the outboxes they are replaced when it enters there.
     func rows(replacedBy notification: Notification, target: PeerID?) throws(StoreError) -> [Int64] {
         guard let key = notification.richer.collapseKey else { return [] }
         return try connection.query(

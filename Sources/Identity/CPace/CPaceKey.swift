@@ -1,5 +1,5 @@
-/// What a run of CPace gave. Both sides have the same one if, and only if, both were given the same code, and nobody
-/// changed what they said (protocol.md 4.3). Before the other side's ``confirmation(of:)`` it proves nothing.
+/// The result of a CPace run. Both sides have the same key if and only if both used the same code and nobody changed
+/// their messages (WirePairing, "Agreeing on a key"). Before the other side's ``confirmation(of:)`` it proves nothing.
 package struct CPaceKey: Sendable {
     package enum Side: String, Sendable, Hashable {
         case device, desktop

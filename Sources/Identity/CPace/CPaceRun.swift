@@ -45,7 +45,7 @@ struct CPaceRun: Sendable {
     }
 }
 
-/// The device's side of a typed code: it begins (protocol.md 4.3).
+/// The device's side of a typed code: it begins (WirePairing, "Agreeing on a key").
 ///
 /// ```swift
 /// let run = try CPaceInitiator(password: lastSix, alias: alias, deviceID: did, using: &generator)
@@ -98,7 +98,7 @@ package struct CPaceInitiator: Sendable {
     }
 }
 
-/// The desktop's side of a typed code: it answers step 1, and then has its key (protocol.md 4.3).
+/// The desktop's side of a typed code: it answers step 1, and then has its key (WirePairing, "Agreeing on a key").
 package struct CPaceResponder: Sendable {
     /// base64url, as in step 2.
     package let share: String

@@ -1,4 +1,5 @@
-/// The `mac` within `bw` of an ack or a confirmation: only who saw the code can make it (protocol.md 4.3).
+/// The `mac` in the `bw` of an ack or a confirmation: only a peer that saw the code can make it (WirePairing, "Proof of
+/// the code").
 ///
 /// HMAC-SHA256 over `bellwire-pair-v1\n<ack|confirmation>\n<device id>\n<desktop id>\n<code>\n<timestamp>`, base64url.
 package enum PairingProof {

@@ -1,8 +1,8 @@
 import CSodium
 
-/// What only the two who pair know: the 16 bytes of a QR code, or the key that CPace gave them (protocol.md 4.3).
+/// The secret of one pairing: the 16 bytes of a QR code, or the key from CPace (WirePairing, "Proof of the code").
 ///
-/// The bytes are kept in protected memory, and wiped when the last one lets go.
+/// The bytes are kept in protected memory, and wiped with the last reference.
 package final class PairingSecret: Sendable, Equatable {
     /// Of a QR's secret.
     package static let byteCount = 16

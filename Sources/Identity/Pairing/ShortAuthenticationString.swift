@@ -1,4 +1,5 @@
-/// What two people compare after a pairing: the same on both sides, or somebody stands in between (protocol.md 4.3).
+/// What two people compare after a pairing: equal on both sides, unless somebody relays between them (WirePairing,
+/// "Digits to compare").
 ///
 /// The first 20 bits of HMAC-SHA256(secret, `bellwire-sas-v1\n<device id>\n<desktop id>`), in two forms. The ids are
 /// keys, so it differs when a key was swapped.

@@ -46,7 +46,7 @@ struct AnswerMembers {
         case .flag: return try flag(member.name).map(JSONValue.bool)
         case .moment: return try integer(member.name, or: member.aliases).map(JSONValue.integer)
         case .count: return try count(member.name, or: member.aliases).map(JSONValue.integer)
-        // Desktops that do not count say "all" (`protocol.md` 3, tolerance 7).
+        // Desktops that don't count say "all" (WireDeployedPeers, "What a device accepts").
         case .countOrAll where object[member.name] == "all": return "all"
         case .countOrAll: return try count(member.name, or: member.aliases).map(JSONValue.integer)
         case .settings:

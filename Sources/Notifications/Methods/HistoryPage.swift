@@ -1,7 +1,7 @@
 package import JSON
 package import Wire
 
-/// A page of a desktop's history, from any of the shapes in which it comes (`protocol.md` 3, tolerance 5).
+/// A page of a desktop's history, in any of the forms in which it comes (WireDeployedPeers, "What a device accepts").
 package struct HistoryPage: Sendable, Equatable {
     package var rows: [HistoryRow]
     package var total: Int64

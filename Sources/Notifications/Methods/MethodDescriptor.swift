@@ -42,8 +42,8 @@ package struct MethodDescriptor: Sendable {
 
     package var canWait: Bool { queueing != .never }
 
-    /// Checks a host's parameters, and writes them so that every desktop understands (`protocol.md` 3, "What a device
-    /// sends"). The error names the field.
+    /// Checks a host's parameters, and writes them so that every desktop understands them (WireDeployedPeers, "What a
+    /// device sends"). The error names the field.
     package func wire(from params: JSONObject) throws(NotificationsError) -> JSONObject {
         let reader = try ParameterReader(params, allowing: parameters.map(\.name))
         var wire: JSONObject = [:]

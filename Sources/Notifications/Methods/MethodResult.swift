@@ -38,7 +38,8 @@ package struct MethodResult: Sendable, Equatable {
         return json
     }
 
-    /// `success:false`. Quiet hours are no failure of a method that tells them (tolerance 7).
+    /// `success:false`. Quiet hours are no failure of a method that reports them (WireDeployedPeers,
+    /// "What a device accepts").
     private static func refusal(
         _ members: AnswerMembers, of answer: MethodAnswer, now: EpochMilliseconds
     ) throws(NotificationsError) -> JSONObject {

@@ -1,6 +1,6 @@
 import JSON
 
-/// The notification methods (`protocol.md` 3, the table), and all that is to be said of each.
+/// The notification methods, and everything that differs between them (WireMessages, "Commands").
 package enum NotificationMethod: String, Sendable, Hashable, CaseIterable {
     case send = "notification.send"
     case sendToMobile = "notification.sendToMobile"

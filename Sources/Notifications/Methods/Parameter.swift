@@ -20,7 +20,7 @@ package struct Parameter: Sendable {
         case object(limit: Int)
     }
 
-    /// How it goes out, besides under its name: desktops disagree (`protocol.md` 3).
+    /// How it goes out, besides under its name: desktops differ (WireDeployedPeers, "What a device sends").
     enum Spelling: Sendable {
         case name
         case also(String)

@@ -66,7 +66,7 @@ extension Parameter {
 }
 
 extension [Parameter] {
-    /// Those of `protocol.md` 4.7.
+    /// The optional fields of a push (WireMessages, "Optional fields of a push").
     static let richer = RicherFields.names.map { name in
         switch name {
         case "silenced": Parameter(name, .flag)

@@ -16,8 +16,8 @@ package struct Settings: Sendable, Equatable {
 
     package init() {}
 
-    /// Flat, or with nested `quietHours:{enabled,start,end}`; nested wins (`protocol.md` 3, tolerance 6). A field that is
-    /// absent has its default; an answer without any of them is no settings.
+    /// Flat, or with nested `quietHours:{enabled,start,end}`; nested wins (WireDeployedPeers, "What a device accepts").
+    /// An absent field has its default; an answer without any of them isn't settings.
     package init(decoding object: JSONObject) throws(NotificationsError) {
         let flat = AnswerMembers(object)
         let nested = AnswerMembers(object["quietHours"]?.object ?? [:])

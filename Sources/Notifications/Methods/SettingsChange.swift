@@ -4,8 +4,8 @@ package import JSON
 package struct SettingsChange: Sendable, Equatable {
     /// Never empty.
     package private(set) var values: [SettingsField: JSONValue] = [:]
-    /// The desktop's revision when the user made the change. A field that somebody else has changed since keeps the
-    /// desktop's value (`protocol.md` 4.6). `nil` = last come, last served: deployed phones know no revisions.
+    /// The desktop's revision when the user made the change. A field that changed since then keeps the desktop's value
+    /// (WireMessages, "State changes"). `nil` = the last change wins: deployed phones know no revisions.
     package let baseRevision: Int64?
 
     private static let revision = "revision"
@@ -15,7 +15,8 @@ package struct SettingsChange: Sendable, Equatable {
     static let parameters = SettingsField.allCases.map { Parameter($0.rawValue, $0.kind) } + [base]
     private static let base = Parameter(revision, .number(0...Int64.max))
 
-    /// A device's: quiet hours flat or nested, nested wins (`protocol.md` 3, tolerance 6). An unknown field is refused.
+    /// A device's: quiet hours flat or nested, nested wins (WireDeployedPeers, "What a device sends"). An unknown field
+    /// is refused.
     package init(peer params: JSONObject) throws(NotificationsError) {
         let reader = try ParameterReader(
             params, allowing: SettingsField.allCases.map(\.rawValue) + [SettingsChange.nested, SettingsChange.revision])
@@ -34,7 +35,7 @@ package struct SettingsChange: Sendable, Equatable {
         guard !values.isEmpty else { throw SettingsChange.isEmpty }
     }
 
-    /// At least one field, flat and nested: desktops disagree (`protocol.md` 3).
+    /// At least one field, flat and nested: desktops differ (WireDeployedPeers, "What a device sends").
     static func rule(_ given: JSONObject) throws(NotificationsError) -> JSONObject {
         guard SettingsField.allCases.contains(where: { given[$0.rawValue] != nil }) else { throw isEmpty }
         var given = given

@@ -65,7 +65,7 @@ package struct Notification: Sendable, Equatable {
             richer: richer)
     }
 
-    /// An item of a history result (`protocol.md` 3).
+    /// An item of a history result (WireMessages, "Values of the history and the settings").
     package func historyItem(isBellwire: Bool) -> JSONObject {
         HistoryRow(
             id: id, title: title, body: body, priority: priority, source: source, read: read, createdAt: createdAt,
@@ -73,9 +73,9 @@ package struct Notification: Sendable, Equatable {
         ).item(isBellwire: isBellwire)
     }
 
-    /// The `data` of the host's event `notification.received` (`design.md`, "The C header").
+    /// The `data` of the host's event `notification.received`, as `bellwire.h` describes it.
     ///
-    /// - Parameter redelivered: the process died while this was being handed over; the host may have it already.
+    /// - Parameter redelivered: the process died during an earlier hand-over; the host may have it already.
     package func receivedData(redelivered: Bool = false) -> JSONObject {
         var object: JSONObject = [
             "id": .string(id.text),

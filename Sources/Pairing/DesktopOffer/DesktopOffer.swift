@@ -1,7 +1,7 @@
 package import JSON
 package import Wire
 
-/// How a desktop's offer stands, for hosts (protocol.md 2).
+/// The state of a desktop's offer, for hosts (WirePairing, "States and reasons").
 package enum DesktopOfferState: Sendable, Equatable {
     case idle
     /// Shown until `expiresAt`, in epoch milliseconds.
@@ -56,7 +56,7 @@ package enum DesktopOfferAction: Sendable, Equatable {
     case sendConfirmation(PairingConfirmation, to: PeerID)
     /// Tell the device that it was declined; in a seal where it had sealed its ack.
     case sendReject(PairingReject, to: PeerID, sealed: Bool)
-    /// Send a deployed device its ICE servers: the one thing that it takes as a sign (protocol.md 2).
+    /// Send a deployed device its ICE servers: the only sign that it waits for (WirePairing, "After pairing").
     case sendICEConfig(to: PeerID)
     /// Tell the host.
     case report(DesktopOfferState)

@@ -2,15 +2,15 @@ package import Wire
 
 import Identity
 
-/// Flow B on the desktop: it shows a code and waits for the device that scans it (protocol.md 2 and 4.3).
+/// The device scans, on the desktop: it shows a code and waits for the device (WirePairing, "The device scans").
 ///
-/// Pure: `now` is the wall clock in epoch milliseconds, timers are asked for by actions. Every offer ends: after five
-/// minutes by itself. A newer offer replaces the one before. What is wrong with an ack is never answered, only counted: a
-/// guesser learns nothing.
+/// Pure: `now` is the wall clock in epoch milliseconds, timers are requested by actions. Every offer ends: after five
+/// minutes by itself. A newer offer replaces the one before. A wrong ack is never answered, only counted, so a guesser
+/// learns nothing.
 ///
-/// A sealed ack with the proof that its sender has seen the code pairs at once, or once a person has accepted it where the
-/// host asks for that. A plain one, as deployed phones send it, always waits for a person. Whoever sends one may know no
-/// more than six digits, so a person's no to it ends nothing: the offer stays open for who has seen the code.
+/// A sealed ack with proof of the code pairs at once, or once the user accepts it if the host asks for that. A plain
+/// one, as deployed phones send it, always waits for the user. Its sender may know only the six digits, so declining it
+/// ends nothing: the offer stays open for the device that saw the code.
 package struct DesktopOfferStateMachine: Sendable {
     /// What a person has to confirm a device, in milliseconds.
     package static let confirmationTime: UInt64 = 30_000

@@ -1,7 +1,7 @@
 package import JSON
 package import Wire
 
-/// How a desktop's scan stands, for hosts (protocol.md 2, Flow A).
+/// The state of a desktop's scan, for hosts (WirePairing, "States and reasons").
 package enum DesktopScanState: Sendable, Equatable {
     case idle
     /// A device's code was read and holds.

@@ -2,14 +2,15 @@ package import Wire
 
 import Identity
 
-/// Flow A on the desktop: it has scanned a device's code, asks its user, and tells the device (protocol.md 2 and 4.3).
+/// The desktop scans, on the desktop: it has a device's code, asks its user, and tells the device (WirePairing, "The
+/// desktop scans").
 ///
-/// Pure: `now` is the wall clock in epoch milliseconds, timers are asked for by actions. Every scan ends: each step has a
-/// time limit. A newer scan replaces the one before; the same code again joins it.
+/// Pure: `now` is the wall clock in epoch milliseconds, timers are requested by actions. Every scan ends: each step has
+/// a time limit. A newer scan replaces the one before; the same code again joins it.
 ///
-/// A device whose code carries a secret is paired when its `bellwire:hello` comes, in a seal. Should none come, it may
-/// be paired over there all the same: then it is told that it is not. Any other answers nothing: that the confirmation did
-/// not come back is all that is known.
+/// A device whose code carries a secret is paired when its sealed `bellwire:hello` comes. If none comes, the device may
+/// have paired all the same, so it is told that it is not. Any other device answers nothing: the confirmation counts as
+/// received if no relay returns it.
 package struct DesktopScanStateMachine: Sendable {
     /// What a person has to accept the device, in milliseconds, like all of these.
     package static let confirmationTime: UInt64 = 30_000

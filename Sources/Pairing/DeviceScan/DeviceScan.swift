@@ -1,7 +1,7 @@
 package import JSON
 package import Wire
 
-/// How a scan stands, for hosts (protocol.md 2, Flow B).
+/// The state of a scan, for hosts (WirePairing, "States and reasons").
 package enum DeviceScanState: Sendable, Equatable {
     /// Waiting for a code.
     case scanning

@@ -162,7 +162,8 @@ extension DeviceScanStateMachine {
         ]
     }
 
-    /// The route broke under the ack, which is sent again: a desktop takes a second one as the first (protocol.md 2).
+    /// The route broke under the ack, which is sent again: a desktop treats a second ack as the first (WirePairing,
+    /// "The device scans").
     private mutating func broken(
         _ attempt: DeviceScanAttempt, _ route: PairingRoute, _ failure: PairingFailure, isFinal: Bool = false,
         now: EpochMilliseconds
@@ -181,7 +182,7 @@ extension DeviceScanStateMachine {
         return seek(attempt, failure, reopening: comesBack ? route : nil, now: now)
     }
 
-    /// The ack came back: the next relay may know better (protocol.md 2).
+    /// The ack was returned: the desktop may be at the next relay (WirePairing, "The device scans").
     private mutating func bounced(
         _ attempt: DeviceScanAttempt, _ route: PairingRoute, _ failure: PairingFailure, now: EpochMilliseconds
     ) -> [DeviceScanAction] {

@@ -2,13 +2,13 @@ package import Wire
 
 import Identity
 
-/// Flow B on the device: it has scanned a desktop's code and answers it (protocol.md 2 and 4.3).
+/// The device scans, on the device: it has a desktop's code and answers it (WirePairing, "The device scans").
 ///
-/// Pure: `now` is the wall clock in epoch milliseconds, timers are asked for by actions. Every scan ends: each step has a
-/// time limit. A newer scan replaces the one before; after success or failure the next one may begin.
+/// Pure: `now` is the wall clock in epoch milliseconds, timers are requested by actions. Every scan ends: each step has
+/// a time limit. A newer scan replaces the one before; after success or failure the next one may begin.
 ///
-/// A desktop whose code carries a secret gets the ack in a seal and confirms it in one; nothing plain counts then. Any
-/// other confirms nothing: that its ack did not come back is all that is known.
+/// A desktop whose code carries a secret gets a sealed ack and confirms it sealed; plain frames don't count then. Any
+/// other desktop confirms nothing: the ack counts as received if no relay returns it.
 package struct DeviceScanStateMachine: Sendable {
     /// What the relay on the local network has before the other one is asked as well. In milliseconds, like all of these.
     package static let headStart: UInt64 = 1_500

@@ -1,7 +1,7 @@
 package import JSON
 package import Wire
 
-/// How a device's own code stands, for hosts (protocol.md 2, Flow A).
+/// The state of a device's own code, for hosts (WirePairing, "States and reasons").
 package enum DeviceShowState: Sendable, Equatable {
     case idle
     /// A relay is asked to register us: nobody could answer a code before that.

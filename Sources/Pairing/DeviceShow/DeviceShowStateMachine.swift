@@ -1,14 +1,14 @@
 package import Identity
 package import Wire
 
-/// Flow A on the device: it shows a code and waits for the desktop that scans it (protocol.md 2 and 4.3).
+/// The desktop scans, on the device: it shows a code and waits for the desktop (WirePairing, "The desktop scans").
 ///
-/// Pure: `now` is the wall clock in epoch milliseconds, timers are asked for by actions. Every code ends: after five
+/// Pure: `now` is the wall clock in epoch milliseconds, timers are requested by actions. Every code ends: after five
 /// minutes by itself. A newer one replaces the one before. The code is shown once a relay has the device registered. A
-/// confirmation with something wrong is never answered, only counted: a guesser learns nothing.
+/// wrong confirmation is never answered, only counted, so a guesser learns nothing.
 ///
-/// The code carries a secret, and a desktop that knows it confirms in a seal. A plain confirmation, as deployed desktops
-/// send it, counts where the host allows such peers, and until ten of them have said a wrong code.
+/// The code carries a secret, and a desktop that knows it confirms sealed. A plain confirmation, as deployed desktops
+/// send it, counts if the host allows such peers, and until ten of them had a wrong code.
 package struct DeviceShowStateMachine: Sendable {
     /// What the relay has until we are registered, in milliseconds.
     package static let connectTime: UInt64 = 15_000
@@ -294,7 +294,7 @@ extension DeviceShowStateMachine {
 }
 
 extension PairedDesktop {
-    /// The sender of a confirmation that holds. Where it is addressed is what the relay wrote (protocol.md 2).
+    /// The sender of a valid confirmation. Its address is what the relay wrote (WirePairing, "The desktop scans").
     init(
         _ confirmation: PairingConfirmation, from: PeerID, over route: PairingRoute, bond: PairingBond?,
         at now: EpochMilliseconds

@@ -1,7 +1,7 @@
 import Identity
 import Wire
 
-/// What the two sides of one sealed pairing have in common: enough to prove each frame of it (protocol.md 4.3).
+/// What both sides of one sealed pairing share: enough to prove each of its frames (WirePairing, "Proof of the code").
 struct PairingBond: Sendable, Equatable {
     let secret: PairingSecret
     let device: PeerID

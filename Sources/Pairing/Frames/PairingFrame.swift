@@ -9,7 +9,7 @@ package struct PairingFrame: Sendable, Equatable {
     package var payload: JSONObject
     /// Written by the relay; of a sealed payload also who has sealed it.
     package var from: PeerID
-    /// It came in a seal that held (protocol.md 4.2).
+    /// It came in a valid seal (WireSealing, "The seal").
     package var isSealed: Bool
     /// The sender is paired sealed: its plaintext counts for nothing, whoever wrote it.
     package var isOfSecurePeer: Bool

@@ -2,9 +2,9 @@ package import Identity
 package import JSON
 package import Wire
 
-/// A desktop that this device is paired with (protocol.md 2).
+/// A desktop that this device is paired with (WirePairing, "After pairing").
 package struct PairedDesktop: Sendable, Equatable {
-    /// Where it is addressed: the `from` that its relay writes. In Flow B the same as ``pcPeerID``.
+    /// Where it is addressed: the `from` that its relay writes. If the device scanned, the same as ``pcPeerID``.
     package var address: PeerID
     /// What it calls itself: a second key, often no address.
     package var pcPeerID: PeerID
@@ -22,7 +22,7 @@ package struct PairedDesktop: Sendable, Equatable {
     package var iceExpiry: Int64?
     package var pairedAt: EpochMilliseconds
     package var lastSeenAt: EpochMilliseconds
-    /// Whether it was paired sealed (protocol.md 4).
+    /// Whether it was paired sealed (WireSealing, "After a sealed pairing").
     package var isSecure: Bool
     /// What its user sees as well, where it was paired sealed.
     package var shortString: ShortAuthenticationString?
@@ -52,7 +52,8 @@ package struct PairedDesktop: Sendable, Equatable {
         self.shortString = shortString
     }
 
-    /// Are its ICE credentials too old to be used? Then it has to be paired again, or send new ones (protocol.md 2).
+    /// Whether its ICE credentials have expired. Then it must be paired again, or send new ones (WirePairing, "After
+    /// pairing").
     package func iceIsExpired(at now: EpochMilliseconds) -> Bool {
         guard iceServersJSON != nil, let iceExpiry else { return false }
         return iceExpiry <= now / 1_000

@@ -49,8 +49,9 @@ package struct PairedDesktops {
 
     /// Adds the desktop, or brings its row up to date. Gives what is stored now.
     ///
-    /// A desktop that is there keeps its `pairedAt`, and what is `nil` in the new one. A row that was paired sealed is
-    /// never changed by a pairing that was not: then the old row is given back as it is (protocol.md 4.2).
+    /// An existing desktop keeps its `pairedAt`, and every value that is `nil` in the new one. A plain pairing never
+    /// changes a row that was paired sealed: then the old row is returned unchanged (WireSealing, "After a sealed
+    /// pairing").
     package func upsert(_ desktop: PairedDesktop) throws(StoreError) -> PairedDesktop {
         try connection.execute(
             """

@@ -12,11 +12,11 @@ package struct PairedDevice: Sendable, Equatable {
     package var platform: String
     package var pairedAt: EpochMilliseconds
     package var lastSeenAt: EpochMilliseconds
-    /// Whether it was paired sealed (protocol.md 4).
+    /// Whether it was paired sealed (WireSealing, "After a sealed pairing").
     package var isSecure: Bool
     /// What its user sees as well, where it was paired sealed.
     package var shortString: ShortAuthenticationString?
-    /// The form of its last payload: what it is sent takes the same (protocol.md 3).
+    /// The form of its last payload: the device gets the same form (WireDeployedPeers, "What a desktop sends").
     package var payloadForm: PayloadForm
 
     package var id: PeerID { did }

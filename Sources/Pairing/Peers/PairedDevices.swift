@@ -32,8 +32,8 @@ package struct PairedDevices {
 
     /// Adds the device, or brings its row up to date. Gives what is stored now.
     ///
-    /// A device that is there keeps its `pairedAt`. A row that was paired sealed is never changed by a pairing that was
-    /// not: then the old row is given back as it is (protocol.md 4.2).
+    /// An existing device keeps its `pairedAt`. A plain pairing never changes a row that was paired sealed: then the
+    /// old row is returned unchanged (WireSealing, "After a sealed pairing").
     package func upsert(_ device: PairedDevice) throws(StoreError) -> PairedDevice {
         try connection.execute(
             """

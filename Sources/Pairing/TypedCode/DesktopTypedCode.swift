@@ -1,7 +1,7 @@
 package import JSON
 package import Wire
 
-/// How a code that a desktop shows for typing stands, for hosts (protocol.md 2).
+/// The state of a code that a desktop shows to be typed, for hosts (WirePairing, "States and reasons").
 package enum DesktopTypedCodeState: Sendable, Equatable {
     case idle
     /// A relay is asked for the alias: nobody could type a code before that.

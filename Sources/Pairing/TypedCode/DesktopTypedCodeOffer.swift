@@ -3,7 +3,8 @@ import Wire
 
 /// A typed code that a desktop shows, and what was tried against it.
 struct DesktopTypedCodeOffer: Sendable {
-    /// So many runs may go wrong; then the code is burnt (protocol.md 4.3). Each of them is one guess in a million.
+    /// After so many wrong runs the code is invalid (WirePairing, "Agreeing on a key"). Each of them is one guess in a
+    /// million.
     static let unconfirmedLimit = 3
     /// So many runs are kept at most, those that went well included: a device may have to begin anew.
     static let runLimit = 8

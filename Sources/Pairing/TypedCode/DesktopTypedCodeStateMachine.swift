@@ -1,12 +1,12 @@
 package import Wire
 
-/// A typed code on the desktop: it shows one, and answers at the code's alias (protocol.md 2 and 4.3).
+/// A typed code on the desktop: it shows one, and answers at the code's alias (WirePairing, "Typed codes").
 ///
-/// Pure: `now` is the wall clock in epoch milliseconds, timers are asked for by actions. Every code ends: after five
-/// minutes by itself. A newer one replaces the one before. The code is shown once its alias is ours.
+/// Pure: `now` is the wall clock in epoch milliseconds, timers are requested by actions. Every code ends: after five
+/// minutes by itself. A newer one replaces the one before. The code is shown once its alias is registered.
 ///
-/// What is shown has twelve digits: six name the alias, and six are the password of CPace. Each run that the desktop
-/// answers is a guess; after three that were wrong the code is burnt, and the user is told.
+/// The code has twelve digits: six name the alias, and six are the password of CPace. Each run that the desktop answers
+/// is a guess; after three wrong ones the code is invalid, and the user is told.
 package struct DesktopTypedCodeStateMachine: Sendable {
     /// What the relay has until the alias is ours, in milliseconds.
     package static let connectTime: UInt64 = 15_000
@@ -163,8 +163,8 @@ extension DesktopTypedCodeStateMachine {
         ]
     }
 
-    /// The alias belongs to another: a new code is taken, a few times (protocol.md 2). A code that was shown already ends,
-    /// with all that was tried against it.
+    /// The alias has another owner: a new code is chosen, a few times (WirePairing, "Typed codes"). A code that was
+    /// already shown ends, with everything that was tried against it.
     package mutating func aliasTaken(newNameplate: PairingCode, newPassword: PairingCode) -> [DesktopTypedCodeAction] {
         let old: DesktopTypedCodeOffer
         switch state {

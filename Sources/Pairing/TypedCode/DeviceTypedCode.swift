@@ -1,7 +1,7 @@
 package import JSON
 package import Wire
 
-/// How a code that was typed stands, for hosts (protocol.md 2).
+/// The state of a typed code, for hosts (WirePairing, "States and reasons").
 package enum DeviceTypedCodeState: Sendable, Equatable {
     case entering
     /// A relay is asked to register us.

@@ -2,14 +2,14 @@ package import Wire
 
 import Identity
 
-/// A typed code on the device (protocol.md 2 and 4.3).
+/// A typed code on the device (WirePairing, "Typed codes").
 ///
-/// Pure: `now` is the wall clock in epoch milliseconds, timers are asked for by actions. Every code ends: the relay has
+/// Pure: `now` is the wall clock in epoch milliseconds, timers are requested by actions. Every code ends: the relay has
 /// 15 s, the desktop a minute. A newer code replaces the one before.
 ///
-/// With twelve digits the two sides agree on a key by CPace, over the desktop's alias, and then pair in seals; nothing
-/// plain but the steps counts. With six, and only where the host allows it, the plain ack goes to the alias; then the
-/// desktop's ICE servers are the one sign that it has come.
+/// With twelve digits the two sides agree on a key by CPace, over the desktop's alias, and then pair sealed; of plain
+/// frames only the steps count. With six, and only if the host allows it, the plain ack goes to the alias; then the
+/// desktop's ICE servers are the only sign that it arrived.
 package struct DeviceTypedCodeStateMachine: Sendable {
     /// What the relay has until we are registered, in milliseconds, like all of these.
     package static let connectTime: UInt64 = 15_000

@@ -7,7 +7,7 @@ package import Store
 package import Transport
 package import Wire
 
-/// Seals payloads to peers that were paired sealed, and opens what comes from them (protocol.md 4.2).
+/// Seals payloads for peers that were paired sealed, and opens theirs (WireSealing, "The seal").
 ///
 /// ```swift
 /// switch channel.open(message, of: .init(book.peer(message.from)), mayPair: pairing.isActive) {
@@ -35,7 +35,8 @@ package final class PeerChannel {
         case ofPeer(Incoming)
         /// From an unpaired peer, or sealed by a peer that was paired plain: only a pairing flow may take it.
         case ofStranger(Incoming)
-        /// Plain text in the name of a peer that was paired sealed: never accepted (protocol.md 4.2).
+        /// Plain text in the name of a peer that was paired sealed: never accepted (WireSealing, "After a sealed
+        /// pairing").
         case plainOfSecure(Incoming)
         case counted(Dropped)
     }
@@ -120,7 +121,8 @@ package final class PeerChannel {
         }
     }
 
-    /// Opens the `encrypted_body` of a push (protocol.md 4.7); `nil` = that peer didn't seal it to us.
+    /// Opens the `encrypted_body` of a push (WireMessages, "Optional fields of a push"); `nil` = that peer didn't seal
+    /// it to us.
     package func openText(_ payload: JSONObject, from peer: PeerID) -> String? { sealer.openText(payload, from: peer) }
 
     /// Records a frame so that it has its effect only once. Plain frames have no mark and aren't recorded. `then` is called

@@ -13,7 +13,7 @@ package enum PairingStep<Known: PairedPeer>: Sendable {
     case sendHello(to: PeerID, over: PairingRoute)
     /// Send a deployed device its ICE servers.
     case sendICEConfig(to: PeerID)
-    /// Register this id on a separate link (protocol.md 4.3).
+    /// Register this id on a separate connection (WirePairing, "Typed codes").
     case openAlias(PeerID)
     case closeAlias
     /// Tell a device that it is not paired, unless it was paired before.

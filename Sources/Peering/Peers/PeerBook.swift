@@ -8,7 +8,7 @@ package protocol Peer: Sendable {
 
 /// A peer that this role is paired with.
 package protocol PairedPeer: Peer, Equatable {
-    /// Whether it was paired sealed (protocol.md 4).
+    /// Whether it was paired sealed (WireSealing, "After a sealed pairing").
     var isSecure: Bool { get }
 }
 

@@ -35,7 +35,7 @@ struct Envelope {
     var proof = Field()
 }
 
-/// The frames that a peer may send (protocol.md 1).
+/// The frames that a peer may send (Wire, "Routing").
 enum FrameType {
     case register
     case message

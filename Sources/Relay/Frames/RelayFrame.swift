@@ -1,4 +1,4 @@
-/// The frames that the relay itself writes (protocol.md 1).
+/// The frames that the relay itself writes (Wire, "Registering" and what follows it).
 enum RelayFrame {
     static func registered(_ registration: Registration, isReconnect: Bool, at moment: Moment) -> [UInt8] {
         var frame = FrameWriter(type: "registered")

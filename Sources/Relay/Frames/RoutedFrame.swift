@@ -1,6 +1,6 @@
-/// A frame on its way from one peer to another: the relay's own words around bytes of the frame that came.
+/// A frame on its way from one peer to another: members written by the relay around bytes of the frame that came.
 ///
-/// What a peer wrote is never written anew: its bytes are copied as they came (design.md, "Where it must stand").
+/// What a peer wrote is never serialized again: its bytes are copied as they came (Wire, "Routing").
 struct RoutedFrame {
     let head: FrameBytes
     /// Offsets into the frame that came.
@@ -9,7 +9,7 @@ struct RoutedFrame {
 
     var count: Int { head.bytes.count &+ body.count &+ tail.bytes.count }
 
-    /// A `message`: `from`, `payload` and `timestamp` are all that stays (protocol.md 1), and `sealed` where it was set.
+    /// A `message`: only `from`, `payload` and `timestamp` remain, and `sealed` if it was set (Wire, "Routing").
     static func message(
         from sender: Registration, payload: Range<Int>, isSealed: Bool, timestamp: inout TimestampTail,
         at moment: Moment

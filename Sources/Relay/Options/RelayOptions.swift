@@ -14,10 +14,10 @@ package struct RelayOptions: Sendable {
     package var tls: TLSServerOptions?
     /// Web pages of other hosts that may connect, as `https://example.org`; `*` = any. `allowed_origins`, default none.
     package var allowedOrigins: [String] = []
-    /// The addresses under which peers dial this relay, as `ws://192.168.1.5:9001` or `wss://relay.example.org`: a proof of an
-    /// id (protocol.md 4.1) that was made for any other is refused. Needed where peers dial a name, or an address that
-    /// is not this machine's own. TLS must end here: behind a proxy that ends it no proof holds. `origins`, default
-    /// none = its addresses (and `localhost`) with its port.
+    /// The origins at which peers dial this relay, such as `ws://192.168.1.5:9001` or `wss://relay.example.org`. A
+    /// proof for any other is refused (Wire, "Proof of an id"). Needed if peers dial a name, or an address that isn't
+    /// this machine's own. TLS must end here: behind a proxy that ends it no proof is valid. `origins`, default none =
+    /// its addresses (and `localhost`) with its port.
     package var origins: [String] = []
     /// A directory of its own, made with mode 0700, that keeps which ids were ever proved here. `state_dir`, default
     /// `null` = in memory.

@@ -1,11 +1,10 @@
 internal import Glibc
 internal import Transport
 
-/// The origins under which this relay is dialled: a proof made for any other is refused (protocol.md 4.1).
+/// The origins at which this relay is dialled: a proof for any other is refused (Wire, "Proof of an id").
 ///
-/// Those of the options; else its addresses with its port. A relay that its owner also dials is known by both, and by what
-/// the owner calls it. Listening on all addresses, these are the ones that the machine has now, looked up again when a
-/// second has passed.
+/// Those of the options; else its addresses with its port. A relay inside a desktop has both, and the URL in the
+/// desktop's codes. If it listens on all addresses, these are the machine's current ones, read again after a second.
 struct OwnOrigins {
     private static let age: UInt64 = 1_000
 

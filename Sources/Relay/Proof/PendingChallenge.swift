@@ -8,9 +8,9 @@ enum ChannelSecurity: Equatable {
     case unbound
 }
 
-/// A nonce that a connection may answer once, within its time (protocol.md 4.1).
+/// A nonce that a connection may answer once, within 10 s (Wire, "Proof of an id").
 ///
-/// An object, so that connections without one pay a word for it.
+/// A class, so that connections without one pay only a pointer for it.
 final class PendingChallenge: Sendable {
     /// base64url.
     let nonce: String

@@ -1,7 +1,7 @@
-/// The ids that were ever proved at this relay: none of them is registered unproved again (protocol.md 4.1).
+/// The ids that were ever proved at this relay: none is registered unproved again (Wire, "Who owns an id").
 ///
-/// Bounded, and nothing is ever dropped: at the bound an id that is new is still registered as proved, but not
-/// remembered. So nobody can wash the protection of others away by proving many ids of their own.
+/// Bounded, and nothing is ever dropped: at the bound a new id is registered as proved, but not remembered. So nobody
+/// can remove others' protection by proving many ids of their own.
 struct ProvedIDs: Sendable {
     enum Insertion: Equatable {
         case known, new

@@ -20,7 +20,7 @@ struct AbsentQueue {
         let bytes: [UInt8]
         let source: Source
         let storedAt: Moment
-        /// Only for a registration that was proved (protocol.md 4.1).
+        /// Only for a proved registration (Wire, "Absent peers").
         let isSealed: Bool
         /// The delivery that it is on its way with; 0 = none.
         fileprivate(set) var delivery: UInt64 = 0

@@ -1,11 +1,10 @@
-/// What is kept for peers that are not there (protocol.md 1): in memory, the newest frames of each, for a while.
+/// The stored frames of absent peers: in memory, the newest of each peer, for a while (Wire, "Absent peers").
 ///
 /// Frames leave when they were written to the peer's new connection, when they are too old, or when newer ones for the
-/// same peer need their place. One peer's frames never push out another's: when the whole store is full, new frames are
-/// not kept.
+/// same peer need the space. One peer's frames never displace another's: if the store is full, new frames are not kept.
 ///
-/// Nobody has the store for himself: what the unproved registrations of one network have sent takes a quarter of its
-/// bytes and of its absent peers at most. With more a network pushes out its own, for the same peer, or is refused.
+/// No sender can fill the store alone: the unproved registrations of one network have at most a quarter of its bytes
+/// and of its absent peers. Beyond that a network displaces its own frames for the same peer, or is refused.
 struct AbsentStore {
     typealias Source = AbsentQueue.Source
     typealias StoredFrame = AbsentQueue.Frame

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// Counts the aliases of typed codes that are held, in all and for each address: whoever held thousands of codes could
-/// sit at the one that somebody types (protocol.md 2).
+/// Counts the registered aliases of typed codes, in total and per address: a peer with thousands of codes could hold
+/// the one that somebody types (WirePairing, "Typed codes").
 struct AliasHolders {
     struct Limits {
         var perAddress: Int

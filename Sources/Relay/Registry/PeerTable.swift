@@ -122,7 +122,8 @@ struct Peer {
         return name.withUnsafeBytes { $0.baseAddress.map { memcmp($0, bytes, other.count) == 0 } ?? false }
     }
 
-    /// The alias of a typed code (protocol.md 2): nothing is kept for it, and nobody is told of it.
+    /// The alias of a typed code (WirePairing, "Typed codes"): nothing is stored for it, and its presence is told to
+    /// nobody.
     var isAlias: Bool { name.withUnsafeBytes { $0.starts(with: "pairing-code:") } }
 }
 
@@ -157,7 +158,7 @@ final class Registration: Sendable {
     let device: Device
     /// Epoch milliseconds.
     let registeredAt: Int64
-    /// Whether the connection has proved that the id is its own (protocol.md 4.1).
+    /// Whether the connection has proved the id (Wire, "Proof of an id").
     let isProved: Bool
     /// For the alias of a typed code: from where it is held.
     let aliasNetwork: String?

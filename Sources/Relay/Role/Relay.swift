@@ -2,10 +2,10 @@ internal import Glibc
 internal import Identity
 package import Transport
 
-/// A relay: routes frames between peers and keeps them for absent ones (protocol.md 1).
+/// A relay: routes frames between peers and stores them for absent ones (Wire, "Routing").
 ///
-/// It runs on the event loop of the process: alone as `bellwire relay`, or inside a desktop on its LAN. What it decides
-/// is ``RelayStateMachine``'s; this carries it out.
+/// It runs on the event loop of the process: alone as `bellwire relay`, or inside a desktop on its LAN.
+/// ``RelayStateMachine`` decides; this type acts.
 @EventLoop
 package final class Relay {
     // Exclusive by what they are, so not asked at run time for each message: all accesses are on the loop, and neither

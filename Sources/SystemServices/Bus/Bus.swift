@@ -108,7 +108,7 @@ package final class Bus {
     }
 
     static func later(_ work: @escaping @EventLoop () -> Void) {
-        // Everything of this room runs on the loop; the wrapper carries that past the compiler.
+        // Everything in this module runs on the loop; the wrapper carries that past the compiler.
         let work = LoopWork(run: work)
         EventLoop.post { work.run() }
     }

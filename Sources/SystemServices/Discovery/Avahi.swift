@@ -5,7 +5,7 @@ enum Avahi {
     static let browser = "org.freedesktop.Avahi.ServiceBrowser"
     static let group = "org.freedesktop.Avahi.EntryGroup"
 
-    /// protocol.md 1: how relays on the local network are advertised.
+    /// The name under which relays are announced (Wire, "Relays on the local network").
     static let serviceType = "_chainlesschain-signaling._tcp"
 
     /// Every interface, every protocol.

@@ -1,4 +1,4 @@
-/// What a relay's TXT record says: `did=…`, `ver=1`, `path=/` (protocol.md 1).
+/// A relay's TXT record: `did=…`, `ver=1`, `path=/` (Wire, "Relays on the local network").
 struct TXTRecord: Sendable, Equatable {
     static let version = "1"
 

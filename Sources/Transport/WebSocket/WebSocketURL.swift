@@ -63,7 +63,7 @@ package struct WebSocketURL: Sendable, Hashable, CustomStringConvertible {
 
     package var scheme: String { isSecure ? "wss" : "ws" }
 
-    /// What was dialled, always with its port: `ws://192.168.1.5:9001` (protocol.md 4.1).
+    /// What was dialled, always with its port: `ws://192.168.1.5:9001` (Wire, "Proof of an id").
     package var origin: String { "\(scheme)://\(authority)" }
 
     /// Host and port, IPv6 in brackets.

@@ -5,9 +5,9 @@ package struct CommandRequest: Sendable, Equatable {
     package var id: RequestID
     package var method: String
     package var params: JSONObject
-    /// Who says so: `{mobileDid,did,timestamp,nonce,signature}`, or less of it (`protocol.md` 3).
+    /// Who sends it: `{mobileDid,did,timestamp,nonce,signature}`, or less (WireMessages, "Authentication").
     package var auth: JSONObject?
-    /// After this moment a Bellwire desktop refuses the command (`protocol.md` 4.5).
+    /// After this moment a Bellwire desktop refuses the command (WireMessages, "Repeated and late commands").
     package var expiresAt: EpochMilliseconds?
     /// How the request came, so that the answer can come alike.
     package var form: PayloadForm

@@ -29,7 +29,8 @@ package struct CommandResponse: Sendable, Equatable {
 }
 
 extension CommandResponse {
-    /// For whom a response is written: they disagree, and one crashes on the other's form (`protocol.md` 3).
+    /// For whom a response is written: phones differ, and one crashes on the other's form (WireDeployedPeers, "What a
+    /// desktop sends").
     package enum Form: Sendable, Hashable {
         /// A deployed phone that wrote its request's payload as text: text, `jsonrpc`, the error an object.
         case mirrorText

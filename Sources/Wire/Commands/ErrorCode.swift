@@ -1,4 +1,4 @@
-/// The number in an error of a response (`protocol.md` 3). An open list.
+/// The number in an error of a response (WireMessages, "Error codes"). An open list.
 package struct ErrorCode: Sendable, Hashable {
     package let number: Int64
 

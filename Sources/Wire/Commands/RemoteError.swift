@@ -32,7 +32,8 @@ package struct RemoteError: Error, Sendable, Equatable {
 }
 
 extension RemoteError {
-    /// The refusal of a request that came after its `expiresAt` (`protocol.md` 4.5), which it names.
+    /// The refusal of a request that came after its `expiresAt`, which it names (WireMessages, "Repeated and late
+    /// commands").
     package static func expired(_ expiresAt: EpochMilliseconds) -> RemoteError {
         RemoteError(
             .timeout, "the command came too late: its time was over (check the clocks)",

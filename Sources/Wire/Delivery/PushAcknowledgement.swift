@@ -1,6 +1,6 @@
 package import JSON
 
-/// What a device says of the pushes that it has stored: all through this one (protocol.md 4.4).
+/// A device has stored all pushes through this one (WireSealing, "Delivery of pushes").
 package struct PushAcknowledgement: Sendable, Equatable {
     package static let type = "bellwire:ack"
 

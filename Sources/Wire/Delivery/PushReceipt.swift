@@ -1,6 +1,6 @@
 package import JSON
 
-/// A device says whether it has shown a push to its user (protocol.md 4.8).
+/// A device reports whether it has shown a push to its user (WireSealing, "Receipts").
 package struct PushReceipt: Sendable, Equatable {
     package static let type = "bellwire:receipt"
 

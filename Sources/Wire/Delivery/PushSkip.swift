@@ -1,7 +1,7 @@
 package import JSON
 
-/// What a desktop says instead of pushes that have expired, or were replaced: the device counts on from here
-/// (protocol.md 4.4).
+/// What a desktop sends in place of pushes that expired or were replaced: the device continues after them (WireSealing,
+/// "Delivery of pushes").
 package struct PushSkip: Sendable, Equatable {
     package static let type = "bellwire:skip"
 

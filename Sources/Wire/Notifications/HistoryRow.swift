@@ -60,8 +60,8 @@ package struct HistoryRow: Sendable, Equatable {
 }
 
 extension HistoryRow {
-    /// A history item (`protocol.md` 3, below the table). For a deployed phone `data` is text -> text, and nothing is
-    /// added; a Bellwire device gets the richer fields beside it.
+    /// A history item (WireMessages, "Values of the history and the settings"). For a deployed phone `data` is text ->
+    /// text, and nothing is added; a Bellwire device gets the optional fields beside it.
     package func item(isBellwire: Bool) -> JSONObject {
         var item: JSONObject = [
             "id": .string(id.text),

@@ -1,7 +1,7 @@
 package import JSON
 
 extension NotificationEvent {
-    /// For whom a push is written (`protocol.md` 3, "What our desktop sends to deployed phones").
+    /// For whom a push is written (WireDeployedPeers, "What a desktop sends").
     package enum Form: Sendable, Hashable {
         /// `chainlesschain:event` with an object; `data` text -> text.
         case deployedObject

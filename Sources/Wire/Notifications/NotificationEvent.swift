@@ -11,7 +11,7 @@ package struct NotificationEvent: Sendable, Equatable {
     package var timestamp: EpochMilliseconds?
     package var data: JSONObject?
     package var richer: RicherFields
-    /// The push's number for this device, from desktops with an outbox (`protocol.md` 4.4).
+    /// The push's number for this device, from desktops with an outbox (WireSealing, "Delivery of pushes").
     package var pushSeq: Int64?
 
     package init(

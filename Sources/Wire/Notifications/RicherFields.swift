@@ -1,6 +1,6 @@
 package import JSON
 
-/// The optional fields of a push (`protocol.md` 4.7), beside its `data` or inside it.
+/// The optional fields of a push, beside its `data` or inside it (WireMessages, "Optional fields of a push").
 package struct RicherFields: Sendable, Equatable {
     /// For the history alone: no banner.
     package var silenced: Bool?
@@ -14,7 +14,7 @@ package struct RicherFields: Sendable, Equatable {
     package var subtitle: String?
     package var badge: Int64?
     package var sound: String?
-    /// `{nonce, box}`: kept as it came, opened by the device (`protocol.md` 4.2).
+    /// `{nonce, box}`: kept as it came, opened by the device (WireMessages, "Optional fields of a push").
     package var encryptedBody: JSONObject?
 
     package init() {}

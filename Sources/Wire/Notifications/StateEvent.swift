@@ -1,6 +1,6 @@
 package import JSON
 
-/// What a desktop tells the user's other devices about its own state (`protocol.md` 4.6).
+/// What a desktop tells the user's other devices about its own state (WireMessages, "State changes").
 ///
 /// Only for Bellwire devices: deployed phones know `notification.received` alone.
 package enum StateEvent: Sendable, Equatable {

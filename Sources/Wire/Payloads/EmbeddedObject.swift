@@ -1,6 +1,6 @@
 import JSON
 
-/// An object that may come as a string holding its JSON (`protocol.md` 3, "What a device accepts" 1).
+/// An object that may come as a string with its JSON (WireDeployedPeers, "What a device accepts").
 enum EmbeddedObject {
     static func read(
         _ value: JSONValue?, in kind: MalformedPayload.Kind, field: String?

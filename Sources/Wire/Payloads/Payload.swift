@@ -11,13 +11,13 @@ package enum Payload: Sendable, Equatable {
     case event(NotificationEvent)
     /// Any other event, with all of its fields.
     case otherEvent(name: String, JSONObject)
-    /// The whole payload, for the pairing room to read.
+    /// The whole payload, which Pairing reads.
     case pairAck(JSONObject)
     case pairingConfirmation(JSONObject)
     case pairingReject(JSONObject)
     /// The inner payload.
     case iceConfig(JSONObject)
-    /// A payload of section 4, by its whole `type`, with its inner payload (empty when it has none).
+    /// A payload of Bellwire peers, by its whole `type`, with its inner payload (empty if it has none).
     case bellwire(type: String, JSONObject)
     /// A type that is not ours, with the whole payload.
     case other(type: String, JSONValue)
@@ -25,7 +25,7 @@ package enum Payload: Sendable, Equatable {
 }
 
 extension Payload {
-    /// Reads a payload as tolerantly as `protocol.md` 3 asks.
+    /// Reads a payload in every form that peers send (WireDeployedPeers, "What a device accepts").
     package init(decoding value: JSONValue) {
         do throws(MalformedPayload) { self = try Payload(reading: value) } catch { self = .malformed(error) }
     }

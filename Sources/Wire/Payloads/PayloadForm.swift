@@ -1,4 +1,5 @@
-/// How a peer wrote the inner `payload`: deployed phones disagree, and each reads only its own form (`protocol.md` 3).
+/// How a peer wrote the inner `payload`: deployed phones differ, and each reads only its own form (WireDeployedPeers,
+/// "What a desktop sends").
 package enum PayloadForm: Sendable, Hashable {
     /// A JSON object.
     case object

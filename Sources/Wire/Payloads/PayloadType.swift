@@ -1,4 +1,4 @@
-/// The `type` of what travels inside a `message` (`protocol.md` 2 to 4).
+/// The `type` of a payload inside a `message` (WireMessages, "Overview").
 package enum PayloadType {
     package static let request = "chainlesschain:command:request"
     package static let response = "chainlesschain:command:response"

@@ -60,7 +60,7 @@ package struct PushToken: Sendable, Hashable {
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x57 &+ value }
 }
 
-/// A device gives its desktop the token of a push service, or takes it back (protocol.md 4.8).
+/// A device gives its desktop the token of a push service, or takes it back (WireSealing, "Push tokens").
 package struct PushTokenStatement: Sendable, Equatable {
     package static let givenType = "bellwire:token"
     package static let removedType = "bellwire:token.remove"

@@ -39,7 +39,7 @@ extension Exit {
         case BW_E_OFFLINE, BW_E_TIMEOUT: self = .offline
         case BW_E_NOT_FOUND: self = .notPaired
         case BW_E_BUSY: self = .inUse
-        // protocol.md 2, Reasons: these say that nobody was there.
+        // These reasons mean that the other side was not reachable (WirePairing, "States and reasons").
         case BW_E_PAIRING where ["relay_unreachable", "desktop_offline", "no_relay", "timeout"].contains(reason):
             self = .offline
         default: self = .failed
