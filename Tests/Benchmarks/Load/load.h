@@ -93,9 +93,6 @@ void make_message(size_t size);
 /* The next message to a peer. */
 void send_message(struct peer *from, uint32_t to);
 
-/* Where a message begins in these bytes, NULL when there is none. */
-const uint8_t *find_message(const uint8_t *bytes, size_t length);
-
 /* A peer got a message, which begins here. */
 void message_arrived(struct peer *peer, const uint8_t *bytes, size_t length);
 

@@ -73,11 +73,6 @@ void send_message(struct peer *from, uint32_t to)
     protocol->send(from, to, message.bytes, message.size);
 }
 
-const uint8_t *find_message(const uint8_t *bytes, size_t length)
-{
-    return memmem(bytes, length, head, HEAD);
-}
-
 void message_arrived(struct peer *peer, const uint8_t *bytes, size_t length)
 {
     const uint8_t *id = bytes + HEAD;

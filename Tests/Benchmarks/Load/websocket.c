@@ -104,6 +104,7 @@ static void send_to(struct peer *from, uint32_t to, const void *message, size_t 
     send_frame(from, TEXT, parts, 3);
 }
 
+/* Not parsed: that would cost the two cores of a run more than the relay does. */
 static int contains(const uint8_t *bytes, size_t length, const char *text)
 {
     return memmem(bytes, length, text, strlen(text)) != NULL;
@@ -125,9 +126,10 @@ static size_t take_answer(struct peer *peer, const uint8_t *bytes, size_t length
 
 static void take_text(struct peer *peer, const uint8_t *text, size_t length)
 {
-    const uint8_t *message = find_message(text, length);
-    if (message != NULL)
-        message_arrived(peer, message, length - (size_t)(message - text));
+    static const char member[] = "\"payload\":";
+    const uint8_t *found = memmem(text, length, member, sizeof member - 1);
+    if (found != NULL)
+        message_arrived(peer, found + (sizeof member - 1), length - (size_t)(found - text) - (sizeof member - 1));
     else if (contains(text, length, "\"registered\""))
         peer_is_ready(peer);
     else if (contains(text, length, "\"error\""))
