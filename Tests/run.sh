@@ -190,7 +190,7 @@ stage=$root/build/stage
 
 if [ -z "$filter" ]; then
     check format-lint 300 swift format lint --strict -r Sources Tests Package.swift
-    mapfile -t scripts < <(git ls-files '*.sh' .ci/run)
+    mapfile -t scripts < <(git ls-files '*.sh' .ci/run .github/hooks)
     check shell-lint 120 shellcheck "${scripts[@]}"
     check python-lint 120 "$venv/bin/ruff" check --no-cache bindings Tests
     check python-format 120 "$venv/bin/ruff" format --no-cache --check bindings Tests
