@@ -5,7 +5,7 @@
 #
 #   --short   a small form without bounds, for the test run: it checks what arrives and what is found
 #
-# Measures pages and searches of a history of 1,000,000 rows (--short: 50,000), the draining of a queue of 100 commands,
+# Measures pages and searches of a history of 1,000,000 rows (--short: 10,000), the draining of a queue of 100 commands,
 # and what a push costs between the socket's text and the host's event (Handover), against what jansson takes to parse it
 # (Parse). push.sh measures whole pushes.
 # $BELLWIRE_BUILD is where bindings/c/build.sh built; default build/ in the checkout.
