@@ -20,7 +20,7 @@ from programs import BELLWIRE, Program  # noqa: E402
 
 DAY = 86_400_000
 
-# What is asked of a long history (README.md, "What it costs").
+# The pages read from a long history.
 PAGES: list[tuple[str, dict[str, Any]]] = [
     ("newest", {}),
     ("unread only", {"unreadOnly": True}),
