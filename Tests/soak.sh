@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the long tests in full: programs are killed at random for as long as it takes, and nothing may be lost, doubled or
-# out of order. Builds what it needs first. Asks nothing; can be run again. Takes about half an hour.
+# Runs the long tests in full: programs are killed at random, and nothing may be lost, doubled or out of order. Builds what
+# it needs first. Asks nothing; can be run again. Takes about ten minutes.
 #
 #   Tests/soak.sh [--seed N] [crashes] [queue] [alerts]
 #
