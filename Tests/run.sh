@@ -177,40 +177,20 @@ if ! command -v swift > /dev/null; then
     result setup 0 1 0
     finish
 fi
-if ! bindings/c/packages.sh --tests; then
-    result packages 0 1 0
+if ! Tests/prepare.sh; then
+    result prepare 0 1 0
     finish
 fi
-
-# Python's part: nothing is installed into the system's Python.
-requirements=(Tests/IntegrationTests/requirements.txt Tests/PythonTests/requirements.txt)
 venv=$root/.build/venv
-prepare_python() {
-    local made=$venv/installed file options=()
-    cmp -s <(cat "${requirements[@]}") "$made" && "$venv/bin/python" -c "" && return 0
-    echo "Installing into .build/venv what is named in ${requirements[*]}"
-    rm -rf "$venv"
-    for file in "${requirements[@]}"; do options+=(--requirement "$file"); done
-    logged venv 300 python3 -m venv "$venv" \
-        && logged venv 600 "$venv/bin/python" -m pip --disable-pip-version-check install --quiet "${options[@]}" \
-        && cat "${requirements[@]}" > "$made"
-}
 
 # MARK: The suites
 
 swift_flags=(--explicit-target-dependency-import-check error)
 stage=$root/build/stage
 
-if ! prepare_python; then
-    tail -n 20 "$logs/venv.log" | indented
-    echo "Tests/run.sh: Python's packages cannot be installed" >&2
-    result python-packages 0 1 0
-    finish
-fi
-
 if [ -z "$filter" ]; then
     check format-lint 300 swift format lint --strict -r Sources Tests Package.swift
-    mapfile -t scripts < <(git ls-files '*.sh' .ci/run)
+    mapfile -t scripts < <(git ls-files '*.sh' .ci/run .github/hooks)
     check shell-lint 120 shellcheck "${scripts[@]}"
     check python-lint 120 "$venv/bin/ruff" check --no-cache bindings Tests
     check python-format 120 "$venv/bin/ruff" format --no-cache --check bindings Tests
@@ -240,9 +220,7 @@ joined abi-tests
 if [ -z "$filter" ]; then
     if [ -x Tests/Benchmarks/relay.sh ]; then check relay-benchmarks 900 Tests/Benchmarks/relay.sh --short; fi
     if [ -x Tests/Benchmarks/push.sh ]; then check push-benchmarks 300 Tests/Benchmarks/push.sh --short; fi
-    if [ -x Tests/Benchmarks/skill.sh ]; then
-        PATH=$venv/bin:$PATH check skill-benchmarks 900 Tests/Benchmarks/skill.sh --short
-    fi
+    if [ -x Tests/Benchmarks/skill.sh ]; then check skill-benchmarks 900 Tests/Benchmarks/skill.sh --short; fi
     if [ -x examples/run.sh ]; then check examples 900 examples/run.sh; fi
 fi
 

@@ -28,6 +28,8 @@ if [ $# -gt 0 ]; then
     exit 2
 fi
 
+[ -e "$stage/lib/libbellwire.so.1" ] || { echo "no library in $stage: build it with bindings/c/build.sh" >&2; exit 2; }
+
 # The compilers of Debian; clang by its version, for that of a Swift toolchain may come first.
 gcc=gcc gxx=g++ clang=clang-14 clangxx=clang++-14
 warnings=(-Wall -Wextra -Wpedantic -Werror)

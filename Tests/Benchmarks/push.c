@@ -108,7 +108,7 @@ static double alone(void)
 
 static void memory(const struct trio *trio, uint64_t rows)
 {
-    long kib = status_number(&trio->device, "VmRSS:"), threads = status_number(&trio->device, "Threads:");
+    long kib = status_number(trio->device.pid, "VmRSS:"), threads = status_number(trio->device.pid, "Threads:");
     printf("  the device afterwards: %.1f MiB resident, %ld threads\n", (double)kib / 1024, threads);
     fprintf(json, ",\n  {\"unread\":%" PRIu64 ",\"device_rss_kib\":%ld,\"device_threads\":%ld}", rows, kib, threads);
 }

@@ -15,14 +15,15 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 stage=${BELLWIRE_STAGE:-$root/build/stage}
 sources=$root/Tests/Benchmarks
+"$root/Tests/prepare.sh" || exit 2
 [ -e "$stage/lib/libbellwire.so" ] || { echo "no library in $stage: build it with bindings/c/build.sh" >&2; exit 2; }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 flags=(-std=c99 -D_GNU_SOURCE -O2 -Wall -Wextra -Wpedantic -Werror)
 cc "${flags[@]}" -shared -fPIC -o "$work/counted.so" "$sources/Push/counted.c"
-cc "${flags[@]}" -pthread -I"$stage/include" -o "$work/push" "$sources/push.c" "$sources"/Push/{processes,loads,roles,floors}.c \
-    -L"$stage/lib" -Wl,-rpath,"$stage/lib" -lbellwire -lsqlite3
+cc "${flags[@]}" -pthread -I"$stage/include" -o "$work/push" "$sources/push.c" "$sources/measure.c" \
+    "$sources"/Push/{processes,loads,roles,floors}.c -L"$stage/lib" -Wl,-rpath,"$stage/lib" -lbellwire -lsqlite3
 
 read -r load _ < /proc/loadavg
 echo "$(nproc) cores, load $load, $(stat -c %s "$(realpath "$stage/lib/libbellwire.so")") bytes of library"

@@ -3,26 +3,30 @@
 #
 #   Tests/Benchmarks/relay.sh [--short] [PROGRAM]
 #
-# PROGRAM (or $BELLWIRE) is a release build of bellwire; default what bindings/c/build.sh makes. The load generator and the
-# bound of raw forwarding come from ../shared/bench beside the checkout ($BENCH_SOURCES overrides). mosquitto is used
-# when it is there. Exit: 0 all bounds held; 1 a bound was missed; 2 something could not run.
+#   --short   a small form without bounds, for the test run: it checks that every message arrives once and in order
+#   PROGRAM   a release build of bellwire; default $BELLWIRE, or what bindings/c/build.sh makes
+#
+# Load/load.c makes the load, Load/forward.c forwards the same messages unread: the bound. mosquitto is compared with
+# where it is installed. Exit: 0 all bounds held; 1 a bound was missed; 2 a message was lost, repeated, out of order or
+# altered, or something could not run.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
+sources=$root/Tests/Benchmarks
 short=
 if [ "${1:-}" = --short ]; then
     short=--short
     shift
 fi
-program=${1:-${BELLWIRE:-$root/build/stage/bin/bellwire}}
-sources=${BENCH_SOURCES:-$root/../shared/bench}
+program=${1:-${BELLWIRE:-${BELLWIRE_STAGE:-$root/build/stage}/bin/bellwire}}
+"$root/Tests/prepare.sh" || exit 2
 [ -x "$program" ] || { echo "no program at $program: build it with bindings/c/build.sh" >&2; exit 2; }
-[ -f "$sources/relayload.c" ] || { echo "no load generator at $sources" >&2; exit 2; }
 
-build=$(mktemp -d)
-trap 'rm -rf "$build"' EXIT
-cc -O2 -pthread -o "$build/relayload" "$sources/relayload.c"
-cc -O2 -o "$build/rawforward" "$sources/rawforward.c"
-exec_status=0
-python3 "$root/Tests/Benchmarks/relay.py" $short \
-    --program "$program" --load "$build/relayload" --raw "$build/rawforward" --work "$build" || exec_status=$?
-exit "$exec_status"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+flags=(-std=c99 -D_GNU_SOURCE -O2 -Wall -Wextra -Wpedantic -Werror)
+cc "${flags[@]}" -o "$work/load" "$sources/measure.c" "$sources"/Load/{load,runs,peers,message,websocket,raw,mqtt}.c
+cc "${flags[@]}" -o "$work/forward" "$sources/measure.c" "$sources/Load/forward.c"
+status=0
+"$root/.build/venv/bin/python" "$sources/relay.py" $short \
+    --program "$program" --load "$work/load" --forward "$work/forward" --work "$work" || status=$?
+exit "$status"

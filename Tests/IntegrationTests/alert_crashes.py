@@ -2,7 +2,7 @@
 
     alert_crashes.py [--pushes 1000] [--reminders 300] [--seed 1]
 
-Needs the release stage (BELLWIRE_STAGE), as the integration tests do. A seed kills at the same progress, as far as the
+Tests/soak.sh runs it, with all that it needs. A seed kills at the same progress, as far as the
 machine lets it.
 """
 

@@ -2,7 +2,7 @@
 
     queue_crashes.py [--commands 1000] [--seed 1]
 
-Needs the release stage (BELLWIRE_STAGE), as the integration tests do. A seed kills the same processes at the same
+Tests/soak.sh runs it, with all that it needs. A seed kills the same processes at the same
 progress, as far as the machine lets it.
 """
 

@@ -11,6 +11,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import bellwire
 import pytest
 from conftest import ROOT, SITE, STAGE
 
@@ -71,11 +72,11 @@ for line in sorted(set(re.findall(r"/\\S+\\.so[.\\d]*$", Path("/proc/self/maps")
 
 
 def test_it_is_for_every_python_3_on_this_platform_and_has_all_inside(wheel: Path) -> None:
-    assert wheel.name == f"bellwire-0.1.0-py3-none-manylinux_2_36_{platform.machine()}.whl"
+    assert wheel.name == f"bellwire-{bellwire.__version__}-py3-none-manylinux_2_36_{platform.machine()}.whl"
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-        metadata = archive.read("bellwire-0.1.0.dist-info/METADATA").decode()
-        said = archive.read("bellwire-0.1.0.dist-info/WHEEL").decode()
+        metadata = archive.read(f"bellwire-{bellwire.__version__}.dist-info/METADATA").decode()
+        said = archive.read(f"bellwire-{bellwire.__version__}.dist-info/WHEEL").decode()
     assert "Requires-Python: >=3.9" in metadata and "Requires-Dist" not in metadata
     assert "Root-Is-Purelib: false" in said
     assert {"bellwire/py.typed", "bellwire/_lib/libbellwire.so.1", "bellwire/__main__.py"} <= set(names)

@@ -251,13 +251,11 @@ final class CommandServer {
 }
 
 extension CommandTransaction {
-    /// Does it take pushes back that devices have not got yet?
+    /// Whether it takes back pushes that devices have not received yet.
     fileprivate var withdraws: Bool {
-        switch NotificationMethod(name: method) {
-        case .delete, .clearAll: true
-        case .send, .sendToMobile, .broadcast, .getHistory, .markAsRead, .markAllAsRead, .getUnreadCount, .getSettings,
-            .updateSettings, nil:
-            false
+        switch NotificationMethod(name: method)?.row.effect {
+        case .delete, .clear: true
+        case .read, .allRead, nil: false
         }
     }
 }

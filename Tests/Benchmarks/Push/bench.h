@@ -8,11 +8,12 @@
 #ifndef BENCH_H
 #define BENCH_H
 
+#include "../measure.h"
+
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* What a process has written to files. counted.c adds, in a file that the other processes map: see COUNTERS_VARIABLE. */
 struct counters {
@@ -29,32 +30,7 @@ struct counters {
 #define DESKTOP_COUNTERS_VARIABLE "PUSH_DESKTOP_COUNTERS"
 #define DEVICE_COUNTERS_VARIABLE "PUSH_DEVICE_COUNTERS"
 
-static inline uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static inline uint64_t counter(const uint64_t *value) { return __atomic_load_n(value, __ATOMIC_RELAXED); }
-
-static inline int by_size(const void *a, const void *b)
-{
-    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    return left < right ? -1 : left > right;
-}
-
-/* A percentile of sorted values, 0 of none. */
-static inline uint64_t percentile(const uint64_t *sorted, size_t count, unsigned percent)
-{
-    return count == 0 ? 0 : sorted[(count - 1) * percent / 100];
-}
-
-/* Prints what is wrong, and ends the process with 2. */
-#if defined(__GNUC__)
-__attribute__((noreturn, format(printf, 1, 2)))
-#endif
-void broken(const char *format, ...);
 
 /* Maps the counters in the file at path; NULL for a path of NULL. Creates the file when asked to. */
 struct counters *map_counters(const char *path, int create);

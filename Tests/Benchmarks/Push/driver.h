@@ -44,12 +44,6 @@ __attribute__((format(printf, 2, 3)))
 #endif
 const char *ask(struct process *process, const char *format, ...);
 
-/* User and system time of all its threads. */
-double cpu_seconds(const struct process *process);
-
-/* A number of /proc/PID/status, -1 when there is none. */
-long status_number(const struct process *process, const char *key);
-
 void pause_ms(long milliseconds);
 
 /* ---- loads.c -------------------------------------------------------------------------------------------------- */

@@ -62,11 +62,11 @@ void close_trio(struct trio *trio)
 void await_quiet(const struct trio *trio)
 {
     uint64_t deadline = now_ns() + UINT64_C(60000000000);
-    double before, after = cpu_seconds(&trio->desktop) + cpu_seconds(&trio->device);
+    double before, after = cpu_seconds(trio->desktop.pid) + cpu_seconds(trio->device.pid);
     do {
         before = after;
         pause_ms(300);
-        after = cpu_seconds(&trio->desktop) + cpu_seconds(&trio->device);
+        after = cpu_seconds(trio->desktop.pid) + cpu_seconds(trio->device.pid);
     } while (after - before > 0.01 && now_ns() < deadline);
 }
 
@@ -92,9 +92,9 @@ struct outcome run(struct trio *trio, const struct load *load)
         desktop = *trio->desktop.counters;
         device = *trio->device.counters;
     }
-    relay_s = cpu_seconds(&trio->relay);
-    desktop_s = cpu_seconds(&trio->desktop);
-    device_s = cpu_seconds(&trio->device);
+    relay_s = cpu_seconds(trio->relay.pid);
+    desktop_s = cpu_seconds(trio->desktop.pid);
+    device_s = cpu_seconds(trio->device.pid);
     if (sscanf(ask(&trio->desktop, "send %" PRIu64 " %f %" PRIu64 " %f %" PRIu64, load->count, load->seconds,
                    load->window, load->rate, trio->next),
                "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &outcome.sent, &begin, &last_answer, &outcome.late) != 4)
@@ -109,9 +109,9 @@ struct outcome run(struct trio *trio, const struct load *load)
     /* Marks that may follow a push belong to its cost. */
     pause_ms(120);
     n = (double)outcome.sent;
-    outcome.relay_us = (cpu_seconds(&trio->relay) - relay_s) / n * 1e6;
-    outcome.desktop_us = (cpu_seconds(&trio->desktop) - desktop_s) / n * 1e6;
-    outcome.device_us = (cpu_seconds(&trio->device) - device_s) / n * 1e6;
+    outcome.relay_us = (cpu_seconds(trio->relay.pid) - relay_s) / n * 1e6;
+    outcome.desktop_us = (cpu_seconds(trio->desktop.pid) - desktop_s) / n * 1e6;
+    outcome.device_us = (cpu_seconds(trio->device.pid) - device_s) / n * 1e6;
     outcome.p50 = (double)p50 / 1e6;
     outcome.p90 = (double)p90 / 1e6;
     outcome.p99 = (double)p99 / 1e6;

@@ -14,18 +14,6 @@
 
 /* ---- shared with the roles ------------------------------------------------------------------------------------ */
 
-void broken(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fflush(stdout);
-    fprintf(stderr, "push: ");
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-    _exit(2);
-}
-
 struct counters *map_counters(const char *path, int create)
 {
     void *memory;
@@ -79,7 +67,7 @@ const char *ask(struct process *process, const char *format, ...)
 }
 
 void start(struct process *process, const char *name, const char *role, const char *directory, const char *relay,
-                  const char *counters)
+           const char *counters)
 {
     int to[2], from[2];
     fflush(NULL);
@@ -115,30 +103,6 @@ void end(struct process *process)
         broken("the %s cannot be waited for", process->name);
     fclose(process->answers);
     is_ending = 0;
-}
-
-double cpu_seconds(const struct process *process)
-{
-    clockid_t clock;
-    struct timespec used;
-    if (clock_getcpuclockid(process->pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
-        broken("no processor time of the %s", process->name);
-    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
-}
-
-long status_number(const struct process *process, const char *key)
-{
-    char path[64], line[256];
-    long number = -1;
-    FILE *file;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)process->pid);
-    file = fopen(path, "r");
-    while (file != NULL && number < 0 && fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, key, strlen(key)) == 0)
-            number = strtol(line + strlen(key), NULL, 10);
-    if (file != NULL)
-        fclose(file);
-    return number;
 }
 
 void pause_ms(long milliseconds)
