@@ -2,6 +2,7 @@ import Alerts
 import Hosting
 import JSON
 import Store
+import TestSupport
 import Testing
 import Transport
 import Wire

@@ -1,31 +1,34 @@
 import Foundation
 import Testing
-
-@testable import Transport
+package import Transport
 
 /// Certificates made by the `openssl` command when a test first asks for them.
-struct TestCertificates: Sendable {
+package struct TestCertificates: Sendable {
     private static let shared = Result { try TestCertificates() }
 
     /// Makes them away from the loop, which must not wait for a process.
     @concurrent
-    static func get() async throws -> TestCertificates { try shared.get() }
+    package static func get() async throws -> TestCertificates { try shared.get() }
 
     private let directory: URL
 
-    var authority: String { path("ca.pem") }
-    var otherAuthority: String { path("other.pem") }
+    package var authority: String { path("ca.pem") }
+    package var otherAuthority: String { path("other.pem") }
 
     /// For `localhost`, `*.wild.example`, 127.0.0.1 and ::1.
-    var good: TLSServerOptions { .init(certificateFile: path("good.pem"), keyFile: path("good.key")) }
+    package var good: TLSServerOptions { .init(certificateFile: path("good.pem"), keyFile: path("good.key")) }
     /// For `elsewhere.example` only.
-    var elsewhere: TLSServerOptions { .init(certificateFile: path("elsewhere.pem"), keyFile: path("elsewhere.key")) }
-    var expired: TLSServerOptions { .init(certificateFile: path("expired.pem"), keyFile: path("expired.key")) }
+    package var elsewhere: TLSServerOptions {
+        .init(certificateFile: path("elsewhere.pem"), keyFile: path("elsewhere.key"))
+    }
+    package var expired: TLSServerOptions { .init(certificateFile: path("expired.pem"), keyFile: path("expired.key")) }
 
     /// Its subject is `localhost`, but it has no list of names.
-    var nameless: TLSServerOptions { .init(certificateFile: path("nameless.pem"), keyFile: path("nameless.key")) }
+    package var nameless: TLSServerOptions {
+        .init(certificateFile: path("nameless.pem"), keyFile: path("nameless.key"))
+    }
 
-    func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
+    package func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
 
     private init() throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("bellwire-tls-\(getpid())")
