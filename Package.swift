@@ -125,14 +125,14 @@ targets += [
 // MARK: Tests mirror Sources
 
 targets += [
-    // What several test targets need: a relay in memory, mailboxes, a generator with a seed.
+    // What every test target may use: relays, peers, hosts, mailboxes, programs, certificates, a generator with a seed.
     .target(
-        name: "TestSupport", dependencies: ["Relay", "Signalling", "Transport", "Identity", "Wire", "JSON"],
+        name: "TestSupport", dependencies: ["Hosting", "Relay", "Signalling", "Transport", "Identity", "Wire", "JSON"],
         path: "Tests/Support"),
     .testTarget(
         name: "PeeringTests",
         dependencies: [
-            "Peering", "TestSupport", "Relay", "Pairing", "Sealing", "Signalling", "Hosting", "Transport", "Store",
+            "Peering", "Relay", "Pairing", "Sealing", "Signalling", "Hosting", "Transport", "Store",
             "Identity", "Wire", "JSON",
         ]),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "CJansson"]),
@@ -142,9 +142,9 @@ targets += [
     .testTarget(name: "SealingTests", dependencies: ["Sealing", "Wire", "JSON", "Identity", "Store"]),
     .testTarget(name: "TransportTests", dependencies: ["Transport", "CUV"]),
     .testTarget(
-        name: "SignallingTests", dependencies: ["TestSupport", "Signalling", "Transport", "Wire", "Identity", "JSON"]),
+        name: "SignallingTests", dependencies: ["Signalling", "Transport", "Wire", "Identity", "JSON"]),
     .testTarget(
-        name: "PairingTests", dependencies: ["TestSupport", "Pairing", "Wire", "JSON", "Identity", "Store"]),
+        name: "PairingTests", dependencies: ["Pairing", "Wire", "JSON", "Identity", "Store"]),
     .testTarget(name: "CommandsTests", dependencies: ["Commands", "Wire", "JSON", "Identity", "Store"]),
     .testTarget(name: "OfflineQueueTests", dependencies: ["OfflineQueue", "Wire", "JSON", "Store"]),
     .testTarget(name: "CalendarTests", dependencies: ["Calendar", "Wire"], exclude: ["Oracle"]),
@@ -187,18 +187,20 @@ targets += [
     .testTarget(
         name: "DeviceTests",
         dependencies: [
-            "TestSupport", "Commands", "DeviceAlerts", "Alerts", "Device", "Desktop", "Relay", "Notifications", "Inbox",
+            "Commands", "DeviceAlerts", "Alerts", "Device", "Desktop", "Relay", "Notifications", "Inbox",
             "Delivery", "History", "OfflineQueue", "Pairing", "Peering", "Signalling", "Sealing", "Identity", "Store",
             "Hosting", "Transport", "Wire", "JSON",
         ]),
     .testTarget(
         name: "DesktopTests",
         dependencies: [
-            "Desktop", "Peering", "TestSupport", "Relay", "Notifications", "Delivery", "History", "Commands", "Pairing",
+            "Desktop", "Peering", "Relay", "Notifications", "Delivery", "History", "Commands", "Pairing",
             "Sealing", "Signalling", "Hosting", "Identity", "Store", "Transport", "Wire", "JSON",
         ]),
     .testTarget(name: "CABITests", dependencies: ["CABI", "CBellwire", "Hosting", "JSON"]),
 ]
+
+for target in targets where target.type == .test { target.dependencies.append("TestSupport") }
 
 for target in targets where target.type != .system {
     target.swiftSettings = [

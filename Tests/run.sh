@@ -6,6 +6,7 @@
 #   --filter REGEX   only the Swift, ABI and integration tests whose names match; no lint, benchmarks or examples
 #
 # Ends with a line "N passed, N failed", and with 0 when nothing failed. The full outputs are in .build/tests.
+# shellcheck disable=SC2317 # beside calls functions by their names
 set -uo pipefail
 export LC_ALL=C.UTF-8 PYTHONUNBUFFERED=1
 
@@ -54,7 +55,8 @@ result() {
 logged() {
     local log=$logs/$1.log limit=$2
     shift 2
-    timeout --kill-after=20 "$limit" "$@" > "$log" 2>&1
+    # What runs beside others starts with Ctrl-C ignored, which its tests must not inherit.
+    timeout --kill-after=20 "$limit" env --default-signal=INT,QUIT,PIPE "$@" > "$log" 2>&1
 }
 
 indented() {
@@ -140,27 +142,28 @@ settle() {
     fi
 }
 
-# beside NAME LIMIT COMMAND…: a counted suite that runs while others do. joined NAME waits for it, says what it said, and
-# adds its count to the sum.
+# beside KIND NAME LIMIT COMMAND…: a suite (check, counted or reported) that runs while others do. joined NAME waits for
+# it, prints what it printed, adds its count to the sum, and fails when something in it has failed.
 declare -A running=()
 beside() {
-    counted_apart "$@" > "$logs/$1.said" 2>&1 &
-    running[$1]=$!
+    apart "$@" > "$logs/$2.said" 2>&1 &
+    running[$2]=$!
 }
 
-counted_apart() {
+apart() {
     local passed=0 failed=0
-    counted "$@"
-    echo "$passed $failed" > "$logs/$1.count"
+    "$@"
+    echo "$passed $failed" > "$logs/$2.count"
 }
 
 joined() {
-    local good=0 bad=1
+    local good="" bad=""
     wait "${running[$1]}"
     cat "$logs/$1.said"
     read -r good bad < "$logs/$1.count" || echo "    FAILED: $1 left no count"
     passed=$((passed + ${good:-0}))
     failed=$((failed + ${bad:-1}))
+    [ "${bad:-1}" -eq 0 ]
 }
 
 finish() {
@@ -188,33 +191,56 @@ venv=$root/.build/venv
 swift_flags=(--explicit-target-dependency-import-check error)
 stage=$root/build/stage
 
-if [ -z "$filter" ]; then
+# The event loop, the SQLite thread and the machine's services are one for each process: the tests of what uses them run
+# one after the other in a process of their own. All others are pure, and run as many at once as there are processors.
+one_at_a_time='^(Transport|Signalling|Peering|HTTPClient|SystemServices|Relay|DeviceAlerts|Device|Desktop|CABI)Tests\.'
+
+# swift_tests NAME OPTION…
+swift_tests() {
+    local name=$1
+    shift
+    reported "$name" 900 swift test --skip-build --ignore-lock "${swift_flags[@]}" --disable-xctest \
+        --xunit-output "$logs/$name.xml" "$@"
+}
+
+lint() {
     check format-lint 300 swift format lint --strict -r Sources Tests Package.swift
     mapfile -t scripts < <(git ls-files '*.sh' .ci/run .github/hooks)
     check shell-lint 120 shellcheck "${scripts[@]}"
     check python-lint 120 "$venv/bin/ruff" check --no-cache bindings Tests
     check python-format 120 "$venv/bin/ruff" format --no-cache --check bindings Tests
-fi
+}
 
-if check swift-build 2400 swift build --build-tests "${swift_flags[@]}"; then
-    reported swift-tests 900 swift test --skip-build --no-parallel "${swift_flags[@]}" --disable-xctest \
-        --xunit-output "$logs/swift-tests.xml" ${filter:+--filter "$filter"}
-fi
+if [ -z "$filter" ]; then beside lint lints; fi
+if check swift-build 2400 swift build --build-tests "${swift_flags[@]}"; then is_built=true; else is_built=false; fi
+if [ -z "$filter" ]; then joined lints; fi
 
-# The release library and program, as a user gets them: everything from here on stands on these.
-if ! check library 2400 bindings/c/build.sh; then
+# The release library and program, as a user gets them, are built while the Swift tests run, which wait most of the time:
+# everything after stands on these.
+beside check library 2400 bindings/c/build.sh
+if $is_built; then
+    if [ -n "$filter" ]; then
+        swift_tests swift-tests --no-parallel --filter "$filter"
+    else
+        beside swift_tests swift-pure-tests --parallel --skip "$one_at_a_time"
+        swift_tests swift-tests --no-parallel --filter "$one_at_a_time"
+        joined swift-pure-tests
+    fi
+fi
+if ! joined library; then
     echo "The tests of the library cannot run without it."
     finish
 fi
 
-# These keep one core busy; those after them wait for sockets most of the time.
-beside abi-tests 2400 Tests/ABITests/run.sh --stage "$stage" ${filter:+--filter "$filter"}
-
+# The ABI tests keep one core busy; the others wait for sockets most of the time. The tests of one file stay together:
+# they share what a file builds, and the screens, buses and name spaces that it starts.
 export BELLWIRE_STAGE=$stage
 pytest=("$venv/bin/python" -m pytest -q -p no:cacheprovider ${filter:+-k "$filter"})
-reported integration-tests 1500 "${pytest[@]}" --junitxml "$logs/integration-tests.xml" Tests/IntegrationTests
-reported python-tests 900 "${pytest[@]}" --junitxml "$logs/python-tests.xml" Tests/PythonTests
-
+beside counted abi-tests 2400 Tests/ABITests/run.sh --stage "$stage" ${filter:+--filter "$filter"}
+beside reported python-tests 900 "${pytest[@]}" --junitxml "$logs/python-tests.xml" Tests/PythonTests
+reported integration-tests 1500 "${pytest[@]}" --numprocesses 3 --dist loadfile \
+    --junitxml "$logs/integration-tests.xml" Tests/IntegrationTests
+joined python-tests
 joined abi-tests
 
 if [ -z "$filter" ]; then

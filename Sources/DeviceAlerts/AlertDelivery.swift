@@ -64,7 +64,7 @@ final class AlertDelivery {
             self.perform([.store(RecordWork.removeSettled)])
             self.perform(self.pipeline.takeUp())
             then()
-            self.perform(self.digests.releaseLate(isQuiet: self.rules.isQuiet))
+            self.perform(self.digests.started(now: EventLoop.now))
             self.sweepImages()
         }
     }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Addresses
@@ -80,7 +81,7 @@ struct HTTPSURLTests {
 
     @Test("Whatever comes is read or refused, and what is read is read the same again")
     func anything() {
-        var generator = Seeded(seed: 1)
+        var generator = SeededGenerator(seed: 1)
         let alphabet = Array("https://[]:@.%?#\\0x17f/ée \u{0}a-_")
         for _ in 0..<100_000 {
             let count = Int.random(in: 0..<24, using: &generator)
@@ -89,20 +90,5 @@ struct HTTPSURLTests {
             #expect((try? HTTPSURL(url.text)) == url)
             #expect(url.address == IPAddress(url.host))
         }
-    }
-}
-
-/// A generator that gives the same again (SplitMix64).
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
-        return value ^ (value >> 31)
     }
 }

@@ -1,6 +1,7 @@
 import Alerts
 import Calendar
 import JSON
+import TestSupport
 import Testing
 import Wire
 

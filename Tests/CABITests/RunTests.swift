@@ -42,19 +42,16 @@ struct RunTests {
     func runInside() throws {
         let queue = try HostQueue()
         let code = Mutex<HostError.Code?>(nil)
-        let took = Mutex(Duration.seconds(99))
         let host = Host { _ in
-            let begin = ContinuousClock.now
-            do throws(HostError) { try queue.run(milliseconds: 10_000, from: nil) } catch {
+            // Without an end: if it waited for events, the test would never end.
+            do throws(HostError) { try queue.run(milliseconds: nil, from: nil) } catch {
                 code.withLock { $0 = error.code }
             }
-            took.withLock { $0 = ContinuousClock.now - begin }
         }
         try host.subscribe(queue)
         queue.post(HostEvent(.command, data: [:]))
         try queue.dispatch(from: nil)
         #expect(code.withLock { $0 } == .busy)
-        #expect(took.withLock { $0 } < .seconds(5))
     }
 
     @Test("run of a threaded handle is busy at once", .timeLimit(.minutes(1)))

@@ -1,6 +1,7 @@
 @testable import Delivery
 import Notifications
 import Sealing
+import TestSupport
 import Testing
 import Wire
 

@@ -169,7 +169,7 @@ struct AnswersTests {
         let end = EpochMilliseconds.now + 50
         try await device.seal(request("notification.send", tea, id: "k", expiresAt: end), to: id)
         // The device's clock is known but for what its frames were on their way.
-        while EpochMilliseconds.now <= end + 500 { await Task.yield() }
+        try await until("the command has expired") { EpochMilliseconds.now > end + 500 }
         _ = try await value { bench.desktop.start(then: $0) }
         #expect(try await device.answer("k")["error"]?["data"]?["reason"] == "expired")
         #expect(try await bench.state["unread"] == 0)

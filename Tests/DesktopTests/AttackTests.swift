@@ -3,6 +3,7 @@ import Hosting
 import Identity
 import JSON
 import Signalling
+import TestSupport
 import Testing
 import Transport
 import Wire

@@ -174,7 +174,7 @@ struct DesktopLifeTests {
 
     /// Returns once an offer waits.
     private func waits(_ desktop: Desktop) async throws {
-        while await !desktop.core.pairing.isAwaited(.offer) { await Task.yield() }
+        try await until("an offer waits") { await desktop.core.pairing.isAwaited(.offer) }
     }
 
     @Test("a notification under way ends as closed when the desktop is shut down, and is kept")

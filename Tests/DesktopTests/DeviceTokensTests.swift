@@ -5,6 +5,7 @@ import JSON
 import Notifications
 import Sealing
 import Store
+import TestSupport
 import Testing
 import Transport
 import Wire

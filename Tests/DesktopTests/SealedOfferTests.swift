@@ -4,6 +4,7 @@ import Identity
 import JSON
 import Peering
 import Store
+import TestSupport
 import Testing
 import Transport
 import Wire
@@ -200,7 +201,7 @@ struct SealedOfferTests {
         await device.acknowledge(first)
         _ = try await bench.host.event(.pairingChanged) { $0["state"] == "acked" }
         async let second = value { bench.desktop.offer(timeout: 10_000, then: $0) }
-        while await !bench.desktop.core.pairing.isAwaited(.offer) { await Task.yield() }
+        try await until("the second offer waits") { await bench.desktop.core.pairing.isAwaited(.offer) }
         gate.signal()
         _ = try await device.body("pairing:confirmation")
         #expect(try await second["payload"]?.string?.isEmpty == false)

@@ -4,6 +4,7 @@ import JSON
 import Pairing
 import Peering
 import Signalling
+import TestSupport
 import Testing
 import Transport
 import Wire
@@ -153,19 +154,21 @@ struct TypedCodeTests {
         func code(_ timeout: Int64) async -> HostError? {
             await outcome { desktop.code(timeout: timeout, then: $0) }.error
         }
-        func waits() async { while await !desktop.core.pairing.isAwaited(.code) { await Task.yield() } }
+        func waits() async throws {
+            try await until("a code is awaited") { await desktop.core.pairing.isAwaited(.code) }
+        }
         #expect(await code(100)?.code == .offline)
         async let cancelled = code(10_000)
-        await waits()
+        try await waits()
         desktop.cancel(nil)
         let error = await cancelled
         #expect(error?.code == .pairing && error?.detail["reason"] == "cancelled")
         async let stopped = code(10_000)
-        await waits()
+        try await waits()
         desktop.stop()
         #expect(await stopped?.code == .offline)
         async let closed = code(10_000)
-        await waits()
+        try await waits()
         await desktop.close()
         #expect(await closed?.code == .closed)
     }

@@ -3,6 +3,7 @@ import Hosting
 import JSON
 import Notifications
 import Store
+import TestSupport
 import Testing
 import Transport
 import Wire
@@ -102,12 +103,12 @@ private final class Bench: AlertHost {
     nonisolated func next<T: Sendable>(
         _ what: String, _ find: @escaping @Sendable @EventLoop (Bench) -> T?
     ) async throws -> T {
-        let deadline = ContinuousClock.now + .seconds(10)
-        while ContinuousClock.now < deadline {
-            if let found = await onLoop(find) { return found }
-            await Task.yield()
+        var found: T?
+        try await until(what) {
+            found = await onLoop(find)
+            return found != nil
         }
-        throw HostError(.timeout, "\(what) did not come")
+        return try #require(found)
     }
 
     nonisolated func end() async {

@@ -18,6 +18,17 @@ import Testing
         #expect(digests.lateTimerFired(isQuiet: true) == .store(.moveLateToQuiet))
     }
 
+    @Test("late alerts of an earlier process wait for those that arrive right after the start")
+    func started() {
+        var digests = Digests(.summary)
+        #expect(digests.started(now: 1_000) == .startLateTimer(2_000))
+        #expect(digests.held(.late, now: 1_900) == .startLateTimer(2_000))
+        #expect(digests.held(.late, now: 15_000) == .startLateTimer(1_000))
+        #expect(digests.lateTimerFired(isQuiet: false) == .store(.release(.late)))
+        var others = Digests(.each)
+        #expect(others.started(now: 1_000) == nil)
+    }
+
     @Test("what quiet hours held back leaves when they are over")
     func quiet() {
         var digests = Digests(.none)

@@ -4,6 +4,7 @@ import Hosting
 import Identity
 import JSON
 import Sealing
+import TestSupport
 import Testing
 import Transport
 import Wire

@@ -3,6 +3,7 @@ import Desktop
 import Foundation
 import Hosting
 import JSON
+import TestSupport
 import Testing
 import Transport
 

@@ -451,12 +451,7 @@ extension Device {
     }
 
     private func until(_ location: SourceLocation, isSo: () async throws -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(5)
-        while ContinuousClock.now < deadline {
-            if try await isSo() { return }
-            await Task.yield()
-        }
-        Issue.record("the inbox did not become what it should", sourceLocation: location)
+        try await TestSupport.until("the inbox", within: 5_000, sourceLocation: location, isSo)
     }
 }
 

@@ -186,7 +186,7 @@ struct PairingFlowTests {
             } then: { _ in
             }
             async let shown = outcome { device.show(timeout: 10_000, then: $0) }
-            while await !device.core.life.isStarted { await Task.yield() }
+            try await until("the device is started") { await device.core.life.isStarted }
             end(device)
             gate.signal()
             #expect(await shown.error?.detail["reason"] == "cancelled")

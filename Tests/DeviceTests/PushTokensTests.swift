@@ -1,6 +1,7 @@
 import Foundation
 import Pairing
 import Store
+import TestSupport
 import Testing
 import Wire
 
@@ -169,7 +170,7 @@ import Wire
         "whatever is lost and told, every desktop knows the truth in the end", arguments: 1...300 as ClosedRange<UInt64>
     )
     func model(_ seed: UInt64) {
-        var generator = TokenModelGenerator(state: seed &* 0x9E37_79B9_7F4A_7C15 | 1)
+        var generator = SeededGenerator(seed: seed)
         var machine = PushTokensStateMachine()
         var stored: [Removal] = []
         var given: [PushService: PushToken] = [:]
@@ -215,17 +216,6 @@ import Wire
             #expect(known[desktop] ?? [:] == given)
             #expect(machine.due(for: desktop).isEmpty)
         }
-    }
-}
-
-private struct TokenModelGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return state
     }
 }
 

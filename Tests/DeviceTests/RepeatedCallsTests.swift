@@ -56,10 +56,7 @@ struct RepeatedCallsTests {
         for round in 0..<10 {
             try burst(bench, round * 50..<round * 50 + 50, ends) { cut(bench.device) }
             // The next ones go out over a connection again.
-            let deadline = ContinuousClock.now + .seconds(10)
-            while await !core.isConnected, ContinuousClock.now < deadline {
-                await Task.yield()
-            }
+            try await until("the device is connected") { await core.isConnected }
         }
         let results = try await collect(500, ends)
         #expect(results.count == 500)
@@ -76,8 +73,7 @@ struct RepeatedCallsTests {
         for round in 0..<10 {
             try burst(bench, round * 50..<round * 50 + 50, ends) { cut(bench.desktop) }
             // The next ones go to a desktop that is there again.
-            let deadline = ContinuousClock.now + .seconds(10)
-            while await !bench.desktop.core.isConnected, ContinuousClock.now < deadline { await Task.yield() }
+            try await until("the desktop is connected") { await bench.desktop.core.isConnected }
         }
         let results = try await collect(500, ends)
         #expect(Set(results.compactMap { $0["notificationId"]?.string }).count == results.count)
@@ -102,8 +98,7 @@ struct RepeatedCallsTests {
             guard let result = try await collect(1, ends).first else {
                 // The push was acknowledged when the desktop was gone: the relay's word for that stands for the call, too.
                 isCut = false
-                let deadline = ContinuousClock.now + .seconds(10)
-                while await !bench.desktop.core.isConnected, ContinuousClock.now < deadline { await Task.yield() }
+                try await until("the desktop is connected") { await bench.desktop.core.isConnected }
                 continue
             }
             answered += 1

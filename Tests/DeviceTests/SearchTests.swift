@@ -1,5 +1,6 @@
 import Hosting
 import JSON
+import TestSupport
 import Testing
 
 @testable import Device

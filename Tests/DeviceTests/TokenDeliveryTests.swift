@@ -5,6 +5,7 @@ import JSON
 import Pairing
 import Sealing
 import Store
+import TestSupport
 import Testing
 import Transport
 import Wire
@@ -29,13 +30,16 @@ struct TokenDeliveryTests {
         async throws
     {
         var seen: [String] = []
-        for _ in 0..<200 {
-            let all = try await value { (then: @escaping Then) in desktop.tokens(then: then) }.array ?? []
-            seen = all.map { "\($0["service"]?.string ?? "") \($0["token"]?.string ?? "")" }
-            if seen == wanted { return }
-            try await Task.sleep(for: .milliseconds(50))
+        do {
+            try await until("the tokens \(wanted)", sourceLocation: location) {
+                let all = try await value { (then: @escaping Then) in desktop.tokens(then: then) }.array ?? []
+                seen = all.map { "\($0["service"]?.string ?? "") \($0["token"]?.string ?? "")" }
+                return seen == wanted
+            }
+        } catch {
+            #expect(seen == wanted, sourceLocation: location)
+            throw error
         }
-        #expect(seen == wanted, sourceLocation: location)
     }
 
     @Test("a token reaches the desktop at once, replaces the one before, and is taken back")
@@ -137,8 +141,8 @@ struct TokenDeliveryTests {
         try await bench.leaveDesktop()
         await send("n-3", true, PeerID(desktopID))
         try await bench.returnDesktop()
-        for _ in 0..<200 where try await bench.deviceState["connection"]?.array?.first?["online"] != true {
-            try await Task.sleep(for: .milliseconds(50))
+        try await until("the desktop is online") {
+            try await bench.deviceState["connection"]?.array?.first?["online"] == true
         }
         await send("n-4", false, PeerID(desktopID))
         let next = try await bench.desktopHost.event(.notificationPresented)

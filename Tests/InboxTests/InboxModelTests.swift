@@ -1,6 +1,7 @@
 @testable import Inbox
 @testable import Notifications
 import Store
+import TestSupport
 import Testing
 import Wire
 

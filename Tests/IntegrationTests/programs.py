@@ -149,3 +149,11 @@ def wait_until(condition: Callable[[], bool], timeout: float = 10) -> None:
     while not condition():
         assert time.monotonic() < deadline, f"not so within {timeout} s"
         time.sleep(0.002)
+
+
+def fastest(measure: Callable[[], float], limit: float, tries: int = 5) -> None:
+    """At least one of the tries takes at most `limit` seconds: what else the machine does only adds to them."""
+    taken: list[float] = []
+    while not taken or (taken[-1] > limit and len(taken) < tries):
+        taken.append(measure())
+    assert taken[-1] <= limit, f"{taken} s, where {limit} s are allowed"

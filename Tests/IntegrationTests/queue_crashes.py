@@ -20,7 +20,7 @@ from pathlib import Path
 
 from hosts import QUEUED, Host
 from peers import Object, free_port
-from programs import BELLWIRE, Program
+from programs import BELLWIRE, Program, wait_until
 
 #: Less than the queue holds.
 BATCH = 80
@@ -123,7 +123,8 @@ def run(start: Callable[..., Program], home: Path, commands: int, seed: int) -> 
     while len(given) < commands:
         targets = notifications(house, min(BATCH, commands - len(given)))
         house.kill("desktop")
-        house.device.event("connection.changed", online=False)
+        # Not an event: one of an earlier round may be left.
+        wait_until(lambda: not house.device.state["connection"][0]["online"])
         for target in targets:
             outcome = house.device.outcome("bw_notification_delete", None, {"notificationId": target}, 10_000)
             assert outcome["status"] == QUEUED, outcome

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import ctypes
+import itertools
 import json
 import os
 import struct
@@ -17,6 +18,7 @@ import pytest
 from conftest import Start
 from peers import Object
 from pictures import Web, image_of, options, presented
+from programs import fastest
 from test_alerts import House
 
 
@@ -160,14 +162,22 @@ def test_what_stalls_holds_the_text_back_for_its_time_alone(
 ) -> None:
     house = House(start, relay, tmp_path, **options(web, timeout_ms=400))
     house.authorize()
-    begun = time.monotonic()
-    pushed = house.push("Stalled", imageUrl=web.url(path))
-    # It is in the inbox, and in the program's hands, at once.
-    assert house.device.event("notification.received", title="Stalled")["id"] == pushed
-    assert house.device.questions("present") == []
-    assert image_of(house, pushed) == {"error": "timeout"}
-    assert 0.4 <= time.monotonic() - begun < 5
-    shown_once(house, "Stalled")
+    titles = (f"Stalled {number}" for number in itertools.count())
+
+    def push() -> float:
+        title = next(titles)
+        begun, asked = time.monotonic(), len(house.device.questions("present"))
+        pushed = house.push(title, imageUrl=web.url(path))
+        # It is in the inbox, and in the program's hands, at once.
+        assert house.device.event("notification.received", title=title)["id"] == pushed
+        assert len(house.device.questions("present")) == asked
+        assert image_of(house, pushed) == {"error": "timeout"}
+        taken = time.monotonic() - begun
+        assert taken >= 0.4
+        shown_once(house, title)
+        return taken
+
+    fastest(push, 5)
     house.device.close()
     house.desktop.close()
 

@@ -176,9 +176,8 @@ def test_interrupted_before_it_is_done_is_128_and_the_signal(
     program = bellwire("send", "Title", "--timeout", "60")
     fake_desktop.accept()
     fake_desktop.payload("chainlesschain:command:request")
-    begin = time.monotonic()
+    # Its own time is a minute.
     assert program.end(number) == code
-    assert time.monotonic() - begin < 3
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
@@ -248,10 +247,9 @@ def test_a_body_comes_from_standard_input(pair: Pair) -> None:
 def test_pushes_from_standard_input_reach_listen(pair: Pair) -> None:
     listener = pair.bellwire("listen", "--count", "3", "--timeout", "30")
     listener.error_line("^bellwire: connected to Desk")
-    begin = time.monotonic()
     pair.desktop.write("Only a title\nTitle\tand body\n\nThree\tparts\turgent\n")
-    assert listener.wait() == 0
-    assert time.monotonic() - begin < 2, "one push waited for another"
+    # A push that waited for the one before would take ten seconds more.
+    assert listener.wait(9) == 0
     assert [re.split(r" {2,}", line)[1:] for line in listener.out.all] == [
         ["normal", "pc", "Only a title"],
         ["normal", "pc", "Title", "and body"],

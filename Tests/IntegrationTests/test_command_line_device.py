@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from peers import FakeDesktop
-from programs import Program
+from programs import Program, fastest
 from test_command_line import Pair, pair_with, run
 
 Start = Callable[..., Program]
@@ -159,15 +159,19 @@ def test_the_inbox_is_there_while_the_desktop_is_away(desk: Desk) -> None:
     refreshed = desk.run("inbox", "refresh")
     assert re.fullmatch(r"Desk: \d added, \d updated, 0 dropped; 3 unread\.", refreshed[0])
     desk.leave()
-    begin = time.monotonic()
-    rows = desk.run("inbox")
-    assert [re.split(r" {2,}", row)[3] for row in rows] == ["Three", "Two", "One"]
-    assert all(row.startswith("* ") for row in rows)
-    page = desk.json("inbox", "--search", "two")[0]
-    assert [row["title"] for row in page["notifications"]] == ["Two"] and page["unread"] == 3
-    assert rows[1].split("  ")[-1] == page["notifications"][0]["id"]
-    assert desk.json("inbox", "list", "--to", "Desk", "--unread", "-n", "1")[0]["total"] == 3
-    assert time.monotonic() - begin < 10
+
+    def read() -> float:
+        begin = time.monotonic()
+        rows = desk.run("inbox")
+        assert [re.split(r" {2,}", row)[3] for row in rows] == ["Three", "Two", "One"]
+        assert all(row.startswith("* ") for row in rows)
+        page = desk.json("inbox", "--search", "two")[0]
+        assert [row["title"] for row in page["notifications"]] == ["Two"] and page["unread"] == 3
+        assert rows[1].split("  ")[-1] == page["notifications"][0]["id"]
+        assert desk.json("inbox", "list", "--to", "Desk", "--unread", "-n", "1")[0]["total"] == 3
+        return time.monotonic() - begin
+
+    fastest(read, 10)
     absent = desk.run("inbox", "refresh", "--timeout", "1", code=3)
     assert "Desk" in absent[-1]
     desk.return_()

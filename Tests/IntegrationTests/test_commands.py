@@ -62,7 +62,8 @@ def test_a_method_that_nobody_answers_times_out_and_may_be_carried_out_later(
     outcome = frozen.device.outcome(f"bw_notification_{method}", None, params, 300)
     assert outcome["status"] == STATUS["BW_E_TIMEOUT"], outcome
     assert "may still be carried out" in outcome["error"]["message"]
-    assert 0.25 <= time.monotonic() - begin <= 3
+    # Nothing else ends it: the desktop stands still.
+    assert time.monotonic() - begin >= 0.25
 
 
 def test_what_comes_after_its_time_is_not_carried_out(house: House) -> None:

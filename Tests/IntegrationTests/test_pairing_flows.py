@@ -581,6 +581,16 @@ def test_a_device_that_unpairs_tells_the_desktop(house: House, flow: Flow) -> No
     assert listing.wait() == 0 and listing.out.all == []
 
 
+def test_listen_says_that_a_desktop_is_offline(house: House) -> None:
+    """However fast the relay's word for that follows the registration: a slow reader sees the newest state alone."""
+    desktop, device = scan(house)
+    assert_sealed(ended(device), paired(desktop))
+    assert desktop.end() == 0
+    listener = house.bellwire("listen")
+    listener.error_line("^bellwire: not connected to Desk: it is offline$")
+    assert listener.end() == 0
+
+
 def test_a_desktop_that_unpairs_tells_the_device(house: House) -> None:
     desktop, device = scan(house)
     assert_sealed(ended(device), paired(desktop))

@@ -1,4 +1,5 @@
 import CJansson
+import TestSupport
 import Testing
 
 @testable import JSON
@@ -27,7 +28,7 @@ import Testing
 
     @Test("what it reads is what jansson reads, whatever is changed in a text")
     func mutations() {
-        var random = SplitMix(state: 0x5EED)
+        var random = SeededGenerator(seed: 0x5EED)
         let special = Array("{}[]\",:\\u0019eE+-. \n\t\u{1}\u{7F}truefalsnl".utf8) + [0x80, 0xC3, 0xED, 0xFF, 0]
         for text in Self.texts {
             #expect(compare(Array(text.utf8)), "\(text)")
@@ -74,7 +75,7 @@ import Testing
 
     @Test("what is written is what jansson writes, whatever the text")
     func writing() throws {
-        var random = SplitMix(state: 0xBEEF)
+        var random = SeededGenerator(seed: 0xBEEF)
         let pieces = [
             "\"", "\\", "/", "\n", "\r", "\t", "\u{8}", "\u{C}", "\u{0}", "\u{1F}", "\u{7F}", "a", "12345678", "ü", "😀",
         ]
@@ -108,17 +109,5 @@ import Testing
         var written = [CChar](repeating: 0, count: 2 * text.count)
         let count = json_dumpb(root, &written, written.count, Int(JSON_COMPACT | JSON_ENCODE_ANY))
         return written.prefix(count).map { UInt8(bitPattern: $0) }
-    }
-}
-
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

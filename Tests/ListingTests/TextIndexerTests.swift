@@ -1,5 +1,6 @@
 @testable import Listing
 import Store
+import TestSupport
 import Testing
 
 /// A table with an index, as the history and the inbox have it.
@@ -153,7 +154,7 @@ private struct IndexedTable {
     @Test(
         "whatever comes, goes and is reworded between steps: a complete index has the table's words", arguments: 1...20)
     func model(seed: UInt64) throws {
-        var random = SeededGenerator(seed)
+        var random = SeededGenerator(seed: seed)
         let table = try IndexedTable(rows: 300, through: 40)
         var words: [Int64: String] = [:]
         for row in Int64(1)...300 { words[row] = "all" }
@@ -193,20 +194,5 @@ private struct IndexedTable {
         }
         #expect(try table.integer("SELECT count(*) FROM note_indexed") == 1)
         try table.check()
-    }
-}
-
-private struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    /// SplitMix64.
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

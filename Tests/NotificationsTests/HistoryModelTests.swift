@@ -2,6 +2,7 @@
 import JSON
 @testable import Notifications
 import Store
+import TestSupport
 import Testing
 import Wire
 

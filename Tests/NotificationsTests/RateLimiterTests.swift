@@ -1,6 +1,7 @@
 @testable import History
 import JSON
 @testable import Notifications
+import TestSupport
 import Testing
 import Wire
 

@@ -1,5 +1,6 @@
 import Glibc
 import QR
+import TestSupport
 import Testing
 
 /// Codes are drawn and read again: by ZBar, which knows nothing of who drew them.
@@ -19,7 +20,7 @@ import Testing
 
     @Test("random texts come back as they were")
     func randomTexts() throws {
-        var generator = Generator(seed: 0x6265_6c6c)
+        var generator = SeededGenerator(seed: 0x6265_6c6c)
         for _ in 0..<60 {
             let text = String(
                 String.UnicodeScalarView(
@@ -100,7 +101,7 @@ import Testing
     @Test("damaged PNG images are an error or read: never anything else")
     func damaged() throws {
         let whole = try png(of: "damaged", scale: 4)
-        var generator = Generator(seed: 7)
+        var generator = SeededGenerator(seed: 7)
         for _ in 0..<300 {
             var bytes = whole
             for _ in 0..<Int.random(in: 1...6, using: &generator) {
@@ -192,17 +193,5 @@ private struct Picture {
 
     func read() throws -> [String] {
         try QRReader.read(grey: grey, width: width, height: grey.count / stride, stride: stride)
-    }
-}
-
-/// Numbers that are the same in each run.
-private struct Generator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return state ^ (state >> 29)
     }
 }

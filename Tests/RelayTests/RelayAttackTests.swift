@@ -1,5 +1,6 @@
 import Identity
 import JSON
+import TestSupport
 import Testing
 import Transport
 
@@ -94,8 +95,8 @@ struct RelayAttackTests {
 
     @Test("a proof for one TLS connection is worth nothing on another")
     func otherChannel() async throws {
-        let certificate = try await TestCertificate.get()
-        let relay = try TestRelay(["tls": certificate.options])
+        let certificate = try await TestCertificates.get()
+        let relay = try TestRelay(["tls": certificate.relayOptions])
         func connect() async throws -> TestPeer {
             try #require(try await TestPeer.connect(relay.port, caFile: certificate.authority))
         }

@@ -1,6 +1,7 @@
 import Identity
 import JSON
 import Signalling
+import TestSupport
 import Testing
 import Transport
 import Wire
@@ -24,8 +25,8 @@ struct RelayClientTests {
 
     @Test("over ws and over wss, again after each drop; sealed messages come through")
     func proves() async throws {
-        let certificate = try await TestCertificate.get()
-        for tls in [Optional<JSONValue>.none, certificate.options] {
+        let certificate = try await TestCertificates.get()
+        for tls in [Optional<JSONValue>.none, certificate.relayOptions] {
             let relay = try TestRelay(tls.map { ["tls": $0] } ?? [:])
             let client = try client(relay.origin, caFile: tls == nil ? nil : certificate.authority)
             client.connection.start()

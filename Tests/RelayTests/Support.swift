@@ -3,20 +3,6 @@ import JSON
 
 @testable import Relay
 
-/// A generator with a seed, so that a run that failed can be run again.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
-
-    mutating func next() -> UInt64 {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return state
-    }
-}
-
 extension Array where Element == UInt8 {
     init(text: String) { self = Array(text.utf8) }
 

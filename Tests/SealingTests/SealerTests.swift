@@ -1,5 +1,6 @@
 import Identity
 import JSON
+import TestSupport
 import Testing
 import Wire
 

@@ -7,7 +7,14 @@
     package final class Mailbox<Element: Sendable> {
         /// Elements that nobody has taken.
         package private(set) var all: [Element] = []
-        private var waiting: (isWanted: (Element) -> Bool, continuation: CheckedContinuation<Element?, Never>)?
+        private struct Waiter {
+            let isWanted: (Element) -> Bool
+            /// Whether elements that are not wanted are dropped instead of kept.
+            let isDropping: Bool
+            let continuation: CheckedContinuation<Element?, Never>
+        }
+
+        private var waiting: Waiter?
         private lazy var deadline = LoopTimer { [weak self] in self?.finish(nil) }
 
         package nonisolated init() {}
@@ -15,7 +22,9 @@
         package var isEmpty: Bool { all.isEmpty }
 
         package func put(_ element: Element) {
-            if let waiting, waiting.isWanted(element) { finish(element) } else { all.append(element) }
+            guard let waiting else { return all.append(element) }
+            if waiting.isWanted(element) { return finish(element) }
+            if !waiting.isDropping { all.append(element) }
         }
 
         /// Takes all elements that are there.
@@ -30,15 +39,7 @@
             where isWanted: @escaping (Element) -> Bool = { _ in true }
         ) async throws -> Element {
             if let index = all.firstIndex(where: isWanted) { return all.remove(at: index) }
-            let element = await withCheckedContinuation { continuation in
-                waiting = (isWanted, continuation)
-                deadline.start(after: limit)
-            }
-            guard let element else {
-                Issue.record("\(what) did not come in time", sourceLocation: location)
-                throw NothingCame(what: what)
-            }
-            return element
+            return try await wait(what, location, limit, isDropping: false, isWanted)
         }
 
         /// Removes and returns the next element.
@@ -47,6 +48,33 @@
             sourceLocation: SourceLocation = #_sourceLocation
         ) async throws -> Element {
             try await take(what, sourceLocation, within: limit)
+        }
+
+        /// Removes and returns the next matching element, and drops those before it.
+        package func next(
+            _ what: String = "the next wanted element", within limit: UInt64 = 10_000,
+            sourceLocation: SourceLocation = #_sourceLocation, where isWanted: @escaping (Element) -> Bool
+        ) async throws -> Element {
+            while !all.isEmpty {
+                let element = all.removeFirst()
+                if isWanted(element) { return element }
+            }
+            return try await wait(what, sourceLocation, limit, isDropping: true, isWanted)
+        }
+
+        private func wait(
+            _ what: String, _ location: SourceLocation, _ limit: UInt64, isDropping: Bool,
+            _ isWanted: @escaping (Element) -> Bool
+        ) async throws -> Element {
+            let element = await withCheckedContinuation { continuation in
+                waiting = Waiter(isWanted: isWanted, isDropping: isDropping, continuation: continuation)
+                deadline.start(after: limit)
+            }
+            guard let element else {
+                Issue.record("\(what) did not come in time", sourceLocation: location)
+                throw NothingCame(what: what)
+            }
+            return element
         }
 
         private func finish(_ element: Element?) {

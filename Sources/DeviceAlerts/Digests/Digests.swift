@@ -28,6 +28,10 @@ struct Digests {
     /// Late alerts of an earlier process are kept.
     var keepsLate: Bool { lateAlerts == .summary }
 
+    /// The device has started. Late alerts of an earlier process wait for those that arrive now, which are in the store
+    /// before ``held(_:now:)`` reports them: released at once, each of them would be shown alone.
+    mutating func started(now: UInt64) -> Action? { keepsLate ? held(.late, now: now) : nil }
+
     /// An alert was held back.
     mutating func held(_ hold: AlertDecision.Hold, now: UInt64) -> Action {
         switch hold {

@@ -154,6 +154,9 @@ final class ListenRun {
             let name = desktops.first { $0.id == id }?.name ?? id
             if connection.isOnline {
                 Output.notice("connected to \(name)", .green)
+            } else if connection.isAbsent {
+                // The library keeps only the newest state: "online" may never be seen before this.
+                Output.notice("not connected to \(name): it is offline", .yellow)
             } else if let problem = connection.problem {
                 Output.notice("not connected to \(name), trying on: \(problem)", .yellow)
             }

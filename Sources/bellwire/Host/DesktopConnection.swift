@@ -4,6 +4,8 @@ import JSON
 /// The data of `connection.changed`.
 struct Connection: Equatable {
     var isOnline = false
+    /// A relay is connected, and the peer is not connected to it.
+    var isAbsent = false
     /// What the first route that has trouble says.
     var problem: String?
 
@@ -11,7 +13,9 @@ struct Connection: Equatable {
 
     init(_ data: JSONValue) {
         isOnline = data["online"]?.bool ?? false
-        problem = data["routes"]?.array?.lazy.compactMap { $0["problem"]?.string }.first
+        let routes = data["routes"]?.array ?? []
+        isAbsent = !isOnline && routes.contains { $0["state"] == "online" }
+        problem = routes.lazy.compactMap { $0["problem"]?.string }.first
     }
 }
 

@@ -1,5 +1,6 @@
 import Alerts
 import JSON
+import TestSupport
 import Testing
 
 @Suite struct AlertContentTests {

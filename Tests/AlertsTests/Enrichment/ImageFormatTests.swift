@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import Alerts
@@ -131,10 +132,10 @@ struct ImageFormatTests {
     func long() {
         let blocks = [UInt8](repeating: 1, count: 10 << 20)
         let hidden = [0x21, 0xfe] + blocks + [0] + ImageSamples.gif(1, 1, frame: (0, 0, 60_000, 60_000)).dropFirst(19)
-        let begin = ContinuousClock.now
+        let begin = cpuSeconds()
         #expect(ImageFormat.sniff(ImageSamples.gif(4, 3).dropLast() + hidden) == nil)
         #expect(ImageFormat.sniff([0xff, 0xd8] + [UInt8](repeating: 0xff, count: 10 << 20)) == nil)
-        #expect(ContinuousClock.now - begin < .seconds(3))
+        #expect(cpuSeconds() - begin < 3)
         // Blocks of their full size, as an image has them.
         let frames = (0..<40_000).flatMap { _ in [255] + [UInt8](repeating: 7, count: 255) }
         #expect(ImageFormat.sniff(ImageSamples.gif(4, 3).dropLast() + [0x21, 0xfe] + frames + [0, 0x3b]) != nil)
@@ -151,4 +152,11 @@ private struct Mutations {
         state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
         return count > 0 ? Int(state >> 33) % count : 0
     }
+}
+
+/// The processor time of this thread: what others do on the machine does not count.
+private func cpuSeconds() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }

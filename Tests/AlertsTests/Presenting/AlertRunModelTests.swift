@@ -1,4 +1,5 @@
 import Alerts
+import TestSupport
 import Testing
 
 /// One alert against what is promised of it, with a presenter, a host and an enrichment that do what they like, when they

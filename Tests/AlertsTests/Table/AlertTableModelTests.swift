@@ -1,6 +1,7 @@
 import Alerts
 import JSON
 import Store
+import TestSupport
 import Testing
 import Wire
 

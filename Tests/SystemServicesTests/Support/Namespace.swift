@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A network that a test can change, in a namespace of its own, with a route socket of it.

@@ -1,5 +1,6 @@
 import Foundation
 import SystemServices
+import TestSupport
 import Testing
 
 /// A D-Bus daemon of the test's own. It can be ended and started again under the same address.

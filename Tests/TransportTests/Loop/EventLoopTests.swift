@@ -1,6 +1,7 @@
 import CUV
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Transport

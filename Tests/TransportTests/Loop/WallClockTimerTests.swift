@@ -1,5 +1,6 @@
 import CUV
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Transport

@@ -1,1 +1,0 @@
-../DeviceTests/LoopbackRelay.swift
