@@ -22,7 +22,7 @@ extension Inbox {
                 last: try row.integer(0), handed: try row.integer(1), offered: try row.integer(2),
                 waiting: try row.integer(3))
         }
-        guard let marks else { throw StoreError(.mismatch, "the inbox has lost its watermarks") }
+        guard let marks else { throw StoreError(.mismatch, "the inbox's watermarks are missing") }
         return marks
     }
 

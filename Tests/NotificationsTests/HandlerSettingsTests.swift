@@ -112,7 +112,7 @@ import Wire
         let lost = try desktop.handle(.updateSettings, ["enabled": false, "revision": 2])
         guard case .ready(.result(let result)) = lost.reply else { return }
         #expect(result["success"] == false)
-        #expect(result["error"] == "a newer change is in force")
+        #expect(result["error"] == "a newer change takes precedence")
         #expect(result["settings"]?["enabled"] == true)
         #expect(lost.announcements.isEmpty)
     }

@@ -119,7 +119,7 @@ package final class RelayBrowser {
                 var fields = BusFields(try result.get())
                 self.carryOut(self.machine.created(path: try fields.path()))
             } catch {
-                self.setNote("Avahi does not look for relays: \(error)")
+                self.setNote("Avahi cannot look for relays: \(error)")
                 self.carryOut(self.machine.refused())
             }
         }

@@ -98,7 +98,7 @@ package final class RelayPublisher {
             guard let self, self.machine.round == round else { return }
             var fields = BusFields((try? result.get()) ?? [])
             if let state = try? fields.int32() { return self.carryOut(self.machine.server(state: state)) }
-            self.carryOut(self.machine.refused("Avahi does not publish the relay: \(Self.reason(result))"))
+            self.carryOut(self.machine.refused("Avahi cannot publish the relay: \(Self.reason(result))"))
         }
     }
 
@@ -114,12 +114,12 @@ package final class RelayPublisher {
                 return
             }
             if let path { return self.carryOut(self.machine.created(path: path)) }
-            self.carryOut(self.machine.refused("Avahi does not publish the relay: \(Self.reason(result))"))
+            self.carryOut(self.machine.refused("Avahi cannot publish the relay: \(Self.reason(result))"))
         }
     }
 
     private static func reason(_ result: Result<[BusValue], BusError>) -> String {
-        if case .failure(let error) = result { error.message } else { "its answer cannot be read" }
+        if case .failure(let error) = result { error.message } else { "cannot read its answer" }
     }
 
     private func add(_ offer: PublishStateMachine.Offer, as name: String, to path: String) {
@@ -135,7 +135,7 @@ package final class RelayPublisher {
             case .failure(let error):
                 let isCollision = error.remoteName == "org.freedesktop.Avahi.CollisionError"
                 let refusal: PublishStateMachine.Refusal =
-                    isCollision ? .collision : .other("Avahi does not publish the relay: \(error)")
+                    isCollision ? .collision : .other("Avahi cannot publish the relay: \(error)")
                 self.carryOut(self.machine.notAdded(refusal))
             }
         }
@@ -145,7 +145,7 @@ package final class RelayPublisher {
         let round = machine.round
         avahi?.call(path, Avahi.group, "Commit") { [weak self] result in
             guard let self, self.machine.round == round, case .failure(let error) = result else { return }
-            self.carryOut(self.machine.notAdded(.other("Avahi does not publish the relay: \(error)")))
+            self.carryOut(self.machine.notAdded(.other("Avahi cannot publish the relay: \(error)")))
         }
     }
 

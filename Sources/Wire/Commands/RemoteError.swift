@@ -35,7 +35,7 @@ extension RemoteError {
     /// The refusal of a request that came after its `expiresAt` (`protocol.md` 4.5), which it names.
     package static func expired(_ expiresAt: EpochMilliseconds) -> RemoteError {
         RemoteError(
-            .timeout, "the command came too late: its time was over (check the clocks)",
+            .timeout, "the command arrived after its deadline (check both clocks)",
             data: ["reason": "expired", "expiresAt": .integer(expiresAt)])
     }
 

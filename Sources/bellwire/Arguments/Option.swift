@@ -55,7 +55,8 @@ extension Option {
     static let json = Option("json", "Prints one JSON object per line, errors included.")
     static let verbose = Option("verbose", short: "v", "Prints the library's log to standard error.")
     static let color = Option(
-        "color", .required("WHEN"), "When to use colours; auto = on a terminal, unless NO_COLOR is set.", initial: "auto",
+        "color", .required("WHEN"), "When to use colours; auto = on a terminal, unless NO_COLOR is set.",
+        initial: "auto",
         choices: ["auto", "always", "never"])
     static let caFile = Option(
         "ca-file", .required("FILE"), "PEM certificates to trust for wss:// instead of the system's.")

@@ -15,7 +15,8 @@ extension Command {
         ],
         ownOptions: [],
         examples: [
-            Example(line: "source <(bellwire completion bash)", says: "For ~/.bashrc; in ~/.zshrc, put it after compinit."),
+            Example(
+                line: "source <(bellwire completion bash)", says: "For ~/.bashrc; in ~/.zshrc, put it after compinit."),
             Example(
                 line: "bellwire completion fish > ~/.config/fish/completions/bellwire.fish",
                 says: "Installs it for your fish."

@@ -34,7 +34,8 @@ extension Command {
         examples: [
             Example(line: "bellwire desktop", says: "Shows a QR code, then prints what devices send."),
             Example(
-                line: "bellwire desktop --relay 192.168.1.5:9001 --pair", says: "Pairs another device on the local network."
+                line: "bellwire desktop --relay 192.168.1.5:9001 --pair",
+                says: "Pairs another device on the local network."
             ),
             Example(
                 line: "bellwire desktop --relay-url wss://relay.example.org --scan @code.txt",
@@ -48,7 +49,8 @@ extension Command {
     static let relayAddress = Option(
         "relay", .required("HOST:PORT"), "Address of its own relay; port 0 = any free port.",
         initial: "127.0.0.1:9001")
-    static let relayURL = Option("relay-url", .required("URL"), "Uses the relay at this ws:// or wss:// URL instead of its own.")
+    static let relayURL = Option(
+        "relay-url", .required("URL"), "Uses the relay at this ws:// or wss:// URL instead of its own.")
     static let signalingURL = Option(
         "signaling-url", .required("URL"), "URL to put in the code, if devices reach --relay under another URL.")
     static let pairAlways = Option("pair", "Offers pairing even if devices are already paired.")
@@ -60,7 +62,8 @@ extension Command {
     static let acceptAll = Option("accept", "Accepts every device without asking.")
     static let confirmAll = Option("confirm", "Asks about every device, even if it proved that it saw the code.")
     static let desktopLegacy = Option.legacy(
-        "Which devices may pair unsealed: qr = those that scanned the QR code; all = also with its six digits; none = none.")
+        "Which devices may pair unsealed: qr = those that scanned the QR code; all = also with its six digits; none = none."
+    )
     static let qrText = Option(
         "qr-text",
         "Offers pairing like --pair, and also prints the code's text. Without a terminal only the text is printed.")

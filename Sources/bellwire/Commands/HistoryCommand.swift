@@ -17,7 +17,8 @@ extension Command {
         ownOptions: HistoryFilter.options + [.desktop, historyTimeout] + DeviceSession.options,
         examples: [
             Example(line: "bellwire history --limit 10 --unread", says: "The ten newest unread notifications."),
-            Example(line: "bellwire history --search 'build fail*' --since 2d", says: "Failed builds of the last two days."),
+            Example(
+                line: "bellwire history --search 'build fail*' --since 2d", says: "Failed builds of the last two days."),
             Example(line: "bellwire history --json | jq -r '.notifications[].title'", says: "Only the titles."),
         ],
         run: { arguments throws(Failure) in try runHistory(arguments) })

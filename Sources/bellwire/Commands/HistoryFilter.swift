@@ -25,7 +25,8 @@ enum HistoryFilter {
         """)
     private static let until = Option("until", .required("TIME"), "Only notifications created at or before this time.")
     private static let sort = Option(
-        "sort", .required("ORDER"), "newest, oldest, priority (most urgent first) or unread (unread first).", initial: "newest",
+        "sort", .required("ORDER"), "newest, oldest, priority (most urgent first) or unread (unread first).",
+        initial: "newest",
         choices: ["newest", "oldest", "priority", "unread"])
     private static let limit = Option(
         "limit", short: "n", .required("N"), "Maximum number of notifications, 1 to 500.", initial: "50")
@@ -50,7 +51,8 @@ enum HistoryFilter {
         guard let text = arguments.text(option) else { return nil }
         guard let moment = Moment.parse(text) else {
             throw Failure(
-                .usage, "--\(option.name): \"\(text)\" is not a time; examples: 2026-11-22, 14:30, today, 2h (see --help)")
+                .usage,
+                "--\(option.name): \"\(text)\" is not a time; examples: 2026-11-22, 14:30, today, 2h (see --help)")
         }
         return .integer(moment)
     }

@@ -25,8 +25,11 @@ extension Command {
         ownOptions: [inboxAll] + HistoryFilter.options + DesktopChange.options + DeviceSession.options,
         examples: [
             Example(line: "bellwire inbox --unread", says: "Unread notifications."),
-            Example(line: "bellwire inbox --search invoice --json | jq -r '.notifications[].id'", says: "The ids of matching notifications."),
-            Example(line: "bellwire inbox read --all --to Desk", says: "Marks all notifications of one desktop as read."),
+            Example(
+                line: "bellwire inbox --search invoice --json | jq -r '.notifications[].id'",
+                says: "The ids of matching notifications."),
+            Example(
+                line: "bellwire inbox read --all --to Desk", says: "Marks all notifications of one desktop as read."),
         ],
         run: { arguments throws(Failure) in try InboxRun(arguments).run() })
 

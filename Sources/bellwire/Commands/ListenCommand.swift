@@ -30,7 +30,8 @@ extension Command {
             """,
         ],
         operands: [
-            Operand(name: "COMMAND", help: "After --: the command to run for each push, with its arguments.", repeats: true)
+            Operand(
+                name: "COMMAND", help: "After --: the command to run for each push, with its arguments.", repeats: true)
         ],
         ownOptions: [listenCount, listenOnce, listenTimeout, listenAll, listenExec, listenExecTimeout]
             + DeviceSession.options,
@@ -52,7 +53,8 @@ extension Command {
         "count", short: "n", .required("N"), "Stops after N pushes; further pushes stay stored for the next time.")
     static let listenOnce = Option("once", "Stops after one push, like --count 1.")
     static let listenTimeout = Option(
-        "timeout", .required("SECONDS"), "Stops after this time; with --count, exit code 3 if there were too few pushes.")
+        "timeout", .required("SECONDS"),
+        "Stops after this time; with --count, exit code 3 if there were too few pushes.")
     static let listenAll = Option("all", "Prints all events, also connections, pairings, unread counts and problems.")
     static let listenExec = Option("exec", .required("CMD"), "Runs CMD with /bin/sh for each push.")
     static let listenExecTimeout = Option(

@@ -15,7 +15,8 @@ extension Command {
         examples: [
             Example(line: "bellwire man listen | man -l -", says: "Shows a page without installing it."),
             Example(
-                line: "for c in $(bellwire man --list); do bellwire man $c > bellwire-$c.1; done", says: "Writes all pages."),
+                line: "for c in $(bellwire man --list); do bellwire man $c > bellwire-$c.1; done",
+                says: "Writes all pages."),
         ],
         run: { arguments throws(Failure) in
             if arguments.has(manList) {

@@ -46,7 +46,7 @@ extension Command {
         if let now = answer["settings"] {
             showQuiet(now, of: settings.desktop.name, json: json)
         } else {
-            DesktopChange.say(answer, of: settings.desktop, json: json, done: "Changed at \(settings.desktop.name).")
+            DesktopChange.say(answer, of: settings.desktop, json: json, done: "Changed on \(settings.desktop.name).")
         }
         return .done
     }

@@ -26,7 +26,8 @@ extension Command {
         run: { arguments throws(Failure) in try runRelay(arguments) })
 
     private static let listenAddress = Option(
-        "listen", .required("HOST:PORT"), "Address where peers connect; port 0 = any free port.", initial: "127.0.0.1:9001")
+        "listen", .required("HOST:PORT"), "Address where peers connect; port 0 = any free port.",
+        initial: "127.0.0.1:9001")
     private static let health = Option(
         "health", .required("HOST:PORT"), "Address of the health page.", initial: "127.0.0.1:9002")
     private static let noHealth = Option("no-health", "Disables the health page.")

@@ -24,10 +24,12 @@ enum RelayLimits {
         let relay = RelayOptions()
         return [
             Limit(
-                "max_frame_bytes", relay.traffic.maximumFrame, "Maximum bytes per frame; a longer frame closes its connection."),
+                "max_frame_bytes", relay.traffic.maximumFrame,
+                "Maximum bytes per frame; a longer frame closes its connection."),
             Limit(
                 "max_frames_per_second", relay.traffic.maximumFramesPerSecond,
-                "Maximum frames per second and connection, except from loopback; further frames are refused. 0 = no limit."),
+                "Maximum frames per second and connection, except from loopback; further frames are refused. 0 = no limit."
+            ),
             Limit(
                 "max_connections", relay.admission.maximumConnections,
                 "Maximum connections; more wait in the backlog. 0 = the limit of open files minus 64."),
@@ -38,7 +40,8 @@ enum RelayLimits {
                 "max_unregistered_per_address", relay.admission.maximumUnregisteredPerAddress,
                 "The same per address, except loopback; the next one gets status 429."),
             Limit(
-                "register_within_ms", relay.admission.registerWithin, "Milliseconds within which a connection must register."),
+                "register_within_ms", relay.admission.registerWithin,
+                "Milliseconds within which a connection must register."),
             Limit(
                 "takeover_within_ms", relay.admission.takeoverWithin,
                 "Milliseconds within which the owner of an id must answer a ping when another peer claims the id."),
@@ -51,23 +54,28 @@ enum RelayLimits {
                 "Maximum ids remembered as proved; further ids can register, but are not remembered."),
             Limit(
                 "max_absent_peers", relay.storage.maximumAbsentPeers,
-                "Maximum offline peers with stored frames; at most a quarter may come from one network without a proved id."),
+                "Maximum offline peers with stored frames; at most a quarter may come from one network without a proved id."
+            ),
             Limit(
                 "max_stored_per_peer", relay.storage.maximumStoredPerPeer,
-                "Maximum stored frames per offline peer; beyond that, the sender with the most frames loses its oldest."),
+                "Maximum stored frames per offline peer; beyond that, the sender with the most frames loses its oldest."
+            ),
             Limit(
                 "max_stored_bytes_per_peer", relay.storage.maximumStoredBytesPerPeer,
-                "Maximum stored bytes per offline peer; beyond that, the sender with the most bytes loses its oldest frames."),
+                "Maximum stored bytes per offline peer; beyond that, the sender with the most bytes loses its oldest frames."
+            ),
             Limit(
                 "max_stored_bytes", relay.storage.maximumStoredBytes,
                 "Maximum stored bytes in total; at most a quarter may come from one network without a proved id."),
             Limit("stored_for_ms", relay.storage.storedFor, "Milliseconds to store a frame."),
             Limit(
                 "max_queued_bytes", relay.traffic.maximumQueuedBytes,
-                "Maximum bytes queued for a slow reader; beyond that, it is disconnected. Other peers are not affected."),
+                "Maximum bytes queued for a slow reader; beyond that, it is disconnected. Other peers are not affected."
+            ),
             Limit(
                 "max_acquaintances_per_peer", relay.names.maximumAcquaintancesPerPeer,
-                "Maximum contacts that are told about a peer's presence; beyond that, the oldest one-sided contact is dropped."),
+                "Maximum contacts that are told about a peer's presence; beyond that, the oldest one-sided contact is dropped."
+            ),
             Limit(
                 "max_acquaintances", relay.names.maximumAcquaintances,
                 "Maximum contact pairs in total; at most half may come from one network without a proved id."),
@@ -76,7 +84,8 @@ enum RelayLimits {
 
     private static let limitLoopback = Option("limit-loopback", "Applies the limits to loopback, too.")
     private static let allowedOrigins = Option(
-        "allowed-origins", .required("LIST"), "Web origins that may connect, such as https://example.org, separated by commas."
+        "allowed-origins", .required("LIST"),
+        "Web origins that may connect, such as https://example.org, separated by commas."
     )
 
     static let options: [Option] = limits.map(\.option) + [limitLoopback, allowedOrigins]

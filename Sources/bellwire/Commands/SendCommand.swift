@@ -31,7 +31,8 @@ extension Command {
             sendPriority, icon, ignoreQuietHours, broadcast, toMobile, sendStdin, .desktop, sendTimeout,
         ] + DeviceSession.options,
         examples: [
-            Example(line: "bellwire send \"Build done\" \"All tests passed\"", says: "Shows a notification on the desktop."),
+            Example(
+                line: "bellwire send \"Build done\" \"All tests passed\"", says: "Shows a notification on the desktop."),
             Example(line: "make 2>&1 | tail -n 5 | bellwire send --broadcast Build -", says: "Pushes to all devices."),
             Example(line: "tail -f -n 0 alarms.log | bellwire send --stdin", says: "Shows each new line of a file."),
         ],

@@ -26,8 +26,11 @@ extension Command {
         examples: [
             Example(line: "bellwire settings --to Desk", says: "Shows the settings of the desktop named Desk."),
             Example(
-                line: "bellwire settings soundEnabled=off retentionDays=90", says: "Turns sounds off and keeps the history for 90 days."),
-            Example(line: "bellwire settings --device sources.mobile=off", says: "Turns off alerts for notifications that devices sent."),
+                line: "bellwire settings soundEnabled=off retentionDays=90",
+                says: "Turns sounds off and keeps the history for 90 days."),
+            Example(
+                line: "bellwire settings --device sources.mobile=off",
+                says: "Turns off alerts for notifications that devices sent."),
         ],
         run: { arguments throws(Failure) in try SettingsRun(arguments).run() })
 
