@@ -83,7 +83,7 @@ cat > "$metadata/METADATA" << METADATA
 Metadata-Version: 2.1
 Name: bellwire
 Version: $version
-Summary: Pair with a desktop, receive its notifications, answer them
+Summary: End-to-end encrypted push notifications between your own machines
 License: MIT
 Requires-Python: >=3.9
 METADATA
