@@ -142,9 +142,9 @@ enum Refusal: CaseIterable {
         case .notRegistered: "register first"
         case .missingPeerID: "peerId is required"
         case .badPeerID: "peerId must be a string of 1 to 256 bytes"
-        case .missingTo: "the field \"to\" is missing"
+        case .missingTo: "missing field: to"
         case .badTo: "to must be a string of 1 to 256 bytes"
-        case .missingPayload: "the field \"payload\" is missing"
+        case .missingPayload: "missing field: payload"
         case .tooLarge: "the routed frame would exceed the maximum frame size"
         case .idTaken: "another live connection uses this peerId"
         case .rateLimited: "too many frames in one second; the rest are dropped"
@@ -152,7 +152,7 @@ enum Refusal: CaseIterable {
         case .proofRequired: "this peerId was proved before and requires a proof"
         case .unprovable: "only the did:key of an Ed25519 key can be proved, and over TLS only with the exporter value"
         case .badNonce: "the proof does not match a current challenge of this connection"
-        case .badOrigin: "the proof is for a URL that is not among this relay's origins; see its option \"origins\""
+        case .badOrigin: "the proof is for a URL that is not among this relay's origins; see its option origins"
         case .badProof: "the proof is not valid for this peerId on this connection"
         }
     }

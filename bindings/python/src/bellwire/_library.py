@@ -26,7 +26,7 @@ def candidate() -> str:
     if named:
         if not Path(named).is_file():
             raise LibraryError(
-                f"{VARIABLE} names {named!r}, which is no file; set it to the path of {SONAME}, or unset it"
+                f"{VARIABLE} names {named!r}, which is not a file; set it to the path of {SONAME}, or unset it"
             )
         return named
     return str(PACKAGED) if PACKAGED.exists() else SONAME
