@@ -214,6 +214,7 @@ if [ -z "$filter" ]; then
     check shell-lint 120 shellcheck "${scripts[@]}"
     check python-lint 120 "$venv/bin/ruff" check --no-cache bindings Tests
     check python-format 120 "$venv/bin/ruff" format --no-cache --check bindings Tests
+    check text-lint 60 python3 Tests/texts.py
 fi
 
 if check swift-build 2400 swift build --build-tests "${swift_flags[@]}"; then

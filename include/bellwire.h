@@ -164,8 +164,8 @@ BW_API bw_status bw_device_start(bw_device *device);
 BW_API bw_status bw_device_stop(bw_device *device);
 
 /* Call this before the machine sleeps: closes the connections at once, without notifying relays. A displayed code
- * keeps its expiry. Unfinished pushes are sent again later. Pending calls fail with BW_E_OFFLINE. Idempotent. Since
- * 0.1. */
+ * keeps its expiry. Unfinished pushes are sent again later. Pending calls fail with BW_E_OFFLINE. Idempotent.
+ * Since 0.1. */
 BW_API bw_status bw_device_suspend(bw_device *device);
 
 /* Call this after the machine wakes: reconnects at once, without backoff. Idempotent. Since 0.1. */
@@ -188,8 +188,8 @@ BW_API int32_t bw_device_fd(bw_device *device);
 BW_API bw_status bw_device_dispatch(bw_device *device);
 
 /* For programs without a main loop: waits and dispatches until timeout_ms have passed (BW_OK; -1 = no limit),
- * bw_device_quit() is called (BW_OK) or the handle is closed (BW_E_CLOSED). Errors: BW_E_BUSY as for dispatch. Since
- * 0.1. */
+ * bw_device_quit() is called (BW_OK) or the handle is closed (BW_E_CLOSED). Errors: BW_E_BUSY as for dispatch.
+ * Since 0.1. */
 BW_API bw_status bw_device_run(bw_device *device, int32_t timeout_ms);
 
 /* Makes the running bw_device_run() return, or the next one if none is running. Not async-signal-safe. Since 0.1. */
@@ -292,8 +292,8 @@ BW_API bw_status bw_pairing_clear(bw_device *device);
  * came at once (detail: "code" -32010). If a desktop answers BW_E_UNSUPPORTED, the library remembers this until the
  * next connection.
  *
- * Some methods can be queued: markAsRead, markAllAsRead, delete, clearAll and updateSettings. Instead of
- * BW_E_OFFLINE they return BW_QUEUED with the result {"queued":true,"id"}; see "Queue".
+ * Some methods can be queued: markAsRead, markAllAsRead, delete, clearAll, updateSettings. Instead of BW_E_OFFLINE they
+ * return BW_QUEUED with the result {"queued":true,"id"}; see "Queue".
  * ============================================================================================================= */
 
 /* All methods as an X-macro: expands X(name, method) for each. bw_notification_<name>() and
@@ -325,8 +325,8 @@ BW_API bw_status bw_notification_send_async(bw_device *device, const char *deskt
 
 /* notification.sendToMobile: pushes to one device of the desktop, by default the caller.
  * {"title","body","deviceId"?,"data"?: object} -> {"success","delivered","deviceId"?,"error"?}. "delivered": the device
- * received it within 2 s. Otherwise the device receives it once it is back online; see bw_desktop_notify(). Since
- * 0.1. */
+ * received it within 2 s. Otherwise the device receives it once it is back online; see bw_desktop_notify().
+ * Since 0.1. */
 BW_API bw_status bw_notification_send_to_mobile(bw_device *device, const char *desktop, const char *params_json,
                                                 int32_t timeout_ms, char **result_json);
 BW_API bw_status bw_notification_send_to_mobile_async(bw_device *device, const char *desktop, const char *params_json,
