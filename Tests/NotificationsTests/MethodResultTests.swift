@@ -124,7 +124,7 @@ extension MethodResult {
             (.getUnreadCount, #"{"success":false,"reason":"busy"}"#, #"{"success":false,"error":"busy"}"#),
             (.updateSettings, #"{"success":true}"#, #"{"success":true}"#),
             (.updateSettings, #"{"success":false,"error":"busy"}"#, #"{"success":false,"error":"busy"}"#),
-            // protocol.md 4.6: a newer change takes precedence for one field, or for all.
+            // protocol.md 4.6: a newer change is in force for one field, or for all.
             (
                 .updateSettings, #"{"success":true,"revision":4,"stale":["enabled"],"error":"a newer change"}"#,
                 #"{"success":true,"revision":4,"stale":["enabled"],"error":"a newer change"}"#
