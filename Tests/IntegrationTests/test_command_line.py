@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import time
@@ -421,10 +422,11 @@ def in_terminal(*arguments: str, columns: int) -> str:
     seen = b""
     os.set_blocking(terminal, True)
     deadline = time.monotonic() + 20
-    done = re.compile(rb"within five minutes[^{]*$|desktop-pairing.*\n", re.DOTALL)
+    done = re.compile(rb"expires in five minutes[^{]*$|desktop-pairing.*\n", re.DOTALL)
     try:
-        while time.monotonic() < deadline and not done.search(seen):
-            seen += os.read(terminal, 65536)
+        while (left := deadline - time.monotonic()) > 0 and not done.search(seen):
+            if select.select([terminal], [], [], left)[0]:
+                seen += os.read(terminal, 65536)
         os.kill(child, signal.SIGTERM)
         while True:
             seen += os.read(terminal, 65536)
