@@ -173,4 +173,5 @@ fi
 end "$listener" || fail "print_pushes did not end cleanly" "$work/print_pushes.log"
 step "Done"
 say "Next: examples/run.sh --listen keeps running, so that you can push from another terminal."
-say "build/stage/bin/bellwire --help explains the command line. README.md has a C program in 30 lines; include/bellwire.h is its documentation."
+say "build/stage/bin/bellwire --help explains the command line. README.md has a C program in 30 lines;"
+say "include/bellwire.h is its documentation."

@@ -282,7 +282,7 @@ def test_quiet_hours_of_the_desktop_and_of_the_device(desk: Desk) -> None:
             {"quietHoursEnabled": True, "quietHoursStart": "22:00", "quietHoursEnd": "08:00"}
         ]
     desk.leave()
-    assert "Kept in the queue" in desk.run("quiet", "off", "--queue")[0]
+    assert "Queued until Desk is online" in desk.run("quiet", "off", "--queue")[0]
     assert desk.run("quiet", "--device") == ["Quiet hours of this device: 22:00-08:00."]
     desk.return_()
 

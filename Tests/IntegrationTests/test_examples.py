@@ -326,7 +326,7 @@ def test_history_says_how_it_is_used(start: Start, examples: Path, arguments: li
 def test_pair_code_pairs_by_digits_and_shows_what_the_desktop_shows(desk: Desk) -> None:
     program = desk.run("pair_code", desk.relay)
     program.write(desk.digits.replace("-", " ") + "\n")
-    paired = program.line(r"^Paired with Desk \[31m; both sides have (\d{6}, [a-z]+ [a-z]+)\.$")
+    paired = program.line(r"^Paired with Desk \[31m; both sides show (\d{6}, [a-z]+ [a-z]+)\.$")
     assert desk.desktop.line(r"^Sealed\. Compare with the \w+: (\d{6}, [a-z]+ [a-z]+)\.")[1] == paired[1]
     program.write("y\n")
     assert program.wait() == 0, program.err.all
@@ -337,7 +337,7 @@ def test_pair_code_pairs_by_digits_and_shows_what_the_desktop_shows(desk: Desk) 
 def test_pair_code_unpairs_when_the_words_differ(desk: Desk) -> None:
     program = desk.run("pair_code", desk.relay)
     program.write(desk.digits + "\n")
-    program.line("both sides have")
+    program.line("both sides show")
     program.write("n\n")
     assert program.wait() == 0, program.err.all
     assert program.out.all[-1] == "Unpaired."

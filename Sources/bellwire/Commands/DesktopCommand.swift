@@ -39,7 +39,7 @@ extension Command {
             ),
             Example(
                 line: "bellwire desktop --relay-url wss://relay.example.org --scan @code.txt",
-                says: "Pairs with a device; the file holds the code text from bellwire pair --show."),
+                says: "Pairs with the device whose code (bellwire pair --show) is in the file."),
             Example(
                 line: "mkfifo push; bellwire desktop --stdin <> push",
                 says: "Pushes from any terminal: printf 'Build done\\tAll green\\n' > push"),
