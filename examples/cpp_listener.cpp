@@ -171,7 +171,7 @@ void listen(const char *code) {
     if (code) {
         device.scan(code, 30000); // so far, Ctrl-C simply ends it
     } else if (device.desktops() == "[]") {
-        throw std::runtime_error("not paired yet: give it the text of a desktop's QR code");
+        throw std::runtime_error("not paired yet; pass the text of a desktop's QR code");
     }
     catch_interrupts();
 

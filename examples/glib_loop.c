@@ -122,7 +122,7 @@ static gboolean begin(struct program *program, const char *code) {
     is_paired = g_strcmp0(desktops, "[]") != 0;
     bw_free(desktops);
     g_printerr(is_paired ? "glib_loop: waiting for pushes\n"
-                         : "glib_loop: not paired yet: give it the text of a desktop's QR code\n");
+                         : "glib_loop: not paired yet; pass the text of a desktop's QR code\n");
     return is_paired;
 }
 

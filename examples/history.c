@@ -238,7 +238,7 @@ int main(int argc, char **argv) {
         print_page(answer.json);
     } else {
         char *page = NULL;
-        fprintf(stderr, "history: offline: this is what came here before\n");
+        fprintf(stderr, "history: offline; showing stored notifications\n");
         check(bw_inbox_load(device, question, &page));
         print_page(page);
         bw_free(page);
@@ -251,7 +251,7 @@ int main(int argc, char **argv) {
         check(bw_inbox_mark_all_read_async(device, NULL, ANSWER_MS, on_answer, &answer, NULL));
         if (!wait_until(&answer.is_there, ANSWER_MS + 5000)) leave(EXIT_FAILURE);
         check_answer(&answer);
-        printf(answer.status == BW_QUEUED ? "queued: marked as read when the desktop is there\n" : "all marked as read\n");
+        printf(answer.status == BW_QUEUED ? "queued until the desktop is online\n" : "all marked as read\n");
         free(answer.json);
     }
     leave(EXIT_SUCCESS);

@@ -50,7 +50,7 @@ static int succeeds(bw_status status) {
 static void on_marked(void *user_data, bw_status status, json_t *result) {
     (void)user_data;
     if (status < 0 && status != BW_E_CLOSED) report(status, result);
-    if (status == BW_QUEUED) fprintf(stderr, "jansson_host: queued: marked as read when the desktop is there\n");
+    if (status == BW_QUEUED) fprintf(stderr, "jansson_host: queued until the desktop is online\n");
 }
 
 /* Runs inside bw_device_dispatch(). event_json is ours until it returns; json_incref() would keep it. */
@@ -78,7 +78,7 @@ static int is_paired(bw_device *device, const char *code) {
     } else {
         good = succeeds(bwj_pairing_list(device, &json));
         if (good && json_array_size(json) == 0) {
-            fprintf(stderr, "jansson_host: not paired yet: give it the text of a desktop's QR code\n");
+            fprintf(stderr, "jansson_host: not paired yet; pass the text of a desktop's QR code\n");
             good = 0;
         }
     }

@@ -72,7 +72,7 @@ static void on_pairing(void *user_data, const char *event, const char *event_jso
     char *state = NULL;
     (void)user_data, (void)event;
     bw_json_text(event_json, "/data/state", &state);
-    if (state && strcmp(state, "waiting") == 0) fprintf(stderr, "The desktop is there; waiting for its answer.\n");
+    if (state && strcmp(state, "waiting") == 0) fprintf(stderr, "The desktop is online; waiting for its answer.\n");
     bw_free(state);
 }
 
@@ -127,7 +127,7 @@ int main(int argc, char **argv) {
     char options[512] = "{}";
     if (argc == 2) {
         if (strlen(argv[1]) > 400 || strpbrk(argv[1], "\"\\")) {
-            fprintf(stderr, "pair_code: that is no address of a relay\n");
+            fprintf(stderr, "pair_code: invalid relay URL\n");
             return 2;
         }
         snprintf(options, sizeof options, "{\"relay_url\":\"%s\"}", argv[1]);
@@ -137,7 +137,7 @@ int main(int argc, char **argv) {
 
     /* Asked for, not an argument: those can be read by everybody on the machine, and stay in the shell's history. */
     char line[128];
-    const char *code = read_line("The digits that the desktop shows: ", line, (int)sizeof line);
+    const char *code = read_line("Digits shown by the desktop: ", line, (int)sizeof line);
     if (!code) leave(EXIT_FAILURE);
 
     struct answer answer;
@@ -158,20 +158,20 @@ int main(int argc, char **argv) {
     printf("Paired with ");
     print_text(desktop, "/name");
     if (bw_json_text(desktop, "/sas/digits", &digits) == BW_OK) {
-        printf("; both sides have %s, ", digits);
+        printf("; both sides show %s, ", digits);
         print_text(desktop, "/sas/words/0");
         putchar(' ');
         print_text(desktop, "/sas/words/1");
         printf(".\n");
         fflush(stdout);
-        const char *same = read_line("Does the desktop say the same? [Y/n] ", line, (int)sizeof line);
+        const char *same = read_line("Does the desktop show the same? [Y/n] ", line, (int)sizeof line);
         if (same && (*same == 'n' || *same == 'N')) {
             check(bw_json_text(desktop, "/id", &id));
             check(bw_pairing_unpair(device, id));
-            printf("Not paired any more.\n");
+            printf("Unpaired.\n");
         }
     } else {
-        printf(", which cannot prove who it is: what it sends can be read on the way.\n");
+        printf(", unsealed: its identity is not proven, and the relay can read its messages.\n");
     }
     bw_free(id);
     bw_free(digits);

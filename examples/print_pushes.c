@@ -103,7 +103,7 @@ int main(int argc, char **argv) {
     } else {
         check(bw_pairing_list(device, &json));
         if (strcmp(json, "[]") == 0) {
-            fprintf(stderr, "print_pushes: not paired yet: give it the text of a desktop's QR code\n");
+            fprintf(stderr, "print_pushes: not paired yet; pass the text of a desktop's QR code\n");
             return EXIT_FAILURE;
         }
     }

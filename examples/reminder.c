@@ -52,7 +52,7 @@ static void check(bw_status status) {
 }
 
 static void no_memory(void) {
-    fprintf(stderr, "reminder: memory ran out\n");
+    fprintf(stderr, "reminder: out of memory\n");
     exit(EXIT_FAILURE);
 }
 
@@ -229,7 +229,7 @@ static int read_answer(void) {
     line[strcspn(line, "\n")] = '\0';
     const char *action = strcmp(line, "tap") == 0 ? "default" : strcmp(line, "later") == 0 ? "LATER" : line;
     if (!shown_id) {
-        fprintf(stderr, "reminder: there is nothing to answer\n");
+        fprintf(stderr, "reminder: no alert to answer\n");
     } else if (!failed(bw_alerts_respond(device, NULL, shown_id, action, NULL))) {
         bw_free(shown_id);
         shown_id = NULL;

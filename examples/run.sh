@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Bellwire at work, in one go: builds it, starts a relay and a desktop on loopback, pairs examples/print_pushes.c with
-# the desktop, pushes three notifications, and shows them printed by the C program.
+# Shows Bellwire at work: builds it, starts a relay and a desktop on loopback, pairs examples/print_pushes.c with the
+# desktop, pushes three notifications, and shows how the C program prints them.
 #
 #   run.sh [--listen]
 #
-#   --listen   stays, and prints what is pushed from other terminals, until Ctrl-C
+#   --listen   keeps running and prints pushes from other terminals, until Ctrl-C
 #
-# Needs Swift 6.3. Keys, databases and logs live in a directory of their own, which goes at the end.
+# Needs Swift 6.3. Keys, databases and logs are in a temporary directory, which is removed at the end.
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -84,7 +84,7 @@ await() {
 
 step "Packages"
 "$root/bindings/c/packages.sh"
-say "All there."
+say "All packages are installed."
 
 step "Building (a few minutes the first time)"
 work=$(mktemp -d)
@@ -104,7 +104,7 @@ fi
 sed 's/^/  /' "$work/build.log"
 
 flags=$(PKG_CONFIG_PATH=$stage/lib/pkgconfig pkg-config --cflags --libs bellwire) ||
-    fail "pkg-config does not find what build.sh made in $stage"
+    fail "pkg-config does not find the build in $stage"
 compile=(cc -std=c99 -Wall -Wextra -Wpedantic -Werror "$root/examples/print_pushes.c" -o "$work/print_pushes")
 # shellcheck disable=SC2206 # flags are words
 compile+=($flags "-Wl,-rpath,$stage/lib")
@@ -162,7 +162,7 @@ done
 
 if $stays; then
     say ""
-    say "Listening; Ctrl-C ends it. From another terminal:"
+    say "Listening; press Ctrl-C to stop. Push from another terminal:"
     say "  printf 'Hello\\tfrom another terminal\\n' > $work/push"
     say ""
     trap 'say ""; exit 0' INT
@@ -172,5 +172,6 @@ fi
 
 end "$listener" || fail "print_pushes did not end cleanly" "$work/print_pushes.log"
 step "Done"
-say "Next: examples/run.sh --listen stays, so that you can push from another terminal; build/stage/bin/bellwire --help"
-say "is the command line; README.md has a C program in 30 lines, and include/bellwire.h is the documentation."
+say "Next: examples/run.sh --listen keeps running, so that you can push from another terminal."
+say "build/stage/bin/bellwire --help explains the command line. README.md has a C program in 30 lines;"
+say "include/bellwire.h is its documentation."

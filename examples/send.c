@@ -101,12 +101,12 @@ static void on_answer(void *user_data, bw_status status, const char *json) {
         report(status, json);
         answer->exit_code = status == BW_E_OFFLINE ? EXIT_OFFLINE : EXIT_FAILURE;
     } else if (status == BW_QUEUED) {
-        printf("queued: the desktop gets it when it is there\n");
+        printf("queued: it will be sent when the desktop is online\n");
     } else {
         bw_json_integer(json, "/silenced", &silenced);
         bw_json_integer(json, "/success", &success);
         if (silenced) {
-            printf("kept, not shown: the desktop has quiet hours\n");
+            printf("stored, not shown: the desktop is in quiet hours\n");
         } else if (success) {
             printf("sent\n");
         } else {
@@ -138,7 +138,7 @@ static int send_one(const char *title, const char *body) {
     struct answer answer = {0, EXIT_SUCCESS};
     char *json = (char *)malloc((strlen(title) + strlen(body)) * 6 + 32);
     if (!json) {
-        fprintf(stderr, "send: memory ran out\n");
+        fprintf(stderr, "send: out of memory\n");
         return EXIT_FAILURE;
     }
     char *end = json + sprintf(json, "{\"title\":");
@@ -193,7 +193,7 @@ int main(int argc, char **argv) {
     int is_paired = strcmp(desktops, "[]") != 0;
     bw_free(desktops);
     if (!is_paired) {
-        fprintf(stderr, "send: not paired yet: print_pushes and pair_code pair\n");
+        fprintf(stderr, "send: not paired yet; pair with print_pushes or pair_code\n");
         leave(EXIT_FAILURE);
     }
     check(bw_device_subscribe(device, "connection.changed", on_connection, &online, NULL, NULL));

@@ -1,24 +1,24 @@
 /*
- * bellwire_jansson.h - bellwire.h for programs that hold json_t.
+ * bellwire_jansson.h - bellwire.h for programs that use jansson.
  *
- * Inline functions only: the program links jansson by itself (2.8 or later), beside Bellwire. C99, C++-clean. Each
- * function does what the one of bellwire.h does that has its name behind bw_; what stands there holds here: statuses,
- * threads, time limits. Since 0.1, all of them.
+ * Inline functions only: your program links jansson itself (2.8 or later), in addition to Bellwire. C99, valid C++.
+ * Each function wraps the function of bellwire.h whose name begins with bw_ instead of bwj_. Statuses, threads and
+ * time limits are the same. All since 0.1.
  *
  *   cc program.c $(pkg-config --cflags --libs bellwire jansson)
  *
- * Given     A json_t that a function takes is borrowed: the reference stays the caller's, who may free it when the call
- *           has returned, an _async one included. NULL is the NULL of bellwire.h: no options, no parameters. One that
- *           cannot be written as JSON (it contains itself, or a text that is no UTF-8) gives BW_E_INVALID.
- * Results   A *result is a new reference, the caller's to json_decref(). result may be NULL. It is set to NULL before
- *           anything else happens, so that json_decref() is right after a failure as well.
- * Callbacks A json_t that is given to a callback is borrowed until it returns; json_incref() keeps it. It belongs to
- *           this callback alone and may be changed.
- * Memory    BW_E_NO_MEMORY also means that the call was carried out and its result did not fit into memory; then
- *           bw_last_error() tells of an earlier failure. A program that calls json_set_alloc_funcs() does it before it
- *           opens anything: the library and the program may share one jansson.
- * Texts     A text may hold U+0000: json_string_length() is its true length. Where a peer has put a key twice into one
- *           object, the last one counts. Numbers have a decimal point, whatever the locale.
+ * Parameters  A json_t parameter is borrowed: the caller keeps its reference and may release it when the call returns,
+ *             also with _async. NULL means NULL in bellwire.h: no options, no parameters. A value that is not
+ *             valid JSON (it contains itself, or a string that is not UTF-8) gives BW_E_INVALID.
+ * Results     *result is a new reference; the caller calls json_decref(). result may be NULL. It is first set to NULL,
+ *             so json_decref() is also safe after a failure.
+ * Callbacks   A json_t passed to a callback is borrowed until the callback returns; json_incref() keeps it. It is not
+ *             shared and may be changed.
+ * Memory      BW_E_NO_MEMORY may also mean that the call was executed but its result did not fit into memory; then
+ *             bw_last_error() reports an earlier failure. Call json_set_alloc_funcs() before you open anything, because
+ *             the library and the program may share one jansson.
+ * Strings     A string may contain U+0000: json_string_length() is its real length. If a peer sent a duplicate key, the
+ *             last one counts. Numbers use a decimal point, whatever the locale.
  *
  * Copyright (c) 2026 The Bellwire authors. MIT License.
  */
@@ -29,7 +29,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-/* Names that end in _ are this header's own. */
+/* Names that end in _ are internal to this header. */
 #ifdef __cplusplus
 #define BWJ_CAST_(type, value) static_cast<type>(value)
 extern "C" {
@@ -40,18 +40,18 @@ extern "C" {
 /* ================================================================================================================
  * JSON
  *
- * With these two any other function of bellwire.h takes and gives json_t.
+ * With these functions you can use json_t with any other function of bellwire.h.
  * ============================================================================================================= */
 
-/* The JSON of a value, which bwj_free() frees; NULL for NULL. Of one that cannot be written it is the empty text, which
- * the library refuses. */
+/* The JSON text of a value; free it with bwj_free(). NULL for NULL. For a value that cannot be written it is the empty
+ * text, which the library refuses. */
 static inline char *bwj_text(const json_t *value) {
     static char unwritable[1];
     char *text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
     return text || !value ? text : unwritable;
 }
 
-/* Frees what bwj_text() gave, as the program's jansson wants it. NULL is allowed. */
+/* Frees a text of bwj_text() with the allocator of the program's jansson. NULL is allowed. */
 static inline void bwj_free(char *text) {
     json_malloc_t allocate;
     json_free_t release;
@@ -59,7 +59,7 @@ static inline void bwj_free(char *text) {
     if (text && *text) release(text);
 }
 
-/* Parses a text of the library's, which stays whose it is. NULL for NULL, or when memory ran out. */
+/* Parses a text of the library; its owner does not change. NULL for NULL, or if out of memory. */
 static inline json_t *bwj_parse(const char *json) {
     return json ? json_loads(json, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL) : NULL;
 }
@@ -81,7 +81,7 @@ static inline bw_status bwj_take(bw_status status, char **json, json_t **result)
     return status;
 }
 
-/* bw_last_error(): a new reference to {"status","message","detail"}; NULL when no call of this thread has failed. */
+/* bw_last_error(): a new reference to {"status","message","detail"}; NULL if no call on this thread has failed. */
 static inline json_t *bwj_last_error(void) {
     char *json = bw_last_error();
     json_t *error = bwj_parse(json);
@@ -93,11 +93,11 @@ static inline json_t *bwj_last_error(void) {
  * Callbacks
  * ============================================================================================================= */
 
-/* As bw_event_callback. event_json is {"event","desktop"?,"data"}; NULL only when memory ran out. */
+/* Like bw_event_callback. event_json is {"event","desktop"?,"data"}; NULL only if out of memory. */
 typedef void (*bwj_event_callback)(void *user_data, const char *event, json_t *event_json);
 
-/* As bw_completion: result is the call's, or, with status < 0, what bw_last_error() would give. NULL when there is
- * none, or memory ran out. */
+/* Like bw_completion: result is the call's result or, if status < 0, what bw_last_error() would return. NULL if there
+ * is none, or if out of memory. */
 typedef void (*bwj_completion)(void *user_data, bw_status status, json_t *result);
 
 struct bwj_callback_ {
@@ -127,7 +127,7 @@ static inline void bwj_destroy_(void *user_data) {
     free(callback);
 }
 
-/* NULL when memory ran out; destroy has run then. */
+/* NULL if out of memory; destroy has run in that case. */
 static inline struct bwj_callback_ *bwj_callback_of_(bwj_event_callback event, bwj_completion completion,
                                                      void *user_data, bw_destroy destroy) {
     struct bwj_callback_ *callback = BWJ_CAST_(struct bwj_callback_ *, malloc(sizeof *callback));
@@ -146,7 +146,7 @@ static inline struct bwj_callback_ *bwj_callback_of_(bwj_event_callback event, b
  * Device
  * ============================================================================================================= */
 
-/* bw_device_open(). *device is the caller's to close. */
+/* bw_device_open(). The caller closes *device. */
 static inline bw_status bwj_device_open(const json_t *options, bw_device **device) {
     char *text = bwj_text(options);
     bw_status status = bw_device_open(text, device);
@@ -183,7 +183,7 @@ static inline bw_status bwj_pairing_list(bw_device *device, json_t **desktops) {
     return bwj_take(bw_pairing_list(device, &json), &json, desktops);
 }
 
-/* bw_pairing_scan(): *desktop becomes the desktop that it paired with. */
+/* bw_pairing_scan(): *desktop becomes the paired desktop. */
 static inline bw_status bwj_pairing_scan(bw_device *device, const char *qr_text, int32_t timeout_ms, json_t **desktop) {
     char *json = NULL;
     return bwj_take(bw_pairing_scan(device, qr_text, timeout_ms, &json), &json, desktop);
@@ -209,8 +209,8 @@ static inline bw_status bwj_inbox_load(bw_device *device, const json_t *params, 
 /* ================================================================================================================
  * Methods
  *
- * Those of bellwire.h, with the parameters and results that are named there, and any other. With BW_QUEUED the result
- * is {"queued":true,"id"}.
+ * The methods of bellwire.h with the same parameters and results, and bw_device_invoke() for any other. With BW_QUEUED
+ * the result is {"queued":true,"id"}.
  * ============================================================================================================= */
 
 typedef bw_status (*bwj_method_)(bw_device *device, const char *desktop, const char *params_json, int32_t timeout_ms,
@@ -240,7 +240,7 @@ static inline bw_status bwj_call_async_(bwj_method_async_ method, bw_device *dev
     return status;
 }
 
-/* bwj_notification_<name>() and bwj_notification_<name>_async(), each as the function of bellwire.h without the j:
+/* bwj_notification_<name>() and bwj_notification_<name>_async(), each like the function of bellwire.h without the j:
  *
  *   bw_status bwj_notification_send(bw_device *device, const char *desktop, const json_t *params, int32_t timeout_ms,
  *                                   json_t **result);
@@ -263,7 +263,7 @@ static inline bw_status bwj_call_async_(bwj_method_async_ method, bw_device *dev
 BW_NOTIFICATION_METHODS(BWJ_METHOD_)
 #undef BWJ_METHOD_
 
-/* bw_device_invoke(): any other method of the desktop's. params and *result are of any kind. */
+/* bw_device_invoke(): any other method of the desktop's. params and *result can be any JSON. */
 static inline bw_status bwj_device_invoke(bw_device *device, const char *desktop, const char *method,
                                           const json_t *params, int32_t timeout_ms, json_t **result) {
     char *json = NULL, *text = bwj_text(params);
@@ -289,7 +289,7 @@ static inline bw_status bwj_device_invoke_async(bw_device *device, const char *d
  * Desktop
  * ============================================================================================================= */
 
-/* bw_desktop_open(). *desktop is the caller's to close. */
+/* bw_desktop_open(). The caller closes *desktop. */
 static inline bw_status bwj_desktop_open(const json_t *options, bw_desktop **desktop) {
     char *text = bwj_text(options);
     bw_status status = bw_desktop_open(text, desktop);
@@ -355,7 +355,7 @@ static inline bw_status bwj_desktop_history(bw_desktop *desktop, const json_t *p
     return bwj_take(status, &json, page);
 }
 
-/* bw_desktop_invoke(): a notification method, for the desktop's own user. */
+/* bw_desktop_invoke(): a notification method, called as the desktop's own user. */
 static inline bw_status bwj_desktop_invoke(bw_desktop *desktop, const char *method, const json_t *params,
                                            int32_t timeout_ms, json_t **result) {
     char *json = NULL, *text = bwj_text(params);
@@ -381,7 +381,7 @@ static inline bw_status bwj_desktop_invoke_async(bw_desktop *desktop, const char
  * Relay
  * ============================================================================================================= */
 
-/* bw_relay_open(). *relay is the caller's to close. */
+/* bw_relay_open(). The caller closes *relay. */
 static inline bw_status bwj_relay_open(const json_t *options, bw_relay **relay) {
     char *text = bwj_text(options);
     bw_status status = bw_relay_open(text, relay);

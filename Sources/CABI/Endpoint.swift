@@ -18,7 +18,7 @@ extension Endpoint {
         to handle: UnsafeMutablePointer<OpaquePointer?>?,
         _ open: (HostChannel) throws(HostError) -> (Kind, threaded: Bool), _ make: (Kind, HostQueue) -> Self
     ) throws(HostError) {
-        let handle = try output(handle, "the handle's address")
+        let handle = try output(handle, "the address for the handle")
         claimProcess()
         try requireHostThread()
         let queue = try HostQueue()
@@ -83,7 +83,7 @@ extension Endpoint {
         guard name != nil || text == "*" else {
             let known = HostEvent.Name.known.map(\.rawValue).joined(separator: ", ")
             throw HostError(
-                .invalid, "there is no such event; there are \(known), host.<your own>, and * for all",
+                .invalid, "no such event; events are \(known), host.<your own>, and * for all",
                 detail: ["field": "event"])
         }
         guard let callback else { throw HostError(.invalid, "callback is NULL", detail: ["field": "callback"]) }
@@ -98,7 +98,7 @@ extension Endpoint {
         guard let topic = HostTopic(try text(topic, "topic")) else {
             throw HostError(
                 .invalid,
-                "a topic is host. and then letters, digits, dots, dashes and underscores, "
+                "a topic is host. followed by letters, digits, dots, dashes and underscores, "
                     + "\(HostTopic.maximumBytes) bytes at most", detail: ["field": "topic"])
         }
         let text = try optionalText(data, "data_json")

@@ -37,13 +37,13 @@ func claimProcess() { _ = owner.compareExchange(expected: 0, desired: getpid(), 
 /// Refuses the library's own two threads, on which a call that waits would wait for itself.
 func requireHostThread() throws(HostError) {
     guard EventLoop.isCurrent || StoreThread.isCurrent else { return }
-    throw HostError(.invalid, "this call waits, and cannot be made on a thread of the library")
+    throw HostError(.invalid, "this call blocks and is not allowed on the library's own threads")
 }
 
 /// A parameter that is a text, and must be one.
 func text(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(HostError) -> String {
     guard let text = try optionalText(pointer, name) else {
-        throw HostError(.invalid, "\(name) is NULL; pass a text", detail: ["field": .string(name)])
+        throw HostError(.invalid, "\(name) is NULL; pass a string", detail: ["field": .string(name)])
     }
     return text
 }
@@ -76,6 +76,6 @@ func timeout(_ milliseconds: Int32) throws(HostError) -> Int64 {
 
 /// Gives a text to the caller.
 func give(_ text: String, to pointer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) throws(HostError) {
-    guard let copy = copyOut(text) else { throw HostError(.noMemory, "memory has run out") }
+    guard let copy = copyOut(text) else { throw HostError(.noMemory, "out of memory") }
     pointer.pointee = copy
 }

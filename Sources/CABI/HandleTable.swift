@@ -42,7 +42,7 @@ enum HandleTable {
 
     private static func unknown(_ handle: OpaquePointer?, _ found: (any Endpoint)?) -> HostError {
         if handle == nil { return HostError(.handle, "the handle is NULL; open one first") }
-        if found != nil { return HostError(.handle, "the handle is of another kind") }
-        return HostError(.handle, "the handle is closed, or was never one")
+        if found != nil { return HostError(.handle, "the handle is of the wrong kind") }
+        return HostError(.handle, "the handle is closed or was never valid")
     }
 }

@@ -27,7 +27,7 @@ public func bw_json_integer(
         let value = try find(pointer, in: json)
         guard let integer = value.bool.map({ $0 ? 1 : 0 }) ?? value.integer else {
             throw HostError(
-                .invalid, "the value is \(value.typeName), or a number beyond 64 bits; ask for it with bw_json_text()",
+                .invalid, "the value is \(value.typeName) or a number beyond 64 bits; read it with bw_json_text()",
                 detail: ["field": "pointer"])
         }
         output.pointee = integer
@@ -48,7 +48,7 @@ private func find(
         throw HostError(.invalid, "json: \(error.message)", detail: ["field": "json"])
     }
     guard let value = root[path] else {
-        throw HostError(.notFound, "the JSON has nothing there", detail: ["field": "pointer"])
+        throw HostError(.notFound, "the JSON has no value there", detail: ["field": "pointer"])
     }
     return value
 }

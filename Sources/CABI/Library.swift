@@ -27,7 +27,7 @@ public func bw_set_log(
     let userData = UserData(user_data, destroy)
     return entry { () throws(HostError) in
         guard let level = LogLevel(rawValue: level) else {
-            throw HostError(.invalid, "level must be one of enum bw_log_level", detail: ["field": "level"])
+            throw HostError(.invalid, "level must be a value of enum bw_log_level", detail: ["field": "level"])
         }
         LogRing.set(level, callback, userData)
     }

@@ -65,7 +65,9 @@ enum LogRing {
             guard let registration = state.registration, state.runner == nil, !state.lines.isEmpty else { return nil }
             state.runner = me
             var lines = state.lines
-            if state.lost > 0 { lines.insert((.warning, "\(state.lost) log lines were lost: nobody took them"), at: 0) }
+            if state.lost > 0 {
+                lines.insert((.warning, "\(state.lost) log lines were lost because no handle dispatched"), at: 0)
+            }
             state.lost = 0
             state.lines = []
             return (registration, lines)

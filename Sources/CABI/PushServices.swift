@@ -19,7 +19,7 @@ public func bw_device_token(
             let token = PushToken(UnsafeRawBufferPointer(start: token, count: length))
         else {
             throw HostError(
-                .invalid, "a token has 1 to \(PushToken.maximumBytes) bytes", detail: ["field": "length"])
+                .invalid, "a token must have 1 to \(PushToken.maximumBytes) bytes", detail: ["field": "length"])
         }
         _ = try endpoint.queue.call { endpoint.role.give(token, for: service, then: $0) }
     }
@@ -38,7 +38,8 @@ public func bw_device_clear_token(_ device: OpaquePointer?, _ service: UnsafePoi
 private func pushService(_ text: String) throws(HostError) -> PushService {
     guard let service = PushService(text) else {
         throw HostError(
-            .invalid, "a service has 1 to \(PushService.maximumBytes) letters, digits, dots, dashes and underscores",
+            .invalid,
+            "a service must have 1 to \(PushService.maximumBytes) letters, digits, dots, dashes and underscores",
             detail: ["field": "service"])
     }
     return service

@@ -88,7 +88,8 @@ package struct CalendarMatch: Sendable, Equatable {
             }
         }
         guard !isEmpty else {
-            throw CalendarError("a calendar match takes one or more of year, month, day, weekday, hour, minute, second")
+            throw CalendarError(
+                "a calendar match needs at least one of year, month, day, weekday, hour, minute, second")
         }
         self.components = components
         var pattern = components

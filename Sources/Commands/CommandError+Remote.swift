@@ -8,7 +8,7 @@ extension CommandError {
         let text = error.message.lowercased()
         // Today's deployed desktop answers so for every method of a skill that it does not have.
         if text.hasPrefix("unknown command namespace"), error.code == nil || error.code == .internalError {
-            self.init(.unsupported, "this desktop has no such commands", remote: error, lacksSkill: true)
+            self.init(.unsupported, "this desktop does not support this command", remote: error, lacksSkill: true)
             return
         }
         self.init(CommandError.code(of: error, text: text), error)

@@ -158,7 +158,7 @@ extension HostChannel {
     fileprivate func problem(relayMovedAside path: String) {
         problem(
             "database_damaged",
-            "the relay's database was damaged; it was moved aside to \(path) and a new one begun: ids that were "
-                + "proved before are known again when they come")
+            "the relay's database was damaged and was moved aside to \(path); a new one was created. Proved ids "
+                + "are remembered again when they register")
     }
 }

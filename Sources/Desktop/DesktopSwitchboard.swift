@@ -241,7 +241,7 @@ final class DesktopSwitchboard {
             host.log(.warning, "the relay \(url) refused a frame")
             pairing.relayRefused(text, over: url)
         case .malformed(let error, let url): host.dropped(frame: error, over: url)
-        case .invalidURL(let url, let message): host.log(.error, "\(url) is no relay's address: \(message)")
+        case .invalidURL(let url, let message): host.log(.error, "invalid relay URL \(url): \(message)")
         }
     }
 
@@ -254,7 +254,7 @@ final class DesktopSwitchboard {
         case .ofStranger(let frame): receivedFromStranger(frame, over: url)
         case .plainOfSecure(let frame): pairing.received(frame, isOfSecurePeer: true, over: url)
         case .counted(.unknownSender): strangerSpoke(message.from, over: url)
-        case .counted(.unopened(let error)): host.log(.warning, "a sealed frame was dropped: \(error.message)")
+        case .counted(.unopened(let error)): host.log(.warning, "dropped a sealed frame: \(error.message)")
         }
     }
 
@@ -292,7 +292,7 @@ final class DesktopSwitchboard {
             guard let session = devices.session(did) else { return }
             commands.received(request, from: device, session, over: url, mark: mark, roster: devices.roster, at: .now)
         case .malformedRequest(let request, let description):
-            host.dropped("a payload from a device: \(description)")
+            host.dropped("dropped a payload from a device: \(description)")
             guard let session = devices.session(did) else { return }
             let asked = DeviceRequest(request, from: device, session, over: url)
             once(mark) { core in core.respond(.error(RemoteError(.invalidRequest, description)), to: asked) }
@@ -305,7 +305,7 @@ final class DesktopSwitchboard {
                 switch result {
                 case .success(true): break
                 case .success(false): channel.countReplay()
-                case .failure(let error): host.storeFailed("a device's push token was dropped", error)
+                case .failure(let error): host.storeFailed("dropped a device's push token", error)
                 }
             }
         case .receipt(let receipt):
@@ -323,7 +323,7 @@ final class DesktopSwitchboard {
         host.devices(devices.json)
         store.unpaired(by: device, mark) { [host] result in
             guard case .failure(let error) = result else { return }
-            host.storeFailed("a device has unpaired, but is still stored", error)
+            host.storeFailed("could not remove a device that has unpaired", error)
         }
     }
 
@@ -335,7 +335,7 @@ final class DesktopSwitchboard {
             switch once {
             case .first: then(self)
             case .replayed: break
-            case .failed(let error): host.storeFailed("what a device sent was dropped", error)
+            case .failed(let error): host.storeFailed("dropped a message from a device", error)
             }
         }
     }
@@ -395,6 +395,6 @@ final class DesktopSwitchboard {
 
     private func respond(_ outcome: CommandResponse.Outcome, to request: DeviceRequest) {
         guard let failure = sender.answer(request, outcome).failure(of: "the answer", to: "the device") else { return }
-        host.log(.warning, "an answer could not be sent: \(failure.message)")
+        host.log(.warning, "could not send an answer: \(failure.message)")
     }
 }

@@ -13,7 +13,7 @@ struct DeviceOptions: Sendable {
         var reader = try OptionsReader(parsing: text)
         common = try CommonOptions(&reader, role: "device")
         guard PairAck.isPlain(common.platform) else {
-            throw reader.invalid("platform", "may have letters, digits and _ : . # @ - only, at most 256")
+            throw reader.invalid("platform", "must have at most 256 letters, digits and _ : . # @ -")
         }
         lateAlerts = try reader.choice("late_alerts", of: LateAlerts.self) ?? .none
         alerts = try AlertOptions(&reader)

@@ -212,7 +212,7 @@ final class DeviceSwitchboard {
         }
         let sent = channel.send(payload, to: peer, sealed: desktop.isSecure, over: routes.link(url))
         if case .unsealable(let error) = sent {
-            context.channel.log(.warning, "a frame could not be sealed: \(error.message)")
+            context.channel.log(.warning, "could not seal a frame: \(error.message)")
         }
         return (sent, url)
     }
@@ -248,7 +248,7 @@ final class DeviceSwitchboard {
         case .plainOfSecure(let incoming): pairing.flows.received(incoming, isOfSecurePeer: true, over: url)
         case .counted(.unknownSender): break
         case .counted(.unopened(let error)):
-            context.channel.log(.warning, "a sealed frame was dropped: \(error.message)")
+            context.channel.log(.warning, "dropped a sealed frame: \(error.message)")
         }
     }
 

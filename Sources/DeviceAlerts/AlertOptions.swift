@@ -34,7 +34,7 @@ package struct AlertOptions: Sendable {
         applicationID = try reader.text("application_id", maximumBytes: 255)
         if let applicationID, ApplicationID(applicationID) == nil {
             throw reader.invalid(
-                "application_id", "must be like org.example.App: two or more parts of letters, digits, _ and -")
+                "application_id", "must be like org.example.App: at least two parts of letters, digits, _ and -")
         }
         icon = try reader.text("icon")
         var images = Images()
@@ -46,7 +46,7 @@ package struct AlertOptions: Sendable {
         images.timeout = UInt64(clamping: try object.integer("timeout_ms", in: 100...30_000) ?? 5_000)
         images.allowed = try object.texts("allow", maximum: 64) ?? []
         guard images.allowed.allSatisfy({ AddressRange($0) != nil }) else {
-            throw object.invalid("allow", "must be addresses, or ranges such as 10.0.0.0/8")
+            throw object.invalid("allow", "must contain addresses or ranges such as 10.0.0.0/8")
         }
         try object.finish()
         self.images = images

@@ -192,7 +192,7 @@ package final class DeviceAlerts {
             delivery.presenterReady()
             perform(rules.authorization.presenterReady(now: now))
         case .gone(let problem):
-            channel.log(.info, "alerts cannot be shown at the moment: \(problem)")
+            channel.log(.info, "cannot show alerts at the moment: \(problem)")
             perform(rules.authorization.presenterGone(problem, now: now))
         case .closed(let key):
             // It expired or was taken away: it stays in the list, as in servers that have one.
@@ -201,7 +201,7 @@ package final class DeviceAlerts {
             if let actions = rules.authorization.answered(key, action, now: now) { return perform(actions) }
             delivery.respond(key, action, text) { [channel] result in
                 guard case .failure(let error) = result else { return }
-                channel.log(.warning, "a response to an alert was not taken: \(error.message)")
+                channel.log(.warning, "ignored a response to an alert: \(error.message)")
             }
         }
     }
@@ -272,7 +272,7 @@ package final class DeviceAlerts {
                 reminders.rest()
                 clock.stop()
                 timers.start(.rest, after: Self.clockRest)
-            case .report(let error): store.report(error, "a reminder could not be stored")
+            case .report(let error): store.report(error, "could not store a reminder")
             }
         }
     }

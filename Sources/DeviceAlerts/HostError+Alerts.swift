@@ -9,14 +9,14 @@ extension HostError {
     static let notStarted = HostError(
         .offline, "the device has not been started; call bw_device_start() first")
     package static let noHostPresenter = HostError(.unsupported, "the device was not opened with \"alerts\":\"host\"")
-    static let noSuchAlert = HostError(.notFound, "no such alert was shown, or it was answered already")
+    static let noSuchAlert = HostError(.notFound, "no such alert was shown, or it was already answered")
     static let idAndThread = HostError(
-        .invalid, "give an id or a thread, or neither for all", detail: ["field": "thread"])
+        .invalid, "pass an id or a thread, or neither for all", detail: ["field": "thread"])
 
     static func refused(_ authorization: Authorization, _ now: EpochMilliseconds) -> HostError {
         HostError(
             .denied,
-            "the person does not want alerts; only they can change it, in the program's settings, which calls "
+            "the user declined alerts; only the user can change this, in the program's settings, which call "
                 + "bw_alerts_authorize()", detail: authorization.json(now))
     }
 

@@ -45,6 +45,6 @@ final class CurlLibrary: Sendable {
         }
         return .failure(
             FetchError(
-                .unavailable, "libcurl cannot be used, so nothing is fetched: \(reasons.joined(separator: "; "))"))
+                .unavailable, "cannot use libcurl, so nothing is downloaded: \(reasons.joined(separator: "; "))"))
     }
 }

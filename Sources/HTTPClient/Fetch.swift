@@ -46,7 +46,7 @@ package final class Fetch {
     }
 
     func refuse() {
-        perform(machine.fail(FetchError(.tooMany, "\(Fetcher.maximumWaiting) fetches wait already")))
+        perform(machine.fail(FetchError(.tooMany, "\(Fetcher.maximumWaiting) downloads are already waiting")))
     }
 
     private func perform(_ action: FetchStateMachine.Action) {

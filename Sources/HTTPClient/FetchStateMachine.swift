@@ -39,11 +39,11 @@ struct FetchStateMachine {
     init(rule: AddressRule) { self.rule = rule }
 
     mutating func begin(_ text: String) -> Action {
-        guard case .idle = state else { preconditionFailure("a fetch begins once") }
+        guard case .idle = state else { preconditionFailure("a fetch can start only once") }
         do throws(HTTPSURL.Problem) { return goTo(try HTTPSURL(text)) } catch {
             switch error {
-            case .notHTTPS: return fail(.notHTTPS, "the address does not begin with https://")
-            case .malformed: return fail(.badURL, "the address is no URL that can be read in one way only")
+            case .notHTTPS: return fail(.notHTTPS, "the URL does not begin with https://")
+            case .malformed: return fail(.badURL, "the URL is invalid or ambiguous")
             }
         }
     }
@@ -52,7 +52,7 @@ struct FetchStateMachine {
     mutating func lookedUp(_ addresses: [IPAddress]?) -> Action {
         guard case .lookingUp(let url) = state else { return .none }
         guard let addresses, !addresses.isEmpty else {
-            return fail(.resolveFailed, "the host's name has no address")
+            return fail(.resolveFailed, "the host name has no address")
         }
         // A name may lead to several places: those that may not be connected to are not there for us.
         let pins = addresses.filter(rule.permits)
@@ -75,7 +75,7 @@ struct FetchStateMachine {
                 return fail(.redirectRefused, "more than \(Self.maximumRedirects) redirects")
             }
             guard let next = place.flatMap({ try? HTTPSURL($0) }) else {
-                return fail(.redirectRefused, "a redirect to what is no https:// address")
+                return fail(.redirectRefused, "a redirect to a URL that is not https://")
             }
             redirects += 1
             return goTo(next)
@@ -85,7 +85,7 @@ struct FetchStateMachine {
     /// Its time is over.
     mutating func deadline() -> Action {
         switch state {
-        case .idle, .lookingUp, .transferring: fail(.timeout, "it did not come in time")
+        case .idle, .lookingUp, .transferring: fail(.timeout, "the download timed out")
         case .ended: .none
         }
     }
@@ -111,7 +111,7 @@ struct FetchStateMachine {
     }
 
     private mutating func refuse() -> Action {
-        fail(.refusedAddress, "the host is at no address that may be connected to")
+        fail(.refusedAddress, "the host has no allowed address")
     }
 
     private mutating func fail(_ code: FetchError.Code, _ message: String) -> Action {

@@ -133,13 +133,13 @@ final class Transfer {
     // MARK: How it ended
 
     private func outcome(_ result: bw_transfer_result) -> FetchStateMachine.Outcome {
-        if state.isRefused { return failed(.refusedAddress, "a connection to an address that may not be connected to") }
+        if state.isRefused { return failed(.refusedAddress, "the address is not allowed") }
         let head = state.head
-        if head.isTooLarge { return failed(.tooLarge, "the answer's head is larger than the limit") }
+        if head.isTooLarge { return failed(.tooLarge, "the response headers are larger than the limit") }
         // An answer that was not wanted was stopped at the end of its head.
         if head.isRedirect { return .redirect(to: head.location.flatMap(resolve)) }
         if head.isWhole, head.status != 200 {
-            return failed(.status(head.status), "the server answered with the status \(head.status)")
+            return failed(.status(head.status), "the server answered with status \(head.status)")
         }
         switch result {
         case BW_TRANSFER_DONE:
@@ -147,14 +147,14 @@ final class Transfer {
             return .body(state.takeBytes(), contentType: type)
         case BW_TRANSFER_STOPPED, BW_TRANSFER_TOO_LARGE:
             return failed(.tooLarge, "the body is larger than the limit")
-        case BW_TRANSFER_NO_CONNECTION: return failed(.connectFailed, "no address of the host takes the connection")
-        case BW_TRANSFER_NO_NAME: return failed(.resolveFailed, "the host's addresses were not used")
+        case BW_TRANSFER_NO_CONNECTION: return failed(.connectFailed, "cannot connect to any address of the host")
+        case BW_TRANSFER_NO_NAME: return failed(.resolveFailed, "the connection used an unchecked address")
         case BW_TRANSFER_CERTIFICATE:
             return failed(.tlsFailed, "the server's certificate is not trusted, or is for another name")
-        case BW_TRANSFER_CA_FILE: return failed(.tlsFailed, "the file of the authorities cannot be used")
+        case BW_TRANSFER_CA_FILE: return failed(.tlsFailed, "cannot use the CA file")
         case BW_TRANSFER_TLS: return failed(.tlsFailed, "the TLS handshake failed")
-        case BW_TRANSFER_CUT: return failed(.interrupted, "the connection ended before the answer did")
-        case BW_TRANSFER_NO_HTTP: return failed(.badHTTP, "the answer is no HTTP")
+        case BW_TRANSFER_CUT: return failed(.interrupted, "the connection ended before the response was complete")
+        case BW_TRANSFER_NO_HTTP: return failed(.badHTTP, "the response is not HTTP")
         default: return failed(.system, "libcurl gave up")
         }
     }

@@ -16,7 +16,7 @@ extension MethodHandler {
     func page(_ query: HistoryQuery) throws(StoreError) -> Handled {
         let bytes = caller == .host ? .max : Self.pageBytes
         guard let page = try history.page(query, bytes: bytes) else {
-            return refuse(.parameter("before", "names no place in the history"))
+            return refuse(.parameter("before", "is not a position in the history"))
         }
         return answer([
             "success": true,

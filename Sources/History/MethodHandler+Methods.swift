@@ -54,8 +54,8 @@ extension MethodHandler {
             if let device = context.devices.first(where: { $0.peer.text == id }) { return device }
             // What a device calls itself: another one may say the same.
             let named = context.devices.filter { $0.deviceID == id }
-            guard let device = named.first else { throw .parameter("deviceId", "names no paired device") }
-            guard named.count == 1 else { throw .parameter("deviceId", "names more than one paired device") }
+            guard let device = named.first else { throw .parameter("deviceId", "is not a paired device") }
+            guard named.count == 1 else { throw .parameter("deviceId", "matches more than one paired device") }
             return device
         case (nil, .device(let peer, _)):
             return context.devices.first { $0.peer == peer } ?? PairedDevice(peer: peer)

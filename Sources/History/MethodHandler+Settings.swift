@@ -32,7 +32,7 @@ extension MethodHandler {
         if isBellwire { result["revision"] = .integer(current.revision) }
         if !outcome.stale.isEmpty {
             result["stale"] = .array(outcome.stale.map { .string($0.rawValue) })
-            result["error"] = "a newer change is in force"
+            result["error"] = "a newer change takes precedence"
         }
         return answer(result, announcing: events)
     }

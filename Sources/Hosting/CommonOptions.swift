@@ -39,16 +39,16 @@ package struct CommonOptions: Sendable {
         self.role = role
         let place = try options.text("state_dir")
         if let place {
-            guard !place.isEmpty else { throw options.invalid("state_dir", "is empty; name a directory") }
+            guard !place.isEmpty else { throw options.invalid("state_dir", "is empty; pass a directory") }
             stateDirectory = place == ":memory:" ? nil : place
         } else {
             guard let standard = StateDirectory.standard(role: role) else {
-                throw options.invalid("state_dir", "is needed: neither XDG_STATE_HOME nor HOME is set")
+                throw options.invalid("state_dir", "is required, because neither XDG_STATE_HOME nor HOME is set")
             }
             stateDirectory = standard
         }
         name = try options.text("name", maximumBytes: 256) ?? CommonOptions.hostName()
-        guard !name.isEmpty else { throw options.invalid("name", "is empty; leave it out for the host name") }
+        guard !name.isEmpty else { throw options.invalid("name", "is empty; omit it to use the host name") }
         platform = try options.text("platform", maximumBytes: 256) ?? "linux"
         relayURL = try options.relayURL("relay_url")
         var tls = try options.object("tls")

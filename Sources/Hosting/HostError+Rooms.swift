@@ -28,6 +28,7 @@ extension HostChannel {
     package func problem(movedAside path: String) {
         problem(
             "database_damaged",
-            "the database was damaged; it was moved aside to \(path) and a new one begun: pair again where needed")
+            "the database was damaged and was moved aside to \(path); a new one was created, so you may have to pair again"
+        )
     }
 }

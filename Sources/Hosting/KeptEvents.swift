@@ -136,7 +136,7 @@ extension HostChannel {
     package func tooManyKept(_ name: HostEvent.Name) {
         problem(
             "too_many_kept",
-            "\(KeptEvents.capacity) events \(name.rawValue) wait for the program, and the oldest gave way; subscribe and "
+            "\(KeptEvents.capacity) events \(name.rawValue) wait for the program, so the oldest was dropped; subscribe and "
                 + "dispatch")
     }
 }

@@ -30,10 +30,10 @@ package enum KeyringKey {
             throw HostError(error)
         }
         guard try load(attributes, service)?.did == key.did else {
-            throw HostError(.io, "the keyring did not keep the key; open with \"keys\":\"file\"")
+            throw HostError(.io, "the keyring did not store the key; open with \"keys\":\"file\"")
         }
         if hasFile, unlink(file) != 0 {
-            throw HostError(.io, "the key is in the keyring now, but \(file) cannot be removed; remove it")
+            throw HostError(.io, "the key is now in the keyring, but \(file) could not be deleted; delete it")
         }
         return key
     }
@@ -47,7 +47,7 @@ package enum KeyringKey {
             return try secret.withBytes { (bytes) throws(IdentityError) in try SigningKey(secret: bytes) }
         } catch {
             throw HostError(
-                .io, "the keyring's entry for \(attributes.stateDirectory) is no key; remove it to get a new one")
+                .io, "the keyring's entry for \(attributes.stateDirectory) is not a key; delete it to get a new one")
         }
     }
 }

@@ -22,7 +22,7 @@ package struct OptionsReader {
         guard let value = take(key) else { return nil }
         guard let text = value.string else { throw wrongType(key, "a text", value) }
         guard text.utf8.count <= maximumBytes, !text.utf8.contains(0) else {
-            throw invalid(key, "is longer than \(maximumBytes) bytes or has a NUL")
+            throw invalid(key, "is longer than \(maximumBytes) bytes or contains NUL")
         }
         return text
     }
@@ -51,12 +51,12 @@ package struct OptionsReader {
 
     package mutating func texts(_ key: String, maximum: Int) throws(HostError) -> [String]? {
         guard let value = take(key) else { return nil }
-        guard let array = value.array else { throw wrongType(key, "an array of texts", value) }
+        guard let array = value.array else { throw wrongType(key, "an array of strings", value) }
         guard array.count <= maximum else { throw invalid(key, "has more than \(maximum) members") }
         var texts: [String] = []
         for element in array {
             guard let text = element.string, !text.utf8.contains(0) else {
-                throw invalid(key, "must be an array of texts")
+                throw invalid(key, "must be an array of strings")
             }
             texts.append(text)
         }

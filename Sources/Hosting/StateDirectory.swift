@@ -85,7 +85,7 @@ package final class StateDirectory: Sendable {
     private static func release(_ path: String) { held.withLock { _ = $0.remove(path) } }
 
     private static func make(_ path: String) throws(HostError) {
-        guard !path.isEmpty else { throw HostError(.invalid, "\"state_dir\" is empty; name a directory") }
+        guard !path.isEmpty else { throw HostError(.invalid, "\"state_dir\" is empty; pass a directory") }
         var current = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
             current += current.isEmpty || current.hasSuffix("/") ? String(part) : "/\(part)"
@@ -95,7 +95,7 @@ package final class StateDirectory: Sendable {
         guard stat(path, &status) == 0 else { throw failure("read", path) }
         guard status.st_mode & S_IFMT == S_IFDIR else {
             throw HostError(
-                .io, "\(path) is not a directory; name another \"state_dir\"", detail: ["path": .string(path)])
+                .io, "\(path) is not a directory; use another \"state_dir\"", detail: ["path": .string(path)])
         }
         guard access(path, R_OK | W_OK | X_OK) == 0 else { throw failure("read and write", path) }
         try requireOwn(path, status)
@@ -105,28 +105,28 @@ package final class StateDirectory: Sendable {
     private static func requireOwn(_ path: String, _ status: stat) throws(HostError) {
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw HostError(
-                .denied, "\(path) belongs to another user; name another \"state_dir\"",
+                .denied, "\(path) belongs to another user; use another \"state_dir\"",
                 detail: ["path": .string(path)])
         }
         // In a sticky one nobody replaces what is another's.
         let isOpen = status.st_mode & (S_IWGRP | S_IWOTH) != 0
         guard !isOpen || status.st_mode & S_ISVTX != 0 else {
             throw HostError(
-                .denied, "others may write into \(path); run chmod go-w \(path), or name another \"state_dir\"",
+                .denied, "others can write to \(path); run chmod go-w \(path), or use another \"state_dir\"",
                 detail: ["path": .string(path)])
         }
     }
 
     private static func busy(_ path: String, _ holder: String) -> HostError {
         HostError(
-            .busy, "\(path) is in use \(holder); close that, or name another \"state_dir\"",
+            .busy, "\(path) is in use \(holder); stop that, or use another \"state_dir\"",
             detail: ["path": .string(path)])
     }
 
     private static func failure(_ verb: String, _ path: String) -> HostError {
         let reason = String(cString: strerror(errno))
         return HostError(
-            .io, "cannot \(verb) \(path): \(reason); check its permissions, or name another \"state_dir\"",
+            .io, "cannot \(verb) \(path): \(reason); check its permissions, or use another \"state_dir\"",
             detail: ["path": .string(path)])
     }
 }

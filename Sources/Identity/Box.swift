@@ -22,7 +22,7 @@ package final class Box: Sendable {
         var point = [UInt8](repeating: 0, count: Int(crypto_box_curve25519xchacha20poly1305_PUBLICKEYBYTES))
         // Refuses points of small order, and those outside of the main subgroup.
         guard peer.count == PublicKey.byteCount, crypto_sign_ed25519_pk_to_curve25519(&point, peer) == 0 else {
-            throw IdentityError(.weakKey, "a public key is too weak to seal with")
+            throw IdentityError(.weakKey, "the public key is too weak")
         }
         let scalar = SecretBytes(count: Int(crypto_box_curve25519xchacha20poly1305_SECRETKEYBYTES)) { target in
             withExtendedLifetime(key) {
@@ -32,13 +32,13 @@ package final class Box: Sendable {
         let shared = SecretBytes(count: Int(crypto_box_curve25519xchacha20poly1305_BEFORENMBYTES)) { target in
             scalar?.withBytes { crypto_box_curve25519xchacha20poly1305_beforenm(target, point, $0) } == 0
         }
-        guard let shared else { throw IdentityError(.weakKey, "a public key is too weak to seal with") }
+        guard let shared else { throw IdentityError(.weakKey, "the public key is too weak") }
         self.shared = shared
     }
 
     /// - Parameter nonce: 24 bytes that are used once, so random ones.
     package func seal(_ plaintext: [UInt8], nonce: [UInt8]) -> [UInt8] {
-        precondition(nonce.count == Self.nonceByteCount, "a nonce has 24 bytes")
+        precondition(nonce.count == Self.nonceByteCount, "a nonce must have 24 bytes")
         let count = plaintext.count + Self.overhead
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             guard let target = buffer.baseAddress else { return }

@@ -12,13 +12,13 @@ package enum Identity {
     /// Throws `unavailable` where the machine has no randomness to give.
     package static func start() throws(IdentityError) {
         guard isReady else {
-            throw IdentityError(.unavailable, "libsodium cannot start: this machine gives no randomness")
+            throw IdentityError(.unavailable, "cannot start libsodium: no source of randomness")
         }
     }
 
     /// Bytes that nobody can foretell. Ends the process if the machine has none to give, as libsodium does.
     package static func randomBytes(_ count: Int) -> [UInt8] {
-        precondition(isReady, "libsodium cannot start: this machine gives no randomness")
+        precondition(isReady, "cannot start libsodium: no source of randomness")
         guard count > 0 else { return [] }
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             guard let base = buffer.baseAddress else { return }
@@ -47,7 +47,7 @@ package enum Identity {
 /// libsodium's randomness as a generator of the standard library.
 package struct SecureRandomNumberGenerator: RandomNumberGenerator, Sendable {
     package init() {
-        precondition(Identity.isReady, "libsodium cannot start: this machine gives no randomness")
+        precondition(Identity.isReady, "cannot start libsodium: no source of randomness")
     }
 
     package mutating func next() -> UInt64 {

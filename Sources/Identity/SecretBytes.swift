@@ -11,9 +11,11 @@ final class SecretBytes: Sendable {
 
     /// `fill` writes all of the bytes; where it says `false` they are wiped, and there is no secret.
     init?(count: Int, filling fill: (UnsafeMutablePointer<UInt8>) -> Bool) {
-        precondition(Identity.canStart, "libsodium cannot start: this machine gives no randomness")
+        precondition(Identity.canStart, "cannot start libsodium: no source of randomness")
         guard count > 0 else { return nil }
-        guard let memory = sodium_malloc(count) else { preconditionFailure("there is no protected memory for a key") }
+        guard let memory = sodium_malloc(count) else {
+            preconditionFailure("cannot allocate protected memory for a key")
+        }
         guard fill(memory.assumingMemoryBound(to: UInt8.self)) else {
             sodium_free(memory)
             return nil

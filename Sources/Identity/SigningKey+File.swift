@@ -34,7 +34,7 @@ extension SigningKey {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw IdentityError(cannot: "examine", path) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw IdentityError(.keyFileDamaged, "\(path) is no ordinary file; move it away to get a new key")
+            throw IdentityError(.keyFileDamaged, "\(path) is not a regular file; move it away to get a new key")
         }
         guard status.st_uid == geteuid() else {
             throw IdentityError(
@@ -49,7 +49,7 @@ extension SigningKey {
                 .keyFileDamaged,
                 """
                 the key file \(path) has \(status.st_size) bytes instead of \(secretByteCount); restore it from a \
-                backup, or move it away to get a new key, which is a new identity and has to be paired again
+                backup, or move it away to get a new key, which is a new identity that must be paired again
                 """)
         }
         var readError: CInt = 0
@@ -76,7 +76,7 @@ extension SigningKey {
                 .keyFileDamaged,
                 """
                 the key file \(path) does not hold a key; restore it from a backup, or move it away to get a new \
-                key, which is a new identity and has to be paired again
+                key, which is a new identity that must be paired again
                 """)
         }
     }

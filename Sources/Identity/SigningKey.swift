@@ -21,7 +21,7 @@ package final class SigningKey: Sendable {
 
     /// The key of a 32-byte seed. The caller wipes the seed.
     package convenience init(seed: [UInt8]) throws(IdentityError) {
-        guard seed.count == 32 else { throw IdentityError(.keyFileDamaged, "a key seed has 32 bytes") }
+        guard seed.count == 32 else { throw IdentityError(.keyFileDamaged, "a key seed must have 32 bytes") }
         try self.init { secret, publicKey in crypto_sign_ed25519_seed_keypair(publicKey, secret, seed) == 0 }
     }
 
@@ -29,7 +29,7 @@ package final class SigningKey: Sendable {
     init(filling fill: (UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt8>) -> Bool) throws(IdentityError) {
         try Identity.start()
         guard let secret = sodium_malloc(Self.secretByteCount) else {
-            throw IdentityError(.unavailable, "there is no protected memory for a key")
+            throw IdentityError(.unavailable, "cannot allocate protected memory for a key")
         }
         var publicBytes = [UInt8](repeating: 0, count: PublicKey.byteCount)
         let isFilled = publicBytes.withUnsafeMutableBufferPointer { buffer in
@@ -38,7 +38,7 @@ package final class SigningKey: Sendable {
         }
         guard isFilled, let publicKey = PublicKey(bytes: publicBytes) else {
             sodium_free(secret)
-            throw IdentityError(.keyFileDamaged, "these bytes are no Ed25519 key")
+            throw IdentityError(.keyFileDamaged, "not a valid Ed25519 key")
         }
         sodium_mprotect_readonly(secret)
         self.secret = secret

@@ -16,7 +16,7 @@ extension JSONValue {
     /// The same by jansson, which decides what is JSON and names the errors.
     init(jansson bytes: UnsafeRawBufferPointer, depth: Int) throws(JSONError) {
         guard let base = bytes.baseAddress, !bytes.isEmpty else {
-            throw JSONError(.empty, "no JSON: the text is empty")
+            throw JSONError(.empty, "not JSON: the text is empty")
         }
         var error = json_error_t()
         let flags = Int(JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL)
@@ -27,7 +27,7 @@ extension JSONValue {
         var isTooDeep = false
         self.init(root, depth, &isTooDeep)
         guard !isTooDeep else {
-            throw JSONError(.tooDeep, "the JSON is nested more than \(depth) deep")
+            throw JSONError(.tooDeep, "the JSON is nested more than \(depth) levels deep")
         }
     }
 
@@ -110,10 +110,10 @@ extension JSONError {
     fileprivate init(jansson error: inout json_error_t) {
         let place = "line \(error.line), column \(error.column)"
         switch json_error_code(&error) {
-        case json_error_premature_end_of_input: self.init(.cut, "the JSON ends too early (\(place))")
+        case json_error_premature_end_of_input: self.init(.cut, "the JSON is incomplete (\(place))")
         case json_error_invalid_utf8: self.init(.notUTF8, "the JSON is not valid UTF-8 (\(place))")
-        case json_error_duplicate_key: self.init(.duplicateKey, "a key stands twice in one JSON object (\(place))")
-        case json_error_stack_overflow: self.init(.tooDeep, "the JSON is nested more than 2048 deep (\(place))")
+        case json_error_duplicate_key: self.init(.duplicateKey, "a JSON object has a duplicate key (\(place))")
+        case json_error_stack_overflow: self.init(.tooDeep, "the JSON is nested more than 2048 levels deep (\(place))")
         case json_error_numeric_overflow: self.init(.numberRange, "a number in the JSON is out of range (\(place))")
         case json_error_end_of_input_expected: self.init(.trailing, "there is text after the JSON value (\(place))")
         default: self.init(.syntax, "the text is not JSON (\(place))")

@@ -44,7 +44,7 @@ package struct PeerNumbers {
         let id = try connection.first("SELECT id FROM peer WHERE number = ?", [.integer(number)]) {
             (row) throws(StoreError) in PeerID(try row.text(0))
         }
-        guard let id else { throw StoreError(.mismatch, "a row names a peer that the file does not know") }
+        guard let id else { throw StoreError(.mismatch, "a row refers to an unknown peer") }
         return id
     }
 

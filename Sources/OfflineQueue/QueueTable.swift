@@ -50,7 +50,7 @@ package struct QueueTable {
             let params = (try? JSONValue(parsing: try row.text(3)))?.object
             let state: QueuedCommand.State
             switch (params, try row.text(6)) {
-            case (nil, _): state = .failed(QueueFailure("damaged", "its parameters cannot be read"))
+            case (nil, _): state = .failed(QueueFailure("damaged", "cannot read its parameters"))
             case (_, "pending"): state = .pending
             case (_, "sending"): state = .sending
             default:

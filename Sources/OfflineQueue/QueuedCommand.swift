@@ -75,7 +75,7 @@ package struct QueueFailure: Sendable, Equatable {
     }
 
     /// Its time was over before the desktop was there.
-    package static let expired = QueueFailure("expired", "the desktop was not there in time")
+    package static let expired = QueueFailure("expired", "the desktop was offline for too long")
 
     package var json: JSONObject { ["code": .string(code), "message": .string(message)] }
 }

@@ -7,7 +7,7 @@ extension QRCode {
     /// A PNG image, `scale` pixels a module: bytes that the caller gives to `free()`.
     package func png(scale: Int) throws(QRError) -> UnsafeMutableBufferPointer<UInt8> {
         guard QRCode.scales.contains(scale) else {
-            throw QRError(.scale, "scale must be from 1 to 32 pixels a module; it is \(scale)")
+            throw QRError(.scale, "scale must be 1 to 32 pixels per module, not \(scale)")
         }
         let side = range.count * scale
         var grey: [UInt8] = []
@@ -27,8 +27,8 @@ extension QRCode {
             }
         }
         guard result == 0, let bytes else {
-            if result == -ENOENT { throw QRError(.missingLibrary, "libpng cannot be used: \(why)") }
-            throw QRError(.noMemory, "memory has run out")
+            if result == -ENOENT { throw QRError(.missingLibrary, "cannot use libpng: \(why)") }
+            throw QRError(.noMemory, "out of memory")
         }
         return UnsafeMutableBufferPointer(start: bytes, count: count)
     }

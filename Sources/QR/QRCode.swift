@@ -12,7 +12,7 @@ package struct QRCode: Sendable {
     package init(_ text: String) throws(QRError) {
         let count = text.utf8.count
         guard (1...QRCode.maximumBytes).contains(count) else {
-            throw QRError(.text, "text must have 1 to 2048 bytes; it has \(count)")
+            throw QRError(.text, "text must have 1 to 2048 bytes, not \(count)")
         }
         let bytes = Array(text.utf8)
         guard let code = QRcode_encodeData(Int32(count), bytes, 0, QR_ECLEVEL_L) else {

@@ -17,12 +17,12 @@ package enum QRReader {
         switch result {
         case 0: break
         case -ENOENT:
-            throw QRError(.missingLibrary, "the library that reads such an image cannot be used: \(why)")
+            throw QRError(.missingLibrary, "cannot use the library for this image format: \(why)")
         case -EINVAL:
-            throw QRError(.image, "the file is no PNG or JPEG image that can be read: \(why)")
+            throw QRError(.image, "the file is not a readable PNG or JPEG image: \(why)")
         case -EFBIG:
-            throw QRError(.tooLarge, "\(why); at most 50 megapixels are read: make it smaller, or cut the code out")
-        default: throw QRError(.noMemory, "memory has run out")
+            throw QRError(.tooLarge, "\(why); the limit is 50 megapixels: scale the picture down or crop it")
+        default: throw QRError(.noMemory, "out of memory")
         }
         return try texts(in: image)
     }
@@ -35,9 +35,9 @@ package enum QRReader {
             throw QRError(.pixels, "width and height must be above 0, and stride at least the width")
         }
         guard width <= maximumPixels / height else {
-            throw QRError(.tooLarge, "it has \(width) x \(height) pixels; at most 50 megapixels are read")
+            throw QRError(.tooLarge, "the picture has \(width) x \(height) pixels; the limit is 50 megapixels")
         }
-        guard let copy = malloc(width * height) else { throw QRError(.noMemory, "memory has run out") }
+        guard let copy = malloc(width * height) else { throw QRError(.noMemory, "out of memory") }
         defer { free(copy) }
         for row in 0..<height { memcpy(copy + row * width, grey + row * stride, width) }
         return try texts(
@@ -65,12 +65,12 @@ package enum QRReader {
         switch result {
         case 0: break
         case -ENOENT:
-            throw QRError(.missingLibrary, "libzbar, which reads QR codes, cannot be used: \(why)")
-        default: throw QRError(.noMemory, "memory has run out")
+            throw QRError(.missingLibrary, "cannot use libzbar, which reads QR codes: \(why)")
+        default: throw QRError(.noMemory, "out of memory")
         }
         guard !found.isEmpty else {
             throw QRError(
-                .noCode, "no QR code was found in the picture; it has to be whole, sharp, and have a border around it")
+                .noCode, "no QR code found; the code must be complete, sharp and have a border")
         }
         return found
     }
@@ -90,12 +90,12 @@ package enum QRReader {
             if count == 0 { return bytes }
             bytes += chunk.prefix(count)
             if bytes.count > maximumFileBytes {
-                throw QRError(.tooLarge, "\(path) has more than 32 MiB; make the picture smaller")
+                throw QRError(.tooLarge, "\(path) is larger than 32 MiB; scale the picture down")
             }
         }
     }
 
     private static func fileError(_ path: String) -> QRError {
-        QRError(.file, "\(path) cannot be read: \(String(cString: strerror(errno)))")
+        QRError(.file, "cannot read \(path): \(String(cString: strerror(errno)))")
     }
 }

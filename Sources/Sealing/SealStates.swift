@@ -35,7 +35,7 @@ package struct SealStates {
         let epoch: Int64
         if let last {
             guard last > 0, last < Int64.max else {
-                throw StoreError(.mismatch, "the count of this role's starts is damaged")
+                throw StoreError(.mismatch, "the stored start counter is damaged")
             }
             // A directory that was put back from a copy may have begun these starts before.
             epoch = max(last + 1, min(now, Int64.max / 2))

@@ -22,20 +22,20 @@ package struct SealedEnvelope: Sendable, Equatable {
         var fields = payload
         if let type = payload["type"] {
             guard type.string == Self.type, let inner = payload["payload"]?.object else {
-                throw SealError(.malformed, "the payload is not a sealed one")
+                throw SealError(.malformed, "the payload is not sealed")
             }
             fields = inner
         }
         guard fields["v"]?.integer == Self.version else {
-            throw SealError(.malformed, "the seal is of a version that this library does not know")
+            throw SealError(.malformed, "unknown seal version")
         }
         guard let nonceText = fields["nonce"]?.string, nonceText.utf8.count <= 64,
             let nonce = TextEncoding.base64url.decode(nonceText), nonce.count == Box.nonceByteCount
-        else { throw SealError(.malformed, "a seal's nonce is not 24 bytes in base64url") }
+        else { throw SealError(.malformed, "the seal's nonce is not 24 bytes in base64url") }
         let limit = (Self.plaintextLimit + Box.overhead) / 3 * 4 + 4
         guard let boxText = fields["box"]?.string, boxText.utf8.count <= limit,
             let box = PublicBase64URL.decode(boxText), box.count > Box.overhead
-        else { throw SealError(.malformed, "a seal's box is missing, too long, or not base64url") }
+        else { throw SealError(.malformed, "the seal's box is missing, too long or not base64url") }
         self.init(nonce: nonce, box: box)
     }
 

@@ -27,12 +27,14 @@ struct SealedPlaintext: Sendable, Equatable {
     init(decoding bytes: [UInt8]) throws(SealError) {
         let value: JSONValue
         do throws(JSONError) { value = try JSONValue(parsing: bytes) } catch {
-            throw SealError(.malformed, "what was sealed is not JSON")
+            throw SealError(.malformed, "the sealed content is not JSON")
         }
         guard let from = value["from"]?.string, !from.isEmpty, let to = value["to"]?.string, !to.isEmpty,
             case .integer(let epoch) = value["epoch"], case .integer(let seq) = value["seq"], epoch > 0, seq > 0,
             let body = value["body"]?.object
-        else { throw SealError(.malformed, "what was sealed is no frame: a field is missing or of another type") }
+        else {
+            throw SealError(.malformed, "the sealed content is not a frame: a field is missing or has the wrong type")
+        }
         self.init(
             from: PeerID(from), to: PeerID(to), epoch: epoch, seq: seq, timestamp: value["timestamp"]?.integer,
             body: body)

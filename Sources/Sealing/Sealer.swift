@@ -79,16 +79,16 @@ package final class Sealer {
     /// Gives the whole payload for a `message` with `"sealed":true`. Throws `no_key`, `too_large`, `exhausted`.
     package func seal(_ body: JSONObject, to peer: PeerID, now: EpochMilliseconds) throws(SealError) -> JSONObject {
         guard let box = box(of: peer) else {
-            throw SealError(.noKey, "the peer's id is no key, so nothing can be sealed to it")
+            throw SealError(.noKey, "cannot seal for a peer whose id is not a key")
         }
         let seq = touch(peer) { $0.nextSeq }
-        guard seq < Int64.max else { throw SealError(.exhausted, "too much was sealed since the start") }
+        guard seq < Int64.max else { throw SealError(.exhausted, "too many messages were sealed since the start") }
         let plaintext = SealedPlaintext(
             from: id, to: peer, epoch: epoch, seq: seq, timestamp: now, body: body
         ).bytes
         guard plaintext.count <= SealedEnvelope.plaintextLimit else {
             throw SealError(
-                .tooLarge, "\(plaintext.count) bytes are to be sealed; \(SealedEnvelope.plaintextLimit) are the most")
+                .tooLarge, "\(plaintext.count) bytes exceed the sealing limit of \(SealedEnvelope.plaintextLimit)")
         }
         boxes.insert(box, of: peer)
         touch(peer) { $0.nextSeq = seq + 1 }
@@ -112,18 +112,18 @@ package final class Sealer {
 
     private func opened(_ payload: JSONObject, from peer: PeerID) throws(SealError) -> Opened {
         let envelope = try SealedEnvelope(decoding: payload)
-        guard peer != id else { throw SealError(.misaddressed, "a sealed frame says it is from ourselves") }
+        guard peer != id else { throw SealError(.misaddressed, "a sealed frame claims to be from this peer itself") }
         guard let box = box(of: peer), let bytes = box.open(envelope.box, nonce: envelope.nonce) else {
-            throw SealError(.forged, "a frame was not sealed by the peer that the relay names, or was changed")
+            throw SealError(.forged, "a sealed frame was modified, or is not from the peer that the relay names")
         }
         let plaintext = try SealedPlaintext(decoding: bytes)
         // The box is the same in both directions: without this our own frames would be the peer's.
         guard plaintext.from == peer, plaintext.to == id else {
-            throw SealError(.misaddressed, "a sealed frame was meant for another way: redirected or reflected")
+            throw SealError(.misaddressed, "a sealed frame was redirected or reflected")
         }
         boxes.insert(box, of: peer)
         guard touch(peer, { $0.window.record(epoch: plaintext.epoch, seq: plaintext.seq) }) else {
-            throw SealError(.replayed, "a sealed frame came before, or is too old to tell")
+            throw SealError(.replayed, "a sealed frame was replayed, or is too old")
         }
         return Opened(
             body: plaintext.body, timestamp: plaintext.timestamp,

@@ -46,7 +46,7 @@ package final class RelayConnection {
         options: WebSocketClientOptions = WebSocketClientOptions(),
         generator: any RandomNumberGenerator = SystemRandomNumberGenerator(), handler: @escaping Handler
     ) {
-        precondition(key.map { $0.did == registration.peerID.text } ?? true, "a key proves its own did:key only")
+        precondition(key.map { $0.did == registration.peerID.text } ?? true, "a key can prove only its own did:key")
         self.url = url
         self.key = key
         self.registration = registration
@@ -202,7 +202,7 @@ extension RelayConnection {
     private func prove(_ nonce: String, on webSocket: WebSocket) {
         let binding = webSocket.channelBinding
         guard let key, !url.isSecure || binding != nil else {
-            let why = "the TLS connection to the relay cannot be bound to a proof (TLS 1.3 is needed)"
+            let why = "cannot bind a proof to the TLS connection to the relay (TLS 1.3 is required)"
             return carryOut(machine.cannotProve(why, now: EventLoop.now, using: &generator), on: webSocket)
         }
         let proof = RegistrationProof(signing: nonce, origin: url.origin, channelBinding: binding, with: key)

@@ -66,6 +66,6 @@ package struct OfflineReason: Error, Sendable, Equatable, CustomStringConvertibl
 
     package var description: String { message }
 
-    package static let stopped = OfflineReason(.stopped, "the connection to the relay is switched off")
-    package static let suspended = OfflineReason(.suspended, "the connection to the relay rests")
+    package static let stopped = OfflineReason(.stopped, "the connection to the relay is disabled")
+    package static let suspended = OfflineReason(.suspended, "the connection to the relay is suspended")
 }

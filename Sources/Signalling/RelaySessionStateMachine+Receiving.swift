@@ -43,13 +43,15 @@ extension RelaySessionStateMachine {
         case .registered(let registered):
             guard registered.peerID == nil || registered.peerID == registration.peerID else {
                 return drop(
-                    .registrationRefused, "the relay registered another id than ours", now: now, using: &generator)
+                    .registrationRefused, "the relay registered the wrong id", now: now, using: &generator)
             }
             state = .online(
                 since: now, nextPing: now.advanced(by: Self.keepaliveInterval), isProved: step == .answered)
             return .online
         case .error(let refusal):
-            let text = refusal.text.isEmpty ? "the relay refused us" : "the relay refused us: \(refusal.text)"
+            let text =
+                refusal.text.isEmpty
+                ? "the relay refused the registration" : "the relay refused the registration: \(refusal.text)"
             return drop(OfflineReason.Code(refusing: refusal.code), text, now: now, using: &generator)
         case .serverShutdown: return shutDown(now: now, using: &generator)
         case .ping: return .sendPong

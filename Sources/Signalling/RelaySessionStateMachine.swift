@@ -162,7 +162,7 @@ extension RelaySessionStateMachine {
     mutating func shutDown(
         now: UInt64, using generator: inout some RandomNumberGenerator
     ) -> ReceivedAction {
-        let reason = OfflineReason(.serverShutdown, "the relay is going down")
+        let reason = OfflineReason(.serverShutdown, "the relay is shutting down")
         settle(now: now)
         backoff.raise(to: 2)
         state = .waiting(until: now.advanced(by: backoff.next(using: &generator)), reason)

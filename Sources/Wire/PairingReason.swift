@@ -23,22 +23,25 @@ extension PairingReason {
     /// What failed and what to do about it, in English, for people.
     package var message: String {
         switch self {
-        case .notJSON: "The text is not a pairing code. Scan the QR code that the other side shows, whole."
+        case .notJSON: "The text is not a pairing code. Scan the complete QR code of the other side."
         case .wrongType:
-            "This QR code is not for pairing here. Open \"pair a device\" on the desktop and scan that one."
+            "This QR code is for something else. Open \"pair a device\" on the desktop and scan that code."
         case .badCode:
-            "The pairing code is not what it must be: twelve digits when typed, six in a QR code. Show a new one on the other side."
-        case .missingPeerID: "The pairing code does not say whose it is. Show a new code on the other side and scan it."
+            "Invalid pairing code: it must have twelve digits when typed, six in a QR code. Show a new one on the other side."
+        case .missingPeerID:
+            "The pairing code lacks the id of its owner. Show a new code on the other side and scan it."
         case .badField: "A field of the pairing code is missing or malformed. Show a new code and scan it."
         case .expired: "The pairing code is older than five minutes. Show a new one; check both clocks if it is new."
         case .noIdentity:
-            "There is no identity on this side yet. Check the key file in the state directory, then retry."
-        case .noRelay: "No relay is known. Set relay_url, or scan a code of a desktop that names one."
+            "This side has no identity yet. Check the key file in the state directory, then retry."
+        case .noRelay: "No relay is configured. Set relay_url, or scan a code that contains a relay."
         case .relayUnreachable: "No relay could be reached. Check the network on both sides, then retry."
         case .desktopOffline: "The other side is not connected to its relay. Wake it, show a new code and scan it."
-        case .typedCodeUnavailable: "This desktop takes no typed codes, or the code is wrong. Scan its QR code instead."
+        case .typedCodeUnavailable:
+            "This desktop does not accept typed codes, or the code is wrong. Scan its QR code instead."
         case .rejected: "The other side declined. Pair again and accept it there."
-        case .notSecure: "The other side cannot prove who it is. Update it, or allow such peers with \"legacy\":\"qr\"."
+        case .notSecure:
+            "The other side cannot prove its identity. Update it, or allow such peers with \"legacy\":\"qr\"."
         case .timeout:
             "The other side did not answer in time. Check that it is still open and that its code was not used before, then pair again."
         case .cancelled: "Pairing was cancelled. Start it again when ready."

@@ -16,7 +16,7 @@ extension SignallingFrame {
     /// Reads a frame that is JSON already.
     package init(decoding value: JSONValue) throws(SignallingFrameError) {
         guard let object = value.object, let type = object["type"]?.string else {
-            throw SignallingFrameError(.noType, "the frame is no object with a \"type\"")
+            throw SignallingFrameError(.noType, "the frame is not an object with a \"type\"")
         }
         try self.init(decoding: object, type: type)
     }

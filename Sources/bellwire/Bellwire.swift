@@ -24,7 +24,8 @@ enum Bellwire {
     private static func run(_ words: [String]) throws(Failure) -> Exit {
         guard let first = words.first else {
             throw Failure(
-                .usage, "name a command: \(commands.map(\.name).joined(separator: ", ")) (see bellwire --help)")
+                .usage,
+                "missing command; commands are \(commands.map(\.name).joined(separator: ", ")) (see bellwire --help)")
         }
         switch first {
         case "--help", "-h":

@@ -201,7 +201,7 @@ struct DesktopLifeTests {
         let bench = try await Bench()
         let phone = try await bench.phone(iOS, platform: "ios")
         let error = try await bench.notify(#"{"title":"Tea"}"#, timeout: 50).error
-        #expect(error?.code == .timeout && error?.message.contains("kept") == true)
+        #expect(error?.code == .timeout && error?.message.contains("stored") == true)
         _ = try await phone.peer.payload("chainlesschain:event")
         #expect(try await bench.state["unread"] == 1)
         await bench.end()

@@ -105,7 +105,7 @@ struct RepeatedCallsTests {
             #expect(result["success"] == true)
         }
         #expect(isCut)
-        // What ended as offline may have been carried out; what was answered was, once.
+        // What ended as offline may have been executed; what was answered was, once.
         let total = try #require(try await bench.history()["total"]?.integer)
         #expect((answered...calls).contains(total))
         await bench.end()
@@ -132,7 +132,7 @@ struct RepeatedCallsTests {
         return true
     }
 
-    @Test("a call to a deployed desktop ends when its connection does, and says that it may have been carried out")
+    @Test("a call to a deployed desktop ends when its connection does, and says that it may have been executed")
     func deployed() async throws {
         let bench = try await Bench()
         let (desktop, _) = try await bench.pairedDesktop()
@@ -140,7 +140,7 @@ struct RepeatedCallsTests {
         _ = try await desktop.payload("chainlesschain:command:request")
         await cut(bench.device)
         let error = try await waiting.error
-        #expect(error?.code == .offline && error?.message.contains("may have been carried out") == true)
+        #expect(error?.code == .offline && error?.message.contains("may have been executed") == true)
         await bench.device.close()
         await bench.relay.stop()
     }

@@ -305,7 +305,7 @@ def test_what_a_page_holds_is_no_request_of_roffs() -> None:
     ("arguments", "named"),
     [
         pytest.param(["completion"], "SHELL is missing", id="no shell"),
-        pytest.param(["completion", "tcsh"], "bash, zsh and fish", id="another shell"),
+        pytest.param(["completion", "tcsh"], "supported shells: bash, zsh, fish", id="another shell"),
         pytest.param(["man", "lisen"], 'did you mean "listen"?', id="no such page"),
         pytest.param(["man", "--list", "pair"], "--list", id="a list of one"),
     ],

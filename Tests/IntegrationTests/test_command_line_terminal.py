@@ -78,7 +78,7 @@ def test_after_a_second_a_person_is_told_what_is_waited_for(
     pair_with(bellwire, fake_desktop)
     asking = Terminal("settings", "--timeout", "30", columns=100)
     fake_desktop.accept()
-    asking.wait_for("waiting for the answer of Office PC …")
+    asking.wait_for("waiting for the answer from Office PC …")
     assert asking.end() == 130
     fake_desktop.close()
     connecting = Terminal("settings", "--timeout", "30", columns=100)

@@ -61,7 +61,7 @@ def test_a_method_that_nobody_answers_times_out_and_may_be_carried_out_later(
     begin = time.monotonic()
     outcome = frozen.device.outcome(f"bw_notification_{method}", None, params, 300)
     assert outcome["status"] == STATUS["BW_E_TIMEOUT"], outcome
-    assert "may still be carried out" in outcome["error"]["message"]
+    assert "may still be executed" in outcome["error"]["message"]
     # Nothing else ends it: the desktop stands still.
     assert time.monotonic() - begin >= 0.25
 

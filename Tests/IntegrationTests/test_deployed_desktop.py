@@ -73,7 +73,7 @@ def test_ice_credentials_that_are_too_old_are_said_until_newer_ones_come(
     assert json.loads(listed()[0])["iceExpired"] is True
     said = bellwire("peers")
     assert said.wait() == 0
-    assert "Office PC: what it gave to be reached directly is too old; pair again" in said.err.all[-1]
+    assert "Office PC: its data for direct connections has expired; pair again" in said.err.all[-1]
     # After a later frame of ours the desktop sends new ones (WirePairing, "After pairing").
     listener = bellwire("listen", "--json", "--all")
     fake_desktop.accept()

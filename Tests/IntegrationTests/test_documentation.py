@@ -335,7 +335,7 @@ def gets_a_push(scene: Scene, program: Path) -> None:
 
 def goes_on_after_its_child(scene: Scene, program: Path) -> None:
     running = scene.start(program)
-    running.line("^the child was told, the parent goes on: BW_OK$")
+    running.line("^the child is refused, the parent continues: BW_OK$")
     assert running.wait() == 0
 
 

@@ -220,7 +220,7 @@ def test_send_takes_lines_from_standard_input(paired: Desk) -> None:
     ("result", "code", "says"),
     [
         pytest.param(
-            {"success": True, "silenced": True}, 0, "kept, not shown: the desktop has quiet hours", id="quiet"
+            {"success": True, "silenced": True}, 0, "stored, not shown: the desktop is in quiet hours", id="quiet"
         ),
         pytest.param({"success": False, "error": "no"}, 1, "send: the desktop refused it", id="refused"),
     ],
@@ -301,7 +301,7 @@ def test_history_shows_the_inbox_and_queues_while_the_desktop_is_away(paired: De
 
     away = paired.run("history", "--read")
     assert [row[2] for row in rows(away)] == ["Tea is ready"]
-    assert away.err.all == ["history: offline: this is what came here before"]
+    assert away.err.all == ["history: offline; showing stored notifications"]
     assert away.out.all[-1].startswith("queued")
     paired.come_back(address)
     paired.desktop.line(r"ws://\S+")
@@ -323,7 +323,7 @@ def test_history_says_how_it_is_used(start: Start, examples: Path, arguments: li
 def test_pair_code_pairs_by_digits_and_shows_what_the_desktop_shows(desk: Desk) -> None:
     program = desk.run("pair_code", desk.relay)
     program.write(desk.digits.replace("-", " ") + "\n")
-    paired = program.line(r"^Paired with Desk \[31m; both sides have (\d{6}, [a-z]+ [a-z]+)\.$")
+    paired = program.line(r"^Paired with Desk \[31m; both sides show (\d{6}, [a-z]+ [a-z]+)\.$")
     assert desk.desktop.line(r"^Sealed\. Compare with the \w+: (\d{6}, [a-z]+ [a-z]+)\.")[1] == paired[1]
     program.write("y\n")
     assert program.wait() == 0, program.err.all
@@ -334,10 +334,10 @@ def test_pair_code_pairs_by_digits_and_shows_what_the_desktop_shows(desk: Desk) 
 def test_pair_code_unpairs_when_the_words_differ(desk: Desk) -> None:
     program = desk.run("pair_code", desk.relay)
     program.write(desk.digits + "\n")
-    program.line("both sides have")
+    program.line("both sides show")
     program.write("n\n")
     assert program.wait() == 0, program.err.all
-    assert program.out.all[-1] == "Not paired any more."
+    assert program.out.all[-1] == "Unpaired."
     sent = desk.run("send", "Title")
     assert sent.wait() == 1 and "not paired" in sent.err.all[0]
 

@@ -195,7 +195,7 @@ def test_uninstalling_keeps_what_is_not_its_own(tmp_path: Path) -> None:
     (prefix / "share/doc/bellwire/README.md").write_text("mine now")
     kept = install("uninstall", "--prefix", prefix).stderr
     assert kept.splitlines() == [
-        f"install.sh: kept, for it was changed since: {prefix / 'share/doc/bellwire/README.md'}"
+        f"install.sh: kept, because it was changed after the installation: {prefix / 'share/doc/bellwire/README.md'}"
     ]
     assert {path for path, content in tree(prefix).items() if content} == {
         "share/man/other.1",
@@ -226,9 +226,9 @@ def test_what_cannot_be_is_refused_with_what_to_do(tmp_path: Path) -> None:
         return done.stderr
 
     assert "usage:" in refused()
-    assert "takes a directory" in refused("--prefix")
+    assert "needs a directory" in refused("--prefix")
     assert "unknown argument '--prefixes'" in refused("--prefixes", "/x")
-    assert "nothing that install.sh installed is in" in refused("uninstall", "--prefix", tmp_path)
+    assert "install.sh has not installed anything in" in refused("uninstall", "--prefix", tmp_path)
     assert "below the prefix" in refused("--prefix", tmp_path / "p", "--libdir", "/elsewhere")
     assert "below the prefix" in refused("--prefix", tmp_path / "p", "--libdir", ".")
     assert "control characters" in refused("--prefix", "/a\nb")

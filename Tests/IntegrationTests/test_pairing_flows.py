@@ -382,7 +382,7 @@ def test_who_is_unpaired_while_no_desktop_runs_is_told_at_its_next_start(house: 
     assert desktop.end() == 0
     unpaired = house.bellwire("peers", "--desktop", "--unpair", "Phone")
     assert unpaired.wait() == 0
-    assert "Phone could not be told; it will be, when this desktop runs" in unpaired.err.all[-1]
+    assert "Phone could not be notified; it will be notified when this desktop runs" in unpaired.err.all[-1]
     listener = house.bellwire("listen", "--json", "--all")
     house.wait_for(phone["id"])
     again = house.desktop()
@@ -407,7 +407,7 @@ def test_digits_typed_wrongly_three_times_are_burnt_and_the_qr_code_is_not(house
         device = house.device("--code", wrong, "--relay-url", house.url)
         assert device.wait() == 1
         assert reason(device) == "typed_code_unavailable"
-    desktop.error_line("the digits are burnt")
+    desktop.error_line("the digits are void after three wrong attempts")
     right = house.device("--code", f"{nameplate}-{password}", "--relay-url", house.url)
     assert right.wait() == 1
     assert reason(right) == "typed_code_unavailable"
@@ -441,7 +441,7 @@ def test_a_relay_that_gives_no_digits_is_said_and_the_qr_code_holds(bellwire: St
     url = relay.line(r"ws://\S+").group()
     desktop = bellwire("desktop", "--relay-url", url, "--name", "Desk")
     payload = desktop.line(r"^\{.*desktop-pairing.*").group()
-    desktop.error_line("there are no digits to type: ")
+    desktop.error_line("no digits available: ")
     assert ended(bellwire("pair", payload, "--json"))["secure"] is True
     desktop.line("^Paired with ")
     assert desktop.end() == 0
@@ -487,7 +487,7 @@ def test_a_device_that_cannot_prove_itself_is_refused_where_nobody_can_be_asked(
     phone = FakePhone(house.url, "ios", "did:key:zPhone")
     phone.pair(desktop.line(r"^\{.*desktop-pairing.*").group())
     said = desktop.error_line("My ios").string
-    assert "cannot prove who it is" in said and "no terminal" in said and "--accept" in said
+    assert "can't prove that it saw the code" in said and "no terminal" in said and "--accept" in said
     assert phone.payload("pairing:reject")["type"] == "pairing:reject"
     assert desktop.end() == 0
     listing = house.bellwire("peers", "--desktop", "--json")
@@ -508,12 +508,12 @@ def test_the_person_at_the_terminal_decides_about_a_phone(house: House, answer: 
         },
     )  # fmt: skip
     asked = terminal.wait_for(r"bellwire: .* wants to pair.*30 s:")
-    assert "cannot prove who it is" in asked
+    assert "can't prove that it saw the code" in asked
     assert "\x1b" not in asked and "\u202e" not in asked
     terminal.write(answer + "\n")
     if accepted:
         terminal.wait_for(r"Paired with Eve.* \(ios\)")
-        terminal.wait_for("Not sealed: it cannot prove who it is")
+        terminal.wait_for("Not sealed: its identity is not proven")
         phone.payload("chainlesschain:ice:config")
     else:
         terminal.wait_for("refused Eve")
@@ -573,7 +573,7 @@ def test_a_device_that_unpairs_tells_the_desktop(house: House, flow: Flow) -> No
     assert_sealed(ended(device), paired(desktop))
     unpaired = house.bellwire("peers", "--unpair", "Desk", "--timeout", "20")
     assert unpaired.wait(30) == 0, unpaired.err.all
-    assert unpaired.out.all == ["Desk (linux) is not paired any more."] and unpaired.err.all == []
+    assert unpaired.out.all == ["Unpaired Desk (linux)."] and unpaired.err.all == []
     desktop.event("peers.changed", devices=[])
     assert house.bellwire("listen").wait() == 4
     assert desktop.end() == 0
@@ -599,7 +599,7 @@ def test_a_desktop_that_unpairs_tells_the_device(house: House) -> None:
     listener.error_line("connected to Desk")
     unpaired = house.bellwire("peers", "--desktop", "--unpair", "Phone", "--relay-url", house.url, "--timeout", "20")
     assert unpaired.wait(30) == 0, unpaired.err.all
-    assert unpaired.out.all == ["Phone (linux) is not paired any more."]
+    assert unpaired.out.all == ["Unpaired Phone (linux)."]
     listener.error_line("Desk is not paired any more")
     assert listener.wait() == 4
 
@@ -610,7 +610,7 @@ def test_a_device_that_was_unpaired_unheard_has_no_rights(house: House) -> None:
     assert desktop.end() == 0
     unpaired = house.bellwire("peers", "--desktop", "--unpair", "Phone")
     assert unpaired.wait() == 0
-    assert "could not be told" in unpaired.err.all[-1]
+    assert "could not be notified" in unpaired.err.all[-1]
     again = house.desktop("--no-pair")
     again.event("connection.changed", online=True)
     sent = house.bellwire("send", "Evil", "--timeout", "3")
@@ -626,7 +626,7 @@ def test_ids_are_proved_for_the_urls_that_the_relay_is_told(house: House, bellwi
     relay = bellwire("relay", "--listen", "127.0.0.1:0", "--no-health", "--origin", "ws://relay.example.org:9001")
     url = relay.line(r"ws://\S+").group()
     desktop = bellwire("desktop", "--relay-url", url)
-    desktop.error_line("offline, trying on: ")
+    desktop.error_line("offline, retrying: ")
     assert not any("desktop-pairing" in line for line in desktop.out.all)
 
 
@@ -699,7 +699,7 @@ def test_no_confirmation_comes_in_flow_b_and_ice_servers_after_the_ack_are_the_d
     fake_desktop.pair(is_silent=True)
     assert silent.wait() == 0, silent.err.all
     assert silent.out.all[0] == "Paired with Office PC (win32)."
-    assert silent.out.all[1].startswith("Not sealed: it cannot prove who it is")
+    assert silent.out.all[1].startswith("Not sealed: its identity is not proven")
     again = bellwire("pair", fake_desktop.code(), "--json")
     connection = fake_desktop.accept()
     ack = receive(connection, lambda frame: frame.get("payload", {}).get("type") == "pair-ack")

@@ -27,6 +27,8 @@ def test_the_c_program_of_the_readme_prints_a_push(start: Start, bellwire: Start
     code = desktop.line(r"^\{.*desktop-pairing.*").group()
     app = start(program, code)
     desktop.line("^Paired with")
+    digits = app.line(r"^Compare with the desktop: (\d{6})$").group(1)
+    desktop.line(f"^Sealed. Compare with the device: {digits}")
     desktop.write("Tea\tis ready\n")
     push = json.loads(app.line("Tea").string)
     assert push["event"] == "notification.received" and push["data"]["body"] == "is ready"
@@ -52,6 +54,13 @@ def test_the_program_of_the_readme_says_why_it_fails(start: Start, tmp_path: Pat
     app = start(compile_c(tmp_path / "app.c", tmp_path / "app"), "no code")
     assert app.wait() == 1
     assert json.loads(app.err.all[0])["detail"]["reason"] == "not_json"
+
+
+def test_the_program_of_the_readme_says_what_to_do_when_nothing_is_paired(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "app.c").write_text(PROGRAM)
+    app = start(compile_c(tmp_path / "app.c", tmp_path / "app"))
+    assert app.wait() == 1
+    assert app.out.all == ["Not paired yet. Run: ./app 'TEXT OF THE QR CODE'"]
 
 
 def test_the_alerts_of_the_readme_are_taken(start: Start, tmp_path: Path) -> None:

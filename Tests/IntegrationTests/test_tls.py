@@ -143,4 +143,4 @@ def test_a_certificate_file_that_is_not_there_is_named(bellwire: Start, tmp_path
     absent = tmp_path / "absent.pem"
     program = bellwire("relay", "--listen", "127.0.0.1:0", "--tls-certificate", absent, "--tls-key", absent)
     assert program.wait() == 1
-    assert f"{absent} cannot be used: No such file or directory" in "\n".join(program.err.all)
+    assert f"cannot use the certificate file {absent}: No such file or directory" in "\n".join(program.err.all)

@@ -323,7 +323,7 @@ def test_pairing_by_an_image_file(house: House, tmp_path: Path) -> None:
     _, window = pair_window(house)
     window.press("Read")
     window.press("Image…")
-    chooser = house.session.until_open("An image of a pairing code")
+    chooser = house.session.until_open("Choose an image of a pairing code")
     chooser.activate()
     house.session.tool("xdotool", "key", "ctrl+l")
     chooser.write("", str(picture))
@@ -360,7 +360,7 @@ def test_pairing_by_the_code_that_it_shows(house: House) -> None:
     """The code on the screen is scanned, as a camera would: out of a picture of the screen."""
     desktop = house.host("desktop", "Studio")
     _, window = pair_window(house)
-    window.until_says("Scan it with the desktop")
+    window.until_says("Scan this code with your desktop")
     desktop.call("bw_desktop_scan", house.session.read_code())
     desktop.event("pairing.changed", flow="scan", state="confirming")
     desktop.call("bw_desktop_confirm", None, 1)
@@ -413,7 +413,7 @@ def test_the_history_is_searched_filtered_marked_and_deleted(house: House) -> No
     )
     window.write("Search", "")
     window.until(lambda: len(window.rows()) == 3)
-    window.press("Unread alone")
+    window.press("Unread only")
     window.until(lambda: window.rows() == ["Unread: Building starts", "Unread: Tea is ready"])
     window.press("Delete")
     window.until(lambda: window.rows() == ["Unread: Tea is ready"])
@@ -581,17 +581,17 @@ def test_it_starts_with_the_session_or_not(house: House) -> None:
     """The autostart entry is written and taken away, and what it says starts this program."""
     tray = house.tray()
     entry = house.session.home / "config/autostart/org.bellwire.Tray.desktop"
-    assert not entry.exists() and tray.entry("Start with the session")["toggle-state"] == 0
-    tray.click("Start with the session")
+    assert not entry.exists() and tray.entry("Start at login")["toggle-state"] == 0
+    tray.click("Start at login")
     wait_until(entry.exists)
-    tray.until(lambda: tray.entry("Start with the session")["toggle-state"] == 1)
+    tray.until(lambda: tray.entry("Start at login")["toggle-state"] == 1)
     assert tray.end() == 0
     started = house.session.run(*house.session.command_of(entry))
     tray.program = started
     tray.until_shown()
     assert "Pair" not in house.session.look("windows")
-    assert tray.entry("Start with the session")["toggle-state"] == 1
-    tray.click("Start with the session")
+    assert tray.entry("Start at login")["toggle-state"] == 1
+    tray.click("Start at login")
     wait_until(lambda: not entry.exists())
 
 
@@ -686,7 +686,7 @@ def test_the_desktop_side_pairs_asks_sends_and_unpairs(house: House) -> None:
     window.press("Send")
     for device in (phone, tablet):
         assert device.event("notification.received", title="From the tray")["body"] == "Body"
-    window.until_says("Sent. 2 have it.")
+    window.until_says("Sent. 2 received it.")
     window.close()
     # What a device asks it to show is shown, as text, and counts.
     server = PlayedServer(house.session.bus, "actions", "body", "body-markup")

@@ -68,10 +68,10 @@ import Wire
             (["enabled": false, "volume": 3], "volume"), (["quietHours": ["from": "22:00"]], "quietHours.from"),
             (["quietHours": ["start": "7:30"]], "quietHours.start"), (["quietHours": "22:00-07:00"], "quietHours"),
             (["quietHoursStart": "24:00"], "quietHoursStart"), (["quietHoursEnd": "12:60"], "quietHoursEnd"),
-            (["enabled": "yes"], "enabled"), (["showPreview": 1], "showPreview"), ([:], "there is no field"),
-            (["enabled": .null], "there is no field"), (["retentionRows": -1], "retentionRows"),
+            (["enabled": "yes"], "enabled"), (["showPreview": 1], "showPreview"), ([:], "no settings given"),
+            (["enabled": .null], "no settings given"), (["retentionRows": -1], "retentionRows"),
             (["retentionRows": 10_000_001], "retentionRows"), (["retentionDays": 1.5], "retentionDays"),
-            (["enabled": false, "revision": -1], "revision"), (["revision": 1], "there is no field"),
+            (["enabled": false, "revision": -1], "revision"), (["revision": 1], "no settings given"),
         ] as [(JSONObject, String)])
     func refused(params: JSONObject, start: String) throws {
         let error = try desktop.refusal(.updateSettings, params)
@@ -113,7 +113,7 @@ import Wire
         let lost = try desktop.handle(.updateSettings, ["enabled": false, "revision": 2])
         guard case .ready(.result(let result)) = lost.reply else { return }
         #expect(result["success"] == false)
-        #expect(result["error"] == "a newer change is in force")
+        #expect(result["error"] == "a newer change takes precedence")
         #expect(result["settings"]?["enabled"] == true)
         #expect(lost.announcements.isEmpty)
     }

@@ -71,7 +71,7 @@ extension MethodResult {
             (.markAsRead, #"{"success":true}"#, #"{"success":true}"#),
             (
                 .markAsRead, #"{"success":false}"#,
-                #"{"success":false,"markedCount":0,"error":"the desktop did not say why"}"#
+                #"{"success":false,"markedCount":0,"error":"the desktop gave no reason"}"#
             ),
             (.markAllAsRead, #"{"markedCount":"all"}"#, #"{"success":true,"markedCount":"all"}"#),
             (.clearAll, #"{"success":true,"clearedCount":7}"#, #"{"success":true,"clearedCount":7}"#),

@@ -56,7 +56,7 @@ import Wire
 
     @Test("the header says which methods can wait")
     func waiting() throws {
-        let named = try between("Some methods can wait: ", ".", in: header)
+        let named = try between("Some methods can be queued: ", ".", in: header)
         #expect(
             named.replacing("\n *", with: "").components(separatedBy: ", ")
                 == NotificationMethod.allCases.filter(\.row.canWait).map(\.short))

@@ -74,7 +74,7 @@ import Wire
             #expect(reason(table.device.reported) == .typedCodeUnavailable)
         }
         #expect(reason(table.desktop.reported) == .typedCodeUnavailable)
-        #expect(table.desktop.reported.data["message"]?.string?.contains("three times") == true)
+        #expect(table.desktop.reported.data["message"]?.string?.contains("three wrong codes") == true)
         #expect(table.desktop.dropped.wrongProof == 3)
         // The right one comes too late.
         table.type()

@@ -99,7 +99,7 @@ struct RelayMemoryTests {
         await close(memory)
         let peer = try await TestPeer.register(relay.port, as: "bob")
         _ = try await peer.settle()
-        #expect(relay.log.entries.filter { $0.contains("cannot be kept") }.count == 1)
+        #expect(relay.log.entries.filter { $0.contains("cannot store proved ids") }.count == 1)
         #expect(try await registerPlain(alice, at: relay)["code"] == "proof_required")
         await relay.stop()
     }

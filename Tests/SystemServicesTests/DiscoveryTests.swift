@@ -249,7 +249,7 @@ struct DiscoveryTests {
             guard case .note(let note?) = try await publishing.events.next() else {
                 throw BusError(.malformed, "no note")
             }
-            #expect(note.hasPrefix("Avahi does not publish the relay: "))
+            #expect(note.hasPrefix("Avahi cannot publish the relay: "))
             publishing.bus.close()
         }
     }

@@ -88,7 +88,7 @@ struct NetworkTests {
     @EventLoop
     func note() {
         let monitor = NetworkMonitor(socket: -1) {}
-        #expect(monitor.note?.hasPrefix("the network is not watched: ") == true)
+        #expect(monitor.note?.hasPrefix("cannot watch the network: ") == true)
     }
 
     @Test(

@@ -99,7 +99,7 @@ struct SleepTests {
             #expect(try await host.events.next() == .note("no logind: org.freedesktop.login1 is not on the bus"))
             try await logind.own(Self.name)
             guard case .note(let note?) = try await host.events.next() else { throw BusError(.malformed, "no note") }
-            #expect(note.hasPrefix("sleep does not wait"))
+            #expect(note.hasPrefix("cannot delay sleep"))
             // Signals of other types, or of another object, are none.
             try await logind.signal(
                 "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "PrepareForSleep",

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Installs what build.sh made, and removes it again: the libraries, the headers, pkg-config and CMake files, the
-# bellwire program with its completions and man pages, and systemd units. Needs no Swift when it has been built.
+# Installs or uninstalls the output of build.sh: the libraries, the headers, pkg-config and CMake files, the bellwire
+# program with its completions and man pages, and systemd units. Needs Swift only if the build is missing.
 #
 #   install.sh [install] --prefix DIR [--libdir DIR] [--destdir DIR] [--stage DIR]
 #   install.sh uninstall --prefix DIR [--destdir DIR]
 #
-#   --prefix DIR    where it is to live: /usr/local, ~/.local, …
-#   --libdir DIR    where the libraries go, below the prefix (default: lib)
-#   --destdir DIR   puts everything below this directory instead of /, as packages are made; nothing names it
-#   --stage DIR     the tree that build.sh made (default: $BELLWIRE_STAGE, or build/stage in the checkout, which is built
-#                   first when it is not there)
+#   --prefix DIR    where to install: /usr/local, ~/.local, …
+#   --libdir DIR    where to install the libraries, below the prefix (default: lib)
+#   --destdir DIR   installs below this directory instead of /, for building packages; no installed file contains it
+#   --stage DIR     the output of build.sh (default: $BELLWIRE_STAGE, or build/stage in the checkout, which is built
+#                   first if it is missing)
 #
-# Installing again brings the newer version in the older's place. What was installed, and only that, stands in the
-# manifest at share/bellwire/install.manifest: uninstall removes it, but keeps what was changed since, and says so.
+# Installing again replaces the older version. The manifest share/bellwire/install.manifest lists all installed files:
+# uninstall removes them, but keeps and reports files that were changed after the installation.
 set -euo pipefail
 shopt -s inherit_errexit
 export LC_ALL=C
@@ -40,9 +40,9 @@ esac
 while [ $# -gt 0 ]; do
     case $1 in
         --prefix | --libdir | --destdir | --stage)
-            [ -n "${2:-}" ] || fail "$1 takes a directory; $usage"
+            [ -n "${2:-}" ] || fail "$1 needs a directory; $usage"
             # A line of the manifest is a path, and systemd has no way to write such a name.
-            case $2 in *[[:cntrl:]]*) fail "$1: a name with control characters is not taken" ;; esac
+            case $2 in *[[:cntrl:]]*) fail "$1: the name must not contain control characters" ;; esac
             printf -v "${1#--}" %s "$2"
             shift 2
             ;;
@@ -53,7 +53,7 @@ while [ $# -gt 0 ]; do
         *) fail "unknown argument '$1'; $usage" ;;
     esac
 done
-[ -n "$prefix" ] || fail "--prefix is needed; $usage"
+[ -n "$prefix" ] || fail "--prefix is required; $usage"
 prefix=$(realpath --canonicalize-missing --no-symlinks -- "$prefix")
 [ -z "$destdir" ] || destdir=$(realpath --canonicalize-missing --no-symlinks -- "$destdir")
 # Both without a slash at the end, also where they are /.
@@ -71,7 +71,7 @@ read_manifest() {
         $0 == "prefix\t-\t." { next }
         NF != 3 || $1 !~ /^(file|link|directory)$/ || $3 == "" || $3 ~ /^\/|(^|\/)\.\.?(\/|$)|\/\// { exit 1 }
     ' "$file"; then
-        fail "$file is damaged: nothing is removed by it; delete it, and what it names, by hand"
+        fail "$file is damaged, so nothing was removed; delete it and the files it lists by hand"
     fi
     cat "$file"
 }
@@ -92,7 +92,7 @@ remove_files() {
     done < <(grep -E '^(file|link)' <<< "$1")
     while IFS= read -r path; do
         if [ -e "$target/$path" ] || [ -L "$target/$path" ]; then
-            echo "install.sh: kept, for it was changed since: $target/$path" >&2
+            echo "install.sh: kept, because it was changed after the installation: $target/$path" >&2
         fi
     done < <(grep -E '^(file|link)' <<< "$1" | cut -f 3 | sort -u)
 }
@@ -111,9 +111,9 @@ remove_directories() {
 # MARK: Uninstall
 
 if [ "$action" = uninstall ]; then
-    [ -z "$libdir$stage" ] || fail "uninstall takes --prefix and --destdir only; the manifest knows the rest"
+    [ -z "$libdir$stage" ] || fail "uninstall accepts only --prefix and --destdir; the rest is in the manifest"
     [ -f "$target/$manifest" ] \
-        || fail "nothing that install.sh installed is in ${target:-/}: $target/$manifest is not there; are --prefix and --destdir those of the install?"
+        || fail "install.sh has not installed anything in ${target:-/}: $target/$manifest is missing; use the same --prefix and --destdir as for the installation"
     listed=$(read_manifest "$target/$manifest")
     remove_files "$listed"
     rm -f -- "$target/$manifest"
@@ -129,7 +129,7 @@ case $libdir in
     /*) libdir=$(realpath --canonicalize-missing --no-symlinks --relative-to="${prefix%/}/" -- "$libdir") ;;
     *) libdir=$(realpath --canonicalize-missing --no-symlinks --relative-to=/ -- "/$libdir") ;;
 esac
-case $libdir in . | .. | ../*) fail "--libdir has to be below the prefix $prefix" ;; esac
+case $libdir in . | .. | ../*) fail "--libdir must be below the prefix $prefix" ;; esac
 
 stage=${stage:-${BELLWIRE_STAGE:-}}
 if [ -n "$stage" ]; then
@@ -139,7 +139,7 @@ else
     [ -f "$stage/bin/bellwire" ] || "$here/build.sh"
 fi
 for part in lib/libbellwire.so.1 lib/libbellwire.a include/bellwire.h bin/bellwire; do
-    [ -f "$stage/$part" ] || fail "$stage is no built tree: $part is missing; bindings/c/build.sh makes it"
+    [ -f "$stage/$part" ] || fail "$stage is not a complete build: $part is missing; run bindings/c/build.sh"
 done
 program=$stage/bin/bellwire
 version=$(sed -n 's/^#define BW_VERSION "\(.*\)"$/\1/p' "$stage/include/bellwire.h")
@@ -160,7 +160,7 @@ put() {
 said() {
     local path=$1
     shift
-    "$program" "$@" > "$work/said" < /dev/null || fail "'$program $*' failed: this tree is older than install.sh; bindings/c/build.sh makes it anew"
+    "$program" "$@" > "$work/said" < /dev/null || fail "'$program $*' failed: the build is older than install.sh; run bindings/c/build.sh again"
     [ -s "$work/said" ] || fail "'$program $*' printed nothing"
     put 644 "$work/said" "$path"
 }
@@ -199,10 +199,10 @@ said share/bash-completion/completions/bellwire completion bash
 said share/zsh/site-functions/_bellwire completion zsh
 said share/fish/vendor_completions.d/bellwire.fish completion fish
 said share/man/man1/bellwire.1 man
-commands=$("$program" man --list < /dev/null) || fail "'$program man --list' failed: this tree is older than install.sh; bindings/c/build.sh makes it anew"
+commands=$("$program" man --list < /dev/null) || fail "'$program man --list' failed: the build is older than install.sh; run bindings/c/build.sh again"
 [ -n "$commands" ] || fail "'$program man --list' printed nothing"
 while IFS= read -r command; do
-    [[ $command =~ ^[a-z][a-z-]*$ ]] || fail "'$program man --list' printed '$command', which is no command"
+    [[ $command =~ ^[a-z][a-z-]*$ ]] || fail "'$program man --list' printed '$command', which is not a command name"
     said "share/man/man1/bellwire-$command.1" man "$command"
 done <<< "$commands"
 

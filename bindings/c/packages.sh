@@ -60,7 +60,7 @@ done
 
 if ! command -v apt-get > /dev/null; then
     $print && exit 0
-    echo "packages.sh: no apt-get here; install what corresponds to: ${packages[*]}" >&2
+    echo "packages.sh: apt-get not found; install the equivalents of: ${packages[*]}" >&2
     exit 1
 fi
 
@@ -81,7 +81,7 @@ if [ "$(id -u)" -ne 0 ]; then
     if command -v sudo > /dev/null && sudo -n true 2> /dev/null; then
         as_root=(sudo -n)
     else
-        echo "Packages are missing, and installing them takes root. Run this, then again what you ran:" >&2
+        echo "Packages are missing, and installing them requires root. Run this command, then try again:" >&2
         echo "  sudo apt-get install --no-install-recommends ${missing[*]}" >&2
         exit 1
     fi

@@ -29,7 +29,7 @@ stage=""
 while [ $# -gt 0 ]; do
     case $1 in
         --output | --stage)
-            [ -n "${2:-}" ] || fail "$1 takes a directory; $usage"
+            [ -n "${2:-}" ] || fail "$1 needs a directory; $usage"
             printf -v "${1#--}" %s "$(realpath --canonicalize-missing -- "$2")"
             shift 2
             ;;
@@ -44,7 +44,7 @@ done
 # MARK: What it needs
 
 for tool in dpkg-buildpackage dh dh_python3 chrpath; do
-    command -v "$tool" > /dev/null || fail "$tool is not here; bindings/c/packages.sh --tests installs it"
+    command -v "$tool" > /dev/null || fail "$tool is missing; run bindings/c/packages.sh --tests"
 done
 [ -f "$python/__init__.py" ] || fail "the Python package is not in this checkout: $python/__init__.py is missing"
 stage=${stage:-${BELLWIRE_STAGE:-}}
@@ -52,19 +52,19 @@ if [ -z "$stage" ]; then
     stage=$root/build/stage
     [ -f "$stage/bin/bellwire" ] || "$root/bindings/c/build.sh"
 fi
-[ -f "$stage/lib/libbellwire.so.1" ] || fail "$stage is no built tree; bindings/c/build.sh makes it"
+[ -f "$stage/lib/libbellwire.so.1" ] || fail "$stage is not a complete build; run bindings/c/build.sh"
 
 # Every time in the packages is that of the last commit, or what the environment says.
 if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
     SOURCE_DATE_EPOCH=$(git -C "$root" log -1 --format=%ct 2> /dev/null) \
-        || fail "this is no git checkout: set SOURCE_DATE_EPOCH to the time of the sources, in seconds"
+        || fail "this is not a git checkout: set SOURCE_DATE_EPOCH to the time of the sources, in seconds"
 fi
 export SOURCE_DATE_EPOCH
 version=$(sed -n 's/^#define BW_VERSION "\(.*\)"$/\1/p' "$stage/include/bellwire.h")
 
 # MARK: The tree that the packages are made in
 
-mkdir -p "$output" || fail "$output cannot be made"
+mkdir -p "$output" || fail "cannot create $output"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tree=$work/bellwire-$version
@@ -83,7 +83,7 @@ cat > "$metadata/METADATA" << METADATA
 Metadata-Version: 2.1
 Name: bellwire
 Version: $version
-Summary: Pair with a desktop, receive its notifications, answer them
+Summary: End-to-end encrypted push notifications between your own machines
 License: MIT
 Requires-Python: >=3.9
 METADATA

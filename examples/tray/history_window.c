@@ -198,7 +198,7 @@ static void reload(HistoryWindow *self) {
     json_t *rows = json_object_get(page, "notifications");
     gboolean is_searching = *gtk_entry_get_text(GTK_ENTRY(self->search)) != '\0' ||
                             gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(self->unread_only));
-    gtk_label_set_text(GTK_LABEL(self->nothing), is_searching ? "Nothing matches" : "Nothing has come yet");
+    gtk_label_set_text(GTK_LABEL(self->nothing), is_searching ? "Nothing matches" : "No notifications yet");
     if (!self->rows || !json_equal(rows, self->rows) || !json_equal(self->peers, model_peers(self->model))) {
         GtkAdjustment *place = gtk_scrolled_window_get_vadjustment(GTK_SCROLLED_WINDOW(self->scrolled));
         double value = gtk_adjustment_get_value(place);
@@ -324,7 +324,7 @@ static HistoryWindow *history_window_new(GtkApplication *application, Model *mod
     gtk_header_bar_set_title(GTK_HEADER_BAR(self->header), "History");
     gtk_header_bar_set_show_close_button(GTK_HEADER_BAR(self->header), TRUE);
     self->unread_only = gtk_toggle_button_new_with_mnemonic("_Unread");
-    widget_name(self->unread_only, "Unread alone", NULL);
+    widget_name(self->unread_only, "Unread only", NULL);
     gtk_header_bar_pack_start(GTK_HEADER_BAR(self->header), self->unread_only);
     self->mark_all = gtk_button_new_with_mnemonic("Mark _all as read");
     gtk_header_bar_pack_end(GTK_HEADER_BAR(self->header), self->mark_all);

@@ -172,12 +172,13 @@ static gint on_options(GApplication *application, GVariantDict *options, gpointe
 }
 
 static const GOptionEntry entries[] = {
-    {"desktop", 0, 0, G_OPTION_ARG_NONE, NULL, "Be the desktop: pair devices, push to them, keep the history", NULL},
-    {"state-dir", 0, 0, G_OPTION_ARG_FILENAME, NULL, "Keep keys and notifications there", "DIRECTORY"},
-    {"relay-url", 0, 0, G_OPTION_ARG_STRING, NULL, "Meet the other side at this relay", "URL"},
+    {"desktop", 0, 0, G_OPTION_ARG_NONE, NULL, "Run as a desktop: pair devices, push to them, keep the history", NULL},
+    {"state-dir", 0, 0, G_OPTION_ARG_FILENAME, NULL, "Directory for keys and notifications", "DIRECTORY"},
+    {"relay-url", 0, 0, G_OPTION_ARG_STRING, NULL, "Use the relay at this URL", "URL"},
     {"listen", 0, 0, G_OPTION_ARG_STRING, NULL,
-     "With --desktop and no --relay-url: where its own relay listens (127.0.0.1:9001: this machine alone)", "HOST:PORT"},
-    {"background", 0, 0, G_OPTION_ARG_NONE, NULL, "Open no window at the start", NULL},
+     "With --desktop, without --relay-url: address of its own relay (default 127.0.0.1:9001, this machine only)",
+     "HOST:PORT"},
+    {"background", 0, 0, G_OPTION_ARG_NONE, NULL, "Start without opening a window", NULL},
     {"version", 0, 0, G_OPTION_ARG_NONE, NULL, "Print the version", NULL},
     {0},
 };
@@ -190,7 +191,7 @@ int main(int argc, char **argv) {
     program.application = gtk_application_new(INSTANCE_ID, (GApplicationFlags)0);
     GApplication *application = G_APPLICATION(program.application);
     g_application_add_main_option_entries(application, entries);
-    g_application_set_option_context_summary(application, "Shows in the panel what desktops push to this one.");
+    g_application_set_option_context_summary(application, "Shows notifications from your desktops in the panel.");
     g_signal_connect(application, "handle-local-options", G_CALLBACK(on_options), &program);
     g_signal_connect(application, "activate", G_CALLBACK(on_activate), &program);
     g_unix_signal_add(SIGTERM, on_signal, &program);

@@ -9,7 +9,7 @@ static void on_unpair(GtkButton *button, PairWindow *self) {
         model_unpair(self->model, g_object_get_data(G_OBJECT(button), "peer"));
     } else {
         gtk_style_context_add_class(style, "destructive-action");
-        gtk_button_set_label(button, "Really _unpair");
+        gtk_button_set_label(button, "_Unpair now");
     }
 }
 

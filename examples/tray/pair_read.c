@@ -63,7 +63,7 @@ static void on_chosen(GtkNativeDialog *dialog, gint response, PairWindow *self) 
 
 static void on_choose(GtkButton *button, PairWindow *self) {
     (void)button;
-    GtkFileChooserNative *dialog = gtk_file_chooser_native_new("An image of a pairing code", GTK_WINDOW(self),
+    GtkFileChooserNative *dialog = gtk_file_chooser_native_new("Choose an image of a pairing code", GTK_WINDOW(self),
                                                                GTK_FILE_CHOOSER_ACTION_OPEN, "_Read", "_Cancel");
     GtkFileFilter *filter = gtk_file_filter_new();
     gtk_file_filter_set_name(filter, "Images (PNG, JPEG)");
@@ -83,7 +83,7 @@ static void on_pasted_image(GtkClipboard *clipboard, GdkPixbuf *picture, gpointe
         pair_set_busy(self, TRUE);
         code_image_read_picture(picture, G_OBJECT(self), on_image_read);
     } else if (!self->is_closed) {
-        pair_fail(self, "The image on the clipboard cannot be read.");
+        pair_fail(self, "Cannot read the image on the clipboard.");
     }
     g_object_unref(self);
 }
@@ -96,7 +96,7 @@ static void on_pasted_text(GtkClipboard *clipboard, const gchar *text, gpointer 
         pair_clear(self);
         gtk_widget_grab_focus(self->read_button);
     } else if (!self->is_closed) {
-        pair_fail(self, "There is neither an image nor a text on the clipboard.");
+        pair_fail(self, "The clipboard contains neither an image nor text.");
     }
     g_object_unref(self);
 }
@@ -139,8 +139,8 @@ static void on_drop(GtkWidget *page, GdkDragContext *context, gint x, gint y, Gt
 GtkWidget *pair_read_page(PairWindow *self) {
     GtkWidget *page = widget_column(12);
     GtkWidget *label = widget_note(model_is_desktop(self->model)
-                                       ? "Paste the code that a device shows: its text, or a picture of it."
-                                       : "Paste the code that a desktop shows: its text, or a picture of it.");
+                                       ? "Paste the code of a device, as text or as a picture."
+                                       : "Paste the code of a desktop, as text or as a picture.");
     gtk_container_add(GTK_CONTAINER(page), label);
     GtkWidget *scrolled = gtk_scrolled_window_new(NULL, NULL);
     gtk_scrolled_window_set_shadow_type(GTK_SCROLLED_WINDOW(scrolled), GTK_SHADOW_IN);

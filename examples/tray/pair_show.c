@@ -23,7 +23,7 @@ static void on_code(GObject *owner, json_t *offer, const char *failure) {
     int factor = gtk_widget_get_scale_factor(GTK_WIDGET(self));
     GdkPixbuf *picture = payload ? code_image_draw(payload, CODE_SIDE * factor, &problem) : NULL;
     if (!picture) {
-        pair_show_again(self, problem ? problem : failure ? failure : "There is no code.");
+        pair_show_again(self, problem ? problem : failure ? failure : "No code available.");
         g_free(problem);
         return;
     }
@@ -33,8 +33,8 @@ static void on_code(GObject *owner, json_t *offer, const char *failure) {
     g_object_unref(picture);
     char *until = text_until(json_integer_value(json_object_get(offer, "expiresAt")) / 1000);
     char *note = g_strdup_printf(model_is_desktop(self->model)
-                                     ? "Scan it with the device that shall hear from this desktop. Valid until %s."
-                                     : "Scan it with the desktop that shall send to this one. Valid until %s.",
+                                     ? "Scan this code with your device. Valid until %s."
+                                     : "Scan this code with your desktop. Valid until %s.",
                                  until);
     gtk_label_set_text(GTK_LABEL(self->code_note), note);
     g_free(note);
@@ -48,7 +48,7 @@ static void on_digits(GObject *owner, json_t *code, const char *failure) {
     (void)failure; /* the QR code does without */
     const char *digits = json_string_value(json_object_get(code, "code"));
     if (self->is_closed || !digits || !self->is_shown) return;
-    char *text = g_strdup_printf("Or type %s there", digits);
+    char *text = g_strdup_printf("Or type %s on the device", digits);
     gtk_label_set_text(GTK_LABEL(self->code_digits), text);
     gtk_widget_show(self->code_digits);
     g_free(text);
@@ -60,7 +60,7 @@ void pair_show_code(PairWindow *self) {
     gtk_widget_hide(self->code_again);
     gtk_stack_set_visible_child_name(GTK_STACK(self->code_stack), "wait");
     g_object_set(self->code_spinner, "active", TRUE, NULL);
-    gtk_label_set_text(GTK_LABEL(self->code_note), "Asking the relay…");
+    gtk_label_set_text(GTK_LABEL(self->code_note), "Connecting to the relay…");
     model_show_code(self->model, G_OBJECT(self), on_code);
     if (self->code_digits) model_show_digits(self->model, G_OBJECT(self), on_digits);
 }

@@ -41,7 +41,7 @@ void pair_set_busy(PairWindow *self, gboolean is_busy) {
 
 void pair_fail(PairWindow *self, const char *failure) {
     pair_set_busy(self, FALSE);
-    fill_bar(self, GTK_MESSAGE_ERROR, "That did not work", NULL, failure);
+    fill_bar(self, GTK_MESSAGE_ERROR, "Pairing failed", NULL, failure);
 }
 
 /* "045 572 · avenue major" */
@@ -70,7 +70,7 @@ static void succeed(PairWindow *self, const char *flow, json_t *peer) {
     char *name = text_line(json_string_value(json_object_get(peer, "name")), PAIR_NAME_LIMIT);
     char *title = g_strdup_printf("Paired with %s", name), *sas = pair_sas_text(peer);
     fill_bar(self, GTK_MESSAGE_INFO, title, sas,
-             sas ? "Do the same stand on the other side?" : "It cannot prove who it is: nothing is sealed.");
+             sas ? "Does the other side show the same?" : "Not sealed: its identity is not proven.");
     GtkInfoBar *bar = GTK_INFO_BAR(self->bar);
     if (sas) gtk_info_bar_add_button(bar, "They _differ", DIFFERS);
     gtk_info_bar_add_button(bar, sas ? "They _match" : "_Done", SAME);
@@ -90,10 +90,10 @@ static void ask(PairWindow *self, const char *flow, json_t *peer) {
     char *name = text_line(json_string_value(json_object_get(peer, "name")), PAIR_NAME_LIMIT);
     char *title = g_strdup_printf("Pair with %s?", name), *sas = pair_sas_text(peer);
     fill_bar(self, GTK_MESSAGE_QUESTION, title, sas,
-             sas ? "Pair only if the same digits and words stand there."
+             sas ? "Pair only if the device shows the same digits and words."
              : json_is_true(json_object_get(peer, "secure"))
-                 ? "It is the device whose code was read."
-                 : "It cannot prove that it has seen the code. Pair only what you hold in your hand.");
+                 ? "This is the device whose code was read."
+                 : "It can't prove that it saw the code. Pair only a device that is in your hands.");
     gtk_info_bar_add_button(GTK_INFO_BAR(self->bar), "_Refuse", REFUSE);
     gtk_info_bar_add_button(GTK_INFO_BAR(self->bar), "_Pair", PAIR);
     g_free(sas);
@@ -108,10 +108,10 @@ static void on_bar(GtkInfoBar *bar, gint response, PairWindow *self) {
     if (response == DIFFERS && self->peer) {
         model_unpair(self->model, self->peer);
         fill_bar(self, GTK_MESSAGE_WARNING, "Unpaired", NULL,
-                 "Somebody in between may have answered. Pair again with a new code, and compare once more.");
+                 "Someone may be intercepting the connection. Pair again with a new code, and compare again.");
     } else if (response == PAIR || response == REFUSE) {
         if (!model_confirm(self->model, self->flow, response == PAIR))
-            pair_fail(self, "It no longer asks. Begin again with a new code.");
+            pair_fail(self, "The request has expired. Try again with a new code.");
         else if (response == PAIR)
             pair_set_busy(self, TRUE);
     }
@@ -141,8 +141,8 @@ static void on_pairing(Model *model, json_t *data, PairWindow *self) {
     } else if (!strcmp(state, "expired") && self->code_digits && !strcmp(flow, "code")) {
         gtk_widget_hide(self->code_digits); /* the QR code beside them says it */
     } else if (!strcmp(state, "expired")) {
-        if (is_shown) pair_show_again(self, "The code is too old.");
-        else pair_fail(self, "It took too long. Begin again with a new code.");
+        if (is_shown) pair_show_again(self, "The code has expired.");
+        else pair_fail(self, "Pairing timed out. Try again with a new code.");
     } else if (!strcmp(state, "failed") && g_strcmp0(json_string_value(json_object_get(data, "reason")), "cancelled")) {
         char *text = text_line(message, 400);
         if (is_shown) pair_show_again(self, text);

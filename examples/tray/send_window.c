@@ -33,8 +33,8 @@ static void on_sent(GObject *owner, json_t *result, const char *failure) {
     }
     int delivered = (int)json_integer_value(json_object_get(result, "deliveredCount"));
     int waiting = (int)json_integer_value(json_object_get(result, "failedCount"));
-    char *text = waiting ? g_strdup_printf("Sent. %d have it; %d get it when they are there again.", delivered, waiting)
-                         : g_strdup_printf("Sent. %d have it.", delivered);
+    char *text = waiting ? g_strdup_printf("Sent. %d received it; %d will when back online.", delivered, waiting)
+                         : g_strdup_printf("Sent. %d received it.", delivered);
     gtk_label_set_text(GTK_LABEL(self->outcome), text);
     g_free(text);
     gtk_entry_set_text(GTK_ENTRY(self->title), "");

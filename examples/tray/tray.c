@@ -114,7 +114,7 @@ static void update_quiet(Tray *self) {
     show(self->quiet_end, until != 0);
     char *text = text_until(until ? until : quiet_morning());
     say(until ? self->quiet_end : self->quiet_morning,
-        g_strdup_printf(until ? "Quiet until %s – end it now" : "Quiet until %s", text));
+        g_strdup_printf(until ? "Quiet until %s – end now" : "Quiet until %s", text));
     g_free(text);
 }
 
@@ -131,7 +131,7 @@ static void update_icon(Tray *self) {
     BellState state = quiet_until(self->quiet) ? BELL_QUIET : is_away ? BELL_AWAY : BELL_ON;
     const char *of = model_is_desktop(self->model) ? "Bellwire desktop" : "Bellwire";
     char *title = unread ? g_strdup_printf("%s: %" G_GINT64_FORMAT " unread", of, unread)
-                         : g_strdup_printf("%s: nothing unread", of);
+                         : g_strdup_printf("%s: no unread notifications", of);
     char *name = icon_write(self->options.icon_dir, state, unread);
     const char *shown = name ? name : "dialog-information";
     if (g_strcmp0(app_indicator_get_icon(self->indicator), shown) != 0)
@@ -292,7 +292,7 @@ static GtkWidget *build_menu(Tray *self) {
     if (!is_desktop) self->alerts = add_check(menu, "Show alerts", G_CALLBACK(on_alerts), self);
     add_line(menu);
     add_item(menu, "Pair…", G_CALLBACK(on_pair), self);
-    self->autostart = add_check(menu, "Start with the session", G_CALLBACK(on_autostart), self);
+    self->autostart = add_check(menu, "Start at login", G_CALLBACK(on_autostart), self);
     add_item(menu, "Quit", G_CALLBACK(on_quit), self);
     return menu;
 }

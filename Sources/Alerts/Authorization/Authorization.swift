@@ -66,10 +66,12 @@ extension Authorization {
         }
         switch status {
         case .ephemeral:
-            guard until > 0 else { throw AlertsError("until_ms: is missing: \"ephemeral\" ends", field: "until_ms") }
+            guard until > 0 else { throw AlertsError("until_ms: is required for \"ephemeral\"", field: "until_ms") }
             self.init(status, until: until)
         case .notDetermined, .denied, .authorized, .provisional:
-            guard until == 0 else { throw AlertsError("until_ms: goes with \"ephemeral\" only", field: "until_ms") }
+            guard until == 0 else {
+                throw AlertsError("until_ms: must be 0 unless status is \"ephemeral\"", field: "until_ms")
+            }
             self.init(status)
         }
     }

@@ -84,13 +84,13 @@ extension Categories {
         guard let elements = value.array else {
             throw AlertsError("the categories must be an array, not \(value.typeName)")
         }
-        guard elements.count <= limit else { throw AlertsError("there are more than \(limit) categories") }
+        guard elements.count <= limit else { throw AlertsError("more than \(limit) categories") }
         var all: [Category] = []
         for (index, element) in elements.enumerated() {
             let place = "\(index)"
             let category = try Self.category(element, place)
             guard !all.contains(where: { $0.id == category.id }) else {
-                throw AlertsError("\(place).id: stands twice", field: "\(place).id")
+                throw AlertsError("\(place).id: is a duplicate", field: "\(place).id")
             }
             all.append(category)
         }
@@ -108,11 +108,11 @@ extension Categories {
             let place = "\(place).actions.\(index)"
             let action = try Self.action(element, place)
             guard !actions.contains(where: { $0.id == action.id }) else {
-                throw AlertsError("\(place).id: stands twice", field: "\(place).id")
+                throw AlertsError("\(place).id: is a duplicate", field: "\(place).id")
             }
             // A server has one field to write into.
             guard action.kind == .button || !actions.contains(where: { $0.kind == .reply }) else {
-                throw AlertsError("\(place).kind: is the second \"reply\" of its category", field: "\(place).kind")
+                throw AlertsError("\(place).kind: only one \"reply\" per category is allowed", field: "\(place).kind")
             }
             actions.append(action)
         }
@@ -126,7 +126,7 @@ extension Categories {
             throw reader.fault("id", "is missing")
         }
         guard id != AlertResponse.tap, id != AlertResponse.dismiss else {
-            throw reader.fault("id", "is that of a tap or a dismissal")
+            throw reader.fault("id", "is reserved")
         }
         guard let title = try reader.plainText("title", 1...AlertContent.nameLimit) else {
             throw reader.fault("title", "is missing")
@@ -137,7 +137,7 @@ extension Categories {
         let placeholder = try reader.plainText("placeholder", 0...AlertContent.nameLimit)
         switch kind {
         case .button:
-            guard placeholder == nil else { throw reader.fault("placeholder", "goes with \"reply\" only") }
+            guard placeholder == nil else { throw reader.fault("placeholder", "is only allowed for \"reply\"") }
             guard id != AlertResponse.reply else { throw reader.fault("kind", "must be \"reply\" for this id") }
         case .reply:
             guard id != AlertResponse.markRead else { throw reader.fault("kind", "must be \"button\" for this id") }

@@ -33,7 +33,7 @@ extension AlertContent {
             for element in elements {
                 guard let path = element.string, path.utf8.first == UInt8(ascii: "/"),
                     path.utf8.count <= AlertContent.pathLimit, PlainText.isPlain(path)
-                else { throw reader.fault("attachments", "must be absolute paths of files") }
+                else { throw reader.fault("attachments", "must be absolute file paths") }
                 attachments.append(path)
             }
         }

@@ -9,7 +9,7 @@ package struct FieldReader {
     package init(_ object: JSONObject, allowing names: [String], in place: String = "") throws(AlertsError) {
         for member in object.members where !names.contains(member.key) {
             let name = place + FieldReader.shown(member.key)
-            throw AlertsError("\(name): is not known here", field: name)
+            throw AlertsError("\(name): unknown key", field: name)
         }
         (self.object, self.place) = (object, place)
     }
@@ -17,7 +17,7 @@ package struct FieldReader {
     /// A text of so many bytes, or nothing.
     package func text(_ name: String, _ sizes: ClosedRange<Int>) throws(AlertsError) -> String? {
         guard let value = object[name] else { return nil }
-        guard let text = value.string else { throw fault(name, "must be a text, not \(value.typeName)") }
+        guard let text = value.string else { throw fault(name, "must be a string, not \(value.typeName)") }
         guard sizes.contains(text.utf8.count) else {
             throw fault(name, "must have \(sizes.lowerBound) to \(sizes.upperBound) bytes")
         }
@@ -32,7 +32,7 @@ package struct FieldReader {
     /// A text that others compare, store or hand on: without control characters.
     package func plainText(_ name: String, _ sizes: ClosedRange<Int>) throws(AlertsError) -> String? {
         guard let text = try text(name, sizes) else { return nil }
-        guard PlainText.isPlain(text) else { throw fault(name, "must not have control characters") }
+        guard PlainText.isPlain(text) else { throw fault(name, "must not contain control characters") }
         return text
     }
 
@@ -77,6 +77,6 @@ package struct FieldReader {
     /// A name that somebody made up goes into an error message only when it looks like a name.
     static func shown(_ name: String) -> String {
         let isName = (1...64).contains(name.utf8.count) && name.utf8.allSatisfy { 0x21...0x7e ~= $0 }
-        return isName ? name : "a member with an unusual name"
+        return isName ? name : "a member with an invalid name"
     }
 }

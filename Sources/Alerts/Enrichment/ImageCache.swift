@@ -23,19 +23,19 @@ package struct ImageCache: Sendable {
     /// Writes the image under `name`, lower-case hexadecimal digits of a hash, 16 to 128 of them, with the extension of what
     /// it is. The same name again replaces the file. Returns the file's path.
     package func keep(_ bytes: [UInt8], _ format: ImageFormat, named name: String) throws(EnrichmentError) -> String {
-        guard Self.isHash(name.utf8) else { throw EnrichmentError(.notKept, "the file's name is no hash") }
+        guard Self.isHash(name.utf8) else { throw EnrichmentError(.notKept, "invalid image file name") }
         let folder = try open(making: true)
         defer { close(folder) }
         let file = "\(name).\(format.fileExtension)"
         let temporary = "\(name).\(UInt64.random(in: 0 ... .max)).new"
         let descriptor = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.failure("a file cannot be made") }
+        guard descriptor >= 0 else { throw Self.failure("cannot create a file") }
         let isWritten = Self.write(bytes, to: descriptor)
         let reason = errno
         guard close(descriptor) == 0, isWritten, renameat(folder, temporary, folder, file) == 0 else {
             let reason = isWritten ? errno : reason
             unlinkat(folder, temporary, 0)
-            throw Self.failure("the image cannot be written", reason)
+            throw Self.failure("cannot write the image", reason)
         }
         return "\(directory)/\(file)"
     }
@@ -87,16 +87,16 @@ package struct ImageCache: Sendable {
     /// Opens the directory, ours alone: nobody else may put links or files into it.
     private func open(making: Bool) throws(EnrichmentError) -> CInt {
         if making, mkdir(directory, 0o700) != 0, errno != EEXIST {
-            throw Self.failure("the directory of the images cannot be made")
+            throw Self.failure("cannot create the image directory")
         }
         let folder = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard folder >= 0 else { throw Self.failure("the directory of the images cannot be opened") }
+        guard folder >= 0 else { throw Self.failure("cannot open the image directory") }
         var status = stat()
         guard fstat(folder, &status) == 0, status.st_uid == geteuid(),
             status.st_mode & 0o077 == 0 || fchmod(folder, 0o700) == 0
         else {
             close(folder)
-            throw EnrichmentError(.notKept, "the directory of the images belongs to somebody else")
+            throw EnrichmentError(.notKept, "the image directory belongs to another user")
         }
         return folder
     }

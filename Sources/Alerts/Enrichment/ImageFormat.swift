@@ -23,10 +23,10 @@ package struct ImageFormat: Sendable, Equatable {
     package static func accept(_ bytes: [UInt8], contentType: String?) throws(EnrichmentError) -> ImageFormat {
         let type = contentType.map(mediaType) ?? ""
         guard type.isEmpty || (type.hasPrefix("image/") && !type.hasPrefix("image/svg")) else {
-            throw EnrichmentError(.notAnImage, "the server says that it is no image, or an SVG")
+            throw EnrichmentError(.notAnImage, "the server's content type is not a supported image type")
         }
         guard let format = sniff(bytes) else {
-            throw EnrichmentError(.notAnImage, "by its bytes it is no PNG, JPEG, GIF or WebP")
+            throw EnrichmentError(.notAnImage, "the file is not a PNG, JPEG, GIF or WebP image")
         }
         guard format.pixels <= maximumPixels else {
             throw EnrichmentError(.tooManyPixels, "the image has more than \(maximumPixels) pixels")

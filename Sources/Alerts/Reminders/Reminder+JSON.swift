@@ -15,7 +15,7 @@ extension Reminder {
         let reader = try FieldReader(object, allowing: AlertContent.fields + ["id", "trigger"])
         let id = try reader.plainText("id", 1...AlertContent.nameLimit)
         guard id?.hasPrefix(Reminder.reservedPrefix) != true else {
-            throw reader.fault("id", "must not begin with \"\(Reminder.reservedPrefix)\": those are the library's own")
+            throw reader.fault("id", "must not begin with the reserved prefix \"\(Reminder.reservedPrefix)\"")
         }
         try self.init(
             id: id.map(AlertID.init) ?? newID,

@@ -24,7 +24,7 @@ package struct Reminder: Sendable, Equatable {
         self.init(id: id, content: content, trigger: trigger, addedAt: now, side: .unknown)
         setFirst(now, zone)
         guard nextAt != nil || trigger.region != nil else {
-            throw AlertsError("trigger: there is no such time, or it is past", field: "trigger")
+            throw AlertsError("trigger: the time does not exist or has passed", field: "trigger")
         }
     }
 

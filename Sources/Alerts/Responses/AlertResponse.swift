@@ -35,7 +35,7 @@ package struct AlertResponse: Sendable, Equatable {
         case Self.dismiss: kind = .dismiss
         default:
             guard let known = category?[action: action] else {
-                throw AlertsError("action: is none of the alert's category", field: "action")
+                throw AlertsError("action: is not defined in the alert's category", field: "action")
             }
             switch known.kind {
             case .button: kind = action == Self.markRead ? .markRead : .button
@@ -43,7 +43,7 @@ package struct AlertResponse: Sendable, Equatable {
             }
         }
         if let text {
-            guard kind == .reply else { throw AlertsError("text: goes with a reply only", field: "text") }
+            guard kind == .reply else { throw AlertsError("text: is only allowed with a reply", field: "text") }
             guard text.utf8.count <= Self.textLimit else {
                 throw AlertsError("text: is longer than \(Self.textLimit) bytes", field: "text")
             }

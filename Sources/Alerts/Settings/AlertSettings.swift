@@ -56,7 +56,7 @@ package struct AlertSettings: Sendable, Equatable {
         let names = json.keys
         let reader = try FieldReader(change, allowing: names)
         guard !change.isEmpty else {
-            throw AlertsError("there is nothing to change; give at least one of the settings")
+            throw AlertsError("no settings given; pass at least one")
         }
         var settings = self
         settings.enabled = try reader.flag("enabled") ?? enabled
@@ -83,7 +83,7 @@ package struct AlertSettings: Sendable, Equatable {
         for member in try reader.object(name, limit: .max)?.members ?? [] {
             let field = "\(name).\(FieldReader.shown(member.key))"
             guard (1...AlertContent.nameLimit).contains(member.key.utf8.count), PlainText.isPlain(member.key) else {
-                throw reader.fault(name, "has a name that is empty, too long or not plain text")
+                throw reader.fault(name, "has an empty, too long or invalid name")
             }
             switch member.value {
             case .bool: names[member.key] = member.value

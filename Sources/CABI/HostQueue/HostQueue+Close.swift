@@ -80,7 +80,7 @@ extension HostQueue {
             }, start.toOpaque())
         guard code == 0 else {
             start.release()
-            throw HostError(.limit, "no thread can be started: \(String(cString: strerror(code)))")
+            throw HostError(.limit, "cannot start a thread: \(String(cString: strerror(code)))")
         }
         state.update { $0.thread = thread }
     }

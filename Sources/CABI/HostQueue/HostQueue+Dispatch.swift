@@ -41,11 +41,11 @@ extension HostQueue {
         try state.update { (state) throws(HostError) in
             guard state.phase == .open else { throw .closed }
             if let thread = state.thread, thread != me {
-                throw HostError(.busy, "the handle is \"threaded\": the library dispatches by itself")
+                throw HostError(.busy, "the handle is \"threaded\"; the library dispatches on its own thread")
             }
             guard state.dispatcher == nil else {
                 let place = state.dispatcher == me ? "a callback of this handle" : "another thread"
-                throw HostError(.busy, "dispatch is under way in \(place); let it return first")
+                throw HostError(.busy, "dispatch is already running in \(place); let it return first")
             }
             state.dispatcher = me
         }
@@ -72,7 +72,7 @@ extension HostQueue {
         let dropped = state.withLock { $0.buffer.takeDropped() }
         guard dropped > 0 else { return }
         let message =
-            "\(dropped) events were dropped: the host's queue holds \(HostQueue.capacity); dispatch more often"
+            "\(dropped) events were dropped: the event queue holds \(HostQueue.capacity); dispatch more often"
         deliver(HostEvent(.problem, data: ["code": "events_dropped", "message": .string(message)]))
     }
 

@@ -62,7 +62,7 @@ final class HostQueue: Sendable {
     private static let descriptorsToOpen = 16
 
     private static var noDescriptors: HostError {
-        HostError(.limit, "too few file descriptors are left; raise the limit (ulimit -n) or close some")
+        HostError(.limit, "out of file descriptors; raise the limit (ulimit -n) or close some")
     }
 
     deinit { Glibc.close(descriptor) }
@@ -85,7 +85,7 @@ final class HostQueue: Sendable {
         let wakes = try state.update { (state) throws(HostError) -> Bool in
             guard state.phase == .open else { throw .closed }
             guard state.buffer.events < HostQueue.capacity else {
-                throw HostError(.limit, "\(HostQueue.capacity) events are waiting for the host; dispatch first")
+                throw HostError(.limit, "\(HostQueue.capacity) events wait to be dispatched; dispatch first")
             }
             state.buffer.append(HostEvent(.topic(topic), data: data))
             return state.signals()
@@ -136,7 +136,7 @@ final class HostQueue: Sendable {
         let me = pthread_self()
         let taken = try state.update { (state) throws(HostError) -> UserData? in
             guard let userData = state.registrations.unsubscribe(number) else {
-                throw HostError(.notFound, "this handle has no subscription \(number)")
+                throw HostError(.notFound, "no such subscription: \(number)")
             }
             guard state.registrations.running == number, state.dispatcher == me else { return userData }
             state.registrations.keepUntilReturn(userData)

@@ -51,7 +51,9 @@ extension HostQueue {
             let waiting = completion == nil ? 0 : state.buffer.completions
             guard state.calls.count + waiting < HostQueue.callLimit else {
                 throw HostError(
-                    .limit, "\(HostQueue.callLimit) calls are under way; wait for some to end, and dispatch their ends")
+                    .limit,
+                    "\(HostQueue.callLimit) calls are in progress; wait for some to finish and dispatch their completions"
+                )
             }
             let number = state.registrations.takeNumber()
             let call = PendingCall(completion)

@@ -87,7 +87,7 @@ package struct AnswerTable {
             [.text(key.device.text), .text(key.id.text)]
         ) { (row) throws(StoreError) in
             guard let result = try? JSONValue(parsing: try row.text(1)) else {
-                throw StoreError(.mismatch, "an answer that was kept is damaged")
+                throw StoreError(.mismatch, "a stored answer is damaged")
             }
             return Answer(method: try row.text(0), result: result, isOpen: try row.flag(2))
         }

@@ -47,7 +47,7 @@ package struct CommandAuthenticator: Sendable {
             guard value.string == device.text else { return refuse("auth.\(field) is not the sender") }
         }
         guard let given = auth["signature"], !given.isNull, given != "" else { return .unsigned }
-        guard let signature = given.string else { return refuse("auth.signature is no text") }
+        guard let signature = given.string else { return refuse("auth.signature is not a string") }
         guard let timestamp = auth["timestamp"]?.integer else { return refuse("auth.timestamp is missing") }
         guard let nonce = auth["nonce"]?.string, !nonce.isEmpty, nonce.utf8.count <= CommandAuthenticator.nonceLimit
         else { return refuse("auth.nonce is missing or too long") }
@@ -63,7 +63,7 @@ package struct CommandAuthenticator: Sendable {
         }
         let (age, overflow) = now.subtractingReportingOverflow(timestamp)
         guard !overflow, age.magnitude <= CommandAuthenticator.tolerance.magnitude else {
-            return refuse("auth.timestamp is more than 5 minutes away; check the clocks")
+            return refuse("auth.timestamp differs by more than 5 minutes; check both clocks")
         }
         guard nonces.use(nonce, by: device, monotonic: monotonic) else { return refuse("auth.nonce was used before") }
         return .signed

@@ -69,12 +69,12 @@ package struct PendingCalls<Waiter> {
         _ id: RequestID, to desktop: PeerID, method: String, deadline: UInt64, waiter: Waiter,
         isRepeatable: Bool = false, now: UInt64 = 0
     ) -> AddAction {
-        guard !isClosed else { return .refuse(CommandError(.closed, "no commands are taken any more")) }
+        guard !isClosed else { return .refuse(CommandError(.closed, "commands are no longer accepted")) }
         guard calls.count < limit else {
-            return .refuse(CommandError(.tooMany, "\(limit) commands wait for their answers already"))
+            return .refuse(CommandError(.tooMany, "\(limit) commands already wait for answers"))
         }
         guard calls[id] == nil else {
-            return .refuse(CommandError(.duplicateID, "a command with this id waits already"))
+            return .refuse(CommandError(.duplicateID, "a command with this id is already waiting"))
         }
         added &+= 1
         calls[id] = Call(

@@ -191,7 +191,7 @@ final class CommandServer {
             for transaction in batch { submit([transaction]) }
         case .failure(let error):
             submitNext()
-            if error.code != .closed { output(.problem("a command failed: \(error.message)")) }
+            if error.code != .closed { output(.problem("command failed: \(error.message)")) }
             let failure = RemoteError(.internalError, "the desktop's store failed")
             for transaction in batch { output(.answer(.error(failure), to: transaction.origin)) }
         }
@@ -239,7 +239,7 @@ final class CommandServer {
     private func answerAgain(_ answer: AnswerTable.Answer, _ key: AnswerTable.Key?, to origin: CommandOrigin) {
         counters.repeated &+= 1
         guard let key, answer.method == key.method else {
-            let error = RemoteError(.invalidRequest, "another command had this id before")
+            let error = RemoteError(.invalidRequest, "another command already used this id")
             return output(.answer(.error(error), to: origin))
         }
         if answer.isOpen, let ticket = openAnswers[key] {

@@ -14,7 +14,7 @@ struct DeviceRecords {
     /// Gives why it could not be renamed; `nil` = it was.
     func rename(_ device: PeerID, to name: String, then: @escaping @Sendable @EventLoop (HostError?) -> Void) {
         guard (1...256).contains(name.utf8.count) else {
-            return then(HostError(.invalid, "a name has 1 to 256 bytes", detail: ["field": "name"]))
+            return then(HostError(.invalid, "a name must have 1 to 256 bytes", detail: ["field": "name"]))
         }
         guard devices.contains(device) else { return then(.noSuchDevice) }
         store.rename(device, to: name) { [devices] result in

@@ -166,5 +166,5 @@ extension HostError {
     static let noSuchDevice = HostError(.notFound, "no such device is paired")
 
     fileprivate static let noSuchSkill = HostError(
-        .notFound, "this desktop has no such skill; bw_desktop_permissions() has them", detail: ["field": "skill"])
+        .notFound, "no such skill; see bw_desktop_permissions()", detail: ["field": "skill"])
 }

@@ -54,7 +54,7 @@ final class HistoryUpkeep {
             switch result {
             case .success(let unread): self?.output(.unread(unread))
             case .failure(let error) where error.code != .closed:
-                self?.output(.problem("what is too old could not be removed: \(error.message)"))
+                self?.output(.problem("could not remove old notifications: \(error.message)"))
             case .failure: break
             }
         }

@@ -62,7 +62,7 @@ extension Desktop {
 
         package init(_ name: String, params text: String?) throws(HostError) {
             guard let method = NotificationMethod(name: name) else {
-                throw HostError(.unsupported, "a desktop has no method of this name", detail: ["field": "method"])
+                throw HostError(.unsupported, "no such desktop method", detail: ["field": "method"])
             }
             self.method = method
             params = try Desktop.check(method, try Desktop.object(text))

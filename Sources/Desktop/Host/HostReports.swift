@@ -76,7 +76,7 @@ final class HostReports {
 
     func dropped(frame error: SignallingFrameError, over url: String) {
         malformed.frames &+= 1
-        log(.warning, "a frame from the relay \(url) was dropped: \(error.message)")
+        log(.warning, "dropped a frame from the relay \(url): \(error.message)")
     }
 
     /// - Parameter payload: what was dropped, and why, without any of its text.
@@ -98,7 +98,7 @@ final class HostReports {
     func outboxIsFull(_ limit: Int64) {
         channel.problem(
             "outbox_full",
-            "a device has not come for \(limit) pushes: from now on it loses the oldest; the history has them")
+            "\(limit) pushes wait for an offline device; from now on the oldest are dropped (they stay in the history)")
     }
 
     func storeFailed(_ message: String) { channel.problem("store_failed", message) }

@@ -291,7 +291,7 @@ final class OutboxSender {
 
     private func saved(_ result: Result<Void, StoreError>) {
         if case .failure(let error) = result, error.code != .closed {
-            output(.warning("the outbox could not be updated: \(error.message)"))
+            output(.warning("could not update the outbox: \(error.message)"))
         }
         save(acknowledgements.finished())
     }
@@ -306,7 +306,7 @@ final class OutboxSender {
             case .success(nil): break
             case .failure(let error):
                 self?.devices.update(device) { $0.outbox.renumberFailed(now: EventLoop.now) }
-                if error.code != .closed { self?.output(.problem("an acknowledgement was dropped: \(error.message)")) }
+                if error.code != .closed { self?.output(.problem("dropped an acknowledgement: \(error.message)")) }
             }
         }
     }
@@ -321,7 +321,7 @@ final class OutboxSender {
     }
 
     private func giveUp(_ seq: Int64, of device: PeerID) {
-        output(.warning("a push is larger than a frame may be; it was given up"))
+        output(.warning("dropped a push that is larger than the maximum frame size"))
         devices.update(device) { $0.recent.forget() }
         database.perform { (connection) throws(StoreError) in
             try Outbox(connection).remove(seq, of: device)

@@ -220,10 +220,10 @@ final class DesktopPairing {
 
     private func timeout(of flow: PairingFlow) -> HostError {
         if flow == .code, relays.isOnline {
-            return HostError(.timeout, "the relay has not registered the code in time")
+            return HostError(.timeout, "the relay did not register the code in time")
         }
         let problem = relays.problem.map { ": \($0)" } ?? ""
-        return HostError(.offline, "no relay has registered the desktop in time\(problem)")
+        return HostError(.offline, "no relay registered the desktop in time\(problem)")
     }
 
     // MARK: Acting
@@ -254,7 +254,7 @@ final class DesktopPairing {
     private func openAlias(_ id: PeerID) {
         do throws(HostError) {
             guard let url = relays.alias else {
-                throw HostError(.offline, "no relay has the desktop registered")
+                throw HostError(.offline, "the desktop is not registered with any relay")
             }
             try alias.open(id, at: url) { [weak self] event in self?.received(event, atAlias: url) }
         } catch {

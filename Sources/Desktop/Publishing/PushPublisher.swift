@@ -103,7 +103,7 @@ final class PushPublisher {
         timerAt = nil
         for (id, call) in calls where call.deadline <= now {
             calls[id] = nil
-            let message = "the devices' relays did not say in time who was reached; the notification is kept"
+            let message = "the relays did not confirm in time which devices were reached; the notification is stored"
             call.then(.failure(HostError(.timeout, message)))
         }
         if let next = calls.values.lazy.map(\.deadline).min() { arm(by: next) }

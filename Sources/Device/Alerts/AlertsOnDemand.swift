@@ -62,7 +62,7 @@ final class AlertsOnDemand: AlertHost {
             try DeviceAlerts.forget(desktop, connection)
         } then: { [channel = context.channel] result in
             guard case .failure(let error) = result, error.code != .closed else { return }
-            channel.problem("store_failed", "alerts of a desktop could not be removed: \(error.message)")
+            channel.problem("store_failed", "could not remove a desktop's alerts: \(error.message)")
         }
     }
 

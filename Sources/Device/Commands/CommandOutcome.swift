@@ -77,7 +77,7 @@ extension CommandOutcome.Refusal {
 
 extension HostError {
     static let noSkill = HostError(
-        .unsupported, "this desktop has no such commands; it is asked again after the next connection")
+        .unsupported, "this desktop does not support this command; the library asks again after the next connection")
 
     init(_ error: CommandError) {
         var detail: JSONObject = [:]
@@ -90,7 +90,7 @@ extension HostError {
     /// `nil` unless the desktop says that it did not do what it was asked for.
     init?(refusedBy result: JSONObject) {
         guard result["success"] == false else { return nil }
-        let said = result["error"]?.string ?? "it did not say why"
+        let said = result["error"]?.string ?? "no reason given"
         // Hosts show it to people, some on a terminal.
         let shown = String(String.UnicodeScalarView(said.unicodeScalars.map { $0.isControl ? " " : $0 }))
         self.init(.remote, "the desktop refused: \(shown)", detail: ["message": .string(shown)])

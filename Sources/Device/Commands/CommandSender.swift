@@ -79,7 +79,7 @@ struct CommandSender<Owner: Sendable>: Sendable {
             return ended(order, .notSent(HostError(.offline, "the device is not started; start it first")), reach)
         }
         guard reach.hasRoute else {
-            return ended(order, .notSent(HostError(.offline, "there is no connection to \(reach.name) now")), reach)
+            return ended(order, .notSent(HostError(.offline, "not connected to \(reach.name)")), reach)
         }
         let added = calls.add(
             order.id, to: order.desktop, method: order.command.method, deadline: order.deadline, waiter: order,
@@ -126,7 +126,7 @@ struct CommandSender<Owner: Sendable>: Sendable {
         guard !reach.isReachable else {
             return calls.toReroute(to: desktop, from: route).map { .writeAgain($0.waiter) }
         }
-        let error = HostError(.offline, "\(reach.name) is not connected to its relay now")
+        let error = HostError(.offline, "\(reach.name) is not connected to its relay")
         return end(calls.peerOffline(desktop), reach) { _ in .absent(error) }
     }
 
@@ -134,7 +134,7 @@ struct CommandSender<Owner: Sendable>: Sendable {
     /// when there is a route; another one may have carried them out.
     mutating func lost(_ desktop: PeerID, reach: DesktopReach) -> [Action] {
         let error = HostError(
-            .offline, "the connection ended while the command waited; it may have been carried out")
+            .offline, "the connection broke while the command waited; it may have been executed")
         return end(calls.disconnected(desktop), reach) { .unanswered($0, error) }
     }
 
@@ -145,7 +145,7 @@ struct CommandSender<Owner: Sendable>: Sendable {
 
     /// Fails what was waited for too long, and sends again what may be lost.
     mutating func tick(now: UInt64, reach: (PeerID) -> DesktopReach?) -> [Action] {
-        let error = HostError(.timeout, "no answer in time; the command may still be carried out")
+        let error = HostError(.timeout, "no answer in time; the command may still be executed")
         var actions: [Action] = []
         for call in calls.expire(now: now) {
             actions += ended(call.waiter, .unanswered(call.id, error), reach(call.desktop))

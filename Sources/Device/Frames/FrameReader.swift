@@ -58,7 +58,7 @@ final class FrameReader {
     /// A relay has sent something that can't be read.
     func dropped(_ error: SignallingFrameError, from relay: String) {
         counters.malformedFrames &+= 1
-        context.channel.log(.warning, "a frame from the relay \(relay) was dropped: \(error.message)")
+        context.channel.log(.warning, "dropped a frame from the relay \(relay): \(error.message)")
     }
 
     /// Something came from a paired desktop, in the way in which it was paired. Some payloads are stored together with
@@ -111,7 +111,7 @@ final class FrameReader {
         } catch {
             counters.malformedPayloads &+= 1
             let sender = book.peers.peer(incoming.from)?.name ?? incoming.from.text
-            context.channel.log(.warning, "an event from \(sender) was dropped: \(error)")
+            context.channel.log(.warning, "dropped an event from \(sender): \(error)")
             save(incoming.mark)
         }
     }
@@ -121,7 +121,7 @@ final class FrameReader {
             guard let desktop = book.peers.peer(incoming.from) else { return }
             counters.malformedPayloads &+= 1
             if malformed.kind == .event { emit(.malformedPush, desktop.id) }
-            context.channel.log(.warning, "a payload from \(desktop.name) was dropped: \(malformed)")
+            context.channel.log(.warning, "dropped a payload from \(desktop.name): \(malformed)")
         }
     }
 
@@ -141,7 +141,7 @@ final class FrameReader {
             switch once {
             case .first: then()
             case .failed(let error) where error.code != .closed:
-                context.channel.problem("store_failed", "what a desktop sent was dropped: \(error.message)")
+                context.channel.problem("store_failed", "dropped a message from a desktop: \(error.message)")
             case .replayed, .failed: break
             }
         }

@@ -88,7 +88,7 @@ final class DesktopUpdates {
             guard let self else { return }
             switch result {
             case .failure(let error) where error.code != .closed:
-                context.channel.problem("store_failed", "a desktop's event was dropped: \(error.message)")
+                context.channel.problem("store_failed", "dropped a desktop's event: \(error.message)")
             case .failure: break
             case .success(nil): emit(.replayed)
             case .success(let learned?):
@@ -136,7 +136,7 @@ final class DesktopUpdates {
         } json: { [book] entry in
             if let entry { return .success(JSONValue.object(entry.json).serialized()) }
             guard book.peers[desktop]?.lacksSkill != true else { return .failure(.noSkill) }
-            return .failure(HostError(.notFound, "the desktop's settings are not known yet: it was never asked"))
+            return .failure(HostError(.notFound, "the desktop's settings have never been received"))
         }
     }
 }

@@ -216,7 +216,7 @@ final class DeviceInbox {
             switch result {
             case .failure(let error): then(.failure(HostError(error)))
             case .success(nil):
-                then(.failure(HostError(.notFound, "the inbox has no such notification; bw_inbox_load() has them")))
+                then(.failure(HostError(.notFound, "no such notification in the inbox; see bw_inbox_load()")))
             case .success(let begun?):
                 guard let self else { return then(.failure(.closed)) }
                 tell(peer, unread: begun.unread)
@@ -240,7 +240,7 @@ final class DeviceInbox {
         guard let request = try? Device.InboxRequest.markRead(notification.text) else { return }
         change(request, desktop: desktop.text, timeout: Int64(clamping: InboxSync.timeout)) { [context] result in
             guard case .failure(let error) = result, error.code != .closed, error.code != .notFound else { return }
-            context.channel.log(.warning, "a notification could not be marked as read: \(error.message)")
+            context.channel.log(.warning, "could not mark a notification as read: \(error.message)")
         }
     }
 
@@ -273,7 +273,7 @@ final class DeviceInbox {
                 sync(change.desktop) { $0.refreshUnasked(now: $1.loop) }
             }
         case .failure(let failure) where failure.code != .closed:
-            context.channel.problem("store_failed", "the inbox could not be changed: \(failure.message)")
+            context.channel.problem("store_failed", "could not change the inbox: \(failure.message)")
         case .failure: break
         }
         if let error = end.error { return change.then(.failure(error)) }

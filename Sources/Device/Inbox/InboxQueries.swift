@@ -29,7 +29,7 @@ struct InboxQueries {
         } json: { [inbox] found in
             guard let (page, unread) = found else {
                 return .failure(
-                    HostError(.invalid, "before: names no place in the inbox", detail: ["field": "before"]))
+                    HostError(.invalid, "before: unknown position in the inbox", detail: ["field": "before"]))
             }
             let object: JSONObject = [
                 "notifications": .array(page.items.map { .object($0.json) }), "total": .integer(page.total),

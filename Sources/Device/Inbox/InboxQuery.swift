@@ -18,7 +18,7 @@ extension Device {
             case .null: desktop = nil
             case .string(let id): desktop = PeerID(id)
             case .bool, .integer, .double, .array, .object:
-                throw HostError(.invalid, "desktop: must be a text", detail: ["field": "desktop"])
+                throw HostError(.invalid, "desktop: must be a string", detail: ["field": "desktop"])
             }
             params["desktop"] = nil
             do throws(NotificationsError) { query = try HistoryQuery(host: params) } catch {

@@ -185,7 +185,7 @@ struct InboxSync: Sendable {
         switch outcome {
         case .answered(let result): answer = result
         // A read is never queued.
-        case .queued: problem = HostError(.offline, "the desktop is not there")
+        case .queued: problem = HostError(.offline, "the desktop is offline")
         case .refused, .notSent, .absent, .unanswered, .ended: break
         }
         switch question {
@@ -260,7 +260,7 @@ struct InboxSync: Sendable {
             case .success: return []
             case .failure(let failure):
                 return failure.code == .closed
-                    ? [] : [.problem("missed pushes could not be stored: \(failure.message)")]
+                    ? [] : [.problem("could not store missed pushes: \(failure.message)")]
             }
         case .beginRefresh(let round), .merge(let round, _, _, _, _), .finishRefresh(let round, _, _, _, _, _):
             guard var refresh, refresh.round == round else { return [] }
@@ -316,7 +316,9 @@ extension HistoryPage {
         do throws(NotificationsError) {
             let read = try MethodResult(decoding: .object(result), of: .getHistory, now: now)
             if let error = HostError(refusedBy: read.json) { return .failure(error) }
-            guard let page = read.page else { return .failure(HostError(.undecodable, "the answer is no history")) }
+            guard let page = read.page else {
+                return .failure(HostError(.undecodable, "the answer is not a history page"))
+            }
             return .success(page)
         } catch {
             return .failure(

@@ -40,7 +40,7 @@ final class DesktopBook {
         }
         guard peers.count == 1 else {
             return .failure(
-                HostError(.invalid, "several desktops are paired; name one", detail: ["field": "desktop"]))
+                HostError(.invalid, "several desktops are paired; pass the id of one", detail: ["field": "desktop"]))
         }
         return .success(first)
     }
@@ -192,5 +192,5 @@ final class DesktopBook {
 }
 
 extension HostError {
-    static let noSuchDesktop = HostError(.notFound, "no paired desktop has this id; bw_pairing_list() has them")
+    static let noSuchDesktop = HostError(.notFound, "no such paired desktop; see bw_pairing_list()")
 }

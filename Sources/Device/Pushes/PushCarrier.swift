@@ -30,10 +30,10 @@ final class PushCarrier {
             case .full:
                 (
                     "inbox_full",
-                    "\(Inbox.waitingLimit) pushes wait for the program, and no more are taken; subscribe to "
-                        + "notification.received and dispatch"
+                    "\(Inbox.waitingLimit) pushes wait for the program; no more are accepted until it subscribes to "
+                        + "notification.received and dispatches"
                 )
-            case .failed(let error): ("store_failed", "pushes could not be stored: \(error.message)")
+            case .failed(let error): ("store_failed", "could not store pushes: \(error.message)")
             }
         }
     }

@@ -53,7 +53,7 @@ final class PushServices {
             return then(
                 .failure(
                     HostError(
-                        .undecodable, "the payload says nothing that APNs or FCM would: no aps, notification or data")))
+                        .undecodable, "neither an APNs nor an FCM payload: it has no aps, notification or data")))
         }
         let id = push.id ?? NotificationID(random: .random(in: 0 ... .max), .random(in: 0 ... .max))
         let desktop = push.desktop.flatMap { book.peers.contains($0) ? $0 : nil }
@@ -106,7 +106,7 @@ final class PushServices {
         case .tooMany:
             let limit = SilentPushDeadlines.capacity
             return then(
-                .failure(HostError(.limit, "\(limit) silent pushes are under way; complete them first")))
+                .failure(HostError(.limit, "\(limit) silent pushes are in progress; complete them first")))
         }
         let event = silentEvent(id, push, source)
         context.store { (connection) throws(StoreError) in
@@ -142,7 +142,7 @@ final class PushServices {
         }
         guard silent.complete(NotificationID(id), result) else {
             return then(
-                .failure(HostError(.notFound, "no such notification.silent is under way; each has 30 s")))
+                .failure(HostError(.notFound, "no such notification.silent in progress; each expires after 30 s")))
         }
         then(.success("{}"))
     }

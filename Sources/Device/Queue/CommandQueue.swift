@@ -70,7 +70,7 @@ final class CommandQueue {
             let failure = result.error.map { HostError($0) }
             if let unanswered {
                 if let failure {
-                    context.channel.problem("store_failed", "a command could not be kept: \(failure.message)")
+                    context.channel.problem("store_failed", "could not store a command: \(failure.message)")
                 }
                 return emit(.queued(order, .unanswered(order.id, unanswered)))
             }
@@ -118,7 +118,7 @@ final class CommandQueue {
             case .success((_, .notFound?)):
                 then(.failure(HostError(.notFound, "no such queued command; see bw_queue_list()")))
             case .success((_, .sending?)):
-                then(.failure(HostError(.busy, "the command is being sent just now; try again later")))
+                then(.failure(HostError(.busy, "the command is being sent; try again later")))
             case .success((let change, nil)):
                 then(.success(JSONValue.object(["count": .integer(Int64(change.writes.count))]).serialized()))
                 self?.checkAll()
@@ -164,7 +164,7 @@ final class CommandQueue {
             case .success(let (queue, change)): act(drainer.saved(queue, change))
             case .failure(let error) where error.code != .closed:
                 context.channel.problem(
-                    "store_failed", "the queue of commands could not be changed: \(error.message)")
+                    "store_failed", "could not change the queue: \(error.message)")
             case .failure: break
             }
             then(result.map(\.change))

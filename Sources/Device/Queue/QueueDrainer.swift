@@ -65,7 +65,7 @@ struct QueueDrainer: Sendable {
         if let orphan = queue.commands.first(where: { $0.desktop == desktop && $0.isSending }) {
             // What became of it could not be stored: it is sent again, under its id.
             lane.state = .ending(orphan.id)
-            let failure = QueueFailure("store", "its end could not be stored")
+            let failure = QueueFailure("store", "could not store its result")
             return [.save(.unanswered(orphan.id, failure, counts: false), for: desktop)]
         }
         guard let next = queue.next(for: desktop) else { return [] }
@@ -103,7 +103,7 @@ struct QueueDrainer: Sendable {
             let counts = error.code == .timeout ? reach.hasRoute : !reach.isSecure
             event = .unanswered(id, QueueFailure(error), counts: counts)
         // What comes from the queue is not queued again.
-        case .queued: event = .unanswered(id, QueueFailure("offline", "the desktop is not there"), counts: false)
+        case .queued: event = .unanswered(id, QueueFailure("offline", "the desktop is offline"), counts: false)
         }
         return [.save(event, for: desktop)]
     }
@@ -164,13 +164,13 @@ struct QueueDrainer: Sendable {
 }
 
 extension QueueFailure {
-    static let noSkill = QueueFailure("unsupported", "this desktop has no such commands")
+    static let noSkill = QueueFailure("unsupported", "this desktop does not support this command")
 
     init(_ error: HostError) { self.init(error.code.name, error.message) }
 
     /// `nil` for a success, and for settings that a newer change has overtaken: that is told with the result.
     init?(_ result: JSONObject) {
         guard result["success"] == false, result["stale"] == nil else { return nil }
-        self.init("remote", result["error"]?.string ?? "the desktop did not say why")
+        self.init("remote", result["error"]?.string ?? "the desktop gave no reason")
     }
 }

@@ -41,7 +41,7 @@ final class PushTokens {
                 let limit = PushTokensStateMachine.serviceLimit
                 then(
                     .failure(
-                        HostError(.limit, "there are tokens of \(limit) services; take one back first")))
+                        HostError(.limit, "\(limit) services already have tokens; clear one first")))
             case .success(true):
                 self?.machine.gave(token, for: service)
                 self?.tellAll()

@@ -164,13 +164,13 @@ struct AuthorizationPrompt {
         case .system: return [.askSystem]
         case .host, .none:
             return fail(
-                HostError(.unsupported, "nobody can ask the person; set a callback with bw_alerts_on_authorize()"), now)
+                HostError(.unsupported, "nobody can ask the user; set a callback with bw_alerts_on_authorize()"), now)
         }
     }
 
     /// The host's callback that asks is gone.
     mutating func hostGone(now: EpochMilliseconds) -> [Action] {
-        fail(HostError(.offline, "the program's authorization callback is gone"), now)
+        fail(HostError(.offline, "the program removed its authorization callback"), now)
     }
 
     /// The notification server is known, or that there is none.
@@ -186,7 +186,8 @@ struct AuthorizationPrompt {
             return fail(
                 HostError(
                     .unsupported,
-                    "the notification server shows no buttons; set a callback with bw_alerts_on_authorize()"), now)
+                    "the notification server does not support buttons; set a callback with bw_alerts_on_authorize()"),
+                now)
         }
         let content = AlertContent(
             title: "\(programName) would like to send you notifications",
@@ -237,14 +238,14 @@ struct AuthorizationPrompt {
         case Self.deny: return withdrawal + decide(.denied, now, nil)
         default:
             return withdrawal
-                + fail(HostError(.timeout, "the question was closed without an answer; it may be asked again"), now)
+                + fail(HostError(.timeout, "the question was closed without an answer; you can ask again"), now)
         }
     }
 
     /// Fails those who have waited too long. The question stays.
     mutating func expireWaiters(loopNow: UInt64) -> [Action] {
         let expired = waiters.takeExpired(now: loopNow)
-        let error = HostError(.timeout, "the person has not answered yet; the answer will count when it comes")
+        let error = HostError(.timeout, "the user has not answered yet; a later answer still counts")
         return [.startTimer(at: waiters.nextDeadline), .reply(expired, .failure(error))]
     }
 

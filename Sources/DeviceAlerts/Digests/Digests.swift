@@ -78,8 +78,8 @@ enum DigestWork: StoreWork, Equatable {
 
     var failureReport: String? {
         switch self {
-        case .release: "alerts that were held back could not be released"
-        case .moveLateToQuiet: "late alerts could not be held back"
+        case .release: "could not release alerts that were held back"
+        case .moveLateToQuiet: "could not hold back late alerts"
         }
     }
 }

@@ -287,7 +287,7 @@ struct AlertPipeline {
 
     private mutating func failed(_ error: PresenterError) -> [Action] {
         counters.failed &+= 1
-        return [.log("an alert is not on the screen yet: \(error.message)")]
+        return [.log("an alert is not shown yet: \(error.message)")]
     }
 
     /// Takes a banner away, unless an alert that replaced its own has it now: servers reuse handles.

@@ -69,10 +69,10 @@ enum PipelineWork: StoreWork {
 
     var failureReport: String? {
         switch self {
-        case .takeUp: "waiting alerts could not be read"
-        case .hold: "an alert could not be held back"
-        case .drop: "an alert could not be dropped"
-        case .record: "an alert that was shown could not be recorded"
+        case .takeUp: "could not read waiting alerts"
+        case .hold: "could not hold back an alert"
+        case .drop: "could not drop an alert"
+        case .record: "could not record a shown alert"
         case .findOwner, .keepImage: nil
         }
     }

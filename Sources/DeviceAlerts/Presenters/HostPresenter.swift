@@ -27,7 +27,7 @@ final class HostPresenter: Presenter {
     func hostAnswers(_ answers: Bool) {
         guard answers != isReady else { return }
         isReady = answers
-        handler(answers ? .ready : .gone("the program shows no alerts any more"))
+        handler(answers ? .ready : .gone("the program no longer shows alerts"))
     }
 
     func start() {}
@@ -54,7 +54,7 @@ final class HostPresenter: Presenter {
                     case let code?:
                         answer.then(.failure(PresenterError(message: "the program's callback returned \(code)")))
                     case nil:
-                        answer.then(.failure(PresenterError(message: "the program has no callback that shows alerts")))
+                        answer.then(.failure(PresenterError(message: "the program has no callback to show alerts")))
                     }
                 }
             })

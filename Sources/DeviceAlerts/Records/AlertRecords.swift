@@ -69,7 +69,7 @@ struct AlertRecords {
     /// `bw_alerts_remove`.
     func remove(desktop: String?, id: String?, thread: String?, _ then: @escaping Then) -> [Action] {
         guard desktop == nil || id != nil else {
-            let error = HostError(.invalid, "a desktop goes with an id only", detail: ["field": "desktop"])
+            let error = HostError(.invalid, "desktop requires an id", detail: ["field": "desktop"])
             return [.reply(then, .failure(error))]
         }
         switch (id, thread) {

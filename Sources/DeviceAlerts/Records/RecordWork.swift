@@ -49,9 +49,9 @@ enum RecordWork: StoreWork {
     var failureReport: String? {
         switch self {
         case .list, .remove: nil
-        case .forget: "alerts of a desktop could not be removed"
-        case .removeSettled: "alerts that are read could not be removed"
-        case .respond: "a response to an alert could not be kept"
+        case .forget: "could not remove a desktop's alerts"
+        case .removeSettled: "could not remove alerts of read notifications"
+        case .respond: "could not store a response to an alert"
         }
     }
 }

@@ -49,7 +49,7 @@ struct ReminderScheduler {
             return [.reply(then, .failure(HostError(error)))]
         }
         guard let change = schedule.add(reminder) else {
-            let error = HostError(.limit, "\(ReminderSchedule.limit) reminders are kept; remove some first")
+            let error = HostError(.limit, "\(ReminderSchedule.limit) reminders are stored; remove some first")
             return [.reply(then, .failure(error))]
         }
         return save(change, .added(reminder, then))
@@ -61,7 +61,7 @@ struct ReminderScheduler {
         case (let id?, nil):
             change = schedule.remove(AlertID(id))
             guard !change.isEmpty else {
-                return [.reply(then, .failure(HostError(.notFound, "no reminder that is still to come has this id")))]
+                return [.reply(then, .failure(HostError(.notFound, "no such pending reminder")))]
             }
         case (nil, let thread?): change = schedule.remove(thread: thread)
         case (nil, nil): change = schedule.removeAll()

@@ -31,7 +31,7 @@ struct EarlierWork: StoreWork {
     }
 
     var isAwaited: Bool { false }
-    var failureReport: String? { "the alerts of the last run could not be read" }
+    var failureReport: String? { "could not read the alerts of the last run" }
 }
 
 /// Deletes images that are too old or too many. The outcome is whether none is left.

@@ -77,7 +77,7 @@ package struct Permissions {
         for skill in skills {
             guard let risk = skill.methods[method] else { continue }
             guard try isEnabled(skill.name) else {
-                return .refused(RemoteError(.permissionDenied, "the desktop's user has switched this skill off"))
+                return .refused(RemoteError(.permissionDenied, "the desktop's user has disabled this skill"))
             }
             guard try allowance(of: device, for: skill.name).covers(risk) else {
                 return .refused(

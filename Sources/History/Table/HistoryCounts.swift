@@ -123,7 +123,7 @@ package struct HistoryCounts {
         let totals = try connection.first(sql, values) { (row) throws(StoreError) in
             Totals(total: try row.integer(0), unread: try row.integer(1))
         }
-        guard let totals else { throw StoreError(.corrupt, "the history has lost its counts") }
+        guard let totals else { throw StoreError(.corrupt, "the history's counters are missing") }
         return totals
     }
 }

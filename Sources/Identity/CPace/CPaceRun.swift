@@ -10,7 +10,7 @@ struct CPaceRun: Sendable {
     init(password: String, channel: String, session: String, randomness: [UInt8]) throws(CPaceError) {
         guard session.utf8.count <= 32, let bytes = TextEncoding.base64url.decode(session),
             bytes.count == CPaceFunctions.sessionByteCount
-        else { throw CPaceError(.invalidSession, "a session id is not 16 bytes in base64url") }
+        else { throw CPaceError(.invalidSession, "the session id is not 16 bytes in base64url") }
         var secret = Array(password.utf8)
         defer { Identity.wipe(&secret) }
         guard let scalar = CPaceFunctions.scalar(randomness),
@@ -28,7 +28,7 @@ struct CPaceRun: Sendable {
     func point(with text: String) throws(CPaceError) -> (point: SecretBytes, share: [UInt8]) {
         guard text.utf8.count <= 64, let other = TextEncoding.base64url.decode(text), other != share,
             let point = CPaceFunctions.multiplyVerified(scalar, share: other)
-        else { throw CPaceError(.invalidShare, "a share is no point that CPace may go on with") }
+        else { throw CPaceError(.invalidShare, "the CPace share is not a valid point") }
         return (point, other)
     }
 
@@ -87,13 +87,13 @@ package struct CPaceInitiator: Sendable {
     /// With what step 2 said. Throws `invalid_share`, `same_peer`.
     package func finish(desktopID: String, share: String) throws(CPaceError) -> CPaceKey {
         guard !desktopID.utf8.elementsEqual(deviceID.utf8) else {
-            throw CPaceError(.samePeer, "both sides of a run have the same id")
+            throw CPaceError(.samePeer, "both sides have the same id")
         }
         let (point, other) = try run.point(with: share)
         let transcript = CPaceFunctions.transcript(
             initiator: (run.share, Array(deviceID.utf8)), responder: (other, Array(desktopID.utf8)))
         guard let key = CPaceFunctions.sessionKey(session: run.sessionBytes, point: point, transcript: transcript)
-        else { throw CPaceError(.invalidShare, "a share is no point that CPace may go on with") }
+        else { throw CPaceError(.invalidShare, "the CPace share is not a valid point") }
         return CPaceKey(key, session: run.session)
     }
 }
@@ -129,20 +129,20 @@ package struct CPaceResponder: Sendable {
         randomness: [UInt8]
     ) throws(CPaceError) {
         guard !desktopID.utf8.elementsEqual(deviceID.utf8) else {
-            throw CPaceError(.samePeer, "both sides of a run have the same id")
+            throw CPaceError(.samePeer, "both sides have the same id")
         }
         // Before anything is computed: shares that are none cost next to nothing.
         guard deviceShare.utf8.count <= 64, let bytes = TextEncoding.base64url.decode(deviceShare),
             CPaceFunctions.isPoint(bytes)
         else {
-            throw CPaceError(.invalidShare, "a share is no point")
+            throw CPaceError(.invalidShare, "the CPace share is not a valid point")
         }
         let run = try CPaceRun(password: password, channel: alias, session: sid, randomness: randomness)
         let (point, other) = try run.point(with: deviceShare)
         let transcript = CPaceFunctions.transcript(
             initiator: (other, Array(deviceID.utf8)), responder: (run.share, Array(desktopID.utf8)))
         guard let key = CPaceFunctions.sessionKey(session: run.sessionBytes, point: point, transcript: transcript)
-        else { throw CPaceError(.invalidShare, "a share is no point that CPace may go on with") }
+        else { throw CPaceError(.invalidShare, "the CPace share is not a valid point") }
         self.share = TextEncoding.base64url.encode(run.share)
         self.sid = sid
         self.key = CPaceKey(key, session: sid)

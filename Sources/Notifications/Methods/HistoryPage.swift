@@ -23,7 +23,7 @@ package struct HistoryPage: Sendable, Equatable {
     }
 
     package init(decoding result: JSONValue) throws(NotificationsError) {
-        guard let object = result.object else { throw .answer(nil, "is no object") }
+        guard let object = result.object else { throw .answer(nil, "is not an object") }
         guard let elements = object["notifications"]?.array ?? object["items"]?.array else {
             throw .answer("notifications", "has no list of notifications")
         }

@@ -57,7 +57,9 @@ package struct HistoryQuery: Sendable, Equatable {
 
     /// Two ways to say where a page begins.
     static func rule(_ wire: JSONObject) throws(NotificationsError) -> JSONObject {
-        guard wire["before"] == nil || wire["offset"] == 0 else { throw .parameter("offset", "goes without before") }
+        guard wire["before"] == nil || wire["offset"] == 0 else {
+            throw .parameter("offset", "cannot be combined with before")
+        }
         return wire
     }
 

@@ -12,7 +12,7 @@ package struct MethodResult: Sendable, Equatable {
     package init(
         decoding result: JSONValue, of method: NotificationMethod, now: EpochMilliseconds
     ) throws(NotificationsError) {
-        guard let answer = result.object else { throw .answer(nil, "is no object but \(result.typeName)") }
+        guard let answer = result.object else { throw .answer(nil, "is not an object but \(result.typeName)") }
         let members = AnswerMembers(answer)
         if try members.flag("success") == false {
             json = try MethodResult.refusal(members, of: method.row.result, now: now)
@@ -60,7 +60,7 @@ package struct MethodResult: Sendable, Equatable {
                 }
             }
         }
-        json["error"] = .string(members.errorText ?? reason ?? "the desktop did not say why")
+        json["error"] = .string(members.errorText ?? reason ?? "the desktop gave no reason")
         return json
     }
 

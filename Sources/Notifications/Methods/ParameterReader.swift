@@ -65,7 +65,7 @@ package struct ParameterReader {
 
     private func text(_ name: String, limit: Int) throws(NotificationsError) -> String? {
         guard let value = present(name) else { return nil }
-        guard let text = value.string else { throw fault(name, "must be a text, not \(value.typeName)") }
+        guard let text = value.string else { throw fault(name, "must be a string, not \(value.typeName)") }
         guard text.utf8.count <= limit else { throw fault(name, "is longer than \(limit) bytes") }
         return text
     }
@@ -97,7 +97,7 @@ package struct ParameterReader {
         guard let value = present(name) else { return nil }
         guard let object = value.object else { throw fault(name, "must be an object, not \(value.typeName)") }
         guard !value.isDeeper(than: JSONValue.parameterDepthLimit) else {
-            throw fault(name, "is nested more than \(JSONValue.parameterDepthLimit) deep")
+            throw fault(name, "is nested more than \(JSONValue.parameterDepthLimit) levels deep")
         }
         guard value.serialized().utf8.count <= limit else { throw fault(name, "is longer than \(limit) bytes") }
         return object
@@ -118,6 +118,6 @@ package struct ParameterReader {
     /// A name that somebody made up goes into an error message only when it looks like a name.
     private static func shown(_ name: String) -> String {
         let isName = name.utf8.count <= 64 && name.utf8.allSatisfy { 0x21...0x7e ~= $0 }
-        return isName ? name : "a parameter with an unusual name"
+        return isName ? name : "a parameter with an invalid name"
     }
 }

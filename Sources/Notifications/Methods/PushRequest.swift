@@ -34,7 +34,7 @@ package struct PushRequest: Sendable, Equatable {
             guard text.isEmpty || data != nil else {
                 throw .parameter(
                     "data",
-                    "must be an object, or a text holding the JSON of one, at most \(JSONValue.parameterDepthLimit) deep"
+                    "must be an object or a string with a JSON object, at most \(JSONValue.parameterDepthLimit) levels deep"
                 )
             }
         } else {

@@ -72,5 +72,5 @@ package struct SettingsChange: Sendable, Equatable {
     }
 
     private static let isEmpty = NotificationsError(
-        .invalidParams, "there is no field to update; give at least one of the settings")
+        .invalidParams, "no settings given; pass at least one")
 }

@@ -136,7 +136,7 @@ extension DeviceScanStateMachine {
     mutating func openNext(_ attempt: DeviceScanAttempt) -> [DeviceScanAction] {
         var attempt = attempt
         guard let next = attempt.paths.firstIndex(where: { $0.status == .later }) else {
-            preconditionFailure("there is no path left to open")
+            preconditionFailure("no more routes to try")
         }
         attempt.paths[next].status = .opening
         attempt.phase = .seeking(isLastCall: false)

@@ -214,7 +214,7 @@ extension DesktopTypedCodeStateMachine {
     /// Somebody guesses: the user is told, and shows a new code.
     private mutating func burn() -> [DesktopTypedCodeAction] {
         end(
-            .failed(PairingFailure(.typedCodeUnavailable, detail: "wrong codes were typed three times; show a new one"))
+            .failed(PairingFailure(.typedCodeUnavailable, detail: "three wrong codes were typed; show a new one"))
         )
     }
 

@@ -173,7 +173,8 @@ extension DesktopTypedCodeStateMachine {
         case .idle, .confirming, .storing, .paired, .expired, .cancelled, .failed: return []
         }
         guard old.codesLeft > 0 else {
-            return end(.failed(PairingFailure(.typedCodeUnavailable, detail: "its alias belongs to another")))
+            return end(
+                .failed(PairingFailure(.typedCodeUnavailable, detail: "the relay has given its alias to another peer")))
         }
         var offer = DesktopTypedCodeOffer(
             nameplate: newNameplate, password: newPassword, identity: old.identity, asksPerson: old.asksPerson,

@@ -44,14 +44,14 @@ package enum Sent: Sendable, Equatable {
     package func failure(of what: String, to peer: String) -> HostError? {
         switch self {
         case .written: nil
-        case .offline: HostError(.offline, "the connection to \(peer) has just ended")
-        case .congested: HostError(.offline, "the relay does not read fast enough; try again later")
+        case .offline: HostError(.offline, "the connection to \(peer) just ended")
+        case .congested: HostError(.offline, "the relay reads too slowly; try again later")
         case .tooLarge: HostError(.limit, "\(what) is larger than 1 MiB")
         case .unsealable(let error) where error.code == .tooLarge:
             HostError(.limit, "\(what) is too large: \(error.message)")
         case .unsealable(let error):
             HostError(
-                .unsupported, "\(what) cannot be sealed to \(peer): \(error.message)",
+                .unsupported, "cannot seal \(what) for \(peer): \(error.message)",
                 detail: ["reason": .string(error.code.name)])
         }
     }

@@ -56,7 +56,7 @@ extension PairingFlows {
 
     package func machine<Machine: PairingMachine>(_: Machine.Type) -> Machine where Machine.Known == Known {
         for flow in flows { if let machine = flow.machine as? Machine { return machine } }
-        preconditionFailure("this role has no such flow")
+        preconditionFailure("this role does not have this flow")
     }
 
     package func isAwaited(_ name: PairingFlow) -> Bool { flows.contains { $0.name == name && !$0.waiters.isEmpty } }
@@ -84,7 +84,7 @@ extension PairingFlows {
             flows[index].machine = machine
             return actions(steps, of: flows[index].name)
         }
-        preconditionFailure("this role has no such flow")
+        preconditionFailure("this role does not have this flow")
     }
 
     /// A new code, different from the other flows' codes: a peer's ack names its flow only by the code.
@@ -245,7 +245,7 @@ extension PairingFlows {
         let event: PairingMachineEvent<Known> =
             switch result {
             case .success(let stored) where !isVoid: .stored(stored)
-            case .success: .storeFailed(record.peer, "it was unpaired meanwhile")
+            case .success: .storeFailed(record.peer, "it was unpaired in the meantime")
             case .failure(let error): .storeFailed(record.peer, error.message)
             }
         var actions = each(record.flow, event, now: now)

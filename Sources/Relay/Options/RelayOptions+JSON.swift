@@ -13,7 +13,7 @@ extension RelayOptions {
         for origin in origins where !origin.hasPrefix(scheme) {
             throw RelayError(
                 .invalidOption,
-                "relay options: \"origins\" must begin with \(scheme), which is what it speaks; \(origin) does not")
+                "relay options: \"origins\" must begin with \(scheme), the scheme of this relay; \(origin) does not")
         }
     }
 
@@ -50,7 +50,7 @@ extension RelayOptions {
         case "max_queued_bytes": traffic.maximumQueuedBytes = try option.number(64 << 10...1 << 30)
         case "max_acquaintances_per_peer": names.maximumAcquaintancesPerPeer = try option.number(0...65_536)
         case "max_acquaintances": names.maximumAcquaintances = try option.number(0...10_000_000)
-        default: throw RelayError(.unknownOption, "relay options: there is no option \"\(option.key)\"")
+        default: throw RelayError(.unknownOption, "relay options: unknown option \"\(option.key)\"")
         }
     }
 }
@@ -103,10 +103,10 @@ private struct Option {
     }
 
     func texts() throws(RelayError) -> [String] {
-        guard let array = value.array else { throw wrong("an array of texts") }
+        guard let array = value.array else { throw wrong("an array of strings") }
         var texts: [String] = []
         for element in array {
-            guard let text = element.string else { throw wrong("an array of texts") }
+            guard let text = element.string else { throw wrong("an array of strings") }
             texts.append(text)
         }
         return texts
@@ -151,7 +151,7 @@ private struct Option {
             switch member.key {
             case "certificate_file": certificateFile = try option.text()
             case "key_file": keyFile = try option.text()
-            default: throw RelayError(.unknownOption, "relay options: there is no option \"\(option.key)\"")
+            default: throw RelayError(.unknownOption, "relay options: unknown option \"\(option.key)\"")
             }
         }
         guard let certificateFile, let keyFile else {

@@ -27,7 +27,7 @@ extension Relay: WebSocketDelegate {
             tallies.slowReaders += 1
             log(
                 .warning,
-                "a peer read too slowly and was disconnected: \(options.traffic.maximumQueuedBytes) bytes waited")
+                "disconnected a peer that read too slowly: \(options.traffic.maximumQueuedBytes) bytes were queued")
         }
         sockets[place.id.slot] = nil
         let actions = machine.closed(place.id, at: now())
@@ -77,7 +77,9 @@ extension Relay: WebSocketDelegate {
             case .challenge(let id): challenge(id)
             case .remember(let name): remember(name)
             case .cannotRemember:
-                sayForgetful("\(options.names.maximumProvedIDs) ids were proved here, the limit: new ones are not kept")
+                sayForgetful(
+                    "\(options.names.maximumProvedIDs) ids are remembered as proved, the limit; new ones are not remembered"
+                )
             }
         }
     }
@@ -95,7 +97,7 @@ extension Relay: WebSocketDelegate {
 
     private func remember(_ name: [UInt8]) {
         memory.remember(name, at: now().epoch) { [weak self] reason in
-            EventLoop.post { self?.sayForgetful("ids that were proved cannot be kept: \(reason)") }
+            EventLoop.post { self?.sayForgetful("cannot store proved ids: \(reason)") }
         }
     }
 

@@ -13,12 +13,12 @@ extension Relay: HTTPHandler {
         case .full:
             tallies.turnedAway += 1
             return .respond(
-                status: 503, contentType: "text/plain", text: "too many connections have not registered\n")
+                status: 503, contentType: "text/plain", text: "too many unregistered connections\n")
         case .addressFull:
             tallies.turnedAway += 1
             return .respond(
                 status: 429, contentType: "text/plain",
-                text: "too many connections of this address have not registered\n")
+                text: "too many unregistered connections from this address\n")
         }
     }
 
@@ -34,12 +34,12 @@ extension Relay: HTTPHandler {
             tallies.hasLoggedConnectionLimit = true
         }
         tallies.hasLoggedPause = true
-        log(.warning, "the relay takes no more connections: \(error.message)")
+        log(.warning, "the relay stopped accepting connections: \(error.message)")
     }
 
     package func listenerDidRecover(_ listener: HTTPListener) {
         guard tallies.hasLoggedPause else { return }
         tallies.hasLoggedPause = false
-        log(.info, "the relay takes connections again")
+        log(.info, "the relay accepts connections again")
     }
 }

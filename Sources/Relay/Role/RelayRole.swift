@@ -27,8 +27,8 @@ package final class RelayRole: Role {
         if let path = memory.movedAside {
             channel.problem(
                 "database_damaged",
-                "the relay's database was damaged; it was moved aside to \(path) and a new one begun: ids that were "
-                    + "proved before are known again when they come")
+                "the relay's database was damaged and was moved aside to \(path); a new one was created. Proved ids "
+                    + "are remembered again when they register")
         }
         return (RelayRole(RelayCore(options, memory, channel)), isThreaded)
     }

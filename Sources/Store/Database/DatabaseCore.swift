@@ -45,7 +45,7 @@ final class DatabaseCore: Sendable {
                 return .refused(StoreError(.closed, "the database is closed"))
             }
             guard queue.entries.count < queueLimit else {
-                return .refused(StoreError(.queueFull, "\(queueLimit) jobs are already waiting for the disk"))
+                return .refused(StoreError(.queueFull, "\(queueLimit) jobs already wait for the disk"))
             }
             queue.entries.append(Entry(job: job, deadline: deadline))
             guard !queue.isScheduled else { return .queued }

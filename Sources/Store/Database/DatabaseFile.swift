@@ -43,12 +43,12 @@ struct DatabaseFile {
     private func prepare() throws(StoreError) -> Bool {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
         guard descriptor >= 0 else {
-            throw StoreError(.cannotOpen, "the database cannot be opened: \(String(cString: strerror(errno)))")
+            throw StoreError(.cannotOpen, "cannot open the database: \(String(cString: strerror(errno)))")
         }
         defer { Glibc.close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw StoreError(.cannotOpen, "the database is no regular file")
+            throw StoreError(.cannotOpen, "the database is not a regular file")
         }
         let size = Int64(status.st_size)
         try checkHeader(descriptor, size: size)
@@ -63,9 +63,9 @@ struct DatabaseFile {
         var header = [UInt8](repeating: 0, count: magic.count)
         let count = pread(descriptor, &header, header.count, 0)
         guard count >= 0 else {
-            throw StoreError(.ioError, "the database cannot be read: \(String(cString: strerror(errno)))")
+            throw StoreError(.ioError, "cannot read the database: \(String(cString: strerror(errno)))")
         }
-        guard header == magic else { throw StoreError(.notADatabase, "the file is no database") }
+        guard header == magic else { throw StoreError(.notADatabase, "the file is not a database") }
     }
 
     private func configure(_ connection: Connection) throws(StoreError) {
@@ -75,7 +75,7 @@ struct DatabaseFile {
             "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY")
         guard !isInMemory else { return }
         guard !connection.isReadOnly else {
-            throw StoreError(.readOnly, "the database can be read but not written")
+            throw StoreError(.readOnly, "the database is read-only")
         }
         try connection.executeScript("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
     }
@@ -105,7 +105,7 @@ struct DatabaseFile {
         for suffix in ["-wal", "-shm", ""] {
             guard rename(path + suffix, aside + suffix) == 0 || (errno == ENOENT && !suffix.isEmpty) else {
                 let reason = String(cString: strerror(errno))
-                throw StoreError(.moveAside, "the damaged database could not be moved aside: \(reason)")
+                throw StoreError(.moveAside, "could not move the damaged database aside: \(reason)")
             }
         }
         unlink(suspectPath)

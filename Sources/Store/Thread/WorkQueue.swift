@@ -23,7 +23,7 @@ final class WorkQueue: @unchecked Sendable {
             return result
         }
         guard result == 0 else {
-            throw StoreError(.thread, "the store's thread could not be started: \(String(cString: strerror(result)))")
+            throw StoreError(.thread, "cannot start the store thread: \(String(cString: strerror(result)))")
         }
     }
 

@@ -15,7 +15,7 @@ extension BannerServer {
     private func hold(_ waiting: WaitingBanner) {
         undecided.banners.removeAll { !$0.isWaiting }
         guard undecided.banners.count < Self.maximumHeld else {
-            return end(waiting, BusError(.tooMany, "too many banners wait for a notification server"))
+            return end(waiting, BusError(.tooMany, "too many banners wait for the notification server"))
         }
         undecided.banners.append(waiting)
     }
@@ -33,7 +33,8 @@ extension BannerServer {
         switch machine.route {
         case .freedesktop(let owner, let server): notify(waiting, owner, server)
         case .gtk(let owner): add(waiting, owner)
-        case .undecided: end(waiting, bus.problem ?? BusError(.absent, "no notification server was looked for"))
+        case .undecided:
+            end(waiting, bus.problem ?? BusError(.absent, "the search for a notification server has not started"))
         case .none(let error):
             carryOut(machine.wanted())
             end(waiting, error)
@@ -102,7 +103,7 @@ extension BannerServer {
 
     private static func failure(_ result: Result<[BusValue], BusError>) -> BusError {
         if case .failure(let error) = result { return error }
-        return BusError(.malformed, "the notification server answers with something else than a number")
+        return BusError(.malformed, "the notification server returned an invalid id")
     }
 
     func number(of handle: Handle?, life: String) -> UInt32? {
@@ -170,7 +171,7 @@ final class WaitingBanner {
         self.old = old
         self.then = then
         let deadline = LoopTimer { [self] in
-            end(.failure(BusError(.timeout, "the notification server shows no banner in time")))
+            end(.failure(BusError(.timeout, "the notification server did not show the banner in time")))
         }
         deadline.start(after: milliseconds)
         self.deadline = deadline

@@ -153,7 +153,7 @@ package final class BannerServer {
     package var problem: BusError? {
         if case .none(let error) = machine.route { return error }
         if let id = identity.applicationID, application == nil {
-            return BusError(.invalid, "\(BannerText.line(id, limit: 64)) is no name that a program can have on a bus")
+            return BusError(.invalid, "\(BannerText.line(id, limit: 64)) is not a valid bus name")
         }
         return application?.problem
     }

@@ -87,7 +87,7 @@ package final class Bus {
             return Self.later { then(.failure(error)) }
         }
         guard pending.count < Self.maximumCalls else {
-            return Self.later { then(.failure(BusError(.tooMany, "too many calls are under way"))) }
+            return Self.later { then(.failure(BusError(.tooMany, "too many calls are in progress"))) }
         }
         do {
             let cookie = try connection.send(call)
@@ -165,7 +165,7 @@ package final class Bus {
         // (sd-bus answers pings by itself.)
         guard let handler = objects[message.path] else { return message.refuse() }
         guard let values = values(of: message) else {
-            try? connection.answer(message, .error(BusRequest.invalidArguments, "the arguments cannot be read"))
+            try? connection.answer(message, .error(BusRequest.invalidArguments, "cannot read the arguments"))
             return
         }
         let request = BusRequest(
@@ -202,7 +202,7 @@ package final class Bus {
         do {
             return try LoopPoll(connection.descriptor) { _ in withExtendedLifetime(connection) { ready() } }
         } catch {
-            throw BusError(.disconnected, "the bus cannot be watched: \(error.message)")
+            throw BusError(.disconnected, "cannot watch the bus: \(error.message)")
         }
     }
 

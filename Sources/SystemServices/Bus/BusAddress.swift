@@ -15,7 +15,7 @@ package struct BusAddress: Sendable, Hashable {
         let local = text.split(separator: ";").filter { $0.hasPrefix("unix:") }
         let isTaken = text.utf8.count <= 4_096 && !text.utf8.contains(0)
         self.text = isTaken ? local.joined(separator: ";") : ""
-        absence = "the bus has no address on this machine, one that begins with unix:"
+        absence = "the bus has no unix: address on this machine"
     }
 
     private init(absent reason: String) {

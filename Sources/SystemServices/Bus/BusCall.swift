@@ -47,7 +47,7 @@ struct BusWriter {
         case .text(let text): try self.text("s", text)
         case .path(let text): try self.text("o", text)
         case .signature(let text): try self.text("g", text)
-        case .descriptor: throw BusError(.invalid, "descriptors are not sent")
+        case .descriptor: throw BusError(.invalid, "file descriptors cannot be sent")
         case .bytes(let bytes):
             try check(bytes.withUnsafeBytes { bw_message_append_bytes(message.pointer, $0.baseAddress, $0.count) })
         case .array(let elements, let element): try container("a", element, elements)
@@ -84,7 +84,7 @@ struct BusWriter {
     }
 
     private func text(_ type: Unicode.Scalar, _ text: String) throws(BusError) {
-        guard !text.utf8.contains(0) else { throw BusError(.invalid, "a text for the bus has a NUL in it") }
+        guard !text.utf8.contains(0) else { throw BusError(.invalid, "a string for the bus contains NUL") }
         try check(text.withCString { bw_message_append(message.pointer, Self.code(type), $0) })
     }
 
@@ -92,6 +92,6 @@ struct BusWriter {
 
     private func check(_ result: CInt) throws(BusError) {
         guard result < 0 else { return }
-        throw BusError(.invalid, BusError(result: result, "a value cannot be sent").message)
+        throw BusError(.invalid, BusError(result: result, "cannot send this value").message)
     }
 }

@@ -22,7 +22,7 @@ final class BusConnection {
         if let problem = address.problem ?? library.load() { throw problem }
         var bus: OpaquePointer?
         let result = bw_bus_open(&bus, address.text, takesDescriptors)
-        guard result >= 0, let bus else { throw BusError(result: result, "the bus cannot be reached") }
+        guard result >= 0, let bus else { throw BusError(result: result, "cannot reach the bus") }
         self.bus = bus
     }
 
@@ -80,7 +80,7 @@ final class BusConnection {
         let result = bw_message_new_call(
             bus, &pointer, call.destination, call.path, call.interface, call.member)
         guard result >= 0, let pointer else {
-            throw BusError(.invalid, BusError(result: result, "\(call.title) cannot be called").message)
+            throw BusError(.invalid, BusError(result: result, "cannot call \(call.title)").message)
         }
         let message = RawMessage(owning: pointer)
         if !call.startsService { bw_message_set_auto_start(pointer, false) }
@@ -98,7 +98,7 @@ final class BusConnection {
     func send(_ message: RawMessage) throws(BusError) -> UInt64 {
         var cookie: UInt64 = 0
         let result = bw_bus_send(bus, message.pointer, &cookie)
-        guard result >= 0 else { throw BusError(result: result, "the bus takes no call") }
+        guard result >= 0 else { throw BusError(result: result, "the bus does not accept calls") }
         return cookie
     }
 
@@ -110,7 +110,7 @@ final class BusConnection {
             guard bw_message_wants_reply(call.pointer) > 0 else { return }
             var pointer: OpaquePointer?
             let result = bw_message_new_reply(call.pointer, &pointer)
-            guard result >= 0, let pointer else { throw BusError(result: result, "a call cannot be answered") }
+            guard result >= 0, let pointer else { throw BusError(result: result, "cannot answer a call") }
             try sendUnanswered(RawMessage(owning: pointer), values)
         }
     }
@@ -119,7 +119,7 @@ final class BusConnection {
     func emit(_ path: String, _ interface: String, _ member: String, _ values: [BusValue]) throws(BusError) {
         var pointer: OpaquePointer?
         let result = bw_message_new_signal(bus, &pointer, path, interface, member)
-        guard result >= 0, let pointer else { throw BusError(result: result, "\(member) cannot be sent") }
+        guard result >= 0, let pointer else { throw BusError(result: result, "cannot send \(member)") }
         try sendUnanswered(RawMessage(owning: pointer), values)
     }
 
@@ -127,10 +127,10 @@ final class BusConnection {
         let writer = BusWriter(message)
         for value in values { try writer.append(value) }
         let result = bw_bus_send(bus, message.pointer, nil)
-        guard result >= 0 else { throw BusError(result: result, "the bus takes no message") }
+        guard result >= 0 else { throw BusError(result: result, "the bus does not accept messages") }
     }
 
     private static func gone(_ result: CInt) -> BusError {
-        BusError(.disconnected, BusError(result: result, "the bus has gone away").message)
+        BusError(.disconnected, BusError(result: result, "the connection to the bus was lost").message)
     }
 }

@@ -29,14 +29,14 @@ package struct BusFields {
     /// At most `limit` bytes of UTF-8.
     package mutating func text(limit: Int = 1_024) throws(BusError) -> String {
         guard case .text(let value)? = rest.popFirst(), value.utf8.count <= limit else {
-            throw Self.malformed("a text of at most \(limit) bytes")
+            throw Self.malformed("a string of at most \(limit) bytes")
         }
         return value
     }
 
     package mutating func path(limit: Int = 1_024) throws(BusError) -> String {
         guard case .path(let value)? = rest.popFirst(), value.utf8.count <= limit else {
-            throw Self.malformed("an object's path of at most \(limit) bytes")
+            throw Self.malformed("an object path of at most \(limit) bytes")
         }
         return value
     }
@@ -45,7 +45,7 @@ package struct BusFields {
     package mutating func paths(limit: Int = 64) throws(BusError) -> [String] {
         var paths: [String] = []
         for value in try array().prefix(limit) {
-            guard case .path(let path) = value else { throw Self.malformed("an object's path") }
+            guard case .path(let path) = value else { throw Self.malformed("an object path") }
             paths.append(path)
         }
         return paths
@@ -68,6 +68,6 @@ package struct BusFields {
     }
 
     private static func malformed(_ expected: String) -> BusError {
-        BusError(.malformed, "a service sent something else than \(expected)")
+        BusError(.malformed, "a service did not send \(expected)")
     }
 }

@@ -74,7 +74,7 @@ struct BusReader {
 
     private func descriptor(_ type: CChar) throws(BusError) -> BusValue {
         guard let copy = BusDescriptor(copying: try basic(type, CInt(-1))) else {
-            throw BusError(.malformed, "the descriptor that a service sent cannot be kept")
+            throw BusError(.malformed, "cannot keep the file descriptor that a service sent")
         }
         return .descriptor(copy)
     }
@@ -121,6 +121,6 @@ struct BusReader {
         bytes &+= count
     }
 
-    private static let malformed = BusError(.malformed, "a service sent a message that cannot be read")
-    private static let tooLarge = BusError(.tooLarge, "a service sent a message that is larger than is taken")
+    private static let malformed = BusError(.malformed, "a service sent an unreadable message")
+    private static let tooLarge = BusError(.tooLarge, "a service sent a message that is too large")
 }

@@ -43,7 +43,7 @@ package final class SystemdLibrary: Sendable {
                 return nil
             }
             let reason = String(decoding: why.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            let error = BusError(.unavailable, "\(name) cannot be loaded, so there is no D-Bus: \(reason)")
+            let error = BusError(.unavailable, "cannot load \(name), so D-Bus is not available: \(reason)")
             state = .unusable(error)
             return error
         }

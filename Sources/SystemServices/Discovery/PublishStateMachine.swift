@@ -190,7 +190,7 @@ struct PublishStateMachine: Sendable {
         actions.append(.reset(path: path))
         guard namesTried < Self.maximumNames else {
             state = .failed(path: path)
-            return actions + [.note("every name that was tried for the relay is taken on this network")]
+            return actions + [.note("all tried names for the relay are already in use on this network")]
         }
         namesTried += 1
         state = .renaming(path: path)

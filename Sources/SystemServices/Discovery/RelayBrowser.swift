@@ -105,7 +105,7 @@ package final class RelayBrowser {
             switch path {
             case .success(let path): self.carryOut(self.machine.created(path: path))
             case .failure(let error):
-                self.avahi.setNote("Avahi does not look for relays: \(error)")
+                self.avahi.setNote("Avahi cannot look for relays: \(error)")
                 self.carryOut(self.machine.refused())
             }
         }

@@ -113,7 +113,7 @@ package final class RelayPublisher {
     }
 
     private func refused(_ error: BusError) {
-        carryOut(machine.refused("Avahi does not publish the relay: \(error.message)"))
+        carryOut(machine.refused("Avahi cannot publish the relay: \(error.message)"))
     }
 
     private func add(_ offer: PublishStateMachine.Offer, as name: String, to path: String) {
@@ -129,7 +129,7 @@ package final class RelayPublisher {
             case .failure(let error):
                 let isCollision = error.remoteName == "org.freedesktop.Avahi.CollisionError"
                 let refusal: PublishStateMachine.Refusal =
-                    isCollision ? .collision : .other("Avahi does not publish the relay: \(error)")
+                    isCollision ? .collision : .other("Avahi cannot publish the relay: \(error)")
                 self.carryOut(self.machine.notAdded(refusal))
             }
         }
@@ -139,7 +139,7 @@ package final class RelayPublisher {
         let round = machine.round
         avahi.call(path, Avahi.group, "Commit") { [weak self] result in
             guard let self, self.machine.round == round, case .failure(let error) = result else { return }
-            self.carryOut(self.machine.notAdded(.other("Avahi does not publish the relay: \(error)")))
+            self.carryOut(self.machine.notAdded(.other("Avahi cannot publish the relay: \(error)")))
         }
     }
 

@@ -55,13 +55,13 @@ package final class NetworkMonitor {
             }
             poll?.watch(.readable)
         } catch {
-            note = "the network is not watched: \(error.message)"
+            note = "cannot watch the network: \(error.message)"
         }
     }
 
     private static func failure(_ what: String) -> String {
         let error = BusError(result: -errno, what)
-        return "the network is not watched: \(error.message)"
+        return "cannot watch the network: \(error.message)"
     }
 
     package func stop() {

@@ -56,7 +56,7 @@ struct Keyring {
             path, "org.freedesktop.DBus.Properties", "Get", [.text(Self.collection), .text("Locked")])
         let isLocked = try carryOut { () throws(BusError) in try property.variant() }
         guard case .bool(let isLocked) = isLocked else {
-            throw SecretServiceError(.malformed, "the Secret Service does not say whether its keyring is locked")
+            throw SecretServiceError(.malformed, "the Secret Service did not report whether its keyring is locked")
         }
         if isLocked { try unlock(path) }
         return path
@@ -137,7 +137,7 @@ struct Keyring {
                 bw_message_skip(answer.pointer, "oay") >= 0,
                 bw_message_read_bytes(answer.pointer, &bytes, &count) > 0,
                 count <= SecretService.maximumSecret
-            else { throw BusError(.malformed, "the Secret Service sent something else than a secret") }
+            else { throw BusError(.malformed, "the Secret Service did not send a secret") }
             return SecretBytes(copying: UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count))
         }
     }

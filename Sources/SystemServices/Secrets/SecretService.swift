@@ -35,7 +35,7 @@ package struct SecretService: Sendable {
         _ secret: SecretBytes, label: String, attributes: SecretAttributes
     ) throws(SecretServiceError) {
         guard secret.count <= Self.maximumSecret else {
-            throw SecretServiceError(.invalid, "a secret for the keyring has at most \(Self.maximumSecret) bytes")
+            throw SecretServiceError(.invalid, "a secret for the keyring must have at most \(Self.maximumSecret) bytes")
         }
         let keyring = try open(attributes)
         let collection = try keyring.unlockedCollection()
@@ -65,7 +65,7 @@ package struct SecretService: Sendable {
 
     private func open(_ attributes: SecretAttributes) throws(SecretServiceError) -> Keyring {
         guard !EventLoop.isCurrent else {
-            throw SecretServiceError(.invalid, "the keyring cannot be waited for on the event loop")
+            throw SecretServiceError(.invalid, "cannot wait for the keyring on the event loop")
         }
         guard !attributes.isTooLong else {
             throw SecretServiceError(.invalid, "the path of the state directory is too long for the keyring")

@@ -42,7 +42,7 @@ package struct SecretServiceError: Error, Sendable, Equatable, CustomStringConve
 
     static let noKeyring = SecretServiceError(
         .unavailable,
-        "the Secret Service has no default keyring; make one in the desktop's keyring program, or keep keys in files")
+        "the Secret Service has no default keyring; create one in the desktop's keyring program, or keep keys in files")
 
     /// What a call's failure means here.
     init(_ error: BusError) {
@@ -52,10 +52,10 @@ package struct SecretServiceError: Error, Sendable, Equatable, CustomStringConve
         case .timeout:
             self.init(.timeout, "the Secret Service did not answer in time: \(error.message)", cause: error)
         case .malformed, .tooLarge:
-            self.init(.malformed, "the Secret Service answered what cannot be read", cause: error)
+            self.init(.malformed, "cannot read the answer of the Secret Service", cause: error)
         case .refused where error.remoteName == "org.freedesktop.Secret.Error.IsLocked": self = .locked
         case .refused where error.remoteName?.hasPrefix("org.freedesktop.DBus.Error.Spawn.") == true:
-            self.init(.unavailable, "no Secret Service: it cannot be started", cause: error)
+            self.init(.unavailable, "no Secret Service: it could not be started", cause: error)
         case .refused: self.init(.refused, "the Secret Service refused: \(error.message)", cause: error)
         default: self.init(.invalid, error.message, cause: error)
         }

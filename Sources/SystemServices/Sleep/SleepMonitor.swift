@@ -94,14 +94,14 @@ package final class SleepMonitor {
         let round = machine.round
         logind?.call(
             Self.path, Self.interface, "Inhibit",
-            [.text("sleep"), .text(program), .text("Connections are closed first"), .text("delay")]
+            [.text("sleep"), .text(program), .text("Closing connections"), .text("delay")]
         ) { [weak self] result in
             guard let self, self.machine.round == round else { return }
             do {
                 var fields = BusFields(try result.get())
                 self.carryOut(self.machine.inhibited(try fields.descriptor()))
             } catch {
-                self.carryOut(self.machine.refused("sleep does not wait until connections are closed: \(error)"))
+                self.carryOut(self.machine.refused("cannot delay sleep to close connections: \(error)"))
             }
         }
     }

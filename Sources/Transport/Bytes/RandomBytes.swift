@@ -10,7 +10,7 @@ enum RandomBytes {
                 let count = bw_random(base, rest.count)
                 // Once the kernel's pool is filled (before any program runs), only a signal can interrupt it.
                 guard count > 0 else {
-                    precondition(errno == EINTR, "the kernel gives no random bytes")
+                    precondition(errno == EINTR, "the kernel returned no random bytes")
                     continue
                 }
                 rest = UnsafeMutableRawBufferPointer(rebasing: rest[count...])

@@ -38,7 +38,7 @@ final class HTTPHeadParser {
         let reason = http_errno(rawValue: parser.pointee.http_errno)
         guard reason == HPE_OK else {
             let text = http_errno_description(reason).map { String(cString: $0) } ?? "bad bytes"
-            return .failed(TransportError(.badHTTP, "this is no HTTP: \(text)"))
+            return .failed(TransportError(.badHTTP, "not HTTP: \(text)"))
         }
         guard part.count == bytes.count, taken < limit else {
             return .failed(TransportError(.headTooLarge, "the HTTP head is larger than \(limit) bytes"))

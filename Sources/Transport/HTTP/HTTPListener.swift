@@ -26,7 +26,7 @@ package final class HTTPListener {
         let numeric = host == "localhost" ? "127.0.0.1" : host
         guard let address = SocketAddress(numeric: numeric, port: port) else {
             throw TransportError(
-                .invalidOption, "cannot listen on \(host): give a numeric address of this machine, or 0.0.0.0 for all")
+                .invalidOption, "cannot listen on \(host): use a numeric address of this machine, or 0.0.0.0 for all")
         }
         self.options = options
         self.handler = handler
@@ -116,7 +116,7 @@ package final class HTTPListener {
 
     private func sayFull() {
         let error = TransportError(
-            .full, "there are \(options.maximumConnections) connections, the limit: newcomers wait until some end")
+            .full, "the limit of \(options.maximumConnections) connections is reached; new ones wait until others end")
         handler?.listener(self, cannotAccept: error)
     }
 

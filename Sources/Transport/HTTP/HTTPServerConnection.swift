@@ -62,7 +62,7 @@ final class HTTPServerConnection: ConnectionConsumer {
         case .accepted(let given):
             let isPermitted = listener.originRule.permits(
                 origin: head["Origin"], host: head["Host"], isLoopback: connection.remote.isLoopback)
-            guard isPermitted else { return refuse(403, "this origin may not connect here") }
+            guard isPermitted else { return refuse(403, "this origin is not allowed") }
             key = given
         case .plain: break
         case .refused(let status, let why): return refuse(status, why)

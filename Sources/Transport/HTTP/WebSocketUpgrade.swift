@@ -48,7 +48,7 @@ enum WebSocketUpgrade {
         }
         guard head.status == 101 else { return refused("HTTP status \(head.status)") }
         guard head.lists("websocket", in: "Upgrade"), head.lists("upgrade", in: "Connection") else {
-            return refused("its answer does not upgrade")
+            return refused("it did not upgrade the connection")
         }
         guard head["Sec-WebSocket-Accept"] == accept(for: key) else {
             return refused("its Sec-WebSocket-Accept is wrong")
@@ -72,11 +72,11 @@ enum WebSocketUpgrade {
     static func verdict(on head: HTTPHead) -> Verdict {
         guard head.lists("websocket", in: "Upgrade"), head.lists("upgrade", in: "Connection") else { return .plain }
         guard head.method == "GET", head.isHTTP11, !head.hasBody else {
-            return .refused(status: 400, "a WebSocket begins with GET and HTTP/1.1")
+            return .refused(status: 400, "a WebSocket request must be GET with HTTP/1.1")
         }
-        guard head.count(of: "Host") == 1 else { return .refused(status: 400, "one Host header is needed") }
+        guard head.count(of: "Host") == 1 else { return .refused(status: 400, "exactly one Host header is required") }
         guard head["Sec-WebSocket-Version"] == "13" else {
-            return .refused(status: 426, "this server speaks WebSocket version 13")
+            return .refused(status: 426, "this server supports only WebSocket version 13")
         }
         guard head.count(of: "Sec-WebSocket-Key") == 1, let key = head["Sec-WebSocket-Key"], isKey(key) else {
             return .refused(status: 400, "the Sec-WebSocket-Key is not 16 bytes in base64")

@@ -108,7 +108,7 @@ final class LoopExecutor: SerialExecutor {
             }
             return 0
         }
-        guard result == 0 else { throw TransportError(uv: result, .system, "the event loop cannot start") }
+        guard result == 0 else { throw TransportError(uv: result, .system, "cannot start the event loop") }
     }
 
     private func prepareLoop() -> CInt {

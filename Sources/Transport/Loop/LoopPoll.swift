@@ -61,7 +61,7 @@ private final class PollHandle: @unchecked Sendable {
         let result = uv_poll_init(LoopExecutor.shared.handle, poll, descriptor)
         guard result == 0 else {
             poll.deallocate()
-            throw TransportError(uv: result, .system, "a descriptor cannot be watched")
+            throw TransportError(uv: result, .system, "cannot watch a descriptor")
         }
         poll.pointee.data = Unmanaged.passRetained(self).toOpaque()
         self.poll = poll

@@ -40,7 +40,7 @@ final class Acceptor {
         let result = uv_poll_init(LoopExecutor.shared.handle, poll, descriptor)
         guard result == 0, let bound = Self.boundAddress(of: descriptor) else {
             Glibc.close(descriptor)
-            throw TransportError(uv: result, .listenFailed, "the listening socket cannot be watched")
+            throw TransportError(uv: result, .listenFailed, "cannot watch the listening socket")
         }
         self.address = bound
         retry = LoopTimer { [weak self] in self?.tryAgain() }
@@ -80,7 +80,9 @@ final class Acceptor {
     private static func listen(on address: SocketAddress, _ backlog: CInt) throws(TransportError) -> CInt {
         let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.isIPv6 ? AF_INET6 : AF_INET, kind, 0)
-        guard descriptor >= 0 else { throw TransportError(uv: -errno, .listenFailed, "no socket to listen on") }
+        guard descriptor >= 0 else {
+            throw TransportError(uv: -errno, .listenFailed, "cannot create a socket to listen on")
+        }
         var on: CInt = 1
         var off: CInt = 0
         let size = socklen_t(MemoryLayout<CInt>.size)
@@ -93,7 +95,7 @@ final class Acceptor {
         let place = address.peer.description
         guard result != -EADDRINUSE else {
             throw TransportError(
-                .addressInUse, "\(place) is in use: another program listens there; stop it or choose another port")
+                .addressInUse, "\(place) is in use by another program; stop it or choose another port")
         }
         throw TransportError(uv: result, .listenFailed, "cannot listen on \(place)")
     }
@@ -153,7 +155,8 @@ final class Acceptor {
         retry?.start(after: Self.retryDelay)
         guard !isFailing else { return }
         isFailing = true
-        onEvent(.failed(TransportError(uv: result, .outOfFiles, "newcomers wait, no more can be accepted")))
+        onEvent(
+            .failed(TransportError(uv: result, .outOfFiles, "new connections wait, because no more can be accepted")))
     }
 
     private func tryAgain() {

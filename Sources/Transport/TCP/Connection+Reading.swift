@@ -20,7 +20,7 @@ extension Connection {
     func startReading() {
         let result = uv_read_start(tcp.stream, lendReadBuffer, takeRead)
         if result != 0, result != UV_EALREADY.rawValue {
-            endLater(TransportError(uv: result, .closed, "the connection cannot be read"))
+            endLater(TransportError(uv: result, .closed, "cannot read from the connection"))
         }
     }
 

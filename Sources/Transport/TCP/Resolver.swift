@@ -35,7 +35,7 @@ enum Resolver {
         }
         guard result != 0 else { return }
         underWay.subtract(1, ordering: .relaxed)
-        let error = TransportError(uv: -result, .resolveFailed, "no thread to look up \(host)")
+        let error = TransportError(uv: -result, .resolveFailed, "cannot start a thread to look up \(host)")
         EventLoop.post { then(.failure(error)) }
     }
 

@@ -8,12 +8,12 @@ final class TLSContext {
         Self.startLibrary()
         ERR_clear_error()
         guard let pointer = SSL_CTX_new(method) else {
-            throw TransportError(.tlsFailed, "OpenSSL cannot start: \(TLSFailure.queued())")
+            throw TransportError(.tlsFailed, "cannot start OpenSSL: \(TLSFailure.queued())")
         }
         self.pointer = pointer
         bw_ssl_ctx_set_manners(pointer)
         guard bw_ssl_ctx_require_tls12(pointer) == 1 else {
-            throw TransportError(.tlsFailed, "OpenSSL refuses TLS 1.2: \(TLSFailure.queued())")
+            throw TransportError(.tlsFailed, "OpenSSL does not support TLS 1.2: \(TLSFailure.queued())")
         }
     }
 
@@ -26,7 +26,7 @@ final class TLSContext {
         if let file = options.caFile ?? SystemAuthorities.elsewhere() {
             guard SSL_CTX_load_verify_locations(context.pointer, file, nil) == 1 else {
                 throw TransportError(
-                    .tlsFailed, "the CA file \(file) cannot be used: \(TLSFailure.queued()); give a PEM file")
+                    .tlsFailed, "cannot use the CA file \(file): \(TLSFailure.queued()); use a PEM file")
             }
         } else {
             SSL_CTX_set_default_verify_paths(context.pointer)
@@ -41,19 +41,19 @@ final class TLSContext {
         guard SSL_CTX_use_certificate_chain_file(context.pointer, options.certificateFile) == 1 else {
             throw TransportError(
                 .tlsFailed,
-                "the certificate file \(options.certificateFile) cannot be used: \(TLSFailure.queued())")
+                "cannot use the certificate file \(options.certificateFile): \(TLSFailure.queued())")
         }
         // An encrypted key would make OpenSSL ask on the terminal.
         SSL_CTX_set_default_passwd_cb(context.pointer) { _, _, _, _ in 0 }
         guard SSL_CTX_use_PrivateKey_file(context.pointer, options.keyFile, SSL_FILETYPE_PEM) == 1 else {
             throw TransportError(
                 .tlsFailed,
-                "the key file \(options.keyFile) cannot be used: \(TLSFailure.queued()); give a PEM key without password"
+                "cannot use the key file \(options.keyFile): \(TLSFailure.queued()); use a PEM key without a password"
             )
         }
         guard SSL_CTX_check_private_key(context.pointer) == 1 else {
             throw TransportError(
-                .tlsFailed, "the key \(options.keyFile) does not belong to \(options.certificateFile)")
+                .tlsFailed, "the key \(options.keyFile) does not match \(options.certificateFile)")
         }
         return context
     }

@@ -38,7 +38,7 @@ final class TLSEngine {
             isSet = X509_VERIFY_PARAM_set1_host(parameters, name, 0) & bw_ssl_set_server_name(engine.ssl, name)
         }
         guard isSet == 1 else {
-            throw TransportError(.tlsFailed, "the host name \(host) cannot be checked against a certificate")
+            throw TransportError(.tlsFailed, "cannot check the host name \(host) against a certificate")
         }
         SSL_set_connect_state(engine.ssl)
         return engine
@@ -52,11 +52,11 @@ final class TLSEngine {
 
     private init(_ context: TLSContext, host: String?) throws(TransportError) {
         guard let ssl = SSL_new(context.pointer) else {
-            throw TransportError(.tlsFailed, "OpenSSL cannot start a connection: \(TLSFailure.queued())")
+            throw TransportError(.tlsFailed, "OpenSSL cannot create a connection: \(TLSFailure.queued())")
         }
         guard let incoming = BIO_new(BIO_s_mem()), let outgoing = BIO_new(BIO_s_mem()) else {
             SSL_free(ssl)
-            throw TransportError(.tlsFailed, "OpenSSL has no memory for a connection")
+            throw TransportError(.tlsFailed, "out of memory for a TLS connection")
         }
         SSL_set_bio(ssl, incoming, outgoing)
         self.ssl = ssl

@@ -43,7 +43,7 @@ enum TLSFailure {
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
             X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
             X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-            "the certificate of \(host) is from an unknown authority (unknown CA); give its CA file"
+            "the certificate of \(host) is from an unknown authority (unknown CA); pass its CA file"
         default:
             "the certificate of \(host) was refused: "
                 + (X509_verify_cert_error_string(verdict).map { String(cString: $0) } ?? "error \(verdict)")

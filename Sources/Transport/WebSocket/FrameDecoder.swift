@@ -70,7 +70,7 @@ struct FrameDecoder: ~Copyable {
             if let current = self.reader {
                 reader = current
             } else {
-                guard let fresh = readers.take() else { return fail(1011, .system, "no memory for a frame") }
+                guard let fresh = readers.take() else { return fail(1011, .system, "out of memory for a frame") }
                 reader = fresh
                 self.reader = fresh
             }
@@ -117,8 +117,8 @@ struct FrameDecoder: ~Copyable {
             }
             return nil
         case 0: return fail(1002, .protocolError, "a fragment belongs to no message")
-        case 1: return fail(1002, .protocolError, "a message begins inside another")
-        case 2: return fail(1003, .binaryMessage, "a message is binary; this wire is text only")
+        case 1: return fail(1002, .protocolError, "a message starts inside another")
+        case 2: return fail(1003, .binaryMessage, "a message is binary; only text is allowed")
         case 8, 9, 10: return nil
         default: return fail(1002, .protocolError, "a frame has an unknown opcode")
         }

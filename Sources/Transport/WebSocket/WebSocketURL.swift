@@ -14,10 +14,10 @@ package struct WebSocketURL: Sendable, Hashable, CustomStringConvertible {
 
     package init(_ text: String) throws(TransportError) {
         guard text.utf8.count <= Self.maximumLength else {
-            throw TransportError(.invalidURL, "the address is longer than \(Self.maximumLength) bytes")
+            throw TransportError(.invalidURL, "the URL is longer than \(Self.maximumLength) bytes")
         }
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-            throw TransportError(.invalidURL, "the address has a space or a character that is not ASCII")
+            throw TransportError(.invalidURL, "the URL contains a space or a non-ASCII character")
         }
         let bytes = Array(text.utf8)
         var fields = http_parser_url()
@@ -25,7 +25,7 @@ package struct WebSocketURL: Sendable, Hashable, CustomStringConvertible {
         let result = bytes.withUnsafeBytes {
             http_parser_parse_url($0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count, 0, &fields)
         }
-        guard result == 0 else { throw TransportError(.invalidURL, "the address is no URL; give ws://host:port") }
+        guard result == 0 else { throw TransportError(.invalidURL, "not a valid URL; use ws://host:port") }
 
         func field(_ index: http_parser_url_fields) -> String? {
             guard fields.field_set & (1 << UInt16(index.rawValue)) != 0 else { return nil }
@@ -38,20 +38,20 @@ package struct WebSocketURL: Sendable, Hashable, CustomStringConvertible {
         switch field(UF_SCHEMA)?.lowercased() {
         case "ws": isSecure = false
         case "wss": isSecure = true
-        default: throw TransportError(.invalidURL, "the address must begin with ws:// or wss://")
+        default: throw TransportError(.invalidURL, "the URL must begin with ws:// or wss://")
         }
         guard let host = field(UF_HOST), !host.isEmpty, host.utf8.count <= 253 else {
-            throw TransportError(.invalidURL, "the address names no host")
+            throw TransportError(.invalidURL, "the URL has no host")
         }
         guard field(UF_USERINFO) == nil else {
-            throw TransportError(.invalidURL, "the address carries a user name; leave it out")
+            throw TransportError(.invalidURL, "the URL contains a user name; remove it")
         }
         guard field(UF_FRAGMENT) == nil else {
-            throw TransportError(.invalidURL, "the address carries a fragment (#…); leave it out")
+            throw TransportError(.invalidURL, "the URL contains a fragment (#…); remove it")
         }
         self.host = host.lowercased()
         if field(UF_PORT) != nil {
-            guard fields.port != 0 else { throw TransportError(.invalidURL, "the address names port 0") }
+            guard fields.port != 0 else { throw TransportError(.invalidURL, "the URL contains port 0") }
             port = fields.port
         } else {
             port = isSecure ? 443 : 80

@@ -36,7 +36,7 @@ extension RemoteError {
     /// commands").
     package static func expired(_ expiresAt: EpochMilliseconds) -> RemoteError {
         RemoteError(
-            .timeout, "the command came too late: its time was over (check the clocks)",
+            .timeout, "the command arrived after its deadline (check both clocks)",
             data: ["reason": "expired", "expiresAt": .integer(expiresAt)])
     }
 

@@ -24,7 +24,7 @@ struct Arguments {
             throw Arguments.misuse("\(required[operands.count].name) is missing", command)
         }
         if operands.count > command.operands.count, command.operands.last?.repeats != true {
-            throw Arguments.misuse("\"\(operands[command.operands.count])\" is one word too many", command)
+            throw Arguments.misuse("\"\(operands[command.operands.count])\" is an unexpected argument", command)
         }
     }
 
@@ -53,7 +53,7 @@ struct Arguments {
             }
             guard option.choices.isEmpty || option.choices.contains(value) else {
                 let choices = option.choices.joined(separator: ", ")
-                throw Arguments.misuse("--\(option.name): \"\(value)\" is none of \(choices)", command)
+                throw Arguments.misuse("--\(option.name): \"\(value)\" must be one of \(choices)", command)
             }
             values[option.name, default: []].append(value)
         }
@@ -71,7 +71,7 @@ struct Arguments {
         let given = options.filter(has)
         guard given.count > 1 else { return }
         throw Failure(
-            .usage, "--\(given[0].name) and --\(given[1].name) exclude each other (see bellwire \(command) --help)")
+            .usage, "--\(given[0].name) and --\(given[1].name) cannot be combined (see bellwire \(command) --help)")
     }
 
     /// The option's value as a whole number, or its default.

@@ -5,18 +5,18 @@ enum Help {
     private static let width = 80
 
     /// What the program does, in a line.
-    static let summary = "pair with a desktop, receive its notifications, send some"
+    static let summary = "end-to-end encrypted notifications between your own machines"
 
     /// What it takes without a command.
     static let options = [
-        ("--help, -h", "Shows this page; bellwire COMMAND --help that of a command."),
+        ("--help, -h", "Shows this page; bellwire COMMAND --help shows a command's page."),
         ("--version, -V", "Shows the version."),
     ]
 
     static let environment = [
-        ("XDG_STATE_HOME", "Where state directories are by default (else ~/.local/state)."),
-        ("NO_COLOR", "Set to anything: no colours."),
-        ("TERM", "\"dumb\": no colours."),
+        ("XDG_STATE_HOME", "Base of the default state directories (default: ~/.local/state)."),
+        ("NO_COLOR", "If set, disables colours."),
+        ("TERM", "If \"dumb\", disables colours."),
     ]
 
     static let examples = [

@@ -52,14 +52,15 @@ struct Option: Sendable {
 
 extension Option {
     static let help = Option("help", short: "h", "Shows this page.")
-    static let json = Option("json", "One JSON object a line, for machines; errors too.")
-    static let verbose = Option("verbose", short: "v", "The library's log on standard error.")
+    static let json = Option("json", "Prints one JSON object per line, errors included.")
+    static let verbose = Option("verbose", short: "v", "Prints the library's log to standard error.")
     static let color = Option(
-        "color", .required("WHEN"), "Colours: auto = on a terminal, unless NO_COLOR is set.", initial: "auto",
+        "color", .required("WHEN"), "When to use colours; auto = on a terminal, unless NO_COLOR is set.",
+        initial: "auto",
         choices: ["auto", "always", "never"])
     static let caFile = Option(
-        "ca-file", .required("FILE"), "Certificates (PEM) to trust for wss:// instead of the system's.")
-    static let name = Option("name", .required("NAME"), "What the other side calls this one (default: the host name).")
+        "ca-file", .required("FILE"), "PEM certificates to trust for wss:// instead of the system's.")
+    static let name = Option("name", .required("NAME"), "The name that the other side sees (default: the host name).")
 
     /// What peers may do that cannot prove who they are.
     static func legacy(_ help: String) -> Option {
@@ -71,13 +72,13 @@ extension Option {
 
     private static func stateDirectory(_ role: String) -> Option {
         Option(
-            "state-dir", .required("DIR"), "Where keys and database are kept; :memory: keeps nothing.",
+            "state-dir", .required("DIR"), "Directory for keys and database; :memory: stores nothing.",
             initial: "$XDG_STATE_HOME/bellwire/\(role)")
     }
 
     static let desktop = Option(
         "to", .required("DESKTOP"),
-        "The paired desktop: its name, its id or the beginning of it; needed when several are paired.")
+        "The desktop's name, its id or the beginning of its id; required if several are paired.")
 
     static func timeout(_ initial: Int, _ help: String) -> Option {
         Option("timeout", .required("SECONDS"), help, initial: "\(initial)")

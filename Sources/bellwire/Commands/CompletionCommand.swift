@@ -3,11 +3,11 @@ import JSON
 extension Command {
     static let completion = Command(
         name: "completion",
-        summary: "Prints the completion of this program for a shell.",
+        summary: "Prints the completion script for a shell.",
         about: [
             """
-            Prints a script that teaches a shell the commands, their options, the words that these take, files, and the \
-            names of paired desktops and devices. install.sh puts all three in their places.
+            Prints a script that completes commands, options, their values, files and the names of paired desktops and \
+            devices in a shell. install.sh installs the scripts for all three shells.
             """
         ],
         operands: [
@@ -15,10 +15,11 @@ extension Command {
         ],
         ownOptions: [],
         examples: [
-            Example(line: "source <(bellwire completion bash)", says: "In ~/.bashrc; so for zsh, after compinit."),
+            Example(
+                line: "source <(bellwire completion bash)", says: "For ~/.bashrc; in ~/.zshrc, put it after compinit."),
             Example(
                 line: "bellwire completion fish > ~/.config/fish/completions/bellwire.fish",
-                says: "For this user's fish."
+                says: "Installs it for your fish."
             ),
         ],
         run: { arguments throws(Failure) in
@@ -28,7 +29,7 @@ extension Command {
             case "zsh": script = ZshCompletion.script
             case "fish": script = FishCompletion.script
             case let other:
-                throw Failure(.usage, "there is no completion for \"\(other)\"; there is one for bash, zsh and fish")
+                throw Failure(.usage, "no completion for \"\(other)\"; supported shells: bash, zsh, fish")
             }
             if arguments.has(.json) {
                 Output.json(["shell": .string(arguments.operands[0]), "script": .string(script)])

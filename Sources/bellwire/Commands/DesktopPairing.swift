@@ -42,7 +42,7 @@ final class DesktopPairing {
         let isAsked = arguments.has(Command.pairAlways) || arguments.has(Command.qrText)
         wantsOffer = isAsked || isUnpaired && scanned == nil
         if !wantsOffer, scanned == nil, !json {
-            Output.notice("devices are paired; --pair shows a code for another one")
+            Output.notice("devices are already paired; use --pair to show a code for another one")
         }
     }
 
@@ -79,7 +79,8 @@ final class DesktopPairing {
         relayURL = fields?["relayUrl"]?.string ?? fields?["signalingUrl"]?.string
         if json { return Output.json(["event": "offer", "data": offer]) }
         try QRDrawing.show(
-            payload, says: "Scan it with a device, or give its text to bellwire pair, within five minutes.",
+            payload,
+            says: "Scan this code with a device, or pass its text to bellwire pair. It expires in five minutes.",
             alsoText: arguments.has(Command.qrText))
     }
 
@@ -88,7 +89,7 @@ final class DesktopPairing {
         let code: JSONValue
         do throws(Failure) { code = try result { bw_desktop_code(handle.pointer, Self.aliasTime, $0) } } catch {
             _ = bw_desktop_pairing_cancel(handle.pointer, "code")
-            if digitsNotBefore == 0 { Output.notice("there are no digits to type: \(error.message)") }
+            if digitsNotBefore == 0 { Output.notice("no digits available: \(error.message)") }
             wantsDigits = error.exit == .offline
             digitsNotBefore = Clock.now &+ digitsPause
             digitsPause = min(digitsPause &* 2, 60_000)
@@ -100,7 +101,7 @@ final class DesktopPairing {
             Output.json(["event": "code", "data": code])
         } else {
             let relay = relayURL.map { " --relay-url \($0)" } ?? ""
-            Output.line("Or with digits: bellwire pair --code \(code["code"]?.string ?? "")\(relay)")
+            Output.line("Or type digits: bellwire pair --code \(code["code"]?.string ?? "")\(relay)")
         }
     }
 
@@ -127,8 +128,8 @@ final class DesktopPairing {
     }
 
     private func ask(_ question: Question) {
-        let proof = question.device.isSealed ? "" : " It cannot prove who it is."
-        Output.notice("\(question.device.title) wants to pair.\(proof) Accept it? y or n, within 30 s:")
+        let proof = question.device.isSealed ? "" : " It can't prove that it saw the code."
+        Output.notice("\(question.device.title) wants to pair.\(proof) Accept? y or n, within 30 s:")
     }
 
     private func decide(_ question: Question, _ accept: Bool) {
@@ -155,12 +156,12 @@ final class DesktopPairing {
         switch state {
         case "failed" where unanswered != nil && data["reason"]?.string == "timeout":
             refused.insert(flow)
-            Output.notice("refused \(unanswered?.device.title ?? ""): nobody has answered")
+            Output.notice("refused \(unanswered?.device.title ?? ""): no answer")
         case "displaying":
             // After a device that only knew the digits the code is open for others.
             refused.remove(flow)
             if let unanswered {
-                Output.notice("refused \(unanswered.device.title): nobody has answered; the code stays open")
+                Output.notice("refused \(unanswered.device.title): no answer; the code stays valid")
             }
         case "acked" where data["confirm"]?.bool == true, "confirming":
             if let device = data["device"].flatMap({ PairedPeer($0) }) { decideAbout(device, in: flow) }
@@ -175,8 +176,9 @@ final class DesktopPairing {
         let question = Question(flow: flow, device: device)
         if arguments.has(Command.acceptAll) { return decide(question, true) }
         guard LineInput.canAsk else {
-            let proof = device.isSealed ? "" : "it cannot prove who it is, and "
-            Output.notice("\(device.title): \(proof)there is no terminal to ask on; --accept accepts such devices")
+            let proof = device.isSealed ? "" : "it can't prove that it saw the code, and "
+            Output.notice(
+                "\(device.title): \(proof)there is no terminal to ask on; use --accept to accept such devices")
             return decide(question, false)
         }
         questions.append(question)
@@ -196,15 +198,15 @@ final class DesktopPairing {
             for line in lines { Output.line(line) }
         case "expired":
             let code = isDigits ? "the digits have" : flow == "scan" ? "the device's code has" : "the QR code has"
-            Output.notice("\(code) expired\(flow == "scan" ? "" : "; start again with --pair for new ones")")
+            Output.notice("\(code) expired\(flow == "scan" ? "" : "; run again with --pair for a new code")")
         case "failed" where refused.remove(flow) != nil: break
         case "failed" where isDigits && !showsDigits: break
         case "failed" where isDigits && data["reason"]?.string == "typed_code_unavailable":
             Output.notice(
-                "the digits are burnt: wrong ones were typed three times; start again with --pair for new ones")
+                "the digits are void after three wrong attempts; run again with --pair for a new code")
         case "failed":
             Output.notice(
-                "pairing failed: \(data["message"]?.string ?? data["reason"]?.string ?? "it does not say why")")
+                "pairing failed: \(data["message"]?.string ?? data["reason"]?.string ?? "no reason given")")
         default: break
         }
     }

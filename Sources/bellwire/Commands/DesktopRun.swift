@@ -89,7 +89,7 @@ final class DesktopRun {
         switch name {
         case "notification.received": Output.line(NotificationLine.text(data))
         case "pairing.changed": pairing.show(data)
-        case "problem": Output.notice(data["message"]?.string ?? "a problem without a message")
+        case "problem": Output.notice(data["message"]?.string ?? "unknown problem")
         default: break
         }
     }
@@ -98,7 +98,7 @@ final class DesktopRun {
         if connection.isOnline {
             Output.notice("online", .green)
         } else if let problem = connection.problem {
-            Output.notice("offline, trying on: \(problem)", .yellow)
+            Output.notice("offline, retrying: \(problem)", .yellow)
         }
     }
 

@@ -7,17 +7,19 @@ extension Command {
         summary: "Shows a desktop's past notifications, newest first.",
         about: [
             """
-            Asks a paired desktop for its history and prints a line for each notification: * where it is unread, time, \
-            priority, source, title, body. With --json, the desktop's answer, an object with "notifications", "total" \
-            and "unreadCount". What this device knows of it, also while the desktop is away, is bellwire inbox.
+            Asks a paired desktop for its history and prints a line for each notification: * if unread, time, \
+            priority, source, title, body. With --json it prints the desktop's answer, an object with "notifications", \
+            "total" and "unreadCount". To see this device's stored copy, also while the desktop is offline, use \
+            bellwire inbox.
             """
         ],
         operands: [],
         ownOptions: HistoryFilter.options + [.desktop, historyTimeout] + DeviceSession.options,
         examples: [
-            Example(line: "bellwire history --limit 10 --unread", says: "The ten newest that nobody has read."),
-            Example(line: "bellwire history --search 'build fail*' --since 2d", says: "Failed builds of two days."),
-            Example(line: "bellwire history --json | jq -r '.notifications[].title'", says: "The titles."),
+            Example(line: "bellwire history --limit 10 --unread", says: "The ten newest unread notifications."),
+            Example(
+                line: "bellwire history --search 'build fail*' --since 2d", says: "Failed builds of the last two days."),
+            Example(line: "bellwire history --json | jq -r '.notifications[].title'", says: "Only the titles."),
         ],
         run: { arguments throws(Failure) in try runHistory(arguments) })
 
@@ -30,7 +32,7 @@ extension Command {
         let session = try DeviceSession(arguments)
         let desktop = try session.desktop(arguments)
         if let option = HistoryFilter.special.first(where: arguments.has), !desktop.isSealed {
-            Output.notice("\(desktop.name) may not know --\(option.name) and leave it out; bellwire inbox knows it")
+            Output.notice("\(desktop.name) may ignore --\(option.name); bellwire inbox supports it")
         }
         try session.connect(to: desktop, until: deadline)
         let answer = try session.answer(of: desktop, until: deadline) { left, completion, userData, destroy in

@@ -9,27 +9,28 @@ enum HistoryFilter {
     static let plain = [unread, limit, offset]
     static let options = special + plain
 
-    private static let unread = Option("unread", "Only those that are unread.")
+    private static let unread = Option("unread", "Only unread notifications.")
     private static let search = Option(
-        "search", .required("WORDS"), "Only those with all these words in title or body; buil* begins so.")
+        "search", .required("WORDS"), "Only notifications that contain all these words; buil* matches a prefix.")
     private static let priority = Option(
-        "priority", .required("LEVEL"), "Only those of this priority.", choices: priorities)
+        "priority", .required("LEVEL"), "Only notifications with this priority.", choices: priorities)
     private static let source = Option(
-        "source", .required("SOURCE"), "Only those of the desktop (pc), or sent by devices (mobile).",
+        "source", .required("SOURCE"), "Only notifications from the desktop (pc) or from devices (mobile).",
         choices: ["pc", "mobile"])
     private static let since = Option(
         "since", .required("TIME"),
         """
-        Only those created then or later: 2026-11-22, "2026-11-22 14:30", 14:30 (today), today, yesterday, or 90s, 15m, \
-        2h, 3d, 1w ago.
+        Only notifications created at or after this time: 2026-11-22, "2026-11-22 14:30", 14:30 (today), today, \
+        yesterday, or an age such as 90s, 15m, 2h, 3d, 1w.
         """)
-    private static let until = Option("until", .required("TIME"), "Only those created then or earlier.")
+    private static let until = Option("until", .required("TIME"), "Only notifications created at or before this time.")
     private static let sort = Option(
-        "sort", .required("ORDER"), "In which order they come: the most urgent first with priority.", initial: "newest",
+        "sort", .required("ORDER"), "newest, oldest, priority (most urgent first) or unread (unread first).",
+        initial: "newest",
         choices: ["newest", "oldest", "priority", "unread"])
     private static let limit = Option(
-        "limit", short: "n", .required("N"), "How many at most (1 to 500).", initial: "50")
-    private static let offset = Option("offset", .required("N"), "How many of the first to leave out.", initial: "0")
+        "limit", short: "n", .required("N"), "Maximum number of notifications, 1 to 500.", initial: "50")
+    private static let offset = Option("offset", .required("N"), "How many notifications to skip.", initial: "0")
 
     /// As parameters of notification.getHistory.
     static func params(_ arguments: Arguments) throws(Failure) -> JSONObject {
@@ -50,7 +51,8 @@ enum HistoryFilter {
         guard let text = arguments.text(option) else { return nil }
         guard let moment = Moment.parse(text) else {
             throw Failure(
-                .usage, "--\(option.name): \"\(text)\" is no time such as 2026-11-22, 14:30, today, 2h (see --help)")
+                .usage,
+                "--\(option.name): \"\(text)\" is not a time; examples: 2026-11-22, 14:30, today, 2h (see --help)")
         }
         return .integer(moment)
     }

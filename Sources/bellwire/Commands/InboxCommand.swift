@@ -1,34 +1,37 @@
 extension Command {
     static let inbox = Command(
         name: "inbox",
-        summary: "Shows what this device knows of its desktops' notifications; marks and deletes them.",
+        summary: "Lists the notifications stored on this device; marks and deletes them.",
         about: [
             """
-            Lists the notifications of all paired desktops, or of that of --to, out of this device's store: at once, \
-            and also while the desktops are away. A line for each, newest first: * where it is unread, time, priority, \
-            source, title, body, id. With --json, an object with "notifications", "total", "unread" and "loading".
+            Lists the notifications of all paired desktops (or of the one given with --to) from this device's store: \
+            at once, and also while the desktops are offline. Each line has * if unread, time, priority, source, \
+            title, body and id, newest first. With --json it prints an object with "notifications", "total", "unread" \
+            and "loading".
             """,
             """
-            read and delete take IDs or the beginnings of them; read --all and clear concern all notifications of one \
-            desktop. What is changed here is changed on the desktop, too: at once, or where it is away within --timeout \
-            as soon as it is there again. Such a change waits in the queue, see bellwire queue. refresh fetches what \
-            the desktops have.
+            read and delete take IDs or their beginnings. read --all and clear apply to all notifications of one \
+            desktop. Changes are also made on the desktop. If it is not reachable within --timeout, the change waits \
+            in the queue (see bellwire queue). refresh fetches the current state from the desktops.
             """,
-            "One process at a time holds a device's state directory: end a running bellwire listen first.",
+            "Only one process at a time can use a state directory. Stop a running bellwire listen first.",
         ],
         operands: [
             Operand(
-                name: "ACTION", help: "list (so without any), refresh, read, delete or clear.",
+                name: "ACTION", help: "list (default), refresh, read, delete or clear.",
                 choices: ["list", "refresh", "read", "delete", "clear"]),
-            Operand(name: "ID", help: "With read and delete: which notifications.", repeats: true),
+            Operand(name: "ID", help: "With read and delete: the notifications.", repeats: true),
         ],
         ownOptions: [inboxAll] + HistoryFilter.options + DesktopChange.options + DeviceSession.options,
         examples: [
-            Example(line: "bellwire inbox --unread", says: "What nobody has read."),
-            Example(line: "bellwire inbox --search invoice --json | jq -r '.notifications[].id'", says: "Their ids."),
-            Example(line: "bellwire inbox read --all --to Desk", says: "Marks all of one desktop."),
+            Example(line: "bellwire inbox --unread", says: "Unread notifications."),
+            Example(
+                line: "bellwire inbox --search invoice --json | jq -r '.notifications[].id'",
+                says: "The ids of matching notifications."),
+            Example(
+                line: "bellwire inbox read --all --to Desk", says: "Marks all notifications of one desktop as read."),
         ],
         run: { arguments throws(Failure) in try InboxRun(arguments).run() })
 
-    static let inboxAll = Option("all", "With read: all notifications of the desktop.")
+    static let inboxAll = Option("all", "With read: marks all notifications of the desktop.")
 }

@@ -16,20 +16,20 @@ struct InboxRun {
         json = arguments.has(.json)
         let takesIDs = action == "delete" || action == "read" && !arguments.has(Command.inboxAll)
         guard ["list", "refresh", "read", "delete", "clear"].contains(action) else {
-            throw InboxRun.misuse("\"\(action)\" is no action; there are list, refresh, read, delete and clear")
+            throw InboxRun.misuse("unknown action \"\(action)\"; actions are list, refresh, read, delete, clear")
         }
         guard takesIDs == !ids.isEmpty else {
             throw InboxRun.misuse(
                 takesIDs
-                    ? "\(action): name the notifications by their IDs\(action == "read" ? ", or --all" : "")"
+                    ? "\(action) needs the IDs of notifications\(action == "read" ? ", or --all" : "")"
                     : "\(action) takes no ID here")
         }
-        if arguments.has(Command.inboxAll), action != "read" { throw InboxRun.misuse("--all belongs to read") }
+        if arguments.has(Command.inboxAll), action != "read" { throw InboxRun.misuse("--all requires read") }
         if action != "list", let option = HistoryFilter.options.first(where: arguments.has) {
-            throw InboxRun.misuse("--\(option.name) belongs to list")
+            throw InboxRun.misuse("--\(option.name) requires list")
         }
         if action == "list" || action == "refresh", arguments.has(DesktopChange.queueOnly) {
-            throw InboxRun.misuse("--queue belongs to read, delete and clear")
+            throw InboxRun.misuse("--queue requires read, delete or clear")
         }
         session = try DeviceSession(arguments)
     }
@@ -167,10 +167,10 @@ struct InboxRow {
             let exact = all.filter { $0.id == word }
             let found = exact.isEmpty ? all.filter { !word.isEmpty && $0.id.hasPrefix(word) } : exact
             guard let row = found.first else {
-                throw Failure(.notPaired, "the inbox has no notification \"\(word)\" (see bellwire inbox)")
+                throw Failure(.notPaired, "no notification \"\(word)\" in the inbox (see bellwire inbox)")
             }
             guard found.count == 1 else {
-                throw Failure(.usage, "\"\(word)\" means \(found.count) notifications: write more of the id")
+                throw Failure(.usage, "\"\(word)\" matches \(found.count) notifications; give more of the id")
             }
             return row
         }

@@ -35,7 +35,9 @@ final class ListenRun {
             ? Clock.now &+ Int64(try arguments.milliseconds(Command.listenTimeout, most: ListenRun.day)) : nil
         command = try ListenRun.command(arguments)
         if showsAll, command != nil {
-            throw Failure(.usage, "--all goes without a command: it is run for pushes (see bellwire listen --help)")
+            throw Failure(
+                .usage,
+                "--all cannot be combined with a command, which runs for pushes only (see bellwire listen --help)")
         }
         session = try DeviceSession(arguments)
         desktops = try session.desktops()
@@ -46,12 +48,12 @@ final class ListenRun {
     private static func command(_ arguments: Arguments) throws(Failure) -> PushCommand? {
         let text = arguments.text(Command.listenExec)
         guard text == nil || arguments.operands.isEmpty else {
-            throw Failure(.usage, "--exec and a COMMAND exclude each other (see bellwire listen --help)")
+            throw Failure(.usage, "--exec and a COMMAND cannot be combined (see bellwire listen --help)")
         }
         let words = text.map { ["/bin/sh", "-c", $0] } ?? arguments.operands
         guard let program = words.first else {
             guard !arguments.has(Command.listenExecTimeout) else {
-                throw Failure(.usage, "--exec-timeout belongs to --exec (see bellwire listen --help)")
+                throw Failure(.usage, "--exec-timeout requires --exec (see bellwire listen --help)")
             }
             return nil
         }
@@ -79,7 +81,7 @@ final class ListenRun {
         switch wake {
         case .signal(let signal): return try ended(by: signal)
         case .deadline:
-            if let count { throw Failure(.offline, "\(received) of \(count) pushes came in time") }
+            if let count { throw Failure(.offline, "only \(received) of \(count) pushes came in time") }
         case .done:
             if let signal, received != count { return try ended(by: signal) }
             guard let failures = command?.failures, failures > 0 else { return .done }
@@ -158,11 +160,11 @@ final class ListenRun {
                 // The library keeps only the newest state: "online" may never be seen before this.
                 Output.notice("not connected to \(name): it is offline", .yellow)
             } else if let problem = connection.problem {
-                Output.notice("not connected to \(name), trying on: \(problem)", .yellow)
+                Output.notice("not connected to \(name), retrying: \(problem)", .yellow)
             }
         }
         try session.handle.subscribe("problem") { _, event in
-            Output.notice(event["data"]?["message"]?.string ?? "a problem without a message")
+            Output.notice(event["data"]?["message"]?.string ?? "unknown problem")
         }
     }
 }

@@ -3,24 +3,25 @@ import JSON
 extension Command {
     static let man = Command(
         name: "man",
-        summary: "Prints the manual page of a command, for man to show.",
+        summary: "Prints the manual page of a command.",
         about: [
             """
-            Prints bellwire(1), or with a COMMAND bellwire-COMMAND(1), in the language of man (roff); made from the same \
-            text as --help. install.sh puts them all in their places.
+            Prints bellwire(1), or with a COMMAND bellwire-COMMAND(1), in roff, the format of man. The pages contain \
+            the same text as --help. install.sh installs them all.
             """
         ],
-        operands: [Operand(name: "COMMAND", help: "One of those that --list prints.")],
+        operands: [Operand(name: "COMMAND", help: "A command; --list prints them all.")],
         ownOptions: [manList],
         examples: [
-            Example(line: "bellwire man listen | man -l -", says: "Shows a page that is not installed."),
+            Example(line: "bellwire man listen | man -l -", says: "Shows a page without installing it."),
             Example(
-                line: "for c in $(bellwire man --list); do bellwire man $c > bellwire-$c.1; done", says: "All of them."),
+                line: "for c in $(bellwire man --list); do bellwire man $c > bellwire-$c.1; done",
+                says: "Writes all pages."),
         ],
         run: { arguments throws(Failure) in
             if arguments.has(manList) {
                 guard arguments.operands.isEmpty else {
-                    throw Failure(.usage, "--list goes without a COMMAND (see bellwire man --help)")
+                    throw Failure(.usage, "--list takes no COMMAND (see bellwire man --help)")
                 }
                 for command in Bellwire.commands {
                     arguments.has(.json)
@@ -37,5 +38,5 @@ extension Command {
             return .done
         })
 
-    private static let manList = Option("list", "Prints the names of all commands, one a line.")
+    private static let manList = Option("list", "Prints the names of all commands, one per line.")
 }

@@ -4,54 +4,53 @@ import JSON
 extension Command {
     static let pair = Command(
         name: "pair",
-        summary: "Pairs this device with a desktop: by its QR code, by one of its own, or by digits.",
+        summary: "Pairs this device with a desktop, by QR code or by digits.",
         about: [
             """
-            Pairs with the desktop whose QR code says TEXT: what the code holds, as bellwire desktop --qr-text prints \
-            it. With --show this device shows a code instead, for a desktop to scan; with --code the digits are typed \
-            that a desktop shows. With --image the code is read from a picture, such as a screenshot. A code is good for \
-            five minutes.
+            Pairs with the desktop whose QR code contains TEXT, as bellwire desktop --qr-text prints it. With --show \
+            this device shows a code for a desktop to scan. With --code you type the digits that a desktop shows. With \
+            --image it reads the code from a picture, such as a screenshot. A code is valid for five minutes.
             """,
             """
-            With another Bellwire the pairing is sealed: nobody in between can read or change what follows, and both \
-            sides say the same six digits and two words. Compare them. What can only be paired unsealed, as desktops of \
-            other makers, is said to be so.
+            Pairing with another Bellwire is sealed (end-to-end encrypted): nobody in between can read or change what \
+            follows. Both sides show the same six digits and two words; compare them. If a peer can only be paired \
+            unsealed, like a desktop of another maker, the command says so.
             """,
-            "One process at a time holds a device's state directory: end a running bellwire listen first.",
+            "Only one process at a time can use a state directory. Stop a running bellwire listen first.",
         ],
         operands: [
             Operand(
-                name: "TEXT", help: "The text; - or nothing reads it from standard input, @FILE from a file.")
+                name: "TEXT", help: "The code's text, or @FILE; - or no operand reads standard input.")
         ],
         ownOptions: [
             pairImage, pairShow, pairCode, pairRelay, pairTimeout, .name, pairLegacy, qrText, pairList,
         ] + DeviceSession.options,
         examples: [
-            Example(line: "bellwire pair @code.txt", says: "Pairs by the text in a file."),
-            Example(line: "bellwire pair --image screenshot.png", says: "Pairs by a picture of the code."),
+            Example(line: "bellwire pair @code.txt", says: "Pairs with the code text in a file."),
+            Example(line: "bellwire pair --image screenshot.png", says: "Pairs with a picture of the code."),
             Example(
                 line: "bellwire pair --show --relay-url wss://relay.example.org",
-                says: "Shows a code, for bellwire desktop --scan."),
+                says: "Shows a code for bellwire desktop --scan."),
             Example(
                 line: "bellwire pair --code 123456-789012 --relay-url ws://192.168.1.5:9001",
-                says: "Types the digits under a desktop's QR code."),
+                says: "Pairs with the digits below a desktop's QR code."),
         ],
         run: { arguments throws(Failure) in try runPair(arguments) })
 
     private static let pairImage = Option(
-        "image", .required("IMAGE"), "Reads the desktop's code from a picture, PNG or JPEG.")
-    private static let pairShow = Option("show", "Shows a code for the desktop to scan, and waits until it has.")
+        "image", .required("IMAGE"), "Reads the desktop's code from a PNG or JPEG picture.")
+    private static let pairShow = Option("show", "Shows a code and waits until a desktop has scanned it.")
     private static let pairCode = Option(
-        "code", .required("DIGITS"), "The twelve digits that the desktop shows, as 123456-789012.")
+        "code", .required("DIGITS"), "The twelve digits that the desktop shows, such as 123456-789012.")
     private static let pairRelay = Option(
         "relay-url", .required("URL"),
-        "The relay at which to meet for --show and --code (default: the one that worked last); for TEXT one more.")
+        "The relay to use for --show and --code (default: the last one that worked); with TEXT, an additional relay.")
     private static let pairTimeout = Option(
         "timeout", .required("SECONDS"),
-        "How long to wait for the desktop (default: 60; with --show as the code holds).")
+        "How long to wait for the desktop (default: 60; with --show, until the code expires).")
     private static let pairLegacy = Option.legacy(
-        "Who may pair unsealed: qr = desktops with a QR code; all = also with six digits; none = nobody.")
-    private static let pairList = Option("list", "Pairs nothing; shows the paired desktops (see bellwire peers).")
+        "Which desktops may pair unsealed: qr = those with a QR code; all = also with six digits; none = none.")
+    private static let pairList = Option("list", "Lists the paired desktops instead of pairing (see bellwire peers).")
 
     private static func runPair(_ arguments: Arguments) throws(Failure) -> Exit {
         try arguments.exclude([pairList, pairImage, pairShow, pairCode], of: "pair")
@@ -60,7 +59,7 @@ extension Command {
         let image = arguments.text(pairImage)
         if let text = arguments.operands.first, !isByText || image != nil {
             throw Failure(
-                .usage, "\"\(text)\": no TEXT belongs to --show, --code and --image (see bellwire pair --help)")
+                .usage, "\"\(text)\": --show, --code and --image take no TEXT (see bellwire pair --help)")
         }
         let timeout = arguments.has(pairTimeout) ? try arguments.milliseconds(pairTimeout) : nil
         let text: String

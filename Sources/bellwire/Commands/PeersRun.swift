@@ -38,11 +38,12 @@ final class PeersRun {
         try arguments.exclude([Command.peersDevice, Command.peersDesktop], of: "peers")
         try arguments.exclude(changes, of: "peers")
         guard arguments.has(Command.peersRename) != arguments.operands.isEmpty else {
-            throw Failure(.usage, "--rename PEER and NAME belong together (see bellwire peers --help)")
+            throw Failure(
+                .usage, "--rename PEER needs a NAME, and a NAME needs --rename PEER (see bellwire peers --help)")
         }
         let isDesktop = arguments.has(Command.peersDesktop)
         if arguments.has(Command.peersRelay), !isDesktop {
-            throw Failure(.usage, "--relay-url belongs to --desktop: a device knows its relays")
+            throw Failure(.usage, "--relay-url requires --desktop; a device knows its relays")
         }
         self.arguments = arguments
         json = arguments.has(.json)
@@ -62,7 +63,7 @@ final class PeersRun {
             let peer = try PairedPeer.find(wanted, in: peers, kind: book.kind)
             try check(book.rename(handle.pointer, peer.id, arguments.operands[0]))
             let renamed = try list().first { $0.id == peer.id } ?? peer
-            if json { Output.json(renamed.json) } else { Output.line("\(peer.name) is called \(renamed.name) now.") }
+            if json { Output.json(renamed.json) } else { Output.line("Renamed \(peer.name) to \(renamed.name).") }
         } else if let wanted = arguments.text(Command.peersUnpair) {
             let peer = try PairedPeer.find(wanted, in: peers, kind: book.kind)
             try end([peer]) { () throws(Failure) in try check(book.unpair(handle.pointer, peer.id)) }
@@ -89,12 +90,12 @@ final class PeersRun {
             if json {
                 Output.json(peer.json)
             } else {
-                Output.line("\(peer.title) is not paired any more.")
+                Output.line("Unpaired \(peer.title).")
             }
         }
         for peer in sealed where !reached.contains(peer.id) {
-            let later = book.kind == "device" ? "it will be, when this desktop runs" : "unpair there, too"
-            Output.notice("\(peer.name) could not be told; \(later)")
+            let later = book.kind == "device" ? "it will be notified when this desktop runs" : "unpair there, too"
+            Output.notice("\(peer.name) could not be notified; \(later)")
         }
     }
 
@@ -114,7 +115,7 @@ final class PeersRun {
         try handle.start()
         let deadline = Clock.now &+ Int64(try arguments.milliseconds(Command.peersTimeout))
         if case .signal(let signal) = try handle.wait(
-            until: deadline, waitingFor: Progress { "those who are to be told" },
+            until: deadline, waitingFor: Progress { "the unpaired peers" },
             isDone: { () throws(Failure) in online == all })
         {
             throw .interrupted(signal)
@@ -156,7 +157,7 @@ final class PeersRun {
             Output.line(cells.joined(separator: "  "))
         }
         for peer in peers where peer.json["iceExpired"]?.bool == true {
-            Output.notice("\(peer.name): what it gave to be reached directly is too old; pair again")
+            Output.notice("\(peer.name): its data for direct connections has expired; pair again")
         }
     }
 }

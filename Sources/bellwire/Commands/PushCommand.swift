@@ -33,7 +33,7 @@ final class PushCommand {
             _exit(error.exit.code)
         }
         if let signal = outcome.interruption, outcome.code != 0 {
-            let message = "interrupted: the command was ended, and its push comes again the next time"
+            let message = "interrupted: the command was killed; its push comes again next time"
             Output.failure(Failure(.interrupted(signal), message), json: json)
             _exit(Exit.interrupted(signal).code)
         }
@@ -52,9 +52,9 @@ final class PushCommand {
             ])
         }
         if outcome.isOverTime {
-            Output.notice("the command took too long for \(id) and was ended")
+            Output.notice("the command for \(id) timed out and was killed")
         } else if outcome.code != 0 {
-            Output.notice("the command ended with \(outcome.code) for \(id)")
+            Output.notice("the command for \(id) exited with \(outcome.code)")
         }
     }
 

@@ -4,42 +4,43 @@ import JSON
 extension Command {
     static let qr = Command(
         name: "qr",
-        summary: "Draws a text as a QR code, or reads one from a picture.",
+        summary: "Draws text as a QR code, or reads QR codes from a picture.",
         about: [
             """
-            Draws TEXT on the terminal; with --svg or --png into a file. Without TEXT, or with -, it is read from \
-            standard input, without the line break at its end; at most 2,048 bytes. On a terminal it has colours of its \
-            own, so that it can be scanned on dark and light backgrounds; without colours it is for a light one.
+            Draws TEXT as a QR code on the terminal, or into a file with --svg or --png. Without TEXT, or with -, it \
+            reads standard input, without the final line break; at most 2,048 bytes. On a terminal it sets its own \
+            colours, so that the code can be scanned on dark and light backgrounds. Without colours it suits a light \
+            background.
             """,
             """
-            With --read it prints what the QR codes in a picture say, PNG or JPEG, a line each; with --json an object \
-            with "text" for each. No code in it is exit code 4.
+            With --read it prints the text of each QR code in a PNG or JPEG picture, one per line; with --json, an \
+            object with "text" for each. If there is no code in it, the exit code is 4.
             """,
         ],
-        operands: [Operand(name: "TEXT", help: "The text; - or nothing reads it from standard input.")],
+        operands: [Operand(name: "TEXT", help: "The text; - or no operand reads standard input.")],
         ownOptions: [svg, png, scale, readImage],
         examples: [
-            Example(line: "bellwire qr https://example.org", says: "Draws it here."),
-            Example(line: "bellwire qr --svg code.svg < code.txt", says: "A picture of what the file says."),
-            Example(line: "bellwire qr --read screenshot.png", says: "What the codes on it say."),
+            Example(line: "bellwire qr https://example.org", says: "Draws a QR code on the terminal."),
+            Example(line: "bellwire qr --svg code.svg < code.txt", says: "Writes an SVG image of a file's text."),
+            Example(line: "bellwire qr --read screenshot.png", says: "Prints the texts of the codes in a picture."),
         ],
         run: { arguments throws(Failure) in try runQR(arguments) })
 
-    private static let svg = Option("svg", .required("FILE"), "Writes an SVG image; - is standard output.")
-    private static let png = Option("png", .required("FILE"), "Writes a PNG image; - is standard output.")
+    private static let svg = Option("svg", .required("FILE"), "Writes an SVG image; - = standard output.")
+    private static let png = Option("png", .required("FILE"), "Writes a PNG image; - = standard output.")
     private static let scale = Option(
-        "scale", .required("N"), "With --png: pixels of a module, 1 to 32.", initial: "8")
-    private static let readImage = Option("read", .required("IMAGE"), "Prints what the codes in a picture say.")
+        "scale", .required("N"), "With --png: pixels per module, 1 to 32.", initial: "8")
+    private static let readImage = Option("read", .required("IMAGE"), "Prints the texts of the codes in a picture.")
 
     private static func runQR(_ arguments: Arguments) throws(Failure) -> Exit {
         try arguments.exclude([svg, png, readImage], of: "qr")
         if arguments.has(scale), !arguments.has(png) {
-            throw Failure(.usage, "--scale belongs to --png (see bellwire qr --help)")
+            throw Failure(.usage, "--scale requires --png (see bellwire qr --help)")
         }
         let pixels = try arguments.integer(scale, in: 1...32) ?? 8
         if let path = arguments.text(readImage) {
             guard arguments.operands.isEmpty else {
-                throw Failure(.usage, "--read goes without a TEXT (see bellwire qr --help)")
+                throw Failure(.usage, "--read takes no TEXT (see bellwire qr --help)")
             }
             let texts = try result { bw_qr_read(path, $0) }.array?.compactMap(\.string) ?? []
             for text in texts {

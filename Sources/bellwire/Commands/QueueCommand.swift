@@ -4,34 +4,34 @@ import JSON
 extension Command {
     static let queue = Command(
         name: "queue",
-        summary: "Shows and changes what waits for the desktops: marks, deletions, settings.",
+        summary: "Shows and manages changes that wait for an offline desktop.",
         about: [
             """
-            Changes that bellwire inbox, settings and quiet made while their desktop was away wait in this device's \
-            store, and are carried out in their order when the desktop is there: with the next command that connects to \
-            it, or with run. Lists them, the oldest first: state (pending, sending, failed), tries, when it was given, \
-            method, id, and what went wrong. With --json an object for each.
+            Changes made by bellwire inbox, settings and quiet are stored in a queue while their desktop is offline. \
+            They are sent in order once it is reachable: by the next command that connects to it, or by run. list \
+            shows them, oldest first: state (pending, sending, failed), attempts, creation time, method, id and error. \
+            With --json it prints one object each.
             """,
             """
-            What the desktop has refused, what was sent three times without an answer, and what is 24 hours old has \
-            failed; it stays until it is retried or cleared.
+            A change fails if the desktop refuses it, after three attempts without an answer, or after 24 hours. \
+            Failed changes stay until you retry or clear them.
             """,
         ],
         operands: [
             Operand(
                 name: "ACTION",
                 help: """
-                    list (so without any); run connects and waits until the desktops have what waits, for --timeout at \
-                    most; retry lets the failed ones, or those named, wait again; remove takes out those named; clear \
-                    the failed ones.
+                    list (default); run connects and waits up to --timeout until all changes are sent; retry makes \
+                    failed changes (all, or those with these IDs) pending again; remove deletes those with these \
+                    IDs; clear deletes all failed ones.
                     """,
                 choices: ["list", "run", "retry", "remove", "clear"]),
-            Operand(name: "ID", help: "With retry and remove: an id or the beginning of it.", repeats: true),
+            Operand(name: "ID", help: "With retry and remove: an id or its beginning.", repeats: true),
         ],
         ownOptions: [queueTimeout] + DeviceSession.options,
         examples: [
-            Example(line: "bellwire queue", says: "What waits."),
-            Example(line: "bellwire queue run --timeout 60", says: "Carries it out; exit code 3 if some still waits."),
+            Example(line: "bellwire queue", says: "Lists the waiting changes."),
+            Example(line: "bellwire queue run --timeout 60", says: "Sends them; exit code 3 if some still wait."),
         ],
         run: { arguments throws(Failure) in try QueueRun(arguments).run() })
 

@@ -17,9 +17,9 @@ struct QueueRun {
         let problem: String? =
             switch action {
             case "list", "run", "clear": ids.isEmpty ? nil : "\(action) takes no ID"
-            case "remove": ids.isEmpty ? "remove: name the commands by their IDs" : nil
+            case "remove": ids.isEmpty ? "remove needs the IDs of changes" : nil
             case "retry": nil
-            default: "\"\(action)\" is no action; there are list, run, retry, remove and clear"
+            default: "unknown action \"\(action)\"; actions are list, run, retry, remove, clear"
             }
         if let problem { throw Failure(.usage, "\(problem) (see bellwire queue --help)") }
         session = try DeviceSession(arguments)
@@ -31,21 +31,21 @@ struct QueueRun {
         case "retry" where ids.isEmpty:
             let failed = try commands().filter(\.isFailed)
             try check(bw_queue_retry(session.pointer, nil))
-            say(failed, "waits again.")
+            say(failed, "is pending again.")
         case "retry":
             for command in try find() {
                 try check(bw_queue_retry(session.pointer, command.id))
-                say([command], "waits again.")
+                say([command], "is pending again.")
             }
         case "remove":
             for command in try find() {
                 try check(bw_queue_remove(session.pointer, command.id))
-                say([command], "is taken out.")
+                say([command], "was removed.")
             }
         case "clear":
             let failed = try commands().filter(\.isFailed)
             try check(bw_queue_clear(session.pointer, 0))
-            say(failed, "is taken out.")
+            say(failed, "was removed.")
         default: list(try commands())
         }
         return .done
@@ -77,7 +77,7 @@ struct QueueRun {
             for command in commands { Output.json(command.json) }
             return
         }
-        if commands.isEmpty { return Output.notice("nothing waits") }
+        if commands.isEmpty { return Output.notice("the queue is empty") }
         for command in commands {
             let time = Clock.text(ofEpochMilliseconds: command.json["createdAt"]?.integer ?? 0)
             let state = Printable.padded(command.state, to: 7)
@@ -91,7 +91,7 @@ struct QueueRun {
     }
 
     private func say(_ commands: [Queued], _ what: String) {
-        if commands.isEmpty, !json { Output.notice("nothing has failed") }
+        if commands.isEmpty, !json { Output.notice("no failed changes") }
         for command in commands {
             json ? Output.json(command.json) : Output.line("\(command.method) \(command.id) \(what)")
         }
@@ -102,10 +102,10 @@ struct QueueRun {
         return try ids.map { word throws(Failure) in
             let found = all.filter { $0.id == word || !word.isEmpty && $0.id.hasPrefix(word) }
             guard let command = found.first else {
-                throw Failure(.notPaired, "nothing in the queue is \"\(word)\" (see bellwire queue)")
+                throw Failure(.notPaired, "nothing in the queue matches \"\(word)\" (see bellwire queue)")
             }
             guard found.count == 1 || command.id == word else {
-                throw Failure(.usage, "\"\(word)\" means \(found.count) commands: write more of the id")
+                throw Failure(.usage, "\"\(word)\" matches \(found.count) changes; give more of the id")
             }
             return command
         }
@@ -135,7 +135,7 @@ struct QueueRun {
         switch wake {
         case .signal(let signal): throw .interrupted(signal)
         case .deadline:
-            throw Failure(.offline, "\(waiting.count) still waiting: their desktops are not there")
+            throw Failure(.offline, "\(waiting.count) still waiting: their desktops are offline")
         case .done:
             if failed > 0 { throw Failure(.failed, "\(failed) failed (see bellwire queue)") }
         }

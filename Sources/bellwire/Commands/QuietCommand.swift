@@ -3,23 +3,23 @@ import JSON
 extension Command {
     static let quiet = Command(
         name: "quiet",
-        summary: "Shows and changes quiet hours, of a desktop or of this device.",
+        summary: "Shows and sets quiet hours of a desktop or of this device.",
         about: [
             """
-            Without HOURS it says when the desktop is quiet. With HOURS, such as 22:00-08:00, it is quiet each day from \
-            the first time to the second, local to the desktop; off and on switch that without changing the times. In \
-            quiet hours notifications are kept without being shown, unless they are urgent.
+            Without HOURS it shows the desktop's quiet hours. HOURS such as 22:00-08:00 sets them, for every day, in \
+            the desktop's time zone; off and on switch them without changing the times. During quiet hours the desktop \
+            stores notifications without showing them, unless they are urgent.
             """,
             """
-            A change for a desktop that is away within --timeout waits in the queue (see bellwire queue). With --device \
-            they are this device's own quiet hours, in its own time, which no desktop sees.
+            If the desktop is not reachable within --timeout, the change waits in the queue (see bellwire queue). With \
+            --device it shows or sets this device's own quiet hours, in the device's time zone, which no desktop sees.
             """,
         ],
         operands: [Operand(name: "HOURS", help: "HH:mm-HH:mm, off or on.", choices: ["off", "on"])],
         ownOptions: [ofDevice] + DesktopChange.options + DeviceSession.options,
         examples: [
-            Example(line: "bellwire quiet 22:00-08:00", says: "Quiet at night."),
-            Example(line: "bellwire quiet off --device", says: "No quiet hours here."),
+            Example(line: "bellwire quiet 22:00-08:00", says: "Sets quiet hours at night."),
+            Example(line: "bellwire quiet off --device", says: "Switches off this device's quiet hours."),
         ],
         run: { arguments throws(Failure) in try runQuiet(arguments) })
 
@@ -28,7 +28,7 @@ extension Command {
         try arguments.exclude([ofDevice, DesktopChange.queueOnly], of: "quiet")
         let changes = try arguments.operands.first.map { text throws(Failure) in try hours(text) } ?? [:]
         guard !changes.isEmpty || !arguments.has(DesktopChange.queueOnly) else {
-            throw Failure(.usage, "--queue belongs to a change (see bellwire quiet --help)")
+            throw Failure(.usage, "--queue needs HOURS (see bellwire quiet --help)")
         }
         let json = arguments.has(.json)
         let session = try DeviceSession(arguments)
@@ -46,7 +46,7 @@ extension Command {
         if let now = answer["settings"] {
             showQuiet(now, of: settings.desktop.name, json: json)
         } else {
-            DesktopChange.say(answer, of: settings.desktop, json: json, done: "Changed at \(settings.desktop.name).")
+            DesktopChange.say(answer, of: settings.desktop, json: json, done: "Changed on \(settings.desktop.name).")
         }
         return .done
     }
@@ -55,10 +55,10 @@ extension Command {
         if text == "off" || text == "on" { return ["quietHoursEnabled": .bool(text == "on")] }
         let parts = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, parts.allSatisfy(isTimeOfDay) else {
-            throw Failure(.usage, "\"\(text)\" is neither HH:mm-HH:mm nor off nor on (see bellwire quiet --help)")
+            throw Failure(.usage, "\"\(text)\" must be HH:mm-HH:mm, off or on (see bellwire quiet --help)")
         }
         guard parts[0] != parts[1] else {
-            throw Failure(.usage, "\(text): it ends when it begins; bellwire quiet off switches quiet hours off")
+            throw Failure(.usage, "\(text): start and end are equal; use bellwire quiet off to switch quiet hours off")
         }
         return [
             "quietHoursEnabled": true, "quietHoursStart": .string(parts[0]), "quietHoursEnd": .string(parts[1]),

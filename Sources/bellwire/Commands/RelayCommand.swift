@@ -4,51 +4,52 @@ import JSON
 extension Command {
     static let relay = Command(
         name: "relay",
-        summary: "Runs a relay: routes frames between desktops and devices.",
+        summary: "Runs a relay: forwards frames between desktops and devices.",
         about: [
             """
-            Carries frames between peers that cannot reach each other directly, and keeps those for absent peers for a \
-            while, in memory. The health page answers /health and /stats. Ctrl-C ends it.
+            Forwards frames between peers that cannot reach each other directly, and stores frames for offline peers \
+            in memory for a while. The health page serves /health and /stats. Ctrl-C stops it.
             """,
             """
-            Whoever reaches the address can register; an id that is a key, as every Bellwire's, only with a proof. \
-            Others can be taken while their owner is away: listen on addresses of a network that you trust, or with a \
-            certificate behind names that you own.
+            Anyone who can reach the address can register. Bellwire ids are public keys, and registering one requires \
+            a proof. Other ids can be taken over while their owner is offline, so listen only on networks that you \
+            trust, or use a certificate for your own host name.
             """,
         ],
         operands: [],
         ownOptions: [listenAddress, health, noHealth, certificate, key, origin, relayStateDirectory]
             + RelayLimits.options,
         examples: [
-            Example(line: "bellwire relay", says: "On loopback: for programs on this machine."),
-            Example(line: "bellwire relay --listen 192.168.1.5:9001 --no-health", says: "For the local network."),
+            Example(line: "bellwire relay", says: "Serves programs on this machine."),
+            Example(line: "bellwire relay --listen 192.168.1.5:9001 --no-health", says: "Serves the local network."),
         ],
         run: { arguments throws(Failure) in try runRelay(arguments) })
 
     private static let listenAddress = Option(
-        "listen", .required("HOST:PORT"), "Where peers connect; port 0 takes a free one.", initial: "127.0.0.1:9001")
+        "listen", .required("HOST:PORT"), "Address where peers connect; port 0 = any free port.",
+        initial: "127.0.0.1:9001")
     private static let health = Option(
-        "health", .required("HOST:PORT"), "Where the health page is.", initial: "127.0.0.1:9002")
-    private static let noHealth = Option("no-health", "No health page.")
+        "health", .required("HOST:PORT"), "Address of the health page.", initial: "127.0.0.1:9002")
+    private static let noHealth = Option("no-health", "Disables the health page.")
     private static let certificate = Option(
-        "tls-certificate", .required("FILE"), "Certificate chain (PEM): peers connect with wss://.")
+        "tls-certificate", .required("FILE"), "Certificate chain (PEM); peers then connect with wss://.")
     private static let key = Option("tls-key", .required("FILE"), "The certificate's private key (PEM).")
 
     private static let origin = Option(
         "origin", .required("URL"),
         """
-        The URL that peers dial, where that is a name: ids are proved for it. May be given several times (default: its \
-        addresses with its port).
+        The URL that peers connect to, if it contains a host name. Proofs of ids are valid for this URL only. May be \
+        given several times (default: the relay's addresses with its port).
         """
     )
     private static let relayStateDirectory = Option(
         "state-dir", .required("DIR"),
-        "Keeps there which ids were ever proved, so that none is registered without a proof again (default: in memory)."
+        "Stores which ids were ever proved; these always need a proof again (default: in memory only)."
     )
 
     private static func runRelay(_ arguments: Arguments) throws(Failure) -> Exit {
         if arguments.has(certificate) != arguments.has(key) {
-            throw Failure(.usage, "--tls-certificate and --tls-key belong together")
+            throw Failure(.usage, "--tls-certificate and --tls-key must be given together")
         }
         var options: JSONObject = ["listen": .string(arguments.text(listenAddress) ?? listenAddress.initial ?? "")]
         if !arguments.has(noHealth) { options["health"] = .string(arguments.text(health) ?? health.initial ?? "") }
@@ -62,7 +63,7 @@ extension Command {
         let json = arguments.has(.json)
         try handle.subscribe("problem") { _, event in
             json
-                ? Output.json(event) : Output.notice(event["data"]?["message"]?.string ?? "a problem without a message")
+                ? Output.json(event) : Output.notice(event["data"]?["message"]?.string ?? "unknown problem")
         }
         try handle.start()
         let state = try result { bw_relay_state(handle.pointer, $0) }

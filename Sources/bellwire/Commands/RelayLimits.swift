@@ -24,59 +24,68 @@ enum RelayLimits {
         let relay = RelayOptions()
         return [
             Limit(
-                "max_frame_bytes", relay.traffic.maximumFrame, "Bytes of one frame; a longer one ends its connection."),
+                "max_frame_bytes", relay.traffic.maximumFrame,
+                "Maximum bytes per frame; a longer frame closes its connection."),
             Limit(
                 "max_frames_per_second", relay.traffic.maximumFramesPerSecond,
-                "Frames a second of one connection, not counted on loopback; the rest is refused. 0 = no limit."),
+                "Maximum frames per second and connection, except from loopback; further frames are refused. 0 = no limit."
+            ),
             Limit(
                 "max_connections", relay.admission.maximumConnections,
-                "Connections; more wait in the backlog. 0 = what the file limit allows, less 64."),
+                "Maximum connections; more wait in the backlog. 0 = the limit of open files minus 64."),
             Limit(
                 "max_unregistered", relay.admission.maximumUnregistered,
-                "Connections that have not registered; the next is answered with 503."),
+                "Maximum unregistered connections; the next one gets status 503."),
             Limit(
                 "max_unregistered_per_address", relay.admission.maximumUnregisteredPerAddress,
-                "The same for one address, not counted on loopback; the next is answered with 429."),
+                "The same per address, except loopback; the next one gets status 429."),
             Limit(
-                "register_within_ms", relay.admission.registerWithin, "Milliseconds that a connection has to register."),
+                "register_within_ms", relay.admission.registerWithin,
+                "Milliseconds within which a connection must register."),
             Limit(
                 "takeover_within_ms", relay.admission.takeoverWithin,
-                "Milliseconds that the owner of an id has to answer a ping when another one wants the id."),
+                "Milliseconds within which the owner of an id must answer a ping when another peer claims the id."),
             Limit(
                 "max_aliases_per_address", relay.names.maximumAliasesPerAddress,
-                "Aliases of typed codes that one address may hold, also on loopback; the next is refused."),
-            Limit("max_aliases", relay.names.maximumAliases, "The same in all."),
+                "Maximum pairing-code aliases per address, loopback included; further ones are refused."),
+            Limit("max_aliases", relay.names.maximumAliases, "The same for all addresses together."),
             Limit(
                 "max_proved_ids", relay.names.maximumProvedIDs,
-                "Ids that are remembered as proved; a new one is then registered, but not remembered."),
+                "Maximum ids remembered as proved; further ids can register, but are not remembered."),
             Limit(
                 "max_absent_peers", relay.storage.maximumAbsentPeers,
-                "Absent peers for which frames are kept; for a quarter of them from one network that has proved no id."),
+                "Maximum offline peers with stored frames; at most a quarter may come from one network without a proved id."
+            ),
             Limit(
                 "max_stored_per_peer", relay.storage.maximumStoredPerPeer,
-                "Frames kept for one of them; the oldest goes of who has most."),
+                "Maximum stored frames per offline peer; beyond that, the sender with the most frames loses its oldest."
+            ),
             Limit(
                 "max_stored_bytes_per_peer", relay.storage.maximumStoredBytesPerPeer,
-                "Bytes kept for one of them; the oldest go of who has most."),
+                "Maximum stored bytes per offline peer; beyond that, the sender with the most bytes loses its oldest frames."
+            ),
             Limit(
                 "max_stored_bytes", relay.storage.maximumStoredBytes,
-                "Bytes kept for all of them; a quarter from one network that has proved no id."),
-            Limit("stored_for_ms", relay.storage.storedFor, "Milliseconds that a frame is kept."),
+                "Maximum stored bytes in total; at most a quarter may come from one network without a proved id."),
+            Limit("stored_for_ms", relay.storage.storedFor, "Milliseconds to store a frame."),
             Limit(
                 "max_queued_bytes", relay.traffic.maximumQueuedBytes,
-                "Bytes waiting for one slow reader, who is disconnected at more; nobody else waits."),
+                "Maximum bytes queued for a slow reader; beyond that, it is disconnected. Other peers are not affected."
+            ),
             Limit(
                 "max_acquaintances_per_peer", relay.names.maximumAcquaintancesPerPeer,
-                "Peers that hear of one peer's presence, having talked with it; the oldest that is one-sided goes."),
+                "Maximum contacts that are told about a peer's presence; beyond that, the oldest one-sided contact is dropped."
+            ),
             Limit(
                 "max_acquaintances", relay.names.maximumAcquaintances,
-                "Such pairs in all; half of them from one network that has proved no id."),
+                "Maximum contact pairs in total; at most half may come from one network without a proved id."),
         ]
     }()
 
-    private static let limitLoopback = Option("limit-loopback", "Counts what comes from loopback as well.")
+    private static let limitLoopback = Option("limit-loopback", "Applies the limits to loopback, too.")
     private static let allowedOrigins = Option(
-        "allowed-origins", .required("LIST"), "Web pages that may connect, as https://example.org, commas between them."
+        "allowed-origins", .required("LIST"),
+        "Web origins that may connect, such as https://example.org, separated by commas."
     )
 
     static let options: [Option] = limits.map(\.option) + [limitLoopback, allowedOrigins]

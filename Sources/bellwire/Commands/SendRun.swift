@@ -20,11 +20,11 @@ final class SendRun {
         let pushes = arguments.has(Command.broadcast) || arguments.has(Command.toMobile)
         for option in [Command.sendPriority, Command.icon, Command.ignoreQuietHours]
         where pushes && arguments.has(option) {
-            throw Failure(.usage, "--\(option.name) is for notifications that the desktop shows, not for pushes")
+            throw Failure(.usage, "--\(option.name) applies to notifications that the desktop shows, not to pushes")
         }
         timeout = Int64(try arguments.milliseconds(Command.sendTimeout))
         guard fromInput != (arguments.operands.first != nil) else {
-            let problem = fromInput ? "no TITLE belongs to --stdin" : "TITLE is missing"
+            let problem = fromInput ? "--stdin takes no TITLE" : "TITLE is missing"
             throw Failure(.usage, "\(problem) (see bellwire send --help)")
         }
         let body = arguments.operands.count > 1 ? arguments.operands[1] : ""
@@ -112,7 +112,7 @@ final class SendRun {
     private func say(_ answer: JSONValue, of desktop: PairedPeer) throws(Failure) {
         let silenced = answer["silenced"]?.bool == true
         guard answer["success"]?.bool != false || silenced else {
-            throw Failure(.failed, "\(desktop.name) refused: \(answer["error"]?.string ?? "it does not say why")")
+            throw Failure(.failed, "\(desktop.name) refused: \(answer["error"]?.string ?? "no reason given")")
         }
         guard !json else { return }
         if let delivered = answer["deliveredCount"]?.integer {
@@ -120,10 +120,12 @@ final class SendRun {
             Output.line("Pushed to \(delivered) of \(delivered &+ failed) devices of \(desktop.name).")
         } else if let delivered = answer["delivered"]?.bool {
             Output.line(
-                delivered ? "Pushed by \(desktop.name)." : "\(desktop.name) took it; the device is not there now.")
+                delivered
+                    ? "Pushed by \(desktop.name)."
+                    : "\(desktop.name) accepted it; the device is offline and gets it later.")
         } else {
             Output.line(
-                silenced ? "\(desktop.name) keeps it without showing it (quiet hours)." : "Sent to \(desktop.name).")
+                silenced ? "\(desktop.name) stored it without showing it (quiet hours)." : "Sent to \(desktop.name).")
         }
     }
 }

@@ -1,34 +1,39 @@
 extension Command {
     static let settings = Command(
         name: "settings",
-        summary: "Shows and changes the settings of a desktop, or of this device.",
+        summary: "Shows and changes the settings of a desktop or of this device.",
         about: [
             """
-            Without KEY=VALUE it prints the desktop's settings, one a line, as they can be given back: enabled, \
-            quietHoursEnabled, quietHoursStart, quietHoursEnd (HH:mm, local to the desktop), soundEnabled, \
-            vibrationEnabled, showPreview, and of Bellwire desktops retentionRows and retentionDays (how much history is \
-            kept, 0 = all). With --stored as it told them last, also while it is away.
+            Without KEY=VALUE it prints the desktop's settings, one per line, in the form it accepts: enabled, \
+            quietHoursEnabled, quietHoursStart, quietHoursEnd (HH:mm in the desktop's time zone), soundEnabled, \
+            vibrationEnabled, showPreview; Bellwire desktops also have retentionRows and retentionDays (how much \
+            history to keep, 0 = all). With --stored it prints the last known settings, also while the desktop is \
+            offline.
             """,
             """
-            With KEY=VALUE it changes those that are named. A change for a desktop that is away within --timeout waits \
-            in the queue (see bellwire queue). Values are true or false, also on or off, a time of day, or a number.
+            With KEY=VALUE it changes these settings. If the desktop is not reachable within --timeout, the change \
+            waits in the queue (see bellwire queue). A value is true or false (or on, off), a time of day, or a \
+            number.
             """,
             """
-            With --device they are this device's own, which no desktop sees and which are about its alerts alone: \
-            enabled, quietHoursEnabled, quietHoursStart, quietHoursEnd, soundEnabled, showPreview, and sources.NAME and \
+            With --device it shows or changes this device's own alert settings, which no desktop sees: enabled, \
+            quietHoursEnabled, quietHoursStart, quietHoursEnd, soundEnabled, showPreview, sources.NAME and \
             categories.NAME.
             """,
         ],
-        operands: [Operand(name: "KEY=VALUE", help: "What is to be changed.", repeats: true)],
+        operands: [Operand(name: "KEY=VALUE", help: "A setting and its new value.", repeats: true)],
         ownOptions: [ofDevice, stored] + DesktopChange.options + DeviceSession.options,
         examples: [
-            Example(line: "bellwire settings --to Desk", says: "What is set there."),
+            Example(line: "bellwire settings --to Desk", says: "Shows the settings of the desktop named Desk."),
             Example(
-                line: "bellwire settings soundEnabled=off retentionDays=90", says: "Quieter, and for three months."),
-            Example(line: "bellwire settings --device sources.mobile=off", says: "No alerts of what devices sent."),
+                line: "bellwire settings soundEnabled=off retentionDays=90",
+                says: "Turns sounds off and keeps the history for 90 days."),
+            Example(
+                line: "bellwire settings --device sources.mobile=off",
+                says: "Turns off alerts for notifications that devices sent."),
         ],
         run: { arguments throws(Failure) in try SettingsRun(arguments).run() })
 
-    static let ofDevice = Option("device", "Those of this device, not the desktop's.")
-    static let stored = Option("stored", "Those that the desktop told last; does not connect.")
+    static let ofDevice = Option("device", "Uses this device's own settings, not the desktop's.")
+    static let stored = Option("stored", "Shows the last known settings without connecting.")
 }

@@ -24,10 +24,10 @@ struct SettingsRun {
         for word in arguments.operands { try SettingsRun.take(word, isDevice: isDevice, into: &changes) }
         self.changes = changes
         guard changes.isEmpty || !arguments.has(Command.stored) else {
-            throw Failure(.usage, "--stored goes without a KEY=VALUE (see bellwire settings --help)")
+            throw Failure(.usage, "--stored takes no KEY=VALUE (see bellwire settings --help)")
         }
         guard !changes.isEmpty || !arguments.has(DesktopChange.queueOnly) else {
-            throw Failure(.usage, "--queue belongs to a KEY=VALUE (see bellwire settings --help)")
+            throw Failure(.usage, "--queue needs a KEY=VALUE (see bellwire settings --help)")
         }
     }
 
@@ -36,7 +36,7 @@ struct SettingsRun {
     private static func take(_ word: String, isDevice: Bool, into changes: inout JSONObject) throws(Failure) {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2 else {
-            throw Failure(.usage, "\"\(word)\" is no KEY=VALUE (see bellwire settings --help)")
+            throw Failure(.usage, "\"\(word)\" is not KEY=VALUE (see bellwire settings --help)")
         }
         let known = isDevice ? deviceKeys : desktopKeys
         let path = parts[0].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -63,7 +63,7 @@ struct SettingsRun {
         switch text.lowercased() {
         case "true", "on", "yes": return true
         case "false", "off", "no": return false
-        default: throw Failure(.usage, "\(key): \"\(text)\" is neither true nor false")
+        default: throw Failure(.usage, "\(key): \"\(text)\" must be true or false")
         }
     }
 
@@ -82,7 +82,7 @@ struct SettingsRun {
             try settings.checkStale(answer)
             guard let now = answer["settings"], !json else {
                 DesktopChange.say(
-                    answer, of: settings.desktop, json: json, done: "Changed at \(settings.desktop.name).")
+                    answer, of: settings.desktop, json: json, done: "Changed on \(settings.desktop.name).")
                 return .done
             }
             show(now)
@@ -154,7 +154,7 @@ struct DesktopSettings {
         let stale = answer["stale"]?.array?.compactMap(\.string) ?? []
         guard stale.isEmpty else {
             throw Failure(
-                .failed, "somebody else has changed meanwhile, and it stays: \(stale.joined(separator: ", "))")
+                .failed, "not changed, because someone else changed it first: \(stale.joined(separator: ", "))")
         }
     }
 }

@@ -32,7 +32,7 @@ final class ShownCode {
         try show(offer)
         switch try session.handle.wait(until: deadline, isDone: { () throws(Failure) in outcome != nil }) {
         case .signal(let signal): throw .interrupted(signal)
-        case .deadline: throw ShownCode.failure("timeout", "no desktop has taken the code in time")
+        case .deadline: throw ShownCode.failure("timeout", "no desktop scanned the code in time")
         case .done: break
         }
         Command.showPaired(try outcome?.get() ?? .null, json: json)
@@ -43,7 +43,8 @@ final class ShownCode {
         if json { return Output.json(["event": "offer", "data": offer]) }
         try QRDrawing.show(
             offer["payload"]?.string ?? "",
-            says: "Scan it with the desktop, or give its text to bellwire desktop --scan, within five minutes.",
+            says:
+                "Scan this code with your desktop, or pass its text to bellwire desktop --scan. It expires in five minutes.",
             alsoText: alsoText)
     }
 
@@ -51,7 +52,7 @@ final class ShownCode {
         switch data["state"]?.string {
         case "completed": outcome = .success(data["desktop"] ?? .null)
         case "expired":
-            outcome = .failure(ShownCode.failure("expired", "the code has expired: no desktop has taken it"))
+            outcome = .failure(ShownCode.failure("expired", "the code expired before a desktop scanned it"))
         case "failed":
             let reason = data["reason"]?.string ?? ""
             outcome = .failure(ShownCode.failure(reason, data["message"]?.string ?? "pairing failed"))

@@ -163,6 +163,6 @@ final class ChildProcess {
     }
 
     private static func failure(_ words: [String], _ code: Int32) -> Failure {
-        Failure(.failed, "\(words[0]) cannot be started: \(String(cString: strerror(code)))")
+        Failure(.failed, "cannot start \(words[0]): \(String(cString: strerror(code)))")
     }
 }

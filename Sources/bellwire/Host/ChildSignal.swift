@@ -13,7 +13,7 @@ enum ChildSignal {
         guard descriptor < 0 else { return }
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            throw Failure(.failed, "no pipe can be made: \(String(cString: strerror(errno)))")
+            throw Failure(.failed, "cannot create a pipe: \(String(cString: strerror(errno)))")
         }
         for end in ends {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)

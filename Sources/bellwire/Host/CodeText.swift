@@ -23,7 +23,7 @@ enum CodeText {
         let found = texts.count > 1 ? texts.filter { $0.contains("-pairing\"") } : texts
         guard found.count == 1 else {
             let many = found.isEmpty ? "\(texts.count) QR codes, none of them" : "\(found.count) QR codes"
-            throw Failure(.failed, "\(path) shows \(many) for pairing: cut out the one that is meant")
+            throw Failure(.failed, "\(path) shows \(many) for pairing; crop the picture to the right one")
         }
         return found[0]
     }

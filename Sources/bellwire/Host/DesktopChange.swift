@@ -53,7 +53,7 @@ final class DesktopChange {
         let answer = try session.answer(of: desktop, until: deadline, call)
         guard answer["queued"]?.bool == true, let id = answer["id"]?.string, isConnected else {
             guard answer["success"]?.bool != false else {
-                let reason = answer["error"]?.string ?? "it does not say why"
+                let reason = answer["error"]?.string ?? "no reason given"
                 throw Failure(.failed, "\(desktop.name) refused: \(reason)")
             }
             return answer
@@ -64,13 +64,13 @@ final class DesktopChange {
         if case .signal(let signal) = wake { throw .interrupted(signal) }
         guard let end = ended[id] else { return answer }
         guard end["outcome"]?.string == "failed" else { return end["result"] ?? ["success": true] }
-        throw Failure(.failed, "\(desktop.name) refused: \(end["error"]?["message"]?.string ?? "it does not say why")")
+        throw Failure(.failed, "\(desktop.name) refused: \(end["error"]?["message"]?.string ?? "no reason given")")
     }
 
     /// Says what became of it, or that it waits.
     static func say(_ answer: JSONValue, of desktop: PairedPeer, json: Bool, done: String) {
         if json { return Output.json(answer) }
         guard answer["queued"]?.bool == true else { return Output.line(done) }
-        Output.line("Kept in the queue until \(desktop.name) is there (see bellwire queue).")
+        Output.line("Queued until \(desktop.name) is online (see bellwire queue).")
     }
 }

@@ -27,11 +27,12 @@ struct DeviceSession {
     func desktop(_ arguments: Arguments) throws(Failure) -> PairedPeer {
         let all = try desktops()
         guard let first = all.first else {
-            throw Failure(.notPaired, "no desktop is paired yet: bellwire pair takes the text of a desktop's QR code")
+            throw Failure(
+                .notPaired, "no desktop is paired yet; run bellwire pair with the text of a desktop's QR code")
         }
         guard let wanted = arguments.text(.desktop) else {
             guard all.count == 1 else {
-                throw Failure(.usage, "several desktops are paired, name one with --to: \(PairedPeer.names(of: all))")
+                throw Failure(.usage, "several desktops are paired; choose one with --to: \(PairedPeer.names(of: all))")
             }
             return first
         }
@@ -51,7 +52,7 @@ extension DeviceSession {
         _ call: (Int32, bw_completion, UnsafeMutableRawPointer, bw_destroy) -> bw_status
     ) throws(Failure) -> JSONValue {
         let left = Int32(clamping: max(1, deadline &- Clock.now))
-        return try handle.completion(waitingFor: "the answer of \(desktop.name)") { completion, userData, destroy in
+        return try handle.completion(waitingFor: "the answer from \(desktop.name)") { completion, userData, destroy in
             call(left, completion, userData, destroy)
         }
     }

@@ -25,12 +25,12 @@ enum Exit: Sendable, Equatable {
 
     /// For the help pages.
     static let table: [(String, String)] = [
-        ("0", "Done."),
-        ("1", "Refused or failed; the line on standard error says why."),
-        ("2", "Usage: an unknown option, or a value that cannot be."),
+        ("0", "Success."),
+        ("1", "Refused or failed; standard error says why."),
+        ("2", "Usage error: unknown option or invalid value."),
         ("3", "Offline, or no answer in time."),
-        ("4", "No such desktop or device is paired; or no such notification, command or QR code is there."),
-        ("5", "In use: another process holds the state directory."),
-        ("130, 143", "Interrupted (Ctrl-C, SIGTERM) before it was done."),
+        ("4", "Not found: no such paired desktop or device, notification, queued change or QR code."),
+        ("5", "In use: another process uses the state directory."),
+        ("130, 143", "Interrupted (Ctrl-C, SIGTERM)."),
     ]
 }

@@ -67,7 +67,7 @@ func result(
 ) throws(Failure) -> JSONValue {
     let text = try resultText(call)
     do throws(JSONError) { return try JSONValue(parsing: text) } catch {
-        throw Failure(.failed, "the library's answer cannot be read: \(error.message)")
+        throw Failure(.failed, "cannot read the library's answer: \(error.message)")
     }
 }
 

@@ -16,11 +16,11 @@ enum InputLine {
         }
         do throws(JSONError) {
             guard let object = try JSONValue(parsing: line).object else {
-                throw JSONError(.syntax, "it is no object")
+                throw JSONError(.syntax, "not a JSON object")
             }
             return object
         } catch {
-            throw Failure(.failed, "a line of standard input: \(error.message)")
+            throw Failure(.failed, "invalid line on standard input: \(error.message)")
         }
     }
 }

@@ -14,7 +14,7 @@ enum Interrupt {
     static func install() throws(Failure) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            throw Failure(.failed, "no pipe can be made: \(String(cString: strerror(errno)))")
+            throw Failure(.failed, "cannot create a pipe: \(String(cString: strerror(errno)))")
         }
         for end in ends {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)

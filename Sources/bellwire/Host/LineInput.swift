@@ -21,7 +21,7 @@ final class LineInput {
         let count = Glibc.read(descriptor, &buffer, buffer.count)
         if count < 0 {
             if errno == EINTR || errno == EAGAIN { return }
-            throw Failure(.failed, "standard input cannot be read: \(String(cString: strerror(errno)))")
+            throw Failure(.failed, "cannot read standard input: \(String(cString: strerror(errno)))")
         }
         if count == 0 {
             isOpen = false
@@ -45,7 +45,7 @@ final class LineInput {
             isSkipping = false
         }
         if isSkipping {
-            Output.notice("a line of more than \(LineInput.limit) bytes was dropped")
+            Output.notice("dropped a line longer than \(LineInput.limit) bytes")
             return
         }
         if pending.last == UInt8(ascii: "\r") { pending.removeLast() }
@@ -69,7 +69,7 @@ final class LineInput {
     static func contents(ofFile path: String) throws(Failure) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw Failure(.usage, "\(path) cannot be opened: \(String(cString: strerror(errno)))")
+            throw Failure(.usage, "cannot open \(path): \(String(cString: strerror(errno)))")
         }
         defer { Glibc.close(descriptor) }
         return try contents(of: descriptor, named: path, endsWithLine: false)
@@ -87,12 +87,12 @@ final class LineInput {
             let count = Glibc.read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
             guard count >= 0 else {
-                throw Failure(.failed, "\(name) cannot be read: \(String(cString: strerror(errno)))")
+                throw Failure(.failed, "cannot read \(name): \(String(cString: strerror(errno)))")
             }
             if count == 0 { break }
             bytes += buffer[..<count]
             if endsWithLine, bytes.last == UInt8(ascii: "\n") { break }
-            if bytes.count > limit { throw Failure(.usage, "\(name) holds more than \(limit) bytes") }
+            if bytes.count > limit { throw Failure(.usage, "\(name) is larger than \(limit) bytes") }
         }
         return String(decoding: bytes, as: UTF8.self)
     }

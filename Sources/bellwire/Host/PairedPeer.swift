@@ -37,9 +37,9 @@ struct PairedPeer {
         let seal =
             isSealed
             ? shortString.map {
-                "Sealed. Compare with the \(other): \($0). Should it show another, unpair it: somebody is in between."
+                "Sealed. Compare with the \(other): \($0). If it shows something else, unpair it: someone is intercepting the connection."
             } ?? "Sealed."
-            : "Not sealed: it cannot prove who it is, and the relay can read what travels."
+            : "Not sealed: its identity is not proven, and the relay can read all messages."
         return ["Paired with \(title).", seal]
     }
 }
@@ -53,11 +53,11 @@ extension PairedPeer {
             all.filter { $0.id == wanted }.nonEmpty ?? all.filter { $0.name == wanted }.nonEmpty
             ?? all.filter { !wanted.isEmpty && $0.id.hasPrefix(wanted) }
         guard let only = found.first else {
-            let known = all.isEmpty ? "none is paired" : "there are: \(names(of: all))"
-            throw Failure(.notPaired, "no paired \(kind) is \"\(wanted)\"; \(known)")
+            let known = all.isEmpty ? "none is paired" : "paired: \(names(of: all))"
+            throw Failure(.notPaired, "no paired \(kind) matches \"\(wanted)\"; \(known)")
         }
         guard found.count == 1 else {
-            throw Failure(.usage, "\"\(wanted)\" means several \(kind)s: \(names(of: all))")
+            throw Failure(.usage, "\"\(wanted)\" matches several \(kind)s: \(names(of: all))")
         }
         return only
     }

@@ -13,8 +13,9 @@ enum ManualPage {
             Roff.section("DESCRIPTION"),
             Roff.prose(
                 """
-                A device pairs with desktops, receives their notifications and sends some; a desktop keeps the history \
-                and pushes; a relay carries what they say between them. Each command has a page of its own.
+                Bellwire sends end-to-end encrypted notifications between your own machines. A device pairs with \
+                desktops, receives their notifications and can send some. A desktop keeps the history and pushes to its \
+                devices. A relay forwards frames between them. Each command has its own page.
                 """),
             Roff.section("COMMANDS"),
         ]

@@ -39,7 +39,7 @@ enum Output {
         var isWritten = descriptor >= 0 && bytes.withUnsafeBytes { write($0, to: descriptor) }
         if descriptor > 2 { isWritten = close(descriptor) == 0 && isWritten }
         guard isWritten else {
-            throw Failure(.failed, "\(path) cannot be written: \(String(cString: strerror(errno)))")
+            throw Failure(.failed, "cannot write \(path): \(String(cString: strerror(errno)))")
         }
     }
 
@@ -60,7 +60,7 @@ enum Output {
         let failed = !text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
         // A line that nobody got must not count as shown: inside dispatch, ending here hands the push over again later.
         if failed, descriptor == 1 {
-            notice("standard output cannot be written: \(String(cString: strerror(errno)))")
+            notice("cannot write to standard output: \(String(cString: strerror(errno)))")
             _exit(Exit.failed.code)
         }
     }

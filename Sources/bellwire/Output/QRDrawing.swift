@@ -19,7 +19,7 @@ enum QRDrawing {
         let measured = try resultText { bw_qr_terminal(payload, 1, $0) }
         let width = measured.split(separator: "\n").map(\.count).max() ?? 0
         if let columns = Output.columns, columns < width {
-            Output.notice("the QR code needs \(width) columns, the terminal has \(columns); its text is")
+            Output.notice("the QR code needs \(width) columns, but the terminal has \(columns); its text:")
             return nil
         }
         return Style.isOn(1) ? try resultText { bw_qr_terminal(payload, 0, $0) } : measured

@@ -30,7 +30,7 @@ struct PushPublisherTests {
         let late = try #require(publisher.notify(notice, timeout: 20, then))
         let open = try #require(publisher.notify(notice, timeout: 60_000, then))
         guard case .failure(let error) = try await ends.next() else { return #expect(Bool(false), "it has an answer") }
-        #expect(error.code == .timeout && error.message.contains("kept"))
+        #expect(error.code == .timeout && error.message.contains("stored"))
         publisher.answered(late.id, .result(["success": true]))
         #expect(ends.isEmpty)
 

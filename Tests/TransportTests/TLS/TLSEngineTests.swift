@@ -175,6 +175,6 @@ struct TLSEngineTests {
             _ = try TLSContext.server(
                 .init(certificateFile: certificates.path("good.pem"), keyFile: certificates.path("locked.key")))
         }
-        #expect(locked?.message.contains("without password") == true)
+        #expect(locked?.message.contains("without a password") == true)
     }
 }

@@ -1,11 +1,11 @@
-"""Pair with a desktop, receive its notifications, answer them.
+"""End-to-end encrypted push notifications between your own machines.
 
-A :class:`Device` pairs with desktops, gets their pushes and calls their methods. A :class:`Desktop` shows the pairing
-code, keeps the history and pushes to its devices. A :class:`Relay` carries frames between them. :mod:`bellwire.qr`
-draws and reads QR codes. What fails raises a :class:`BellwireError`.
+A :class:`Device` pairs with desktops, receives their pushes and calls their methods. A :class:`Desktop` shows pairing
+codes, keeps the history and pushes to its devices. A :class:`Relay` forwards frames between them. :mod:`bellwire.qr`
+draws and reads QR codes. Errors raise a :class:`BellwireError`.
 
-The shared library is loaded with the first call: the one that the environment variable BELLWIRE_LIBRARY names, the one
-inside the package, or the system's. Where there is none, that call raises :class:`LibraryError`, an ImportError.
+The first call loads the shared library: the one in the environment variable BELLWIRE_LIBRARY, the one inside the
+package, or the system's. If there is none, that call raises :class:`LibraryError`, an ImportError.
 """
 
 from __future__ import annotations

@@ -23,13 +23,13 @@ DONE, FAILED, USAGE, OFFLINE, UNPAIRED, IN_USE, INTERRUPTED = 0, 1, 2, 3, 4, 5, 
 
 EXIT_CODES = """\
 exit codes:
-  0    Done.
-  1    Refused or failed; the line on standard error says why.
-  2    Usage: an unknown option, or a value that cannot be.
+  0    Success.
+  1    Refused or failed; standard error says why.
+  2    Usage error: unknown option or invalid value.
   3    Offline, or no answer in time.
-  4    Not paired with such a desktop.
-  5    In use: another process holds the state directory.
-  130  Interrupted (Ctrl-C) before it was done.
+  4    No such paired desktop.
+  5    In use: another process uses the state directory.
+  130  Interrupted (Ctrl-C).
 """
 
 _OF_STATUS = {
@@ -164,7 +164,7 @@ async def send(device: Device, arguments: argparse.Namespace) -> int:
     if arguments.json:
         emit(result)
     if not success:
-        raise Failed(FAILED, f"the desktop did not take it: {visible(error or 'it says not why')}")
+        raise Failed(FAILED, f"the desktop refused: {visible(error or 'no reason given')}")
     return DONE
 
 
@@ -198,12 +198,12 @@ def read_operand(text: str | None) -> str:
         if text.startswith("@"):
             return Path(text[1:]).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise Failed(USAGE, f"the code cannot be read: {error}") from None
+        raise Failed(USAGE, f"cannot read the code: {error}") from None
     return text
 
 
 def unpaired() -> Failed:
-    return Failed(UNPAIRED, "this device is not paired; python -m bellwire pair")
+    return Failed(UNPAIRED, "this device is not paired; run python -m bellwire pair")
 
 
 def chosen(device: Device, wanted: str | None) -> str | None:
@@ -214,12 +214,12 @@ def chosen(device: Device, wanted: str | None) -> str | None:
     if wanted is None:
         if len(desktops) > 1:
             names = ", ".join(visible(each.name) for each in desktops)
-            raise Failed(UNPAIRED, f"several desktops are paired; say which with --to: {names}")
+            raise Failed(UNPAIRED, f"several desktops are paired; choose one with --to: {names}")
         return desktops[0].id
     exact = [each.id for each in desktops if wanted in (each.id, each.name)]
     found = exact or [each.id for each in desktops if each.id.startswith(wanted)]
     if len(found) != 1:
-        raise Failed(UNPAIRED, "no such desktop is paired" if not found else "several desktops are meant by --to")
+        raise Failed(UNPAIRED, "no such desktop is paired" if not found else "--to matches several desktops")
     return found[0]
 
 
@@ -230,7 +230,7 @@ def positive(kind: Callable[[str], Any], least: float, most: float) -> Callable[
         except ValueError:
             value = None
         if value is None or not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"{text!r} is no number from {least:g} to {most:g}")
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {least:g} to {most:g}")
         return value
 
     return read
@@ -239,14 +239,14 @@ def positive(kind: Callable[[str], Any], least: float, most: float) -> Callable[
 def parser() -> argparse.ArgumentParser:
     shape = argparse.RawDescriptionHelpFormatter
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--state-dir", metavar="DIR", help="where keys and database are kept; :memory: keeps nothing")
-    common.add_argument("--ca-file", metavar="FILE", help="certificates (PEM) to trust instead of the system's")
-    common.add_argument("--json", action="store_true", help="one JSON object a line, for machines; errors too")
-    common.add_argument("-v", "--verbose", action="store_true", help="the library's log on standard error")
+    common.add_argument("--state-dir", metavar="DIR", help="directory for keys and database; :memory: stores nothing")
+    common.add_argument("--ca-file", metavar="FILE", help="PEM certificates to trust instead of the system's")
+    common.add_argument("--json", action="store_true", help="prints one JSON object per line, errors included")
+    common.add_argument("-v", "--verbose", action="store_true", help="prints the library's log to standard error")
     aimed = argparse.ArgumentParser(add_help=False)
-    aimed.add_argument("--to", metavar="DESKTOP", help="the desktop's name, its id or the beginning of it")
+    aimed.add_argument("--to", metavar="DESKTOP", help="the desktop's name, its id or the beginning of its id")
     waiting = positive(float, 0.001, 600)
-    said = f"seconds to wait for the connection and the answer; {TIMEOUT:g} by default"
+    said = f"seconds to wait for the connection and the answer; default: {TIMEOUT:g}"
     aimed.add_argument("--timeout", type=waiting, default=TIMEOUT, metavar="SECONDS", help=said)
 
     top = argparse.ArgumentParser(
@@ -262,33 +262,33 @@ def parser() -> argparse.ArgumentParser:
         made.set_defaults(run=run)
         return made
 
-    each = command("listen", listen, "Prints what the paired desktops push, as it comes.")
-    each.add_argument("-n", "--count", type=positive(int, 1, 2**31), metavar="N", help="ends after N pushes")
-    each.add_argument("--timeout", type=positive(float, 0, 1e9), metavar="SECONDS", help="ends after so long")
+    each = command("listen", listen, "Prints pushes from the paired desktops.")
+    each.add_argument("-n", "--count", type=positive(int, 1, 2**31), metavar="N", help="stops after N pushes")
+    each.add_argument("--timeout", type=positive(float, 0, 1e9), metavar="SECONDS", help="stops after this time")
 
-    each = command("pair", pair, "Pairs with a desktop: by its QR code, by one of its own, or by digits.")
+    each = command("pair", pair, "Pairs with a desktop, by QR code or by digits.")
     way = each.add_mutually_exclusive_group()
-    way.add_argument("text", nargs="?", metavar="TEXT", help="what the QR code says; - standard input, @FILE a file")
+    way.add_argument("text", nargs="?", metavar="TEXT", help="the QR code's text, or @FILE; - reads standard input")
     way.add_argument("--show", action="store_true", help="shows a code for the desktop to scan")
     way.add_argument("--code", metavar="DIGITS", help="the twelve digits that the desktop shows")
-    each.add_argument("--relay-url", metavar="URL", help="the relay at which to meet")
-    each.add_argument("--name", help="what the other side calls this one; the host name by default")
-    each.add_argument("--legacy", choices=("qr", "all", "none"), help="who may pair unsealed; qr by default")
-    each.add_argument("--timeout", type=waiting, default=60.0, metavar="SECONDS", help="seconds to wait; 60 by default")
+    each.add_argument("--relay-url", metavar="URL", help="the relay to use")
+    each.add_argument("--name", help="the name that the other side sees; default: the host name")
+    each.add_argument("--legacy", choices=("qr", "all", "none"), help="which desktops may pair unsealed; default: qr")
+    each.add_argument("--timeout", type=waiting, default=60.0, metavar="SECONDS", help="seconds to wait; default: 60")
 
     each = command("send", send, "Shows a notification on the paired desktop.", aimed)
     each.add_argument("title", metavar="TITLE")
     each.add_argument("body", metavar="BODY", nargs="?", default="", help="- reads it from standard input")
     each.add_argument("--priority", choices=[each.value for each in Priority])
     each.add_argument("--icon", metavar="NAME")
-    each.add_argument("--ignore-quiet-hours", action="store_true", help="shown also in the desktop's quiet hours")
+    each.add_argument("--ignore-quiet-hours", action="store_true", help="shows it even during quiet hours")
     each.add_argument("--broadcast", action="store_true", help="pushes to all devices of the desktop instead")
 
-    each = command("history", history, "Shows the desktop's past notifications, the newest first.", aimed)
-    each.add_argument("-n", "--limit", type=positive(int, 1, 500), default=50, metavar="N", help="50 by default")
+    each = command("history", history, "Shows the desktop's past notifications, newest first.", aimed)
+    each.add_argument("-n", "--limit", type=positive(int, 1, 500), default=50, metavar="N", help="default: 50")
     each.add_argument("--offset", type=positive(int, 0, 2**31), default=0, metavar="N")
-    each.add_argument("--unread", action="store_true", help="only those that are unread")
-    each.add_argument("--search", metavar="WORDS", help="only those with all these words; buil* begins a word")
+    each.add_argument("--unread", action="store_true", help="only unread notifications")
+    each.add_argument("--search", metavar="WORDS", help="only those with all these words; buil* is a prefix")
     return top
 
 

@@ -54,7 +54,7 @@ class Descriptor:
         self.number = os.dup(number)
 
     def wait(self, seconds: float | None) -> None:
-        """Until it is readable, or the time is over. A signal's handler runs meanwhile, and may raise."""
+        """Waits until it is readable, or until the timeout. Signal handlers run, and may raise."""
         poll = select.poll()
         poll.register(self.number, select.POLLIN)
         poll.poll(None if seconds is None else max(0.0, min(seconds * 1000, 2**31 - 1)))

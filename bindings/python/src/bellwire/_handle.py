@@ -1,4 +1,4 @@
-"""What a device, a desktop and a relay have in common: life, dispatch, events."""
+"""What device, desktop and relay have in common: lifecycle, dispatch, events."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STORED = ("notification.received", "notification.response", "notification.silent
 
 
 class Subscription:
-    """Calls a function for each event of a name, until :meth:`cancel`."""
+    """Calls a function for each event with a name, until :meth:`cancel`."""
 
     def __init__(self, core: Core, event: str, function: Callable[[bytes, bytes], None]) -> None:
         self.event = event
@@ -44,9 +44,9 @@ class Subscription:
         """It is never away."""
 
     def cancel(self) -> None:
-        """Ends it: once this has returned, the function is not called. Idempotent.
+        """Ends the subscription: after this returns, the function is not called. Idempotent.
 
-        From another thread this waits for the function, if it is running.
+        If another thread is running the function, this waits for it.
         """
         number, self._number = self._number, None
         self._core.takers.pop(self, None)
@@ -61,15 +61,15 @@ class Subscription:
 
 
 class Handle:
-    """An open handle of the library; a context manager, which closes it.
+    """An open handle of the library. As a context manager it closes itself.
 
-    Calls may be made from any thread; those that wait let other threads run. Callbacks are called only inside
-    :meth:`dispatch`, :meth:`run` and whatever iterates, on the thread that is there, one at a time; an exception that
-    one raises is raised there. With ``threaded=True`` the library calls them on a thread of its own, and their
-    exceptions go to :func:`threading.excepthook`.
+    Any thread may call it; calls that wait let other threads run. Callbacks run only inside :meth:`dispatch`,
+    :meth:`run` and iteration, on the calling thread, one at a time. If a callback raises an exception, that call
+    raises it. With ``threaded=True`` the library runs callbacks on its own thread, and their exceptions go to
+    :func:`threading.excepthook`.
 
-    After :func:`os.fork` the child's calls raise :class:`~bellwire.ForkedError`. What is open when the interpreter
-    ends is closed then.
+    After :func:`os.fork`, calls in the child raise :class:`~bellwire.ForkedError`. Handles that are still open when
+    the interpreter ends are closed.
     """
 
     _role: ClassVar[str]
@@ -82,17 +82,17 @@ class Handle:
     # Life
 
     def start(self) -> None:
-        """Goes online, and stays so until :meth:`stop` or :meth:`close`. Does not wait. Idempotent."""
+        """Goes online and stays online until :meth:`stop` or :meth:`close`. Does not wait. Idempotent."""
         self._core.do("start")
 
     def stop(self) -> None:
-        """Goes offline. Calls under way raise :class:`~bellwire.OfflineError`. Idempotent."""
+        """Goes offline. Pending calls raise :class:`~bellwire.OfflineError`. Idempotent."""
         self._core.do("stop")
 
     def close(self) -> None:
-        """Ends it: calls that wait raise :class:`~bellwire.ClosedError`, awaited ones too; no callback comes after it.
+        """Closes the handle: waiting and awaited calls raise :class:`~bellwire.ClosedError`; no callback runs after it.
 
-        From another thread it waits for the callback that is running; inside a callback it may be called. Idempotent.
+        If another thread runs a callback, it waits for that callback. It may be called inside a callback. Idempotent.
         """
         self._finalizer.detach()
         self._core.close()
@@ -119,37 +119,38 @@ class Handle:
     def fileno(self) -> int:
         """A file descriptor that is readable when there is something to :meth:`dispatch`, for any main loop.
 
-        It is the same for the handle's life, and only for polling: do not read, write or close it.
+        It never changes while the handle is open. Only poll it: do not read, write or close it.
         """
         self._core.do("fd")
         return self._core.number
 
     def dispatch(self) -> None:
-        """Calls the callbacks for what has come, and returns; never waits for more.
+        """Runs the callbacks for everything that has arrived, then returns. Never waits.
 
-        Raises what a callback raised; :class:`~bellwire.BusyError` inside a callback, beside another thread's, or with
-        ``threaded=True``; :class:`~bellwire.StoreError` (pushes could not be marked as handed over: they come again).
+        Raises what a callback raised; :class:`~bellwire.BusyError` inside a callback, while another thread dispatches,
+        or with ``threaded=True``; :class:`~bellwire.StoreError` (pushes could not be marked as delivered: they come
+        again).
         """
         self._core.dispatch()
 
     def run(self, timeout: float | None = None) -> None:
-        """Waits and dispatches: for ``timeout`` seconds (None = no limit), until :meth:`quit`, or until it is closed.
+        """Waits and dispatches for ``timeout`` seconds (None = no limit), until :meth:`quit`, or until closed.
 
-        Signals are handled meanwhile, so Ctrl-C raises KeyboardInterrupt. Raises as :meth:`dispatch`.
+        Signals are handled, so Ctrl-C raises KeyboardInterrupt. Raises the same errors as :meth:`dispatch`.
         """
         self._core.run(timeout)
 
     def quit(self) -> None:
-        """Makes the :meth:`run` that is under way return, or the next one if there is none. From any thread."""
+        """Makes the running :meth:`run` return, or the next one if none is running. Callable from any thread."""
         self._core.quit()
 
     # Events
 
     def subscribe(self, event: str, callback: Callable[[Event], object]) -> Subscription:
-        """Calls ``callback`` for each event of that name, or for all with ``"*"``, in their order.
+        """Calls ``callback`` for each event with this name, or for all with ``"*"``, in order.
 
-        The names, and what stands in their data, are in ``bellwire.h`` under "Events". Raises
-        :class:`~bellwire.InvalidError` when there is no such event.
+        ``bellwire.h`` lists the names and their data under "Events". Raises :class:`~bellwire.InvalidError` if there
+        is no such event.
         """
 
         def call(_name: bytes, text: bytes) -> None:
@@ -158,18 +159,18 @@ class Handle:
         return Subscription(self._core, event, call)
 
     def unsubscribe(self, subscription: Subscription) -> None:
-        """As :meth:`Subscription.cancel`."""
+        """Same as :meth:`Subscription.cancel`."""
         subscription.cancel()
 
     def events(self, *names: str, timeout: float | None = None) -> Stream[Event]:
-        """Iterates over the events of these names, or over all; see :class:`~bellwire.Stream`.
+        """Iterates over events with these names, or over all; see :class:`~bellwire.Stream`.
 
-        ``timeout``: seconds without an event after which it ends; None = never.
+        It ends after ``timeout`` seconds without an event; None = never.
         """
         return Stream(self, self._source(names or ("*",), _event), timeout)
 
     def aevents(self, *names: str, timeout: float | None = None) -> AsyncStream[Event]:
-        """As :meth:`events`, for ``async for``."""
+        """Async version of :meth:`events`, for ``async for``."""
         return AsyncStream(self, self._source(names or ("*",), _event), timeout)
 
     def _source(self, names: tuple[str, ...], read: Callable[[Any], T]) -> Source[T]:
@@ -187,13 +188,13 @@ class Handle:
 
 
 class PostingHandle(Handle):
-    """A device or a desktop: they also carry events of the host's own."""
+    """A device or a desktop, which also carry the program's own events."""
 
     def post(self, topic: str, data: Mapping[str, Any] | None = None) -> None:
-        """Posts an event of the program's own to who has subscribed to it: from any thread to the one that dispatches.
+        """Posts an event of the program's own, from any thread, to its subscribers on the dispatching thread.
 
-        ``topic`` is ``host.`` and then letters, digits and . _ -, 128 bytes at most; ``data`` at most 65,536 bytes of
-        JSON. Raises :class:`~bellwire.LimitError` when 1,024 events wait.
+        ``topic`` is ``host.`` followed by letters, digits and . _ -, at most 128 bytes; ``data`` has at most 65,536
+        bytes of JSON. Raises :class:`~bellwire.LimitError` if 1,024 events wait.
         """
         self._core.do("post", _wire.text(topic, "topic"), None if data is None else _wire.dumps(data, "data"))
 
@@ -203,7 +204,7 @@ def _event(value: Any) -> Event:
 
 
 def push_of(value: Any) -> Push:
-    """The push of a notification.received or notification.updated."""
+    """The push in a notification.received or notification.updated event."""
     return _wire.decode(Push, {**value["data"], "desktop": value.get("desktop")})
 
 

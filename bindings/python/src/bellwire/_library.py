@@ -1,4 +1,4 @@
-"""Finds the shared library, loads it once, and gives each function its types."""
+"""Finds the shared library, loads it once and sets the types of each function."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ PACKAGED = Path(__file__).resolve().parent / "_lib" / SONAME
 
 
 def candidate() -> str:
-    """The path, or the name, of the library that is to be loaded.
+    """The path or name of the library to load.
 
-    In this order: what the environment variable BELLWIRE_LIBRARY names, the one inside the package, the system's.
+    Order: the environment variable BELLWIRE_LIBRARY, the library inside the package, the system's directories.
     """
     named = os.environ.get(VARIABLE)
     if named:
         if not Path(named).is_file():
             raise LibraryError(
-                f"{VARIABLE} names {named!r}, which is no file; set it to the path of {SONAME}, or unset it"
+                f"{VARIABLE} names {named!r}, which is not a file; set it to the path of {SONAME}, or unset it"
             )
         return named
     return str(PACKAGED) if PACKAGED.exists() else SONAME
@@ -43,8 +43,8 @@ def load(path: str) -> ctypes.CDLL:
         places = f"{VARIABLE}, the package ({PACKAGED.parent}) and the system's directories"
         if path == SONAME:
             raise LibraryError(
-                f"{SONAME} was not found or cannot be loaded ({error}); looked at {places}. Install the wheel that has"
-                f" it inside, or the library, or set {VARIABLE} to its path"
+                f"{SONAME} was not found or cannot be loaded ({error}); tried {places}. Install the wheel that contains"
+                f" it, or the library, or set {VARIABLE} to its path"
             ) from error
         raise LibraryError(f"{path} cannot be loaded: {error}") from error
     try:
@@ -52,17 +52,17 @@ def load(path: str) -> ctypes.CDLL:
         library.bw_version.restype = ctypes.c_char_p
         abi, version = int(library.bw_abi_version()), library.bw_version().decode()
     except AttributeError as error:
-        raise LibraryError(f"{path} is no {SONAME}: {error}") from error
+        raise LibraryError(f"{path} is not a {SONAME}: {error}") from error
     if abi < ABI_VERSION:
         raise LibraryError(
             f"{path} is version {version} (ABI {abi}); this package needs ABI {ABI_VERSION} or newer: update the"
-            f" library, or install the version of this package that belongs to it"
+            f" library, or install the matching version of this package"
         )
     return library
 
 
 class Library:
-    """The functions of the header, as attributes; the library is loaded with the first one."""
+    """The functions of the header as attributes; the first use loads the library."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""The library's log, which Python's logging can take."""
+"""The library's log, for use with Python's logging."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _LEVELS = {
 
 
 def set_log(callback: Callable[[LogLevel, str], object] | None, level: LogLevel = LogLevel.INFO) -> None:
-    """Hands the lines of the library's log over, from ``level`` on: with the next dispatch of any handle.
+    """Sets the callback for log lines of at least ``level``; it runs in the next dispatch of any handle.
 
-    One for the process; None = none. A line never has a payload, a key or a code. Raises
+    One per process; None = no log. Lines never contain payloads, keys or codes. Raises
     :class:`~bellwire.InvalidError` (level).
     """
     if callback is None:
@@ -36,5 +36,5 @@ def set_log(callback: Callable[[LogLevel, str], object] | None, level: LogLevel 
 
 
 def log_to(logger: logging.Logger, level: LogLevel = LogLevel.INFO) -> None:
-    """Hands the lines to a logger of Python's."""
+    """Passes the lines to a Python logger."""
     set_log(lambda number, message: logger.log(_LEVELS[number], "%s", message), level)

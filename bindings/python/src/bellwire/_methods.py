@@ -1,12 +1,12 @@
-"""The notification methods, typed, for a device; each also as a coroutine, with an ``a`` before its name.
+"""The typed notification methods of a device; the coroutine version has an ``a`` before its name.
 
-``desktop`` is the id of a paired desktop, None where exactly one is paired; ``timeout`` is in seconds, at most 600.
+``desktop`` is the id of a paired desktop, or None if exactly one is paired; ``timeout`` is in seconds, at most 600.
 All raise :class:`~bellwire.InvalidError` (before anything is sent), :class:`~bellwire.NotFoundError` (desktop),
-:class:`~bellwire.OfflineError`, :class:`~bellwire.CallTimeoutError` (it may still be carried out),
+:class:`~bellwire.OfflineError`, :class:`~bellwire.CallTimeoutError` (it may still be executed),
 :class:`~bellwire.RemoteError`, :class:`~bellwire.ProtocolError`, :class:`~bellwire.DeniedError`,
-:class:`~bellwire.UnsupportedError` and :class:`~bellwire.LimitError` (1,024 calls are under way).
+:class:`~bellwire.UnsupportedError` and :class:`~bellwire.LimitError` (1,024 calls are in progress).
 
-Some can wait for a desktop that is away: where the others raise OfflineError, they give :class:`~bellwire.Queued`.
+Some can be queued for an offline desktop: instead of raising OfflineError they return :class:`~bellwire.Queued`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Object = Mapping[str, Any]
 
 
 def settled(read: Callable[[Any], T], status: int, result: Any) -> Union[T, Queued]:
-    """A result, or the note that it has to wait."""
+    """A result, or the note that the command was queued."""
     if status == 1:
         return Queued(str(result["id"]))
     return read(result)
@@ -91,7 +91,7 @@ def _count(value: Any) -> int:
 
 
 class Methods(PostingHandle):
-    """What a device can ask of a desktop."""
+    """The methods that a device can call on a desktop."""
 
     def _call(
         self, read: Callable[[Any], T], method: str, desktop: str | None, params: Object | None, timeout: float
@@ -125,7 +125,7 @@ class Methods(PostingHandle):
         desktop: str | None = None,
         timeout: float = TIMEOUT,
     ) -> Sent:
-        """Shows a notification on the desktop, which keeps it and pushes it to its devices.
+        """Shows a notification on the desktop, which stores it and pushes it to its devices.
 
         ``title`` has 1 to 1,024 bytes, ``body`` at most 65,536. The desktop's quiet hours silence it, unless it is
         ``urgent`` or ``respect_quiet_hours`` is False.
@@ -150,7 +150,7 @@ class Methods(PostingHandle):
         desktop: str | None = None,
         timeout: float = TIMEOUT,
     ) -> Sent:
-        """As :meth:`send`, awaited."""
+        """Async version of :meth:`send`."""
         params = members(
             title=title,
             body=body,
@@ -170,7 +170,7 @@ class Methods(PostingHandle):
         desktop: str | None = None,
         timeout: float = TIMEOUT,
     ) -> SentToMobile:
-        """Has the desktop push to one of its devices; without ``device_id``, to this one."""
+        """Makes the desktop push to one of its devices; without ``device_id``, to this one."""
         params = members(title=title, body=body, device_id=device_id, data=data)
         return self._call(one(SentToMobile), "send_to_mobile", desktop, params, timeout)
 
@@ -184,21 +184,21 @@ class Methods(PostingHandle):
         desktop: str | None = None,
         timeout: float = TIMEOUT,
     ) -> SentToMobile:
-        """As :meth:`send_to_mobile`, awaited."""
+        """Async version of :meth:`send_to_mobile`."""
         params = members(title=title, body=body, device_id=device_id, data=data)
         return await self._acall(one(SentToMobile), "send_to_mobile", desktop, params, timeout)
 
     def broadcast(
         self, title: str, body: str = "", *, desktop: str | None = None, timeout: float = TIMEOUT
     ) -> Broadcast:
-        """Has the desktop push to all its devices."""
+        """Makes the desktop push to all its devices."""
         params = members(title=title, body=body)
         return self._call(one(Broadcast), "broadcast", desktop, params, timeout)
 
     async def abroadcast(
         self, title: str, body: str = "", *, desktop: str | None = None, timeout: float = TIMEOUT
     ) -> Broadcast:
-        """As :meth:`broadcast`, awaited."""
+        """Async version of :meth:`broadcast`."""
         params = members(title=title, body=body)
         return await self._acall(one(Broadcast), "broadcast", desktop, params, timeout)
 
@@ -218,11 +218,11 @@ class Methods(PostingHandle):
         desktop: str | None = None,
         timeout: float = TIMEOUT,
     ) -> HistoryPage:
-        """A page of the desktop's history, the newest first unless ``sort`` says otherwise.
+        """A page of the desktop's history, newest first unless ``sort`` is given.
 
-        ``limit`` is 1 to 500, by default 50. ``query``: words that all stand in title or body, ``buil*`` = words that
-        begin so. ``before``: the ``next`` of a page, for the one after it. What is beside ``limit``, ``offset`` and
-        ``unread_only`` takes a Bellwire desktop.
+        ``limit`` is 1 to 500, default 50. ``query``: words that must all occur in title or body; ``buil*`` matches a
+        prefix. ``before``: the ``next`` of the previous page. All parameters except ``limit``, ``offset`` and
+        ``unread_only`` require a Bellwire desktop.
         """
         params = history_params(
             limit=limit,
@@ -254,7 +254,7 @@ class Methods(PostingHandle):
         desktop: str | None = None,
         timeout: float = TIMEOUT,
     ) -> HistoryPage:
-        """As :meth:`history`, awaited."""
+        """Async version of :meth:`history`."""
         params = history_params(
             limit=limit,
             offset=offset,
@@ -279,7 +279,7 @@ class Methods(PostingHandle):
     async def amark_as_read(
         self, notification_id: str, *, desktop: str | None = None, timeout: float = TIMEOUT
     ) -> Union[Marked, Queued]:
-        """As :meth:`mark_as_read`, awaited."""
+        """Async version of :meth:`mark_as_read`."""
         params = members(notification_id=notification_id)
         return await self._achange(one(Marked), "mark_as_read", desktop, params, timeout)
 
@@ -288,20 +288,20 @@ class Methods(PostingHandle):
         return self._change(one(Marked), "mark_all_as_read", desktop, None, timeout)
 
     async def amark_all_as_read(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> Union[Marked, Queued]:
-        """As :meth:`mark_all_as_read`, awaited."""
+        """Async version of :meth:`mark_all_as_read`."""
         return await self._achange(one(Marked), "mark_all_as_read", desktop, None, timeout)
 
     def delete(
         self, notification_id: str, *, desktop: str | None = None, timeout: float = TIMEOUT
     ) -> Union[Deleted, Queued]:
-        """Deletes a notification; one that is not there is no failure."""
+        """Deletes a notification; an unknown id is not a failure."""
         params = members(notification_id=notification_id)
         return self._change(one(Deleted), "delete", desktop, params, timeout)
 
     async def adelete(
         self, notification_id: str, *, desktop: str | None = None, timeout: float = TIMEOUT
     ) -> Union[Deleted, Queued]:
-        """As :meth:`delete`, awaited."""
+        """Async version of :meth:`delete`."""
         params = members(notification_id=notification_id)
         return await self._achange(one(Deleted), "delete", desktop, params, timeout)
 
@@ -310,7 +310,7 @@ class Methods(PostingHandle):
         return self._change(one(Cleared), "clear_all", desktop, None, timeout)
 
     async def aclear_all(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> Union[Cleared, Queued]:
-        """As :meth:`clear_all`, awaited."""
+        """Async version of :meth:`clear_all`."""
         return await self._achange(one(Cleared), "clear_all", desktop, None, timeout)
 
     def unread_count(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> int:
@@ -318,15 +318,15 @@ class Methods(PostingHandle):
         return self._call(_count, "get_unread_count", desktop, None, timeout)
 
     async def aunread_count(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> int:
-        """As :meth:`unread_count`, awaited."""
+        """Async version of :meth:`unread_count`."""
         return await self._acall(_count, "get_unread_count", desktop, None, timeout)
 
     def settings(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> Settings:
-        """The desktop's settings; a device's own are another thing."""
+        """The desktop's settings; a device's own are in :class:`~bellwire.Alerts`."""
         return self._call(one(Settings), "get_settings", desktop, None, timeout)
 
     async def asettings(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> Settings:
-        """As :meth:`settings`, awaited."""
+        """Async version of :meth:`settings`."""
         return await self._acall(one(Settings), "get_settings", desktop, None, timeout)
 
     def update_settings(
@@ -345,10 +345,10 @@ class Methods(PostingHandle):
         desktop: str | None = None,
         timeout: float = TIMEOUT,
     ) -> Union[SettingsUpdate, Queued]:
-        """Changes those of the desktop's settings that are given; the others stay.
+        """Changes the given settings of the desktop; others stay as they are.
 
-        Times of day are ``HH:mm``, local to the desktop. With ``revision`` (that of the settings on which the change is
-        based) a field that somebody else has changed since keeps its value, and is named in ``stale``.
+        Times of day are ``HH:mm`` in the desktop's time zone. ``revision`` is that of the settings the change is based
+        on: a field that someone else has changed since then keeps its value and is listed in ``stale``.
         """
         params = members(
             enabled=enabled,
@@ -380,7 +380,7 @@ class Methods(PostingHandle):
         desktop: str | None = None,
         timeout: float = TIMEOUT,
     ) -> Union[SettingsUpdate, Queued]:
-        """As :meth:`update_settings`, awaited."""
+        """Async version of :meth:`update_settings`."""
         params = members(
             enabled=enabled,
             quiet_hours_enabled=quiet_hours_enabled,

@@ -1,4 +1,4 @@
-"""Events as something to iterate over: ``for push in device.pushes()``, and ``async for`` on asyncio's loop."""
+"""Streams of events: ``for push in device.pushes()``, and ``async for`` on the asyncio loop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CAPACITY = 1024
 
 
 def subscribe(core: Core, event: str, function: Callable[[bytes, bytes], None], number: ctypes.c_uint64) -> None:
-    """Makes a subscription of the library's; ``number`` becomes its number."""
+    """Subscribes at the library; ``number`` becomes the subscription's number."""
     name = _wire.text(event, "event")
     status = core.give("subscribe", (name,), _callbacks.EVENT, function, ctypes.byref(number))
     if status < 0:
@@ -28,7 +28,7 @@ def subscribe(core: Core, event: str, function: Callable[[bytes, bytes], None], 
 
 
 class Source(Generic[T]):
-    """What a stream has subscribed to, and what came and was not taken yet.
+    """A stream's subscriptions, and the events that have arrived but were not consumed yet.
 
     What the library keeps in its store until it is handed over, such as pushes, is taken one at a time: the
     subscription ends inside its own callback and is made anew for the next one. So what nobody iterates to stays in the
@@ -108,10 +108,10 @@ class Source(Generic[T]):
 
 
 class Stream(Generic[T], Iterator[T]):
-    """Iterates over events as they come; ends when the handle is closed, or after ``timeout`` seconds without one.
+    """Iterates over events. Ends when the handle is closed, or after ``timeout`` seconds without an event.
 
-    Waiting dispatches: callbacks of the handle run meanwhile, on this thread, and what they raise is raised here. Ends
-    its subscription with :meth:`close`, with a ``with`` statement, or when it is not used any more.
+    While it waits it dispatches: callbacks of the handle run on this thread, and their exceptions are raised here. The
+    subscription ends with :meth:`close`, at the end of a ``with`` statement, or when the stream is garbage-collected.
     """
 
     def __init__(self, owner: object, source: Source[T], timeout: float | None) -> None:
@@ -143,7 +143,7 @@ class Stream(Generic[T], Iterator[T]):
         return source.pop()
 
     def close(self) -> None:
-        """Ends it. What has not been taken stays in the store, where the library keeps such events."""
+        """Ends it. Events not consumed yet stay in the store, if the library stores events of this kind."""
         if not self._ended:
             self._ended = True
             self._source.end()
@@ -162,9 +162,9 @@ class Stream(Generic[T], Iterator[T]):
 
 
 class AsyncStream(Generic[T], AsyncIterator[T]):
-    """As :class:`Stream`, on asyncio's loop, which reads the handle's file descriptor while somebody waits.
+    """Like :class:`Stream`, on the asyncio loop, which polls the handle's file descriptor while something waits.
 
-    What callbacks of the handle raise meanwhile goes to the loop's exception handler.
+    Exceptions of the handle's callbacks go to the loop's exception handler.
     """
 
     def __init__(self, owner: object, source: Source[T], timeout: float | None) -> None:
@@ -190,16 +190,16 @@ class AsyncStream(Generic[T], AsyncIterator[T]):
         return source.pop()
 
     def listen(self) -> None:
-        """Takes events from now on."""
+        """Starts to receive events."""
         if self._attachment is None:
             self._attachment = attach(self._source.core)
         self._source.resume()
 
     async def arrives(self, timeout: float | None) -> bool:
-        """Waits for one, at most so many seconds; whether there is one."""
+        """Waits up to so many seconds for an event; returns whether there is one."""
         source = self._source
         if self._waiting:
-            raise RuntimeError("the stream is awaited already; each task takes a stream of its own")
+            raise RuntimeError("the stream is already awaited; use one stream per task")
         if source.core.closed:
             return source.ready
         self.listen()
@@ -230,7 +230,7 @@ class AsyncStream(Generic[T], AsyncIterator[T]):
         return source.ready
 
     def forget(self) -> None:
-        """Lets go of what came and was not taken."""
+        """Drops events that were not consumed."""
         self._source.items.clear()
 
     async def aclose(self) -> None:

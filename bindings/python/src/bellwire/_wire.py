@@ -64,15 +64,15 @@ def _plain(kind: type) -> Reader:
 def moment(value: Any) -> datetime:
     """A time of the wire, in UTC. What lies outside the years that Python has becomes the first or last moment."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError("a time was expected")
+        raise ValueError("expected a time")
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError("a time was expected")
+        raise ValueError("expected a time")
     return EPOCH + timedelta(milliseconds=min(max(int(value), _FIRST), _LAST))
 
 
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError("a number was expected")
+        raise ValueError("expected a number")
     return float(value)
 
 
@@ -102,7 +102,7 @@ def _reader(annotation: str) -> Reader:
 
         def read_all(value: Any) -> tuple[Any, ...]:
             if not isinstance(value, list):
-                raise ValueError("an array was expected")
+                raise ValueError("expected an array")
             return tuple(item(each) for each in value)
 
         return read_all
@@ -143,7 +143,7 @@ def wire(cls: type[T]) -> type[T]:
 
 
 def decode(cls: type[T], value: Any) -> T:
-    """An object of the wire as ``cls``; members that ``cls`` does not have stand in its ``raw``, where it has one."""
+    """A wire object as ``cls``; if ``cls`` has a field ``raw``, it becomes the whole object."""
     if not isinstance(value, dict):
         raise ProtocolError(f"{cls.__name__}: an object was expected")
     found: dict[str, Any] = {}
@@ -205,7 +205,7 @@ def one(cls: type[T]) -> Callable[[Any], T]:
 
 
 def text(value: str, field: str) -> bytes:
-    """A parameter that is no JSON."""
+    """A parameter that is not JSON."""
     if not isinstance(value, str):
         raise TypeError(f"{field} must be a str, not {type(value).__name__}")
     try:

@@ -1,4 +1,4 @@
-"""What a person sees and answers: the alerts of pushes, and the program's own reminders."""
+"""Alerts that the user sees and responds to, from pushes and from the program's own reminders."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from .models import Push
 
 @wire
 class AuthorizationStatus(WireEnum):
-    """Whether the person wants alerts."""
+    """Whether the user allows alerts."""
 
     NOT_DETERMINED = "notDetermined"
     AUTHORIZED = "authorized"
     DENIED = "denied"
-    #: Quietly, without having been asked.
+    #: Quiet alerts, without asking the user.
     PROVISIONAL = "provisional"
-    #: Until a time.
+    #: Allowed until a given time.
     EPHEMERAL = "ephemeral"
 
 
 @wire
 class AlertLevel(WireEnum):
-    """How much an alert presses."""
+    """How urgent an alert is."""
 
     PASSIVE = "passive"
     ACTIVE = "active"
@@ -70,7 +70,7 @@ class AlertsState:
     presenter: Presenter
     in_front: bool = False
     badge: int = 0
-    #: Alerts on their way.
+    #: Alerts in progress.
     waiting: int = 0
     counters: Mapping[str, int] = field(default_factory=dict)
 
@@ -78,14 +78,14 @@ class AlertsState:
 @wire
 @dataclass(frozen=True)
 class Alert:
-    """An alert. A new one takes the place of the one with its id; a reminder without an id is given one."""
+    """An alert. A new one replaces the one with the same id; a reminder without an id gets one."""
 
     id: str = ""
     title: str = ""
     subtitle: Optional[str] = None
     body: Optional[str] = None
     badge: Optional[int] = None
-    #: ``default``, a name of the sound theme, or a path.
+    #: ``default``, a name from the sound theme, or a path.
     sound: Optional[str] = None
     category: Optional[str] = None
     thread: Optional[str] = None
@@ -99,11 +99,11 @@ class Alert:
 @wire
 @dataclass(frozen=True)
 class DeliveredAlert:
-    """An alert that was shown, and neither answered nor taken away."""
+    """An alert that was shown and neither answered nor withdrawn."""
 
     alert: Alert
     shown_at: datetime
-    #: None: a reminder's.
+    #: None for a reminder.
     desktop: Optional[str] = None
     reminder: bool = False
 
@@ -111,14 +111,14 @@ class DeliveredAlert:
 @wire
 @dataclass(frozen=True)
 class AlertSettings:
-    """The device's own settings, which no desktop sees. A source or category that is not named is on."""
+    """The device's own settings, which no desktop sees. Sources and categories that are not listed are on."""
 
     enabled: bool = True
     quiet_hours_enabled: bool = False
     quiet_hours_start: str = "22:00"
     quiet_hours_end: str = "08:00"
     sound_enabled: bool = True
-    #: False = the title alone.
+    #: False = only the title.
     show_preview: bool = True
     sources: Mapping[str, bool] = field(default_factory=dict)
     categories: Mapping[str, bool] = field(default_factory=dict)
@@ -127,7 +127,7 @@ class AlertSettings:
 @wire
 @dataclass(frozen=True)
 class AlertAction:
-    """A button of an alert, or with ``kind="reply"`` a field for a text."""
+    """A button of an alert, or with ``kind="reply"`` a text field."""
 
     id: str
     title: str
@@ -149,7 +149,7 @@ class AlertCategory:
 @wire
 @dataclass(frozen=True)
 class AlertRequest:
-    """What :meth:`Alerts.on_present` is to show, or with ``withdraw`` to take away."""
+    """An alert for :meth:`Alerts.on_present` to show, or with ``withdraw`` to remove."""
 
     alert: Alert
     desktop: Optional[str] = None
@@ -157,7 +157,7 @@ class AlertRequest:
     #: A sum of :class:`~bellwire.Presentation`.
     presentation: int = 0
     quietly: bool = False
-    #: The path of the image that was fetched.
+    #: The path of the downloaded image.
     image: Optional[str] = None
     reminder: bool = False
     withdraw: bool = False
@@ -166,10 +166,10 @@ class AlertRequest:
 @wire
 @dataclass(frozen=True)
 class Response:
-    """What a person did with an alert. ``user_info`` and ``deep_link`` are as they came: data for the program alone."""
+    """The user's response to an alert. ``user_info`` and ``deep_link`` are passed on unchanged."""
 
     id: str
-    #: ``default`` (a tap), ``dismiss``, ``MARK_READ_ACTION``, ``REPLY_ACTION``, or the id of another one.
+    #: ``default`` (click or tap), ``dismiss``, ``MARK_READ_ACTION``, ``REPLY_ACTION``, or the id of another action.
     action: str
     title: str = ""
     text: Optional[str] = None
@@ -179,7 +179,7 @@ class Response:
     thread: Optional[str] = None
     responded_at: Optional[datetime] = None
     late: bool = False
-    #: None: a reminder's.
+    #: None for a reminder.
     desktop: Optional[str] = None
     push: Optional[Push] = None
     redelivered: bool = False
@@ -189,12 +189,12 @@ def response_of(value: Any) -> Response:
     return decode(Response, {**value["data"], "desktop": value.get("desktop")})
 
 
-# When a reminder comes
+# Triggers of reminders
 
 
 @dataclass(frozen=True)
 class Interval:
-    """After so many seconds, 1 to 100 years; repeating at least 60."""
+    """After this many seconds, 1 to 100 years; at least 60 if it repeats."""
 
     seconds: float
     repeats: bool = False
@@ -202,14 +202,14 @@ class Interval:
 
 @dataclass(frozen=True)
 class At:
-    """At a moment; one that is past comes at once."""
+    """At a given time, or at once if it has passed."""
 
     at: Moment
 
 
 @dataclass(frozen=True)
 class Calendar:
-    """When the local time matches all that is given; ``weekday`` is 1 (Monday) to 7."""
+    """When the local time matches all given fields; ``weekday`` is 1 (Monday) to 7."""
 
     year: Optional[int] = None
     month: Optional[int] = None
@@ -223,7 +223,7 @@ class Calendar:
 
 @dataclass(frozen=True)
 class Region:
-    """By what :meth:`Reminders.position` says: degrees and metres (10 to 1,000,000)."""
+    """At a place, according to :meth:`Reminders.position`: degrees and metres (10 to 1,000,000)."""
 
     latitude: float
     longitude: float
@@ -239,10 +239,10 @@ _TYPES: dict[type, str] = {Interval: "interval", At: "moment", Calendar: "calend
 
 @dataclass(frozen=True)
 class Reminder:
-    """A reminder that is kept. ``next_at`` is when it comes, where a time is known."""
+    """A stored reminder. ``next_at`` is when it fires, if that is known."""
 
     alert: Alert
-    #: As the library has it; None = at once.
+    #: The trigger as JSON; None = at once.
     trigger: Optional[Mapping[str, Any]] = None
     next_at: Optional[datetime] = None
 
@@ -261,10 +261,10 @@ def _trigger(trigger: Trigger) -> dict[str, Any]:
 
 
 class Alerts(Room):
-    """What a person sees: ``device.alerts``.
+    """The alerts that the user sees: ``device.alerts``.
 
-    With the option ``alerts="none"`` nothing of it happens, and requests, reminders and badges raise
-    :class:`~bellwire.UnsupportedError`. All may raise :class:`~bellwire.StoreError`.
+    With the option ``alerts="none"`` no alerts are shown, and requests, reminders and badges raise
+    :class:`~bellwire.UnsupportedError`. All methods may raise :class:`~bellwire.StoreError`.
     """
 
     def state(self) -> AlertsState:
@@ -272,22 +272,22 @@ class Alerts(Room):
         return self._ask(one(AlertsState), "bw_alerts_state")
 
     def request(self, *, provisional: bool = False, timeout: float = TIMEOUT) -> Authorization:
-        """Asks for the permission to alert, and waits for the answer: at most ``timeout`` seconds.
+        """Asks the user for permission to show alerts, and waits up to ``timeout`` seconds for the answer.
 
-        ``provisional``: quietly, without a question. The callback of :meth:`on_authorize` is called where somebody
-        dispatches, so this belongs on another thread then; or await :meth:`arequest`. Raises
-        :class:`~bellwire.DeniedError` (refused, now or before), :class:`~bellwire.CallTimeoutError` (the answer counts
-        when it comes), :class:`~bellwire.OfflineError` (no notification server), :class:`~bellwire.UnsupportedError`.
+        ``provisional``: quiet alerts, without asking. The callback of :meth:`on_authorize` runs in dispatch, so call
+        this on another thread, or await :meth:`arequest`. Raises :class:`~bellwire.DeniedError` (refused, now or
+        earlier), :class:`~bellwire.CallTimeoutError` (no answer yet; a later answer still counts),
+        :class:`~bellwire.OfflineError` (no notification server), :class:`~bellwire.UnsupportedError`.
         """
         return self._ask(one(Authorization), "bw_alerts_request", _request(provisional), milliseconds(timeout))
 
     async def arequest(self, *, provisional: bool = False, timeout: float = TIMEOUT) -> Authorization:
-        """As :meth:`request`, awaited."""
+        """Async version of :meth:`request`."""
         arguments = (_request(provisional), milliseconds(timeout))
         return one(Authorization)((await ask_async(self._core, "bw_alerts_request_async", *arguments))[1])
 
     def authorize(self, status: AuthorizationStatus | str, until: Moment | None = None) -> None:
-        """Sets the authorization: the answer to :meth:`on_authorize`, or what a page of settings says.
+        """Sets the authorization: the answer to :meth:`on_authorize`, or the choice on a settings page.
 
         ``until``: when ``ephemeral`` ends.
         """
@@ -295,8 +295,8 @@ class Alerts(Room):
         self._core.do("bw_alerts_authorize", _wire.text(str(status), "status"), ctypes.c_int64(moment))
 
     def on_authorize(self, callback: Callable[[str], object] | None) -> None:
-        """Sets who asks the person, with the program's name; None = nobody. It returns at once: the answer is given by
-        :meth:`authorize`, then or later."""
+        """Sets the callback that asks the user; it receives the program's name; None = no callback. It must return at
+        once; answer with :meth:`authorize`, then or later."""
 
         def call(text: bytes) -> None:
             assert callback is not None
@@ -305,9 +305,9 @@ class Alerts(Room):
         self._hook("bw_alerts_on_authorize", _callbacks.AUTHORIZE, None if callback is None else call)
 
     def on_will_present(self, callback: Callable[[AlertRequest], Presentation] | None) -> None:
-        """Sets who says how an alert is shown while the program is in front; None = nobody, and all of it is.
+        """Sets the callback that decides how an alert is shown while the program is in front; None = show all of it.
 
-        The answer has to come within 500 ms.
+        It must answer within 500 ms.
         """
 
         def call(text: bytes) -> int:
@@ -317,8 +317,8 @@ class Alerts(Room):
         self._hook("bw_alerts_on_will_present", _callbacks.WILL_PRESENT, None if callback is None else call)
 
     def on_present(self, callback: Callable[[AlertRequest], object] | None) -> None:
-        """With ``alerts="host"``: sets who shows alerts. One that raises or returns False has not shown it: it is tried
-        again, for a minute. What the person does goes to :meth:`respond`."""
+        """With ``alerts="host"``: sets the callback that shows alerts. If it raises or returns False, the library tries
+        again for a minute. Report the user's response with :meth:`respond`."""
 
         def call(text: bytes) -> int:
             assert callback is not None
@@ -335,13 +335,13 @@ class Alerts(Room):
                 raise self._core.failure(status)
 
     def in_front(self, in_front: bool) -> None:
-        """Says whether the program is in front of the user; at first it is not."""
+        """Tells the library whether the program is in the foreground; default: no."""
         self._core.do("bw_alerts_in_front", int(bool(in_front)))
 
     def respond(self, alert_id: str, action: str, *, text: str | None = None, desktop: str | None = None) -> None:
-        """With ``alerts="host"``: what the person did. ``desktop`` is the alert's, ``text`` that of a reply.
+        """With ``alerts="host"``: reports the user's response. ``desktop`` is the alert's, ``text`` a reply's text.
 
-        Raises :class:`~bellwire.NotFoundError` (no such alert was shown, or it was answered),
+        Raises :class:`~bellwire.NotFoundError` (no such alert was shown, or it was already answered),
         :class:`~bellwire.InvalidError` (no such action).
         """
         self._core.do(
@@ -353,7 +353,7 @@ class Alerts(Room):
         )
 
     def categories(self, categories: Iterable[AlertCategory]) -> None:
-        """Registers the categories of alerts, in place of those before: at most 64, of 8 actions."""
+        """Registers the alert categories and replaces earlier ones; at most 64 with 8 actions each."""
         self._core.do("bw_alerts_categories", _wire.dumps([to_json(each) for each in categories], "categories"))
 
     def settings(self) -> AlertSettings:
@@ -372,7 +372,7 @@ class Alerts(Room):
         sources: Mapping[str, Optional[bool]] | None = None,
         categories: Mapping[str, Optional[bool]] | None = None,
     ) -> AlertSettings:
-        """Changes those that are given, and gives all; of sources and categories those named (None = as at first)."""
+        """Changes the given settings and returns all; in sources and categories, None restores the default."""
         changes = members(
             enabled=enabled,
             quiet_hours_enabled=quiet_hours_enabled,
@@ -386,26 +386,26 @@ class Alerts(Room):
         return self._ask(one(AlertSettings), "bw_alerts_set_settings", _wire.dumps(changes, "settings"))
 
     def delivered(self) -> tuple[DeliveredAlert, ...]:
-        """Those that were shown and neither answered nor taken away, the newest first, at most 500."""
+        """Alerts that were shown and neither answered nor withdrawn, newest first, at most 500."""
         return self._ask(list_of(DeliveredAlert), "bw_alerts_delivered")
 
     def remove(self, alert_id: str | None = None, *, thread: str | None = None, desktop: str | None = None) -> None:
-        """Takes shown alerts away: that of an id (with its desktop), those of a thread, or all with neither.
+        """Removes shown alerts: the one with this id (and desktop), those of a thread, or all.
 
-        Raises :class:`~bellwire.NotFoundError` (of an id).
+        Raises :class:`~bellwire.NotFoundError` (id).
         """
         self._core.do("bw_alerts_remove", *map(_wire.optional_text, (desktop, alert_id, thread), _NAMES))
 
     def badge(self, number: int) -> None:
-        """Sets the badge, until ``unread.changed`` sets it anew; 0 clears it."""
+        """Sets the badge until the next ``unread.changed``; 0 clears it."""
         self._core.do("bw_alerts_badge", ctypes.c_int64(_wire.integer(number, "badge", INT64)))
 
 
 class Reminders(Room):
-    """The program's own alerts, at a time or a place: ``device.reminders``. At most 500, in the store."""
+    """The program's own alerts, triggered by time or place: ``device.reminders``. At most 500 are stored."""
 
     def add(self, alert: Alert, trigger: Trigger | None = None) -> Reminder:
-        """Adds a reminder, or replaces the one with its id; ``trigger`` None = at once.
+        """Adds a reminder, or replaces the one with the same id; ``trigger`` None = at once.
 
         Raises :class:`~bellwire.InvalidError` (also for a time that never comes), :class:`~bellwire.LimitError`.
         """
@@ -415,20 +415,20 @@ class Reminders(Room):
         return self._ask(_reminder, "bw_reminder_add", _wire.dumps(value, "reminder"))
 
     def list(self) -> tuple[Reminder, ...]:
-        """Those still to come, the next first, those of regions last."""
+        """The pending reminders, next one first, regions last."""
         return self._ask(lambda found: tuple(map(_reminder, found)), "bw_reminder_list")
 
     def remove(self, reminder_id: str | None = None, *, thread: str | None = None) -> None:
-        """Takes out that of an id, those of a thread, or all with neither; what was shown stays.
+        """Removes the one with this id, those of a thread, or all; shown alerts stay.
 
-        Raises :class:`~bellwire.NotFoundError` (of an id).
+        Raises :class:`~bellwire.NotFoundError` (id).
         """
         self._core.do("bw_reminder_remove", *map(_wire.optional_text, (reminder_id, thread), _NAMES[1:]))
 
     def position(self, latitude: float, longitude: float, accuracy_m: float = 0.0) -> None:
-        """Says where the device is, in degrees, and how uncertain that is, in metres.
+        """Reports the device's position in degrees, and its uncertainty in metres.
 
-        Raises :class:`~bellwire.InvalidError` (no such place).
+        Raises :class:`~bellwire.InvalidError` (invalid coordinates).
         """
         self._core.do("bw_reminder_position", float(latitude), float(longitude), float(accuracy_m))
 

@@ -1,4 +1,4 @@
-"""The desktop's part: shows pairing codes, keeps the history, answers the methods, pushes to its devices."""
+"""The desktop role: shows pairing codes, keeps the history, answers the methods, pushes to its devices."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Flow = Literal["offer", "scan", "code"]
 
 
 class Desktop(PostingHandle):
-    """A desktop. It stays offline until :meth:`start`, or until it offers pairing; needs ``relay_url`` or ``relay``.
+    """A desktop. Requires ``relay_url`` or ``relay``. It is offline until :meth:`start` or until it offers pairing.
 
     ::
 
@@ -37,19 +37,19 @@ class Desktop(PostingHandle):
             desktop.run()
 
     ``relay_url``
-        The relay that it registers at, and names in its pairing codes.
+        The relay to register with and to name in pairing codes.
     ``relay``
-        Options of a relay that it carries itself, such as ``{"listen": "0.0.0.0:9001"}``.
+        Options of its own relay, such as ``{"listen": "0.0.0.0:9001"}``.
     ``signaling_url``
-        What the codes name instead, when devices reach that relay under another URL.
+        The URL that codes contain instead, if devices reach that relay under another URL.
     ``confirm``
-        Every device waits for :meth:`confirm`; by default only those that cannot prove that they have seen the code.
+        True = every device waits for :meth:`confirm`; default: only those that cannot prove that they saw the code.
     ``legacy``
-        What such a device may do: ``"qr"`` (default) and ``"all"`` pair, ``"none"`` nothing.
+        How such a device may pair: ``"qr"`` (default), ``"all"``, or ``"none"`` = not at all.
     ``max_commands_per_second``
-        Of one device: 1 to 100,000, default 200.
+        Limit per device: 1 to 100,000, default 200.
 
-    The others, and the exceptions, are as for :class:`~bellwire.Device`.
+    Other options and exceptions: see :class:`~bellwire.Device`.
     """
 
     _role = "desktop"
@@ -92,7 +92,7 @@ class Desktop(PostingHandle):
         )
 
     def start(self) -> None:
-        """Starts its relay, if it carries one, and goes online. Does not wait. Idempotent.
+        """Starts its own relay, if configured, and goes online. Does not wait. Idempotent.
 
         Raises :class:`~bellwire.NetworkError` (the relay's address is in use), :class:`~bellwire.InvalidError`
         (neither ``relay`` nor ``relay_url``).
@@ -100,33 +100,33 @@ class Desktop(PostingHandle):
         super().start()
 
     def state(self) -> DesktopState:
-        """Who it is, its connections, its relay, unread count and counters."""
+        """Its id, connections, relay, unread count and counters."""
         return self._ask(one(DesktopState), "state")
 
     # Pairing
 
     def offer(self, *, timeout: float = TIMEOUT) -> Offer:
-        """Begins to offer pairing for 5 minutes; a newer offer replaces it. Starts the desktop.
+        """Offers pairing for 5 minutes, replaces an earlier offer, and starts the desktop.
 
-        Waits at most ``timeout`` seconds until a relay has it registered. Raises :class:`~bellwire.OfflineError` or
+        Waits up to ``timeout`` seconds until it is registered with a relay. Raises :class:`~bellwire.OfflineError` or
         :class:`~bellwire.CallTimeoutError` (no relay), :class:`~bellwire.NetworkError`.
         """
         return self._ask(one(Offer), "offer", milliseconds(timeout))
 
     async def aoffer(self, *, timeout: float = TIMEOUT) -> Offer:
-        """As :meth:`offer`, awaited."""
+        """Async version of :meth:`offer`."""
         return await self._aask(one(Offer), "offer_async", milliseconds(timeout))
 
     def scan(self, qr_text: str) -> PairedDevice:
-        """Scans the code that a device shows: its text. Gives who shows it; :meth:`confirm` within 30 s pairs with it.
+        """Scans the code text that a device shows and returns the device; call :meth:`confirm` within 30 s.
 
-        The rest is told as ``pairing.changed``. Raises :class:`~bellwire.PairingError`,
+        Further steps send ``pairing.changed``. Raises :class:`~bellwire.PairingError`,
         :class:`~bellwire.NetworkError`.
         """
         return self._ask(one(PairedDevice), "scan", _wire.text(qr_text, "qr_text"))
 
     def code(self, *, timeout: float = TIMEOUT) -> TypedCode:
-        """Shows digits to be typed, for 5 minutes; starts the desktop. Three wrong ones burn them.
+        """Creates digits to type on a device, valid for 5 minutes; void after three wrong attempts.
 
         Raises :class:`~bellwire.OfflineError` or :class:`~bellwire.CallTimeoutError` (no relay),
         :class:`~bellwire.PairingError`, :class:`~bellwire.NetworkError`.
@@ -134,15 +134,15 @@ class Desktop(PostingHandle):
         return self._ask(one(TypedCode), "code", milliseconds(timeout))
 
     async def acode(self, *, timeout: float = TIMEOUT) -> TypedCode:
-        """As :meth:`code`, awaited."""
+        """Async version of :meth:`code`."""
         return await self._aask(one(TypedCode), "code_async", milliseconds(timeout))
 
     def cancel_pairing(self, flow: Flow | None = None) -> None:
-        """Ends a flow, or all. None under way is fine."""
+        """Cancels a flow, or all. Idempotent."""
         self._core.do("pairing_cancel", _wire.optional_text(flow, "flow"))
 
     def confirm(self, accept: bool, flow: Flow | None = None) -> None:
-        """The user's answer to the device that ``pairing.changed`` has named; ``flow`` None = in the one that asks.
+        """The user's answer about the device named in ``pairing.changed``; ``flow`` None = the only one that asks.
 
         Raises :class:`~bellwire.NotFoundError` (nothing waits; or another device has taken its place just now).
         """
@@ -153,7 +153,7 @@ class Desktop(PostingHandle):
         return self._ask(list_of(PairedDevice), "devices")
 
     def tokens(self) -> tuple[PushToken, ...]:
-        """The push tokens that the paired devices have given."""
+        """The push tokens of the paired devices."""
         return self._ask(list_of(PushToken), "tokens")
 
     def rename(self, device: str, name: str) -> None:
@@ -161,7 +161,7 @@ class Desktop(PostingHandle):
         self._core.do("rename", _wire.text(device, "device"), _wire.text(name, "name"))
 
     def unpair(self, device: str) -> None:
-        """Ends a pairing at once; a device that is away is told later. Raises :class:`~bellwire.NotFoundError`."""
+        """Ends a pairing at once; an offline device is notified later. Raises :class:`~bellwire.NotFoundError`."""
         self._core.do("unpair", _wire.text(device, "device"))
 
     def unpair_all(self) -> None:
@@ -175,16 +175,16 @@ class Desktop(PostingHandle):
         return self._ask(one(Permissions), "permissions")
 
     def allow(self, device: str, skill: str, allowance: Allowance | str) -> None:
-        """How far a device may go with a skill, such as ``notification``, from now on.
+        """Sets what a device may do with a skill such as ``notification``, from now on.
 
-        What is refused raises :class:`~bellwire.DeniedError` there. Raises :class:`~bellwire.NotFoundError`.
+        Refused commands raise :class:`~bellwire.DeniedError` on the device. Raises :class:`~bellwire.NotFoundError`.
         """
         self._core.do(
             "allow", _wire.text(device, "device"), _wire.text(skill, "skill"), _wire.text(str(allowance), "allowance")
         )
 
     def enable_skill(self, skill: str, enabled: bool) -> None:
-        """Switches a skill off or on for all devices. Raises :class:`~bellwire.NotFoundError`."""
+        """Enables or disables a skill for all devices. Raises :class:`~bellwire.NotFoundError`."""
         self._core.do("skill_enable", _wire.text(skill, "skill"), int(bool(enabled)))
 
     # Notifications
@@ -201,12 +201,12 @@ class Desktop(PostingHandle):
         expires_at: Moment | None = None,
         timeout: float = TIMEOUT,
     ) -> Broadcast:
-        """A notification of the desktop's own: kept in its history and pushed to its devices, or to ``device_id``.
+        """Stores a notification in the history and pushes it to all devices, or only to ``device_id``.
 
-        Delivered = the device has said within 2 s that it has it; for the others it waits, for 30 days or until
-        ``expires_at``. One with a ``collapse_key`` takes the place of the one before it. Raises
+        Delivered means that the device acknowledged it within 2 s. For other devices it waits for 30 days, or until
+        ``expires_at``. It replaces an earlier push with the same ``collapse_key``. Raises
         :class:`~bellwire.NotFoundError` (device_id), :class:`~bellwire.StoreError`,
-        :class:`~bellwire.CallTimeoutError` (kept; the push may still go out).
+        :class:`~bellwire.CallTimeoutError` (stored; the push may still go out).
         """
         params = _notification(title, body, priority, device_id, data, collapse_key, expires_at)
         return self._ask(one(Broadcast), "notify", params, milliseconds(timeout))
@@ -223,7 +223,7 @@ class Desktop(PostingHandle):
         expires_at: Moment | None = None,
         timeout: float = TIMEOUT,
     ) -> Broadcast:
-        """As :meth:`notify`, awaited; pushes go out in the order of the calls."""
+        """Async version of :meth:`notify`. Pushes go out in the order of the calls."""
         params = _notification(title, body, priority, device_id, data, collapse_key, expires_at)
         return await self._aask(one(Broadcast), "notify_async", params, milliseconds(timeout))
 
@@ -257,16 +257,16 @@ class Desktop(PostingHandle):
         return self._ask(one(HistoryPage), "history", _wire.dumps(params))
 
     def invoke(self, method: str, params: Mapping[str, Any] | None = None, *, timeout: float = TIMEOUT) -> Any:
-        """A notification method, such as ``notification.markAllAsRead``, for the desktop's own user.
+        """Calls a notification method, such as ``notification.markAllAsRead``, as the desktop's own user.
 
-        Parameters and result as they are on the wire; devices hear of what changes. Raises
+        Parameters and result are those of the wire; devices are notified of changes. Raises
         :class:`~bellwire.UnsupportedError` (method), :class:`~bellwire.NotFoundError`,
-        :class:`~bellwire.CallTimeoutError` (carried out; who was reached is not known in time).
+        :class:`~bellwire.CallTimeoutError` (executed, but it is not known in time which devices were reached).
         """
         return self._core.ask("invoke", *_invocation(method, params, timeout))[1]
 
     async def ainvoke(self, method: str, params: Mapping[str, Any] | None = None, *, timeout: float = TIMEOUT) -> Any:
-        """As :meth:`invoke`, awaited."""
+        """Async version of :meth:`invoke`."""
         return await self._aask(lambda value: value, "invoke_async", *_invocation(method, params, timeout))
 
 

@@ -1,4 +1,4 @@
-"""The device's part: pairs with desktops, gets their pushes, calls their methods."""
+"""The device role: pairs with desktops, receives their pushes, calls their methods."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Flow = Literal["scan", "show", "code"]
 def common_options(
     state_dir: StrPath | None, ca_file: StrPath | None, threaded: bool, options: Mapping[str, Any] | None, **others: Any
 ) -> dict[str, Any]:
-    """The options of a handle in JSON; the names of options are snake_case there, too."""
+    """The options of a handle as JSON; option names are snake_case there, too."""
     found = {name: value for name, value in others.items() if value is not None}
     if state_dir is not None:
         found["state_dir"] = _path(state_dir, "state_dir")
@@ -47,7 +47,7 @@ def _path(value: StrPath, field: str) -> str:
 
 
 class Device(Methods):
-    """A device: what a phone is to a desktop, in any program. It stays offline until :meth:`start`, or a pairing.
+    """A device: pairs with desktops and receives their pushes. It is offline until :meth:`start` or a pairing.
 
     ::
 
@@ -57,33 +57,33 @@ class Device(Methods):
                 print(push.title)
 
     ``state_dir``
-        Directory of keys and database; by default ``$XDG_STATE_HOME/bellwire/device``. ``":memory:"`` keeps nothing.
-        One open handle for each, in all processes.
+        Directory for keys and database; default ``$XDG_STATE_HOME/bellwire/device``. ``":memory:"`` stores nothing.
+        Only one handle, in all processes, can have it open.
     ``name``, ``platform``
-        Told to the desktop; by default the host name, and ``linux``.
+        Reported to the desktop; default: the host name and ``linux``.
     ``relay_url``
-        A ws:// or wss:// URL that is used beside those that a desktop names in its code.
+        The ws:// or wss:// URL of a relay to use in addition to those in a desktop's code.
     ``keys``
-        ``"file"`` (default) or ``"secret-service"``: in the keyring of the user's session.
+        Where the key is: ``"file"`` (default) or ``"secret-service"``, the keyring of the user's session.
     ``ca_file``
         PEM certificates to trust instead of the system's.
     ``legacy``
-        What a desktop that cannot prove who it is may do: pair by a ``"qr"`` code (default), ``"all"`` = also by six
+        How desktops that cannot prove their identity may pair: by ``"qr"`` code (default), ``"all"`` = also by six
         digits, ``"none"``.
     ``follow_system``
-        Sleeps and wakes with the machine, follows its network, looks for relays nearby; default True.
+        Reconnects after sleep and network changes, and looks for relays on the local network; default True.
     ``late_alerts``
-        Which pushes that come late may show an alert: ``"none"`` (default), ``"summary"``, ``"each"``.
+        Which late pushes may show an alert: ``"none"`` (default), ``"summary"``, ``"each"``.
     ``alerts``
         Who shows alerts: ``"none"`` (default), ``"system"`` or ``"host"``; see :class:`~bellwire.Alerts`.
     ``application_id``, ``icon``
-        Of ``"system"`` alerts: the name of the program's .desktop file; a name of the icon theme, or a path.
+        For ``"system"`` alerts: the name of the program's .desktop file; a name from the icon theme, or a path.
     ``images``
         ``{"enabled": bool, "timeout_ms": int, "allow": [addresses]}``.
     ``threaded``
-        The library runs the dispatch loop on a thread of its own, which calls the callbacks.
+        The library dispatches on its own thread, which runs the callbacks.
     ``options``
-        Further options of the library, by their names there.
+        Further options of the library, by the names in ``bellwire.h``.
 
     Raises :class:`~bellwire.InvalidError` (an option), :class:`~bellwire.BusyError` (the state_dir is in use),
     :class:`~bellwire.FileError`, :class:`~bellwire.DeniedError` (permissions of the key, the keyring is locked),
@@ -135,17 +135,17 @@ class Device(Methods):
 
     @property
     def inbox(self) -> Inbox:
-        """The desktops' history as the device knows it."""
+        """The stored notifications of all desktops."""
         return Inbox(self)
 
     @property
     def queue(self) -> Queue:
-        """The commands that wait for their desktops."""
+        """The commands that wait for an offline desktop."""
         return Queue(self)
 
     @property
     def alerts(self) -> Alerts:
-        """What a person sees."""
+        """The alerts that the user sees."""
         return Alerts(self)
 
     @property
@@ -156,21 +156,21 @@ class Device(Methods):
     # Life
 
     def suspend(self) -> None:
-        """Before the machine sleeps: closes the connections at once. Idempotent."""
+        """Call before the machine sleeps: closes the connections at once. Idempotent."""
         self._core.do("suspend")
 
     def resume(self) -> None:
-        """After it: connects again at once. Idempotent."""
+        """Call after the machine wakes: reconnects at once. Idempotent."""
         self._core.do("resume")
 
     def state(self) -> DeviceState:
-        """Who it is, its connections, unread count, latest push, queue and counters."""
+        """Its id, connections, unread count, latest push, queue and counters."""
         return self._ask(one(DeviceState), "state")
 
     def wait_online(self, desktop: str | None = None, *, timeout: float = TIMEOUT) -> None:
-        """Starts the device, and waits until the desktop can be reached: at most ``timeout`` seconds.
+        """Starts the device and waits up to ``timeout`` seconds until the desktop is reachable.
 
-        Dispatches meanwhile. Raises :class:`~bellwire.OfflineError` when it cannot be by then,
+        Dispatches while it waits. Raises :class:`~bellwire.OfflineError` if the desktop is not reachable by then,
         :class:`~bellwire.NotFoundError` (desktop).
         """
         self.start()
@@ -184,7 +184,7 @@ class Device(Methods):
             raise _unreached(timeout)
 
     async def await_online(self, desktop: str | None = None, *, timeout: float = TIMEOUT) -> None:
-        """As :meth:`wait_online`, awaited."""
+        """Async version of :meth:`wait_online`."""
         self.start()
         loop = asyncio.get_running_loop()
         end = loop.time() + timeout
@@ -201,23 +201,23 @@ class Device(Methods):
     def _is_online(self, desktop: str | None) -> bool:
         found = [each for each in self.state().connection if desktop in (None, each.desktop)]
         if len(found) != 1:
-            message = "no such desktop is paired" if not found else "several desktops are paired: say which one"
+            message = "no such desktop is paired" if not found else "several desktops are paired; pass the id of one"
             raise NotFoundError(message, {"field": "desktop"})
         return found[0].online
 
     # Pushes
 
     def pushes(self, *, timeout: float | None = None) -> Stream[Push]:
-        """Iterates over pushes as they come, those first that wait in the store; starts the device.
+        """Iterates over pushes, stored ones first, and starts the device.
 
-        Each comes once. It ends when the device is closed, or after ``timeout`` seconds without a push. What has not
-        been iterated to stays in the store, also when the process ends, as long as this is the only one that takes
-        pushes of this device.
+        Each push comes once. The iteration ends when the device is closed, or after ``timeout`` seconds without a
+        push. Pushes not yet
+        iterated over stay stored, even if the process ends, unless something else receives this device's pushes.
         """
         return Stream(self, self._pushes(), timeout)
 
     def apushes(self, *, timeout: float | None = None) -> AsyncStream[Push]:
-        """As :meth:`pushes`, for ``async for`` on asyncio's own loop, without a thread."""
+        """Async version of :meth:`pushes`, for ``async for`` on the asyncio loop, without a thread."""
         return AsyncStream(self, self._pushes(), timeout)
 
     def _pushes(self) -> Any:
@@ -233,54 +233,54 @@ class Device(Methods):
         return Subscription(self._core, "notification.received", call)
 
     def responses(self, *, timeout: float | None = None) -> Stream[Response]:
-        """Iterates over what people do with alerts, as :meth:`pushes` does over pushes."""
+        """Iterates over the user's responses to alerts, like :meth:`pushes`."""
         return Stream(self, self._source(("notification.response",), response_of), timeout)
 
     def aresponses(self, *, timeout: float | None = None) -> AsyncStream[Response]:
-        """As :meth:`responses`, for ``async for``."""
+        """Async version of :meth:`responses`, for ``async for``."""
         return AsyncStream(self, self._source(("notification.response",), response_of), timeout)
 
     # Pairing
 
     def scan(self, qr_text: str, *, timeout: float = TIMEOUT) -> PairedDesktop:
-        """Pairs with the desktop whose QR code says ``qr_text``, within ``timeout`` seconds; starts the device.
+        """Pairs with the desktop whose QR code contains ``qr_text``; starts the device.
 
-        A code that was paired already gives that desktop again. Raises :class:`~bellwire.PairingError`, with a
-        ``reason``.
+        Waits up to ``timeout`` seconds. Scanning a code a second time returns the same desktop. Raises
+        :class:`~bellwire.PairingError` with a ``reason``.
         """
         return self._ask(one(PairedDesktop), "bw_pairing_scan", _wire.text(qr_text, "qr_text"), milliseconds(timeout))
 
     async def ascan(self, qr_text: str, *, timeout: float = TIMEOUT) -> PairedDesktop:
-        """As :meth:`scan`, awaited."""
+        """Async version of :meth:`scan`."""
         arguments = (_wire.text(qr_text, "qr_text"), milliseconds(timeout))
         return await self._aask(one(PairedDesktop), "bw_pairing_scan_async", *arguments)
 
     def show(self, *, timeout: float = TIMEOUT) -> Offer:
-        """Begins to show a code for 5 minutes, for a desktop to scan; starts the device.
+        """Creates a code for a desktop to scan, valid for 5 minutes; starts the device.
 
-        Waits at most ``timeout`` seconds for a relay. That a desktop has taken it comes as the event
-        ``pairing.changed``. Raises :class:`~bellwire.PairingError`.
+        Waits up to ``timeout`` seconds for a relay. When a desktop has scanned it, the event
+        ``pairing.changed`` follows. Raises :class:`~bellwire.PairingError`.
         """
         return self._ask(one(Offer), "bw_pairing_show", milliseconds(timeout))
 
     async def ashow(self, *, timeout: float = TIMEOUT) -> Offer:
-        """As :meth:`show`, awaited."""
+        """Async version of :meth:`show`."""
         return await self._aask(one(Offer), "bw_pairing_show_async", milliseconds(timeout))
 
     def type_code(self, code: str, *, timeout: float = TIMEOUT) -> PairedDesktop:
-        """Pairs with the desktop that shows these digits, such as ``123456-789012``, at the relay of :meth:`show`.
+        """Pairs with the desktop that shows these digits, such as ``123456-789012``; same relay as :meth:`show`.
 
-        Six digits are taken only with ``legacy="all"``. Raises :class:`~bellwire.PairingError`.
+        Six digits require ``legacy="all"``. Raises :class:`~bellwire.PairingError`.
         """
         return self._ask(one(PairedDesktop), "bw_pairing_type", _wire.text(code, "code"), milliseconds(timeout))
 
     async def atype_code(self, code: str, *, timeout: float = TIMEOUT) -> PairedDesktop:
-        """As :meth:`type_code`, awaited."""
+        """Async version of :meth:`type_code`."""
         arguments = (_wire.text(code, "code"), milliseconds(timeout))
         return await self._aask(one(PairedDesktop), "bw_pairing_type_async", *arguments)
 
     def cancel_pairing(self, flow: Flow | None = None) -> None:
-        """Ends a flow, or all: its calls raise PairingError with the reason ``cancelled``. None under way is fine."""
+        """Cancels a flow, or all; its calls raise PairingError with the reason ``cancelled``. Idempotent."""
         self._core.do("bw_pairing_cancel", _wire.optional_text(flow, "flow"))
 
     def desktops(self) -> tuple[PairedDesktop, ...]:
@@ -288,7 +288,7 @@ class Device(Methods):
         return self._ask(list_of(PairedDesktop), "bw_pairing_list")
 
     def rename(self, desktop: str, name: str) -> None:
-        """Gives a desktop another name, of 1 to 256 bytes, here only. Raises :class:`~bellwire.NotFoundError`."""
+        """Renames a desktop, on this device only; 1 to 256 bytes. Raises :class:`~bellwire.NotFoundError`."""
         self._core.do("bw_pairing_rename", _wire.text(desktop, "desktop"), _wire.text(name, "name"))
 
     def unpair(self, desktop: str) -> None:
@@ -309,9 +309,10 @@ class Device(Methods):
         desktop: str | None = None,
         timeout: float = TIMEOUT,
     ) -> Any:
-        """Any method of the desktop's (``namespace.method``): parameters and result as they are. Raises as the methods.
+        """Calls any method of the desktop (``namespace.method``); raises the same errors as the methods.
 
-        One of the five that can wait gives ``{"queued": True, "id": …}`` while the desktop is away.
+        Parameters and result are passed through unchanged. The five methods that can be queued return
+        ``{"queued": True, "id": …}`` while the desktop is offline.
         """
         return self._core.ask("invoke", *_invocation(method, params, desktop, timeout))[1]
 
@@ -323,13 +324,13 @@ class Device(Methods):
         desktop: str | None = None,
         timeout: float = TIMEOUT,
     ) -> Any:
-        """As :meth:`invoke`, awaited."""
+        """Async version of :meth:`invoke`."""
         return await self._aask(_as_it_is, "bw_device_invoke_async", *_invocation(method, params, desktop, timeout))
 
     # Push services
 
     def set_token(self, service: str, token: bytes) -> None:
-        """Gives the device's token of a push service, such as ``fcm``: 1 to 4,096 bytes, in each run anew.
+        """Sets the device's token for a push service such as ``fcm``; 1 to 4,096 bytes. Set it in each run.
 
         Raises :class:`~bellwire.LimitError` (16 services), :class:`~bellwire.StoreError`.
         """
@@ -338,23 +339,23 @@ class Device(Methods):
         self._core.do("token", _wire.text(service, "service"), BYTES(bytes(token)), SIZE(len(token)))
 
     def clear_token(self, service: Optional[str] = None) -> None:
-        """Takes the token of a service back, as when the user logs out; None = of all services."""
+        """Revokes the token of a service, for example when the user logs out; None = of all services."""
         self._core.do("clear_token", _wire.optional_text(service, "service"))
 
     def receive(self, service: str, payload: Mapping[str, Any]) -> Received:
-        """Takes in what a service has brought: an APNs payload or an FCM message.
+        """Processes a payload that a push service delivered: APNs or FCM.
 
-        Raises :class:`~bellwire.ProtocolError` (it is neither), :class:`~bellwire.LimitError` (100,000 pushes wait).
+        Raises :class:`~bellwire.ProtocolError` (neither format), :class:`~bellwire.LimitError` (100,000 pushes wait).
         """
         return self._ask(one(Received), "receive", _wire.text(service, "service"), _wire.dumps(payload, "payload"))
 
     def complete(self, push_id: str, result: Literal["new_data", "no_data", "failed"]) -> None:
-        """Ends the work of a ``notification.silent``, within 30 s. Raises :class:`~bellwire.NotFoundError`."""
+        """Completes a ``notification.silent``, within 30 s. Raises :class:`~bellwire.NotFoundError`."""
         self._core.do("complete", _wire.text(push_id, "id"), _wire.text(result, "result"))
 
 
 def _unreached(timeout: float) -> OfflineError:
-    return OfflineError(f"the desktop could not be reached in {timeout:g} s")
+    return OfflineError(f"the desktop was not reachable within {timeout:g} s")
 
 
 def _as_it_is(value: Any) -> Any:

@@ -1,6 +1,6 @@
-"""One exception for each status of the library, with what it says: all are :class:`BellwireError`.
+"""One exception class per status of the library; all derive from :class:`BellwireError`.
 
-Those that Python has a name for are that as well: a :class:`CallTimeoutError` is a :class:`TimeoutError`, an
+Some also derive from a built-in exception: a :class:`CallTimeoutError` is a :class:`TimeoutError`, an
 :class:`OfflineError` a :class:`ConnectionError`.
 """
 
@@ -36,17 +36,17 @@ __all__ = [
 
 
 class LibraryError(ImportError):
-    """The shared library is not there, cannot be loaded, or is too old: what was tried, and what to do."""
+    """The shared library was not found, cannot be loaded or is too old."""
 
 
 class BellwireError(Exception):
     """A call that failed.
 
-    ``status`` is what the library returned, ``message`` what is wrong and what to do, in English, and ``detail``
-    has further facts, such as ``field`` (of a parameter), or ``code`` and ``message`` of a peer that refused.
+    ``status`` is the library's status. ``message`` says in English what is wrong and what to do. ``detail`` has further
+    facts, such as the ``field`` of a parameter, or the ``code`` and ``message`` of a peer that refused.
     """
 
-    #: The status that the class stands for.
+    #: The status of this class.
     default_status: ClassVar[Status] = Status.E_INVALID
 
     def __init__(self, message: str, detail: Mapping[str, Any] | None = None, status: int | None = None) -> None:
@@ -54,7 +54,7 @@ class BellwireError(Exception):
         self.message = message
         self.detail: dict[str, Any] = dict(detail or {})
         number = self.default_status if status is None else status
-        #: A :class:`Status`; a bare number when the library is newer than this package.
+        #: A :class:`Status`, or a plain number if the library is newer than this package.
         self.status: int = Status(number) if number in Status._value2member_map_ else number
 
     def __str__(self) -> str:
@@ -65,31 +65,31 @@ class BellwireError(Exception):
 
 
 class InvalidError(BellwireError, ValueError):
-    """A parameter cannot be: not JSON, an unknown key, out of range. ``detail["field"]`` names it."""
+    """Invalid parameter: not JSON, unknown key, out of range. ``detail["field"]`` names it."""
 
     default_status = Status.E_INVALID
 
 
 class HandleError(BellwireError, ValueError):
-    """The handle is closed, or of another kind."""
+    """The handle is closed or of the wrong kind."""
 
     default_status = Status.E_HANDLE
 
 
 class BusyError(BellwireError):
-    """In use: the state_dir by another process, dispatch by another thread or by a callback."""
+    """In use: state_dir by another process; dispatch by another thread or a callback."""
 
     default_status = Status.E_BUSY
 
 
 class OfflineError(BellwireError, ConnectionError):
-    """No connection to the desktop now."""
+    """Not connected to the desktop."""
 
     default_status = Status.E_OFFLINE
 
 
 class CallTimeoutError(BellwireError, TimeoutError):
-    """No answer in time; the command may still be carried out."""
+    """No answer in time; the command may still be executed."""
 
     default_status = Status.E_TIMEOUT
 
@@ -101,7 +101,7 @@ class RemoteError(BellwireError):
 
     @property
     def code(self) -> int | None:
-        """The peer's code, where it gave one."""
+        """The peer's error code, if it sent one."""
         code = self.detail.get("code")
         return code if isinstance(code, int) else None
 
@@ -113,19 +113,19 @@ class ProtocolError(BellwireError):
 
 
 class DeniedError(BellwireError, PermissionError):
-    """The peer does not allow it, or a file's permissions do not."""
+    """The peer, or a file's permissions, do not allow it."""
 
     default_status = Status.E_DENIED
 
 
 class UnsupportedError(BellwireError):
-    """The peer, or this build of the library, does not know it."""
+    """The peer, or this build of the library, does not support it."""
 
     default_status = Status.E_UNSUPPORTED
 
 
 class StoreError(BellwireError):
-    """The database failed: the disk is full, or an I/O error."""
+    """The database failed: disk full, I/O error."""
 
     default_status = Status.E_STORE
 
@@ -137,31 +137,31 @@ class ClosedError(BellwireError):
 
 
 class ForkedError(BellwireError):
-    """This process is a fork of the one that opened the library: open handles after the fork, or exec."""
+    """This process was forked from the one that opened the library; open handles after the fork, or exec."""
 
     default_status = Status.E_FORKED
 
 
 class OutOfMemoryError(BellwireError, MemoryError):
-    """Memory ran out."""
+    """Out of memory."""
 
     default_status = Status.E_NO_MEMORY
 
 
 class FileError(BellwireError, OSError):
-    """A file or directory cannot be used; the message names it."""
+    """Cannot use a file or directory; the message names it."""
 
     default_status = Status.E_IO
 
 
 class NetworkError(BellwireError, OSError):
-    """An address cannot be used: in use, not ours, or a certificate that cannot be read."""
+    """Cannot use an address: in use, not local, or its certificate is unreadable."""
 
     default_status = Status.E_NETWORK
 
 
 class PairingError(BellwireError):
-    """Pairing failed; ``reason`` says how."""
+    """Pairing failed; ``reason`` says why."""
 
     default_status = Status.E_PAIRING
 
@@ -179,7 +179,7 @@ class NotFoundError(BellwireError, LookupError):
 
 
 class LimitError(BellwireError):
-    """A limit of the library is reached; the message names it."""
+    """A limit of the library was reached; the message names it."""
 
     default_status = Status.E_LIMIT
 
@@ -210,7 +210,7 @@ _BY_STATUS: dict[int, type[BellwireError]] = {
 
 
 def error_of(status: int, report: Mapping[str, Any] | None) -> BellwireError:
-    """The exception of a failed status; ``report`` is what bw_last_error() or a completion gave."""
+    """The exception for a failed status; ``report`` comes from bw_last_error() or a completion."""
     report = report or {}
     detail = report.get("detail")
     kind = _BY_STATUS.get(status, BellwireError)

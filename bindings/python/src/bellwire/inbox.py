@@ -1,4 +1,4 @@
-"""The rooms of a device that stand in its store: the inbox, and the queue of commands that wait."""
+"""The stored parts of a device: the inbox, and the queue of waiting commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Room:
-    """A part of a device. Keeps the device from being collected."""
+    """A part of a device. Keeps the device from being garbage-collected."""
 
     def __init__(self, device: Handle) -> None:
         self._device = device
@@ -32,12 +32,12 @@ class Room:
 
 
 class Inbox(Room):
-    """The desktops' history as the device knows it: ``device.inbox``. It opens at once, and offline.
+    """The stored notifications of all desktops: ``device.inbox``. It opens at once, also offline.
 
-    ``desktop`` is the id of a paired desktop, None where exactly one is paired; ``timeout`` is in seconds. What asks a
-    desktop raises as the methods do. A change that has to wait for its desktop gives :class:`~bellwire.Queued`, and is
-    shown at once. Where the answer was lost (:class:`~bellwire.CallTimeoutError`), rows are ``uncertain`` until the
-    next refresh.
+    ``desktop`` is the id of a paired desktop, or None if exactly one is paired; ``timeout`` is in seconds. Calls that
+    ask a desktop raise the same errors as the methods. A change for an offline desktop returns
+    :class:`~bellwire.Queued` and is visible at once. If the answer was lost (:class:`~bellwire.CallTimeoutError`), rows
+    are ``uncertain`` until the next refresh.
     """
 
     def load(
@@ -73,63 +73,63 @@ class Inbox(Room):
         return self._ask(one(InboxPage), "bw_inbox_load", _wire.dumps(params))
 
     def state(self) -> InboxState:
-        """How many are unread, and how each desktop's part stands to the desktop."""
+        """The unread count, and the state of each desktop's rows."""
         return self._ask(one(InboxState), "bw_inbox_state")
 
     def settings(self, desktop: str | None = None) -> InboxSettings:
-        """The desktop's settings as it told them last, out of the store.
+        """The desktop's settings as last received, from the store.
 
-        Raises :class:`~bellwire.NotFoundError` (desktop; or it has not told them yet),
+        Raises :class:`~bellwire.NotFoundError` (no such desktop, or never received),
         :class:`~bellwire.UnsupportedError`.
         """
         return self._ask(one(InboxSettings), "bw_inbox_settings", _wire.optional_text(desktop, "desktop"))
 
     def refresh(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> Refreshed:
-        """Brings it up to date with the desktop's history; None = with those of all paired desktops."""
+        """Updates the inbox from the desktop's history; None = from all paired desktops."""
         return self._ask(one(Refreshed), "bw_inbox_refresh", *_target(desktop, timeout))
 
     async def arefresh(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> Refreshed:
-        """As :meth:`refresh`, awaited."""
+        """Async version of :meth:`refresh`."""
         return one(Refreshed)((await ask_async(self._core, "bw_inbox_refresh_async", *_target(desktop, timeout)))[1])
 
     def mark_read(
         self, notification_id: str, *, desktop: str | None = None, timeout: float = TIMEOUT
     ) -> Union[Marked, Queued]:
-        """Marks a notification as read. Raises :class:`~bellwire.NotFoundError` when the inbox does not have it."""
+        """Marks a notification as read. Raises :class:`~bellwire.NotFoundError` if it is not in the inbox."""
         return self._change(one(Marked), "mark_read", *_target(desktop, timeout, notification_id))
 
     async def amark_read(
         self, notification_id: str, *, desktop: str | None = None, timeout: float = TIMEOUT
     ) -> Union[Marked, Queued]:
-        """As :meth:`mark_read`, awaited."""
+        """Async version of :meth:`mark_read`."""
         return await self._achange(one(Marked), "mark_read", *_target(desktop, timeout, notification_id))
 
     def mark_all_read(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> Union[Marked, Queued]:
-        """Marks all of a desktop's as read."""
+        """Marks all notifications of a desktop as read."""
         return self._change(one(Marked), "mark_all_read", *_target(desktop, timeout))
 
     async def amark_all_read(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> Union[Marked, Queued]:
-        """As :meth:`mark_all_read`, awaited."""
+        """Async version of :meth:`mark_all_read`."""
         return await self._achange(one(Marked), "mark_all_read", *_target(desktop, timeout))
 
     def delete(
         self, notification_id: str, *, desktop: str | None = None, timeout: float = TIMEOUT
     ) -> Union[Deleted, Queued]:
-        """Deletes a notification, on the desktop as well. Raises :class:`~bellwire.NotFoundError`."""
+        """Deletes a notification, also on the desktop. Raises :class:`~bellwire.NotFoundError`."""
         return self._change(one(Deleted), "delete", *_target(desktop, timeout, notification_id))
 
     async def adelete(
         self, notification_id: str, *, desktop: str | None = None, timeout: float = TIMEOUT
     ) -> Union[Deleted, Queued]:
-        """As :meth:`delete`, awaited."""
+        """Async version of :meth:`delete`."""
         return await self._achange(one(Deleted), "delete", *_target(desktop, timeout, notification_id))
 
     def clear(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> Union[Cleared, Queued]:
-        """Deletes all of a desktop's, on the desktop as well."""
+        """Deletes all notifications of a desktop, also there."""
         return self._change(one(Cleared), "clear", *_target(desktop, timeout))
 
     async def aclear(self, *, desktop: str | None = None, timeout: float = TIMEOUT) -> Union[Cleared, Queued]:
-        """As :meth:`clear`, awaited."""
+        """Async version of :meth:`clear`."""
         return await self._achange(one(Cleared), "clear", *_target(desktop, timeout))
 
     def _change(self, read: Callable[[Any], T], name: str, *arguments: Any) -> Union[T, Queued]:
@@ -140,25 +140,25 @@ class Inbox(Room):
 
 
 class Queue(Room):
-    """The commands that wait for their desktops: ``device.queue``. At most 100, each for 24 hours."""
+    """The commands that wait for an offline desktop: ``device.queue``. At most 100, each for 24 hours."""
 
     def list(self) -> tuple[QueuedCommand, ...]:
-        """All of them, the oldest first."""
+        """All of them, oldest first."""
         return self._ask(list_of(QueuedCommand), "bw_queue_list")
 
     def remove(self, command_id: str) -> None:
-        """Takes one out; one that was sent before may have been carried out all the same.
+        """Removes a command; if it has been sent before, it may have been executed.
 
-        Raises :class:`~bellwire.NotFoundError`, :class:`~bellwire.BusyError` (it is being sent just now).
+        Raises :class:`~bellwire.NotFoundError`, :class:`~bellwire.BusyError` (it is being sent).
         """
         self._core.do("bw_queue_remove", _wire.text(command_id, "id"))
 
     def retry(self, command_id: str | None = None) -> None:
-        """Lets one that has failed wait again, as if it were new; None = all that have. Raises as :meth:`remove`."""
+        """Makes a failed command pending again; None = all failed ones. Raises the same errors as :meth:`remove`."""
         self._core.do("bw_queue_retry", _wire.optional_text(command_id, "id"))
 
     def clear(self, older_than: Moment | None = None) -> None:
-        """Takes out those that have failed and were given before that moment; None = all that have failed."""
+        """Removes failed commands created before that time; None = all failed ones."""
         moment = 0 if older_than is None else _wire.integer(_wire.milliseconds(older_than), "older_than_ms", INT64)
         self._core.do("bw_queue_clear", ctypes.c_int64(moment))
 

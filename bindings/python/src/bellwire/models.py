@@ -1,4 +1,4 @@
-"""What the library tells: notifications, peers, states and results, as frozen dataclasses.
+"""Notifications, peers, states and results of the library, as frozen dataclasses.
 
 Times are datetimes in UTC, of milliseconds. Where a class has ``raw``, that is the object as it came, with every member
 that a peer or a newer library added; it takes no part in comparisons.
@@ -13,9 +13,9 @@ from typing import Any, Optional, Union
 
 from ._wire import WireEnum, wire
 
-#: How many; None where the desktop only says "all".
+#: The number, or None if the desktop only says "all".
 Tally = Optional[int]
-#: A peer's number, or a word of the library's.
+#: An error code: a peer's number, or a word from the library.
 Code = Union[int, str]
 
 
@@ -24,7 +24,7 @@ Code = Union[int, str]
 
 @wire
 class Priority(WireEnum):
-    """How much a notification matters."""
+    """The priority of a notification."""
 
     LOW = "low"
     NORMAL = "normal"
@@ -56,16 +56,16 @@ class Push:
     source: str
     created_at: datetime
     received_at: datetime
-    #: For the history alone: the desktop's quiet hours, or its notifications are switched off.
+    #: Without an alert, because of the desktop's quiet hours or because its notifications are switched off.
     silenced: bool = False
-    #: It did not come at once, but after an absence of either side.
+    #: It did not arrive at once, because one side was absent.
     late: bool = False
     data: Mapping[str, Any] = field(default_factory=dict, hash=False)
     #: The id of the desktop.
     desktop: Optional[str] = None
-    #: The process ended while it was being handed over before: perhaps it was seen already.
+    #: The process ended during its first delivery, so it may have been seen before.
     redelivered: bool = False
-    #: The id of the push whose place it takes (``collapseKey``).
+    #: The id of the push that it replaces (``collapseKey``).
     replaces: Optional[str] = None
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -93,13 +93,13 @@ class HistoryPage:
     """A page of a desktop's history."""
 
     notifications: tuple[Notification, ...]
-    #: All rows that the question matches.
+    #: All rows that match.
     total: int = 0
-    #: All unread ones of the history.
+    #: All unread rows of the history.
     unread_count: int = 0
-    #: Rows of the desktop's that could not be read.
+    #: Rows of the desktop that could not be read.
     skipped: int = 0
-    #: Goes into ``before`` for the page after this one.
+    #: Pass it as ``before`` to get the next page.
     next: Optional[str] = None
     success: bool = True
 
@@ -133,12 +133,12 @@ class InboxPage:
     """A page of the inbox."""
 
     notifications: tuple[InboxNotification, ...]
-    #: What the question matches.
+    #: All rows that match.
     total: int
-    #: Of the desktop, or of all.
+    #: Unread rows of the desktop, or of all.
     unread: int
     next: Optional[str] = None
-    #: A refresh is under way.
+    #: A refresh is in progress.
     loading: bool = False
 
 
@@ -147,20 +147,20 @@ class InboxPage:
 
 @dataclass(frozen=True)
 class Queued:
-    """The desktop is away: the command is kept, and carried out when it is there again."""
+    """The desktop is offline; the command is stored and will be sent when it is back."""
 
-    #: Its name in the queue, and in ``queue.ended``.
+    #: Its id in the queue and in ``queue.ended``.
     id: str
 
 
 @wire
 @dataclass(frozen=True)
 class Sent:
-    """What became of :meth:`Device.send`."""
+    """The result of :meth:`Device.send`."""
 
     success: bool
     notification_id: Optional[str] = None
-    #: Kept for the history alone, because of quiet hours or because notifications are switched off.
+    #: Stored without an alert, because of quiet hours or because notifications are switched off.
     silenced: bool = False
     error: Optional[str] = None
     timestamp: Optional[datetime] = None
@@ -169,10 +169,10 @@ class Sent:
 @wire
 @dataclass(frozen=True)
 class SentToMobile:
-    """What became of :meth:`Device.send_to_mobile`."""
+    """The result of :meth:`Device.send_to_mobile`."""
 
     success: bool
-    #: The device had it within 2 s; if not, it gets it when it is there again.
+    #: The device received it within 2 s; otherwise it receives it when it is back online.
     delivered: bool = False
     device_id: Optional[str] = None
     error: Optional[str] = None
@@ -181,7 +181,7 @@ class SentToMobile:
 @wire
 @dataclass(frozen=True)
 class Broadcast:
-    """What became of :meth:`Device.broadcast`, or of :meth:`Desktop.notify`."""
+    """The result of :meth:`Device.broadcast` or :meth:`Desktop.notify`."""
 
     success: bool
     delivered_count: int = 0
@@ -194,7 +194,7 @@ class Broadcast:
 @wire
 @dataclass(frozen=True)
 class Marked:
-    """What became of marking as read. ``unread`` is told by the inbox alone."""
+    """The result of marking as read. Only the inbox reports ``unread``."""
 
     success: bool
     marked_count: Tally = None
@@ -205,7 +205,7 @@ class Marked:
 @wire
 @dataclass(frozen=True)
 class Deleted:
-    """What became of deleting. ``unread`` is told by the inbox alone."""
+    """The result of deleting. Only the inbox reports ``unread``."""
 
     success: bool
     deleted_count: Tally = None
@@ -216,7 +216,7 @@ class Deleted:
 @wire
 @dataclass(frozen=True)
 class Cleared:
-    """What became of clearing. ``unread`` is told by the inbox alone."""
+    """The result of clearing. Only the inbox reports ``unread``."""
 
     success: bool
     cleared_count: Tally = None
@@ -227,7 +227,7 @@ class Cleared:
 @wire
 @dataclass(frozen=True)
 class Settings:
-    """A desktop's settings. Times of day are ``HH:mm``, local to the desktop."""
+    """A desktop's settings. Times of day are ``HH:mm`` in the desktop's time zone."""
 
     enabled: bool = True
     quiet_hours_enabled: bool = False
@@ -236,22 +236,22 @@ class Settings:
     sound_enabled: bool = True
     vibration_enabled: bool = True
     show_preview: bool = True
-    #: How much history is kept, 0 = all; of Bellwire desktops, like the next two.
+    #: How much history to keep, 0 = all. This and the next two come only from Bellwire desktops.
     retention_rows: Optional[int] = None
     retention_days: Optional[int] = None
-    #: Counts the changes; goes into :meth:`Device.update_settings`.
+    #: Counts changes; pass it to :meth:`Device.update_settings`.
     revision: Optional[int] = None
 
 
 @wire
 @dataclass(frozen=True)
 class SettingsUpdate:
-    """What became of :meth:`Device.update_settings`."""
+    """The result of :meth:`Device.update_settings`."""
 
     success: bool
     settings: Optional[Settings] = None
     revision: Optional[int] = None
-    #: Fields that somebody else had changed meanwhile; they keep the desktop's value.
+    #: Fields that someone else changed first; they keep the desktop's value.
     stale: tuple[str, ...] = ()
     error: Optional[str] = None
 
@@ -259,7 +259,7 @@ class SettingsUpdate:
 @wire
 @dataclass(frozen=True)
 class Failure:
-    """Something that went wrong, as a part of a result."""
+    """An error inside a result."""
 
     code: Any = None
     message: str = ""
@@ -272,7 +272,7 @@ class Failure:
 @wire
 @dataclass(frozen=True)
 class ShortAuthentication:
-    """What both sides of a sealed pairing have: for their people to compare."""
+    """The digits and words that both sides of a sealed pairing show, for their users to compare."""
 
     digits: str
     words: tuple[str, ...] = ()
@@ -286,7 +286,7 @@ class PairedDesktop:
     id: str
     name: str
     platform: str = ""
-    #: Paired sealed: it is never spoken with in plain text again.
+    #: Paired sealed; there is never a fallback to plain text.
     secure: bool = False
     sas: Optional[ShortAuthentication] = None
     online: bool = False
@@ -294,14 +294,14 @@ class PairedDesktop:
     last_seen_at: Optional[datetime] = None
     signaling_url: Optional[str] = None
     relay_url: Optional[str] = None
-    #: What it gave to be reached directly is too old: pair again.
+    #: Its data for direct connections has expired: pair again.
     ice_expired: bool = False
 
 
 @wire
 @dataclass(frozen=True)
 class PairedDevice:
-    """A device that this desktop is paired with, or that shows the code that it has scanned."""
+    """A paired device, or the device whose code this desktop has scanned."""
 
     id: str
     device_id: str
@@ -316,11 +316,11 @@ class PairedDevice:
 @wire
 @dataclass(frozen=True)
 class Offer:
-    """A pairing code that is shown."""
+    """A pairing code to show."""
 
     #: The text for the QR code.
     payload: str = field(repr=False)
-    #: The digits beside it.
+    #: The digits to type.
     code: str = field(repr=False)
     expires_at: datetime
 
@@ -328,7 +328,7 @@ class Offer:
 @wire
 @dataclass(frozen=True)
 class TypedCode:
-    """Digits to be typed on a device, such as ``123456-789012``."""
+    """Digits to type on a device, such as ``123456-789012``."""
 
     code: str = field(repr=False)
     expires_at: datetime
@@ -337,19 +337,19 @@ class TypedCode:
 @wire
 @dataclass(frozen=True)
 class PushToken:
-    """Where a device of a desktop gets pushes from a service of its platform."""
+    """The token under which a device receives pushes from a platform service."""
 
     device: str
     device_id: str
     service: str
-    #: As hexadecimal digits: ``bytes.fromhex(token)``.
+    #: In hexadecimal: ``bytes.fromhex(token)``.
     token: str = field(repr=False)
     received_at: Optional[datetime] = None
 
 
 @wire
 class Allowance(WireEnum):
-    """A risk, and how far a device may go."""
+    """The risk of a method, and what a device may do."""
 
     NOTHING = "nothing"
     #: Reads.
@@ -361,20 +361,20 @@ class Allowance(WireEnum):
 @wire
 @dataclass(frozen=True)
 class Skill:
-    """Methods that belong together, such as ``notification``."""
+    """A group of methods, such as ``notification``."""
 
     name: str
-    #: That of its riskiest method.
+    #: The risk of its riskiest method.
     risk: Allowance
     enabled: bool
-    #: Method: risk.
+    #: Maps method to risk.
     methods: Mapping[str, str] = field(default_factory=dict)
 
 
 @wire
 @dataclass(frozen=True)
 class DeviceAllowances:
-    """What one device may do. ``allowed`` is skill: allowance."""
+    """What one device may do. ``allowed`` maps skill to allowance."""
 
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""QR codes: draws texts of 1 to 2,048 bytes, and reads codes from pictures."""
+"""QR codes: draws text of 1 to 2,048 bytes and reads codes from pictures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["png", "read", "read_pixels", "svg", "terminal"]
 
 
 def terminal(text: str, *, plain: bool = False) -> str:
-    """Lines of half blocks, in colours of their own, so that it can be scanned on dark and light backgrounds.
+    """A drawing of half-block characters that sets its own colours, to be scanned on dark and light backgrounds.
 
     ``plain``: without colour sequences, for a light background. Raises :class:`~bellwire.InvalidError`.
     """
@@ -25,7 +25,7 @@ def terminal(text: str, *, plain: bool = False) -> str:
 
 
 def svg(text: str) -> str:
-    """An SVG document in which a module is one unit: black on white, with the quiet zone.
+    """An SVG document, black on white with the quiet zone; one module is one unit.
 
     Raises :class:`~bellwire.InvalidError`.
     """
@@ -35,7 +35,7 @@ def svg(text: str) -> str:
 
 
 def png(text: str, *, scale: int = 8) -> bytes:
-    """A PNG image, black on white, with the quiet zone: ``scale`` pixels a module, 1 to 32.
+    """A PNG image, black on white with the quiet zone; ``scale`` is 1 to 32 pixels per module.
 
     Raises :class:`~bellwire.InvalidError`, :class:`~bellwire.UnsupportedError` (no libpng).
     """
@@ -49,7 +49,7 @@ def png(text: str, *, scale: int = 8) -> bytes:
 
 
 def read(path: Union[str, os.PathLike[str]]) -> tuple[str, ...]:
-    """The texts of the QR codes in an image file, PNG or JPEG, of at most 32 MiB and 50 megapixels.
+    """The texts of the QR codes in a PNG or JPEG file of at most 32 MiB and 50 megapixels.
 
     Raises :class:`~bellwire.NotFoundError` (no QR code in it), :class:`~bellwire.FileError`,
     :class:`~bellwire.InvalidError` (it is no such image), :class:`~bellwire.LimitError` (too large),
@@ -59,13 +59,13 @@ def read(path: Union[str, os.PathLike[str]]) -> tuple[str, ...]:
     # As the file system has it: a name need not be UTF-8.
     name = os.fsencode(path)
     if b"\0" in name:
-        raise InvalidError("path has a NUL character", {"field": "path"})
+        raise InvalidError("path contains a NUL character", {"field": "path"})
     check(library.bw_qr_read(name, ctypes.byref(out)))
     return tuple(_wire.loads(take(out)))
 
 
 def read_pixels(grey: bytes, width: int, height: int, stride: int | None = None) -> tuple[str, ...]:
-    """The same of pixels: ``height`` rows of ``width`` grey bytes (0 = black), each ``stride`` bytes after the last."""
+    """The same for pixels in memory: ``height`` rows of ``width`` grey bytes (0 = black), ``stride`` bytes apart."""
     stride = _wire.integer(width if stride is None else stride, "stride")
     width, height = _wire.integer(width, "width"), _wire.integer(height, "height")
     if width < 1 or height < 1 or stride < width or len(grey) < (height - 1) * stride + width:

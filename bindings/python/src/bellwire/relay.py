@@ -1,4 +1,4 @@
-"""A relay: carries frames between desktops and devices, and cannot read what two Bellwire peers say."""
+"""A relay: forwards frames between desktops and devices; it cannot read sealed traffic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .states import RelayState
 
 
 class Relay(Handle):
-    """A relay. Nothing is bound until :meth:`start`.
+    """A relay. It binds no address until :meth:`start`.
 
     ``listen``
         Where it listens, such as ``127.0.0.1:9001``; port 0 = any.
@@ -59,9 +59,9 @@ class Relay(Handle):
         super().start()
 
     def stop(self) -> None:
-        """Tells the peers, then closes their connections; what it stored for absent peers is gone. Idempotent."""
+        """Notifies the peers, then closes their connections; frames stored for absent peers are lost. Idempotent."""
         super().stop()
 
     def state(self) -> RelayState:
-        """Whether it serves, its ports, and what its page /stats says."""
+        """Whether it serves, its ports, and the content of /stats."""
         return self._ask(one(RelayState), "state")

@@ -14,7 +14,7 @@ from .models import Failure, Push, Settings
 @wire
 @dataclass(frozen=True)
 class Event:
-    """Something that happened. ``data`` is as the library has it; its names are those of the wire."""
+    """An event. ``data`` is the event's JSON data, with the names of the wire."""
 
     event: str
     desktop: Optional[str] = None
@@ -24,7 +24,7 @@ class Event:
 @wire
 @dataclass(frozen=True)
 class Route:
-    """A way to a desktop, or a desktop's to its devices."""
+    """A route to a desktop, or from a desktop to its devices."""
 
     url: str
     #: Such as ``online`` or ``connecting``.
@@ -35,7 +35,7 @@ class Route:
 @wire
 @dataclass(frozen=True)
 class Connection:
-    """How a paired desktop is reached."""
+    """The connection to a paired desktop."""
 
     desktop: str
     name: str
@@ -46,7 +46,7 @@ class Connection:
 @wire
 @dataclass(frozen=True)
 class QueueCounts:
-    """What the queue holds."""
+    """The content of the queue."""
 
     count: int
     pending: int
@@ -68,7 +68,7 @@ class DeviceState:
     latest_push: Optional[Push] = None
     connection: tuple[Connection, ...] = ()
     queue: Optional[QueueCounts] = None
-    #: What of its surroundings is not there.
+    #: System services that are missing.
     notes: tuple[str, ...] = ()
     counters: Mapping[str, int] = field(default_factory=dict)
 
@@ -76,7 +76,7 @@ class DeviceState:
 @wire
 @dataclass(frozen=True)
 class CarriedRelay:
-    """The relay that a desktop carries."""
+    """The relay that a desktop runs."""
 
     port: int
     health_port: Optional[int] = None
@@ -86,7 +86,7 @@ class CarriedRelay:
 @wire
 @dataclass(frozen=True)
 class ShownOffer:
-    """The pairing code that a desktop shows now."""
+    """The pairing code that a desktop currently shows."""
 
     state: str
     expires_at: Optional[datetime] = None
@@ -101,7 +101,7 @@ class DesktopState:
     name: str
     started: bool
     unread: int
-    #: How many are paired.
+    #: The number of paired devices.
     devices: int = 0
     connection: tuple[Route, ...] = ()
     relay: Optional[CarriedRelay] = None
@@ -113,7 +113,7 @@ class DesktopState:
 @wire
 @dataclass(frozen=True)
 class RelayState:
-    """The state of a relay. ``stats`` is what its page /stats says."""
+    """The state of a relay. ``stats`` is the content of /stats."""
 
     started: bool
     port: Optional[int] = None
@@ -130,7 +130,7 @@ class InboxDesktop:
     unread: int
     loading: bool = False
     refreshed_at: Optional[datetime] = None
-    #: What went wrong last, until something goes well.
+    #: The last failure, until a refresh succeeds.
     error: Optional[Failure] = None
     #: The desktop has no notification skill.
     unsupported: bool = False
@@ -139,7 +139,7 @@ class InboxDesktop:
 @wire
 @dataclass(frozen=True)
 class InboxState:
-    """How the inbox stands to its desktops."""
+    """The state of the inbox for each desktop."""
 
     unread: int
     loading: bool
@@ -149,7 +149,7 @@ class InboxState:
 @wire
 @dataclass(frozen=True)
 class InboxSettings:
-    """A desktop's settings as it told them last."""
+    """A desktop's settings as last received."""
 
     settings: Settings
     fetched_at: datetime
@@ -158,19 +158,19 @@ class InboxSettings:
 @wire
 @dataclass(frozen=True)
 class Refreshed:
-    """What a refresh of the inbox has changed."""
+    """What a refresh changed in the inbox."""
 
     added: int
     updated: int
     dropped: int
     unread: int
-    #: The desktops that did not answer, where several were asked.
+    #: The desktops that did not answer, if several were asked.
     failed: tuple[Failure, ...] = ()
 
 
 @wire
 class CommandState(WireEnum):
-    """Where a queued command stands."""
+    """The state of a queued command."""
 
     PENDING = "pending"
     SENDING = "sending"
@@ -180,7 +180,7 @@ class CommandState(WireEnum):
 @wire
 @dataclass(frozen=True)
 class QueuedCommand:
-    """A command that waits for its desktop."""
+    """A command that waits for an offline desktop."""
 
     id: str
     desktop: str
@@ -196,10 +196,10 @@ class QueuedCommand:
 @wire
 @dataclass(frozen=True)
 class Received:
-    """What :meth:`Device.receive` made of a platform's push."""
+    """The result of :meth:`Device.receive`."""
 
     #: ``push``, ``silent`` or ``badge``.
     kind: str
     id: Optional[str] = None
-    #: It came over the wire before.
+    #: It already came over the wire.
     duplicate: bool = False

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Finds the worst patterns of unclear English in everything that a user reads.
+
+    Tests/texts.py [ROOT]
+
+Reads the Markdown pages, the comments of the public headers, the string literals of Swift and C sources, and the
+docstrings and strings of the Python package. Prints one line per finding, "FILE:LINE: TEXT -> ADVICE", and exits with 1
+if there are any. A rule that misses its own bad sample, or flags its own good one, is a finding as well.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Rule:
+    pattern: str
+    bad: str
+    good: str
+
+    def finds(self, text: str) -> re.Match[str] | None:
+        return re.search(self.pattern, text)
+
+
+#: The beginning of a sentence, or of a clause after a colon or semicolon.
+START = r"(?:^|[.:;!?] )"
+
+RULES = [
+    Rule(
+        r"\b(?:parameter|value|option) (?:that )?cannot be(?! \w)",
+        "a parameter cannot be: NULL",
+        "invalid parameter: NULL",
+    ),
+    Rule(r"\b(?:address|number|URL|name|time) (?:that )?is none\b", "the relay's address is none", "invalid relay URL"),
+    Rule(r"\btrying on\b", "offline, trying on", "offline, retrying"),
+    Rule(r"\bmoved aside, said\b", "it is moved aside, said, and never deleted", "it is moved aside and reported"),
+    Rule(r"\bshall\b", "Scan it with the desktop that shall send to this one", "Scan this code with your desktop"),
+    Rule(r"(?i)\b(?:somebody|someone)(?: is)? in between\b", "somebody is in between", "someone is intercepting it"),
+    Rule(r"\bwhat is \w+ (?:it|they) cannot\b", "read what is sealed it cannot", "it cannot read sealed traffic"),
+    Rule(r"\bprove who (?:it|he|she|they) (?:is|are)\b", "it cannot prove who it is", "its identity is not proven"),
+    Rule(
+        rf"{START}About (?:a|an|one)\b[^.]*\bthe desktop asks\b",
+        "About one that cannot the desktop asks",
+        "If it can't",
+    ),
+    Rule(r"\btime is over\b", "Whose time is over goes", "Fails expired waiters"),
+    Rule(r"\bSo long (?:a|an|the)\b", "So long a queued command waits", "Answer timeout for a queued command"),
+    Rule(r"\bwe came\b", "What relays said since we came", "Reported since connecting"),
+    Rule(r"\bstands? (?:twice|there)\b", "a key stands twice in it", "it has a duplicate key"),
+    Rule(r"\b(?:is|are) told as\b", "the rest is told as pairing.changed", "further steps send pairing.changed"),
+    Rule(r"\bspoken with\b", "it is never spoken with in plain text", "there is no fallback to plain text"),
+    Rule(r"\bbw_\w+\(\) has (?:it|them)\b", "no such id; bw_queue_list() has them", "no such id; see bw_queue_list()"),
+    Rule(r"\bburnt\b|\bburns? (?:it|them)\b", "the digits are burnt", "the digits are void"),
+    Rule(
+        r"(?<![Tt]here )\b(?:is|are|was|were) no (?!longer\b|more\b|later\b|such\b|older\b|larger\b)[a-z]",
+        "the file is no image",
+        "the file is not an image",
+    ),
+    Rule(
+        rf"{START}What (?:is|was|are|came|comes|nobody|others|cannot)\b(?![^.]*\?)",
+        "Dropped. What is malformed is counted.",
+        "Malformed input is counted.",
+    ),
+    Rule(
+        rf"{START}Who (?:does|has|steals|takes|asks|wants|knows|refuses)\b(?![^.]*\?)",
+        "Who does not subscribe gets it",
+        "Without a subscription it arrives",
+    ),
+    Rule(rf"{START}[Ww]ho(?:m)?ever\b", "Whoever reaches it can register", "Anyone who can reach it can register"),
+    Rule(
+        rf"{START}[Oo]ne that (?:is|was|comes|cannot)\b",
+        "One that comes too soon is no try",
+        "Early replies don't count",
+    ),
+    Rule(r"\bmemory has run out\b", "memory has run out", "out of memory"),
+    Rule(r"\bnot to be had\b", "typed codes are not to be had", "typed codes are not available"),
+    Rule(r"\btheir people\b", "for their people to compare", "for their users to compare"),
+    Rule(
+        r"\b(?:is|are) said to be so\b|, and that is said\b",
+        "it is refused, and that is said",
+        "it is refused with a message",
+    ),
+    Rule(r"\bas at first\b", "null = as at first", "null = the default"),
+    Rule(r"\bnew one begun\b", "moved aside and a new one begun", "moved aside; a new one was created"),
+    Rule(r"\bneeds it no more\b", "when it needs it no more", "when it no longer needs it"),
+    Rule(r"\bcannot be made\b", "the directory cannot be made", "cannot create the directory"),
+    Rule(r"\bdoes not say why\b|\bdid not say why\b|\bsays not why\b", "it does not say why", "no reason given"),
+    Rule(r"\b(?:gives|give|gave) way\b", "then the oldest gives way", "then the oldest is dropped"),
+    Rule(r"\bin (?:the|this|our) house\b|\bthe house,", "in this house", "in this project"),
+    Rule(
+        r"\b(?:[Tt]he|[Ee]ach|[Aa]|[Ee]very|[Oo]ther|[Oo]f|[Ii]ts|[Tt]wo) rooms?\b(?! for)|^Rooms?$",
+        "each room is a target",
+        "each module is a target",
+    ),
+    Rule(r"\bthe way of a (?:push|command|frame)\b", "the way of a push", "how a push travels"),
+    Rule(r"\b(?:goes|go) without (?:a|an|it|them|before)\b", "--read goes without a TEXT", "--read takes no TEXT"),
+]
+
+
+# MARK: What a user reads
+
+
+def pages(path: Path) -> Iterator[tuple[int, str]]:
+    """The paragraphs of a Markdown page, without code."""
+    fenced = False
+    paragraph: list[str] = []
+    begin = 1
+    for number, line in enumerate([*path.read_text().splitlines(), ""], 1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+            line = ""
+        if fenced or not line.strip() or line.startswith(("#", "|", "- ")):
+            if paragraph:
+                yield begin, " ".join(paragraph)
+            paragraph = []
+        if fenced or not line.strip():
+            continue
+        if not paragraph:
+            begin = number
+        # A cell of a table is a text of its own; code stands for a name.
+        cells = line.strip("|- #").split(" | ") if line.startswith("|") else [line.strip().lstrip("-# ")]
+        for cell in cells[:-1]:
+            yield number, plain(cell)
+        paragraph.append(plain(cells[-1]))
+
+
+def plain(markdown: str) -> str:
+    return re.sub(r"`[^`]*`", "CODE", markdown).replace("**", "").strip()
+
+
+def header(path: Path) -> Iterator[tuple[int, str]]:
+    text = path.read_text()
+    for comment in re.finditer(r"/\*(.*?)\*/", text, re.DOTALL):
+        words = " ".join(line.strip(" *=") for line in comment.group(1).splitlines())
+        yield text.count("\n", 0, comment.start()) + 1, words.strip()
+
+
+LITERAL = re.compile(r'"""\n(?P<lines>.*?)\n\s*"""|"(?P<line>(?:\\.|[^"\\\n])*)"', re.DOTALL)
+
+
+def literals(path: Path) -> Iterator[tuple[int, str]]:
+    """The string literals of Swift or C; what is interpolated is replaced by X."""
+    text = path.read_text()
+    # Comments keep their lines, so that numbers stay right. A // inside a literal follows a colon, as in a URL.
+    code = re.sub(r"(?m)(?<!:)//.*$", "", text)
+    code = re.sub(r"/\*.*?\*/", lambda found: "\n" * found.group().count("\n"), code, flags=re.DOTALL)
+    for found in LITERAL.finditer(code):
+        words = found["lines"] if found["lines"] is not None else found["line"]
+        words = re.sub(r"\\\((?:[^()]|\([^()]*\))*\)", "X", words).replace("\\\n", " ").replace('\\"', '"')
+        if " " in words:
+            yield code.count("\n", 0, found.start()) + 1, " ".join(words.split())
+
+
+def python(path: Path) -> Iterator[tuple[int, str]]:
+    """All strings of a module, docstrings among them."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            for paragraph in re.split(r"\n\s*\n", node.value):
+                yield node.lineno, re.sub(r"``[^`]*``|:\w+:`[^`]*`", "CODE", " ".join(paragraph.split()))
+
+
+READERS = [
+    ("README.md", pages),
+    ("bindings/python/README.md", pages),
+    ("Sources/CABI/Bellwire.docc/*.md", pages),
+    ("include/*.h", header),
+    ("Sources/**/*.swift", literals),
+    ("Sources/**/*.c", literals),
+    ("examples/**/*.c", literals),
+    ("examples/**/*.cpp", literals),
+    ("bindings/python/src/bellwire/*.py", python),
+]
+
+
+def findings(root: Path) -> Iterator[str]:
+    for rule in RULES:
+        if not rule.finds(rule.bad):
+            yield f"Tests/texts.py: {rule.pattern} does not find {rule.bad!r}"
+        if rule.finds(rule.good):
+            yield f"Tests/texts.py: {rule.pattern} finds {rule.good!r}"
+    for pattern, read in READERS:
+        for path in sorted(root.glob(pattern)):
+            for line, text in read(path):
+                for rule in RULES:
+                    if found := rule.finds(text):
+                        near = text[max(0, found.start() - 40) : found.end() + 40]
+                        yield f"{path.relative_to(root)}:{line}: …{near}… -> as in {rule.good!r}"
+
+
+def main() -> int:
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
+    found = list(findings(root))
+    for line in found:
+        print(line)
+    print(f"{len(found)} findings")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
