@@ -41,7 +41,7 @@ def test_the_scripts_take_the_options_that_contributing_shows() -> None:
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A clone with the hook of this checkout."""
     there = tmp_path_factory.mktemp("hook") / "clone"
-    subprocess.run(["git", "clone", "--quiet", "--local", ROOT, there], check=True)
+    subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", ROOT, there], check=True)
     for setting, value in {"user.name": "A", "user.email": "a@b.invalid", "core.hooksPath": ".github/hooks"}.items():
         subprocess.run(["git", "config", setting, value], cwd=there, check=True)
     hook = there / ".github/hooks/pre-commit"
