@@ -549,7 +549,7 @@ static void deep_parameters(void)
         CHECK_STATUS(bw_device_invoke(device, NULL, "a.b", params, 1000, NULL),
                      levels == limit ? BW_E_NOT_FOUND : BW_E_INVALID);
     }
-    CHECK_ERROR(BW_E_INVALID, "64 deep");
+    CHECK_ERROR(BW_E_INVALID, "64 levels deep");
     CHECK_STATUS(bw_device_close(device), BW_OK);
 }
 
@@ -573,7 +573,7 @@ static void parameters_of_methods(void)
         {bw_notification_delete, "{\"notificationId\":\"\"}", "notificationId"},
         {bw_notification_clear_all, "{\"all\":true}", "all"},
         {bw_notification_get_settings, "{\"x\":1}", "x"},
-        {bw_notification_update_settings, "{}", "field to update"},
+        {bw_notification_update_settings, "{}", "no settings given"},
         {bw_notification_update_settings, "{\"quietHoursStart\":\"24:00\"}", "quietHoursStart"},
         {bw_notification_update_settings, "{\"enabled\":1}", "enabled"},
         {bw_notification_update_settings, "{\"retentionRows\":-1}", "retentionRows"},

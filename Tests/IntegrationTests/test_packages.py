@@ -233,7 +233,7 @@ def test_what_cannot_be_is_refused_with_what_to_do(tmp_path: Path) -> None:
     assert "below the prefix" in refused("--prefix", tmp_path / "p", "--libdir", ".")
     assert "control characters" in refused("--prefix", "/a\nb")
     missing = refused("--prefix", tmp_path / "p", "--stage", tmp_path)
-    assert "lib/libbellwire.so.1 is missing" in missing and "build.sh makes it" in missing
+    assert "lib/libbellwire.so.1 is missing" in missing and "run bindings/c/build.sh" in missing
     assert list(tmp_path.iterdir()) == []
 
     prefix = tmp_path / "prefix"

@@ -467,7 +467,7 @@ def test_quiet_for_an_hour_and_over_before(house: House) -> None:
     assert during["quietHoursEnabled"] is True and minutes in (60, 61)
     tray = house.tray()
     assert tray.icon.startswith("bellwire-tray-quiet")
-    tray.click("end it now")
+    tray.click("end now")
     tray.until(lambda: tray.has("Quiet for an hour"))
     assert tray.end() == 0
     assert alert_settings(house) == before
@@ -480,12 +480,12 @@ def test_quiet_ends_by_itself(house: House) -> None:
     before = alert_settings_of(tray, house)
     tray = house.tray()
     tray.click("Quiet for an hour")
-    tray.until(lambda: tray.has("end it now"))
+    tray.until(lambda: tray.has("end now"))
     assert tray.end() == 0
     kept = json.loads((house.state_dir / "tray-quiet.json").read_text())
     (house.state_dir / "tray-quiet.json").write_text(json.dumps({**kept, "until": int(time.time()) + 3}))
     tray = house.tray()
-    assert tray.has("end it now")
+    assert tray.has("end now")
     tray.until(lambda: tray.has("Quiet for an hour"))
     assert alert_settings_of(tray, house) == before
     # Missed.
@@ -705,7 +705,7 @@ def test_the_desktop_side_pairs_asks_sends_and_unpairs(house: House) -> None:
     tray.click("Quiet for an hour")
     tray.until(lambda: tray.icon == "bellwire-tray-quiet-0")
     assert phone.notification("get_settings")["quietHoursEnabled"] is True
-    tray.click("end it now")
+    tray.click("end now")
     tray.until(lambda: tray.icon == "bellwire-tray-on-0")
     wait_until(lambda: phone.notification("get_settings")["quietHoursEnabled"] is False)
     tray.click("Pair…")

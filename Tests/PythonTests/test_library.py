@@ -58,7 +58,7 @@ OTHERS = {
         'const char *bw_version(void) { return "7.0.0"; } int bw_abi_version(void) { return 9; }',
         r"7\.0\.0 .*",
     ),
-    "another one": ("int main_of_something_else(void) { return 0; }", r"no: .* is no libbellwire\.so\.1: .*"),
+    "another one": ("int main_of_something_else(void) { return 0; }", r"no: .* is not a libbellwire\.so\.1: .*"),
 }
 
 
