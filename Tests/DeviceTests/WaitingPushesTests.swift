@@ -1,10 +1,13 @@
 import Delivery
 @testable import Device
+import Glibc
 import Hosting
 @testable import Inbox
 import JSON
 import Notifications
 import Store
+import Synchronization
+import TestSupport
 import Testing
 import Wire
 
@@ -13,6 +16,8 @@ import Wire
     private final class Bench: Sendable {
         let database: Database
         let waiting: WaitingPushes
+        /// The store's thread is at work on what a test holds it up with.
+        let isHeldUp = Atomic(false)
 
         init(_ database: Database? = nil) throws {
             self.database =
@@ -100,6 +105,36 @@ import Wire
         let next = try bench.take()
         #expect(ids(next) == ["c"] && next[0].event.data["replaces"] == "b")
         #expect(next[0].event.name == .notificationUpdated)
+    }
+
+    @Test("a push that is stored while a take commits its offer comes with the next take, and after a death says so")
+    func storedDuringOffer() async throws {
+        let bench = try Bench()
+        try bench.store(["a"])
+        let (database, waiting) = (bench.database, bench.waiting)
+        let item = PushIntake<Int>.Item(
+            .push(
+                ReceivedPush(desktop: "d", notification: Notification(id: "b", title: "b", createdAt: 1, receivedAt: 1))
+            ))
+        database.submit { connection throws(StoreError) in
+            bench.isHeldUp.store(true, ordering: .relaxed)
+            // Stored between the take's look at what to offer and the commit of that.
+            let deadline = ContinuousClock.now + .seconds(10)
+            while database.waiting == 0, ContinuousClock.now < deadline { usleep(1_000) }
+            let host = waiting.place
+            return try PushIntake(connection).take([item], hostTakes: host.hostTakes, hostHasSeen: host.hostHasSeen)
+                .waiting
+        } then: { result in
+            if case .success(let new) = result { waiting.stored(new) }
+        }
+        try await until("the store's thread works") { bench.isHeldUp.load(ordering: .relaxed) }
+        let taken = try bench.take()
+        let offered = try bench.marks.offered
+        #expect(taken.allSatisfy { $0.row <= offered })
+        #expect(ids(taken) == ["a"])
+        #expect(try ids(bench.take()) == ["b"])
+        let again = try Bench(bench.database)
+        #expect(try again.take().allSatisfy { $0.event.data["redelivered"] == true })
     }
 
     @Test("after a death what a callback may have seen says so; after a clean end nothing does")

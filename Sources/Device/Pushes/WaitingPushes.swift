@@ -110,8 +110,12 @@ final class WaitingPushes: EventSource {
         try offer(limit)
         let taken = state.withLock { state -> [(Inbox.Entry, Bool)] in
             state.isTaking = true
-            let entries = state.pushes.prefix(limit).map(\.entry)
-            state.bytes -= state.pushes.prefix(limit).reduce(0) { $0 + $1.bytes }
+            // Pushes stored since the offer may be in memory without being offered. They come with the next take: whoever
+            // stores pushes says afterwards that they wait.
+            let entries = state.pushes.prefix(limit).map(\.entry).prefix { [offered = state.offered] in
+                $0.arrival <= offered
+            }
+            state.bytes -= state.pushes.prefix(entries.count).reduce(0) { $0 + $1.bytes }
             state.pushes.removeFirst(entries.count)
             state.taken += entries
             if let last = entries.last { state.takenThrough = max(state.takenThrough, last.arrival) }
