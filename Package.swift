@@ -12,7 +12,6 @@ var targets: [Target] = [
     .systemLibrary(name: "CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
     .systemLibrary(name: "CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
-    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
@@ -20,6 +19,8 @@ var targets: [Target] = [
     // libsystemd, libcurl, ZBar, libpng and libjpeg-turbo, each loaded on first use: building needs their headers only.
     // DWARF 4: valgrind 3.19 reads no more.
     .target(name: "COnDemand", cSettings: [.unsafeFlags(["-gdwarf-4", "-ffunction-sections"])]),
+    // OpenSSL, loaded with the first TLS connection.
+    .target(name: "COpenSSL", cSettings: [.unsafeFlags(["-gdwarf-4", "-ffunction-sections", "-fvisibility=hidden"])]),
     // The contract: the public header as a module, so that the compiler compares it with what CABI exports.
     .systemLibrary(name: "CBellwire", path: "include"),
 ]
@@ -228,7 +229,8 @@ let fast: Set<String> = [
     "JSON", "Wire", "Identity", "Sealing", "Signalling", "Transport", "Relay", "Store", "Notifications", "Listing",
     "Delivery", "Inbox", "History", "Peering", "Device", "Desktop",
 ]
-for target in targets where target.type == .regular && !fast.contains(target.name) && target.name != "COnDemand" {
+let inC: Set<String> = ["COnDemand", "COpenSSL"]
+for target in targets where target.type == .regular && !fast.contains(target.name) && !inC.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }
 

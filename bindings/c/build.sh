@@ -13,6 +13,7 @@ export LC_ALL=C
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 header=$root/include/bellwire.h
+order_file=$here/order.txt
 soname=libbellwire.so.1
 
 fail() {
@@ -92,8 +93,8 @@ clang=$(dirname "$(realpath "$(command -v swiftc)")")/clang
 
 inputs=$(
     {
-        sha256sum "$modules" "$release/bellwire" "$root"/include/*.h "$here"/{build.sh,variables.c,order.txt,bellwire.pc.in} "$here"/cmake/*.in \
-            | sed 's/ .*//'
+        cat "$modules" "$release/bellwire" "$root"/include/*.h "$here"/{build.sh,archive.c,bellwire.pc.in} "$here"/cmake/*.in
+        [ ! -f "$order_file" ] || cat "$order_file"
         echo "$info"
     } | sha256sum
 )
@@ -119,8 +120,11 @@ list_libraries() {
 
 # The linker takes every name of the version script from our objects: a function of the header without a body, which
 # the compiler does not notice, ends the build here. Nodelete, because Swift's runtime cannot be unloaded. Of libstdc++ it
-# uses a few functions: inside they are 0.07 MB, beside it 0.7 MB of each process. The functions that a listening program
-# calls stand together, as order.sh recorded them: what is beside no code that runs is not resident.
+# uses a few functions: inside they are 0.07 MB, beside it 0.7 MB of each process.
+#
+# What is beside no code that runs is not resident. The functions that a listening program calls stand together: order.txt
+# names them, order.sh records it, and without it everything works. So do those that have no names, small ones that
+# release the values of closures.
 link_shared() {
     {
         echo "BELLWIRE_1 {"
@@ -130,13 +134,15 @@ link_shared() {
         echo "};"
     } > "$build/exports.map"
     local order=()
-    if [ -f "$here/order.txt" ]; then
-        order=("-Wl,--symbol-ordering-file=$here/order.txt" -Wl,--no-warn-symbol-ordering)
+    if [ -f "$order_file" ]; then
+        order=(-Xlinker "--symbol-ordering-file=$order_file" -Xlinker --no-warn-symbol-ordering)
     fi
+    echo 'SECTIONS { .text.nameless : { *(.text..L*) } } INSERT BEFORE .text;' > "$build/nameless.ld"
     run "$clang" -shared -fuse-ld=lld -o "$build/$soname" "$runtime/$architecture/swiftrt.o" \
         -Wl,--whole-archive "$modules" -Wl,--no-whole-archive \
         -L "$runtime" -Wl,--start-group "${swift_libraries[@]}" -Wl,--end-group "${system_libraries[@]}" \
-        -l:libstdc++.a -lm -Wl,--as-needed -Wl,--gc-sections ${order[@]+"${order[@]}"} \
+        -l:libstdc++.a -lm -static-libgcc -Wl,--as-needed -Wl,--gc-sections \
+        ${order[@]+"${order[@]}"} "-Wl,--script=$build/nameless.ld" \
         "-Wl,-soname,$soname" "-Wl,--version-script=$build/exports.map" -Wl,--no-undefined-version -Wl,-z,defs \
         -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now -Wl,--build-id
     # What debuggers and valgrind want to know stays here, where they look for it; it is not installed.
@@ -151,11 +157,10 @@ link_shared() {
 # host's templates (groups are resolved here) nor another Swift runtime.
 link_static() {
     local library variable copies=() redirections=() renames=() section
-    # jansson and libuv are inside: a host may have others, whose names would be taken for theirs. Debian compiles its
-    # archives of both for programs: four variables of libc they read in a way that a shared library cannot, and a
-    # plug-in into which our archive goes is one. They get those of variables.c.
-    cc -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Werror -c "$here/variables.c" -o "$build/variables.o"
-    for variable in $(nm --defined-only "$build/variables.o" | sed -n 's/^.* [A-Z] bellwire_//p'); do
+    # jansson and libuv are inside: a host may have others, whose names would be taken for theirs. Four variables of libc
+    # they read in a way that only programs can; they get those of archive.c.
+    cc -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Werror -c "$here/archive.c" -o "$build/archive.o"
+    for variable in $(nm --defined-only "$build/archive.o" | sed -n 's/^.* [A-Z] bellwire_//p'); do
         redirections+=(--redefine-sym "$variable=bellwire_$variable")
     done
     for library in jansson uv_a; do
@@ -165,7 +170,7 @@ link_static() {
     # swiftrt.o registers the metadata; without it dynamic casts fail.
     run ld -r --force-group-allocation -o "$build/bellwire.o" "$runtime/$architecture/swiftrt.o" \
         --whole-archive "$modules" --no-whole-archive \
-        -L "$runtime" --start-group "${swift_libraries[@]}" --end-group "${copies[@]}" "$build/variables.o"
+        -L "$runtime" --start-group "${swift_libraries[@]}" --end-group "${copies[@]}" "$build/archive.o"
     # swiftrt.o finds the metadata by the sections' names, in which the linker gathers those of the whole program. Under
     # a name of our own, our runtime sees ours only, and that of a host in Swift sees only its.
     for section in $(objdump -h "$build/bellwire.o" | awk '$2 ~ /^swift5_/ { print $2 }' | sort -u); do
@@ -180,7 +185,7 @@ link_static() {
     rm -f "$build/libbellwire.a"
     run ar rcsD "$build/libbellwire.a" "$build/bellwire.o"
     mv "$build/libbellwire.a" "$stage/lib/libbellwire.a"
-    rm "$build/bellwire.o" "${copies[@]}" "$build/variables.o"
+    rm "$build/bellwire.o" "${copies[@]}" "$build/archive.o"
 }
 
 describe() {
