@@ -21,6 +21,8 @@ var targets: [Target] = [
     .target(name: "COnDemand", cSettings: [.unsafeFlags(["-gdwarf-4", "-ffunction-sections"])]),
     // OpenSSL, loaded with the first TLS connection.
     .target(name: "COpenSSL", cSettings: [.unsafeFlags(["-gdwarf-4", "-ffunction-sections", "-fvisibility=hidden"])]),
+    // What the process must have before Swift's runtime starts in it.
+    .target(name: "CEnvironment", cSettings: [.unsafeFlags(["-gdwarf-4", "-ffunction-sections", "-fvisibility=hidden"])]),
     // The contract: the public header as a module, so that the compiler compares it with what CABI exports.
     .systemLibrary(name: "CBellwire", path: "include"),
 ]
@@ -108,8 +110,8 @@ targets += [
     .target(
         name: "CABI",
         dependencies: [
-            "CBellwire", "CLinux", "Device", "DeviceAlerts", "Desktop", "Relay", "Hosting", "Transport", "Store",
-            "Notifications", "History", "Wire", "JSON", "QR",
+            "CBellwire", "CEnvironment", "CLinux", "Device", "DeviceAlerts", "Desktop", "Relay", "Hosting", "Transport",
+            "Store", "Notifications", "History", "Wire", "JSON", "QR",
         ]),
     // The command-line program: a host of the C interface like any other; of the relay it reads the limits' defaults.
     .executableTarget(name: "bellwire", dependencies: ["CABI", "CBellwire", "Relay", "JSON"]),
@@ -229,7 +231,7 @@ let fast: Set<String> = [
     "JSON", "Wire", "Identity", "Sealing", "Signalling", "Transport", "Relay", "Store", "Notifications", "Listing",
     "Delivery", "Inbox", "History", "Peering", "Device", "Desktop",
 ]
-let inC: Set<String> = ["COnDemand", "COpenSSL"]
+let inC: Set<String> = ["COnDemand", "COpenSSL", "CEnvironment"]
 for target in targets where target.type == .regular && !fast.contains(target.name) && !inC.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }

@@ -141,7 +141,7 @@ link_shared() {
     run "$clang" -shared -fuse-ld=lld -o "$build/$soname" "$runtime/$architecture/swiftrt.o" \
         -Wl,--whole-archive "$modules" -Wl,--no-whole-archive \
         -L "$runtime" -Wl,--start-group "${swift_libraries[@]}" -Wl,--end-group "${system_libraries[@]}" \
-        -l:libstdc++.a -lm -static-libgcc -Wl,--as-needed -Wl,--gc-sections \
+        -l:libstdc++.a -lm -Wl,--as-needed -Wl,--gc-sections \
         ${order[@]+"${order[@]}"} "-Wl,--script=$build/nameless.ld" \
         "-Wl,-soname,$soname" "-Wl,--version-script=$build/exports.map" -Wl,--no-undefined-version -Wl,-z,defs \
         -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now -Wl,--build-id
