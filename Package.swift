@@ -22,7 +22,8 @@ var targets: [Target] = [
     // OpenSSL, loaded with the first TLS connection.
     .target(name: "COpenSSL", cSettings: [.unsafeFlags(["-gdwarf-4", "-ffunction-sections", "-fvisibility=hidden"])]),
     // What the process must have before Swift's runtime starts in it.
-    .target(name: "CEnvironment", cSettings: [.unsafeFlags(["-gdwarf-4", "-ffunction-sections", "-fvisibility=hidden"])]),
+    .target(
+        name: "CEnvironment", cSettings: [.unsafeFlags(["-gdwarf-4", "-ffunction-sections", "-fvisibility=hidden"])]),
     // The contract: the public header as a module, so that the compiler compares it with what CABI exports.
     .systemLibrary(name: "CBellwire", path: "include"),
 ]

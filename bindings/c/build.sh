@@ -93,7 +93,7 @@ clang=$(dirname "$(realpath "$(command -v swiftc)")")/clang
 
 inputs=$(
     {
-        cat "$modules" "$release/bellwire" "$root"/include/*.h "$here"/{build.sh,archive.c,bellwire.pc.in} "$here"/cmake/*.in
+        cat "$modules" "$release/bellwire" "$root"/include/*.h "$here"/{build.sh,archive.c,older.c,bellwire.pc.in} "$here"/cmake/*.in
         [ ! -f "$order_file" ] || cat "$order_file"
         echo "$info"
     } | sha256sum
@@ -138,7 +138,8 @@ link_shared() {
         order=(-Xlinker "--symbol-ordering-file=$order_file" -Xlinker --no-warn-symbol-ordering)
     fi
     echo 'SECTIONS { .text.nameless : { *(.text..L*) } } INSERT BEFORE .text;' > "$build/nameless.ld"
-    run "$clang" -shared -fuse-ld=lld -o "$build/$soname" "$runtime/$architecture/swiftrt.o" \
+    cc -O2 -fPIC -fvisibility=hidden -fno-builtin -Wall -Wextra -Werror -c "$here/older.c" -o "$build/older.o"
+    run "$clang" -shared -fuse-ld=lld -o "$build/$soname" "$runtime/$architecture/swiftrt.o" "$build/older.o" \
         -Wl,--whole-archive "$modules" -Wl,--no-whole-archive \
         -L "$runtime" -Wl,--start-group "${swift_libraries[@]}" -Wl,--end-group "${system_libraries[@]}" \
         -l:libstdc++.a -lm -Wl,--as-needed -Wl,--gc-sections \
