@@ -143,8 +143,8 @@ link_shared() {
         -Wl,--whole-archive "$modules" -Wl,--no-whole-archive \
         -L "$runtime" -Wl,--start-group "${swift_libraries[@]}" -Wl,--end-group "${system_libraries[@]}" \
         -l:libstdc++.a -lm -Wl,--as-needed -Wl,--gc-sections \
-        ${order[@]+"${order[@]}"} "-Wl,--script=$build/nameless.ld" \
-        "-Wl,-soname,$soname" "-Wl,--version-script=$build/exports.map" -Wl,--no-undefined-version -Wl,-z,defs \
+        ${order[@]+"${order[@]}"} -Xlinker "--script=$build/nameless.ld" \
+        "-Wl,-soname,$soname" -Xlinker "--version-script=$build/exports.map" -Wl,--no-undefined-version -Wl,-z,defs \
         -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now -Wl,--build-id
     # What debuggers and valgrind want to know stays here, where they look for it; it is not installed.
     run objcopy --only-keep-debug "$build/$soname" "$stage/lib/.debug/$soname.debug"
