@@ -12,13 +12,18 @@ var targets: [Target] = [
     .systemLibrary(name: "CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
     .systemLibrary(name: "CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
-    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .systemLibrary(name: "CLinux"),
     // libsystemd, libcurl, ZBar, libpng and libjpeg-turbo, each loaded on first use: building needs their headers only.
-    .target(name: "COnDemand", cSettings: [.unsafeFlags(["-gdwarf-4"])]),  // DWARF 4: valgrind 3.19 reads no more
+    // DWARF 4: valgrind 3.19 reads no more.
+    .target(name: "COnDemand", cSettings: [.unsafeFlags(["-gdwarf-4", "-ffunction-sections"])]),
+    // OpenSSL, loaded with the first TLS connection.
+    .target(name: "COpenSSL", cSettings: [.unsafeFlags(["-gdwarf-4", "-ffunction-sections", "-fvisibility=hidden"])]),
+    // What the process must have before Swift's runtime starts in it.
+    .target(
+        name: "CEnvironment", cSettings: [.unsafeFlags(["-gdwarf-4", "-ffunction-sections", "-fvisibility=hidden"])]),
     // The contract: the public header as a module, so that the compiler compares it with what CABI exports.
     .systemLibrary(name: "CBellwire", path: "include"),
 ]
@@ -106,8 +111,8 @@ targets += [
     .target(
         name: "CABI",
         dependencies: [
-            "CBellwire", "CLinux", "Device", "DeviceAlerts", "Desktop", "Relay", "Hosting", "Transport", "Store",
-            "Notifications", "History", "Wire", "JSON", "QR",
+            "CBellwire", "CEnvironment", "CLinux", "Device", "DeviceAlerts", "Desktop", "Relay", "Hosting", "Transport",
+            "Store", "Notifications", "History", "Wire", "JSON", "QR",
         ]),
     // The command-line program: a host of the C interface like any other; of the relay it reads the limits' defaults.
     .executableTarget(name: "bellwire", dependencies: ["CABI", "CBellwire", "Relay", "JSON"]),
@@ -218,10 +223,10 @@ for target in targets where target.name == "Store" {
     target.swiftSettings?.append(.define("FAILPOINTS", .when(configuration: .debug)))
 }
 
+// Each function in a section of its own: the linker drops those that nothing refers to, and puts those that run together
+// side by side.
 for target in targets where target.type == .regular {
-    // The engine of regular expressions would be 1.3 MB of the library, and nothing in it matches any.
-    target.swiftSettings?.append(
-        .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"]))
+    target.swiftSettings?.append(.unsafeFlags(["-Xfrontend", "-function-sections"], .when(configuration: .release)))
 }
 
 // What every push passes through is compiled for speed, everything else for size.
@@ -229,12 +234,17 @@ let fast: Set<String> = [
     "JSON", "Wire", "Identity", "Sealing", "Signalling", "Transport", "Relay", "Store", "Notifications", "Listing",
     "Delivery", "Inbox", "History", "Peering", "Device", "Desktop",
 ]
-for target in targets where target.type == .regular && !fast.contains(target.name) && target.name != "COnDemand" {
+let inC: Set<String> = ["COnDemand", "COpenSSL", "CEnvironment"]
+for target in targets where target.type == .regular && !fast.contains(target.name) && !inC.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }
 
 let package = Package(
     name: "bellwire",
-    products: [.executable(name: "bellwire", targets: ["bellwire"])],
+    products: [
+        .executable(name: "bellwire", targets: ["bellwire"]),
+        // All modules in one archive, which bindings/c/build.sh links into the libraries for C.
+        .library(name: "bellwire-modules", type: .static, targets: ["CABI"]),
+    ],
     targets: targets
 )

@@ -25,6 +25,9 @@ test_layout() {
         "$(nm --undefined-only "$archive" | awk '{ print $NF }' | grep -vE '^__(start|stop)_bellwire_swift5_' \
             | grep -E '^(_?swift|[$]s|_?dispatch_|_Block_|__(start|stop)_)')" ""
 
+    # Such relocations a linker can make in programs alone.
+    same "the archive is position-independent" \
+        "$(objdump -r "$archive" | grep -oE ' (R_X86_64_(32S?|TPOFF32|GOTTPOFF)|R_AARCH64_TLSLE_[A-Z0-9_]+) ' | sort -u)" ""
     same "the archive takes nothing of jansson's or libuv's from its host" \
         "$(nm --undefined-only "$archive" | awk '{ print $NF }' | grep -E '^(json|uv)_')" ""
     same "complaints.c gives user data to every function that takes some" \
@@ -45,6 +48,9 @@ test_layout() {
     same "it needs only libraries that Debian has" \
         "$(sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' <<< "$dynamic" | sed 's/^ld-linux.*/ld-linux/' \
             | grep -vxE 'libjansson\.so\.4|libuv\.so\.1|libwslay\.so\.1|libhttp_parser\.so\.2\.9|libssl\.so\.3|libcrypto\.so\.3|libsodium\.so\.23|libsqlite3\.so\.0|libqrencode\.so\.4|libc\.so\.6|libm\.so\.6|libgcc_s\.so\.1|ld-linux')" ""
+    same "it needs glibc 2.34 or older, by its symbols and its relocations" \
+        "$(readelf -VW "$so" | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -n 1 | sed -E 's/GLIBC_2\.([0-9]|[12][0-9]|3[0-4])$//')$(grep -F '(RELR)' <<< "$dynamic")" ""
+    same "OpenSSL is loaded when it is used" "$(grep -oE 'lib(ssl|crypto)\.so' <<< "$dynamic")" ""
     same "it is stripped" "$(readelf -SW "$so" | grep -oE '\.(symtab|debug_[a-z]+)')" ""
     same "it is at most 13 MB" "$(($(stat -c %s "$so") <= 13000000))" 1
     same "libbellwire.so leads to it" "$(readlink "$stage/lib/libbellwire.so")" libbellwire.so.1

@@ -4,7 +4,8 @@
 #   Tests/ABITests/run.sh --stage DIR [--filter REGEX]
 #
 #   --stage DIR      the tree that bindings/c/build.sh made
-#   --filter REGEX   only the parts and programs whose names match: layout, structure, header, consumers, clash, complaints, library, …
+#   --filter REGEX   only the parts and programs whose names match: layout, structure, header, consumers, clash, plugin,
+#                    complaints, library, …
 #
 # Prints a line for each failure ("FAIL…"), and at last "N passed, N failed".
 set -uo pipefail
@@ -103,10 +104,12 @@ gives() {
 . "$here/consumers.sh"
 # shellcheck source=clash.sh
 . "$here/clash.sh"
+# shellcheck source=plugin.sh
+. "$here/plugin.sh"
 # shellcheck source=programs.sh
 . "$here/programs.sh"
 
-for part in layout structure header consumers clash; do
+for part in layout structure header consumers clash plugin; do
     if [[ $part =~ $filter ]]; then "test_$part"; fi
 done
 test_programs

@@ -88,7 +88,7 @@ def test_a_failure_is_one_line_and_a_code(start: Start, print_pushes: Path, argu
     assert len(program.err.all) == 1 and message in program.err.all[0]
 
 
-def test_three_threads_and_fifteen_megabytes_are_enough(
+def test_three_threads_and_twelve_megabytes_are_enough(
     pair: Pair, record_property: Callable[[str, object], None]
 ) -> None:
     for number in range(50):
@@ -99,7 +99,7 @@ def test_three_threads_and_fifteen_megabytes_are_enough(
     record_property("threads", threads)
     record_property("resident_kib", memory)
     assert threads <= 3
-    assert memory <= 15 * 1024
+    assert memory <= 12 * 1024
 
 
 def test_what_comes_while_it_is_away_is_printed_once_when_it_is_back(pair: Pair) -> None:

@@ -13,6 +13,7 @@ export LC_ALL=C
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 header=$root/include/bellwire.h
+order_file=$here/order.txt
 soname=libbellwire.so.1
 
 fail() {
@@ -69,23 +70,17 @@ run() {
 
 # MARK: Compile
 
-# One build makes the rooms' objects and the program. -static-stdlib has to reach the compiler that links;
-# --static-swift-stdlib does not reach libraries.
+# One build makes the modules' archive and the program. -static-stdlib has to reach the compiler that links;
+# --static-swift-stdlib does not reach libraries. Paths in debug information are relative to the checkout and the build
+# directory: two builds of one commit are the same, byte by byte, wherever they are made (Tests/reproducible.sh).
+maps=("$build/swift=/build" "$root=.")
+flags=(-Xswiftc -static-stdlib)
+for map in "${maps[@]}"; do flags+=(-Xswiftc -file-prefix-map -Xswiftc "$map" -Xcc "-ffile-prefix-map=$map"); done
 echo "Building Bellwire (release) in $build"
-run swift build --package-path "$root" --scratch-path "$build/swift" -c release -Xswiftc -static-stdlib \
+run swift build --package-path "$root" --scratch-path "$build/swift" -c release "${flags[@]}" \
     --explicit-target-dependency-import-check error
 release=$build/swift/release
-
-# What SwiftPM links into the program, less the program's own objects, is the library. (A glob would also find objects
-# whose sources are gone.) The list is quoted as response files are, which xargs reads too.
-objects=$build/objects.list
-grep -v '/bellwire\.build/' "$release/bellwire.product/Objects.LinkFileList" > "$build/objects.all"
-# Rooms that a listening device does not enter stand together: what is beside no code that runs is not resident.
-seldom='/(Addresses|Alerts|COnDemand|Calendar|Desktop|DeviceAlerts|History|HTTPClient|QR|Relay)\.build/'
-{
-    grep -Ev "$seldom" "$build/objects.all"
-    grep -E "$seldom" "$build/objects.all"
-} > "$objects"
+modules=$release/libbellwire-modules.a
 
 # MARK: Link, unless nothing that goes in has changed
 
@@ -93,11 +88,13 @@ info=$(swiftc -print-target-info -static-stdlib)
 runtime=$(sed -n 's/^ *"runtimeResourcePath": "\(.*\)"$/\1/p' <<< "$info")/linux
 architecture=$(sed -n 's/^ *"arch": "\(.*\)",$/\1/p' <<< "$info")
 [ -f "$runtime/libswiftCore.a" ] || fail "this Swift has no static standard library at $runtime"
+# Swift's own clang, with which swiftc links as well, and its lld, which takes an order of functions.
+clang=$(dirname "$(realpath "$(command -v swiftc)")")/clang
 
 inputs=$(
     {
-        xargs sha256sum < "$objects"
-        sha256sum "$release/bellwire" "$root"/include/*.h "$here/build.sh" "$here/runtime.c" "$here/unretain.c" "$here/bellwire.pc.in" "$here"/cmake/*.in
+        cat "$modules" "$release/bellwire" "$root"/include/*.h "$here"/{build.sh,archive.c,older.c,bellwire.pc.in} "$here"/cmake/*.in
+        [ ! -f "$order_file" ] || cat "$order_file"
         echo "$info"
     } | sha256sum
 )
@@ -106,33 +103,28 @@ inputs=$(
 declared=$(cc -E -P "$header" | grep -oE '\bbw_[a-z0-9_]+\(' | tr -d '(' | sort -u)
 version=$(sed -n 's/^#define BW_VERSION "\(.*\)"$/\1/p' "$header")
 
-# Swift's own libraries, made smaller for the shared library: without what unwinds their frames (0.7 MB; nothing throws
-# through them, and they keep frame pointers, which debuggers and profilers follow), without what is public in them and
-# used by nobody here (0.8 MB; unretain.c), and with what runtime.c has in the place of theirs (0.6 MB). Prints the options that put these in the place of those.
-trim_runtime() {
-    local library name
-    mkdir -p "$build/runtime"
-    cc -O2 -Wall -Wextra -Werror "$here/unretain.c" -o "$build/runtime/unretain"
-    for library in "$runtime"/lib{swiftCore,swiftGlibc,swiftSynchronization,swift_Concurrency,dispatch,BlocksRuntime}.a; do
-        name=$(basename "$library")
-        objcopy --remove-section=.eh_frame --remove-section=.rela.eh_frame --redefine-sym=environ=bellwire_environ \
-            --weaken-symbol=_swift_stdlib_getScalarName --weaken-symbol=_swift_stdlib_getNameAlias \
-            --weaken-symbol=_swift_stdlib_getWordBreakProperty "$library" "$build/runtime/$name"
-        "$build/runtime/unretain" "$build/runtime/$name"
-        printf '%s\n' -Xlinker "--remap-inputs=*/$name=$build/runtime/$name"
+# The libraries that the modules ask for, by the list that the compiler left in them, and what Swift's runtime stands on.
+list_libraries() {
+    local library
+    swift_libraries=()
+    system_libraries=()
+    run swift-autolink-extract "$modules" -o "$build/autolink.list"
+    for library in $(sed -n 's/^-l//p' "$build/autolink.list" | sort -u) swiftCore dispatch BlocksRuntime; do
+        if [ -f "$runtime/lib$library.a" ]; then
+            swift_libraries+=("-l$library")
+        else
+            system_libraries+=("-l$library")
+        fi
     done
-    cc -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Werror -c "$here/runtime.c" -o "$build/runtime/runtime.o"
-    printf '%s\n' "$build/runtime/runtime.o"
-    # Of libstdc++ it uses a few functions: inside they are 0.07 MB, beside it 0.7 MB of each process. A directory that
-    # has no other is searched first.
-    mkdir -p "$build/runtime/c++"
-    ln -sfn "$(g++ -print-file-name=libstdc++.a)" "$build/runtime/c++/libstdc++.a"
-    printf '%s\n' -L "$build/runtime/c++"
 }
 
 # The linker takes every name of the version script from our objects: a function of the header without a body, which
-# the compiler does not notice, ends the build here. Nodelete, because Swift's runtime cannot be unloaded.
-# Packed relocations save 0.6 MB, and take glibc 2.36: that of Debian 12. Functions with the same body become one (0.2 MB).
+# the compiler does not notice, ends the build here. Nodelete, because Swift's runtime cannot be unloaded. Of libstdc++ it
+# uses a few functions: inside they are 0.07 MB, beside it 0.7 MB of each process.
+#
+# What is beside no code that runs is not resident. The functions that a listening program calls stand together: order.txt
+# names them, order.sh records it, and without it everything works. So do those that have no names, small ones that
+# release the values of closures.
 link_shared() {
     {
         echo "BELLWIRE_1 {"
@@ -141,14 +133,19 @@ link_shared() {
         echo "  local: *;"
         echo "};"
     } > "$build/exports.map"
-    trim_runtime > "$build/runtime.list"
-    local smaller
-    mapfile -t smaller < "$build/runtime.list"
-    run swiftc -emit-library -static-stdlib -no-toolchain-stdlib-rpath "@$objects" "${smaller[@]}" -o "$build/$soname" \
-        -use-ld=lld -Xlinker -soname -Xlinker "$soname" \
-        -Xlinker "--version-script=$build/exports.map" -Xlinker --no-undefined-version -Xlinker -z -Xlinker defs \
-        -Xlinker --gc-sections -Xlinker --icf=all -Xlinker --as-needed -Xlinker -z -Xlinker pack-relative-relocs \
-        -Xlinker -z -Xlinker nodelete -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
+    local order=()
+    if [ -f "$order_file" ]; then
+        order=(-Xlinker "--symbol-ordering-file=$order_file" -Xlinker --no-warn-symbol-ordering)
+    fi
+    echo 'SECTIONS { .text.nameless : { *(.text..L*) } } INSERT BEFORE .text;' > "$build/nameless.ld"
+    cc -O2 -fPIC -fvisibility=hidden -fno-builtin -Wall -Wextra -Werror -c "$here/older.c" -o "$build/older.o"
+    run "$clang" -shared -fuse-ld=lld -o "$build/$soname" "$runtime/$architecture/swiftrt.o" "$build/older.o" \
+        -Wl,--whole-archive "$modules" -Wl,--no-whole-archive \
+        -L "$runtime" -Wl,--start-group "${swift_libraries[@]}" -Wl,--end-group "${system_libraries[@]}" \
+        -l:libstdc++.a -lm -Wl,--as-needed -Wl,--gc-sections \
+        ${order[@]+"${order[@]}"} -Xlinker "--script=$build/nameless.ld" \
+        "-Wl,-soname,$soname" -Xlinker "--version-script=$build/exports.map" -Wl,--no-undefined-version -Wl,-z,defs \
+        -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now -Wl,--build-id
     # What debuggers and valgrind want to know stays here, where they look for it; it is not installed.
     run objcopy --only-keep-debug "$build/$soname" "$stage/lib/.debug/$soname.debug"
     run strip --strip-all "$build/$soname"
@@ -160,18 +157,21 @@ link_shared() {
 # The archive is one object in which everything but the header's functions is local, so that it meets neither a C++
 # host's templates (groups are resolved here) nor another Swift runtime.
 link_static() {
-    local libraries=() autolinked library renames=() section
-    xargs swift-autolink-extract -o "$build/autolink.list" < "$objects"
-    # Swift's own, from the list that the compiler left in the objects; the system's are the host's to link.
-    autolinked=$(sort -u "$build/autolink.list" | sed -n 's/^-l//p')
-    for library in $autolinked swiftCore dispatch BlocksRuntime; do
-        if [ -f "$runtime/lib$library.a" ]; then libraries+=("-l$library"); fi
+    local library variable copies=() redirections=() renames=() section
+    # jansson and libuv are inside: a host may have others, whose names would be taken for theirs. Four variables of libc
+    # they read in a way that only programs can; they get those of archive.c.
+    cc -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Werror -c "$here/archive.c" -o "$build/archive.o"
+    for variable in $(nm --defined-only "$build/archive.o" | sed -n 's/^.* [A-Z] bellwire_//p'); do
+        redirections+=(--redefine-sym "$variable=bellwire_$variable")
     done
-    # swiftrt.o registers the metadata; without it dynamic casts fail. jansson and libuv are inside: a host may have
-    # others, whose names would be taken for theirs.
-    run ld -r --force-group-allocation -o "$build/bellwire.o" "@$objects" "$runtime/$architecture/swiftrt.o" \
-        -L "$runtime" --start-group "${libraries[@]}" --end-group \
-        "$(cc -print-file-name=libjansson.a)" "$(cc -print-file-name=libuv_a.a)"
+    for library in jansson uv_a; do
+        run objcopy "${redirections[@]}" "$(cc "-print-file-name=lib$library.a")" "$build/lib$library.a"
+        copies+=("$build/lib$library.a")
+    done
+    # swiftrt.o registers the metadata; without it dynamic casts fail.
+    run ld -r --force-group-allocation -o "$build/bellwire.o" "$runtime/$architecture/swiftrt.o" \
+        --whole-archive "$modules" --no-whole-archive \
+        -L "$runtime" --start-group "${swift_libraries[@]}" --end-group "${copies[@]}" "$build/archive.o"
     # swiftrt.o finds the metadata by the sections' names, in which the linker gathers those of the whole program. Under
     # a name of our own, our runtime sees ours only, and that of a host in Swift sees only its.
     for section in $(objdump -h "$build/bellwire.o" | awk '$2 ~ /^swift5_/ { print $2 }' | sort -u); do
@@ -186,7 +186,7 @@ link_static() {
     rm -f "$build/libbellwire.a"
     run ar rcsD "$build/libbellwire.a" "$build/bellwire.o"
     mv "$build/libbellwire.a" "$stage/lib/libbellwire.a"
-    rm "$build/bellwire.o"
+    rm "$build/bellwire.o" "${copies[@]}" "$build/archive.o"
 }
 
 describe() {
@@ -202,6 +202,7 @@ describe() {
 if [ "$(cat "$build/inputs.sum" 2> /dev/null || true)" != "$inputs" ]; then
     rm -f "$build/inputs.sum"
     echo "Linking"
+    list_libraries
     link_shared
     link_static
     run strip -o "$build/bellwire" "$release/bellwire"

@@ -1,5 +1,3 @@
-import COpenSSL
-
 /// The opening handshake of RFC 6455, both sides, as text in and text out.
 enum WebSocketUpgrade {
     /// A key is 16 random bytes in base64.
@@ -7,16 +5,20 @@ enum WebSocketUpgrade {
 
     /// What a server sends back for a client's key: base64 of the SHA-1 that the RFC prescribes.
     static func accept(for key: String) -> String {
-        let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
-        var digest = [UInt8](repeating: 0, count: 20)
-        bw_sha1(text, text.count, &digest)
-        return base64(digest)
+        base64(SHA1.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
     }
 
     static func base64(_ bytes: [UInt8]) -> String {
-        var text = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
-        let count = EVP_EncodeBlock(&text, bytes, CInt(clamping: bytes.count))
-        return String(decoding: text.prefix(Int(max(0, count))), as: UTF8.self)
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        var text: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+            for digit in 0..<4 {
+                text.append(digit <= group.count ? alphabet[bits >> (18 - 6 * digit) & 63] : UInt8(ascii: "="))
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     // MARK: Client

@@ -4,10 +4,10 @@ import COpenSSL
 final class TLSContext {
     let pointer: OpaquePointer
 
-    private init(_ method: OpaquePointer?) throws(TransportError) {
-        Self.startLibrary()
+    private init(_ method: () -> OpaquePointer?) throws(TransportError) {
+        try Self.startLibrary()
         ERR_clear_error()
-        guard let pointer = SSL_CTX_new(method) else {
+        guard let pointer = SSL_CTX_new(method()) else {
             throw TransportError(.tlsFailed, "cannot start OpenSSL: \(TLSFailure.queued())")
         }
         self.pointer = pointer
@@ -21,7 +21,7 @@ final class TLSContext {
 
     /// Trusts the authorities of `caFile`, or the system's.
     static func client(_ options: TLSClientOptions) throws(TransportError) -> TLSContext {
-        let context = try TLSContext(TLS_client_method())
+        let context = try TLSContext(TLS_client_method)
         SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
         if let file = options.caFile ?? SystemAuthorities.elsewhere() {
             guard SSL_CTX_load_verify_locations(context.pointer, file, nil) == 1 else {
@@ -35,7 +35,7 @@ final class TLSContext {
     }
 
     static func server(_ options: TLSServerOptions) throws(TransportError) -> TLSContext {
-        let context = try TLSContext(TLS_server_method())
+        let context = try TLSContext(TLS_server_method)
         // Clients of ours do not resume sessions.
         SSL_CTX_set_num_tickets(context.pointer, 0)
         guard SSL_CTX_use_certificate_chain_file(context.pointer, options.certificateFile) == 1 else {
@@ -59,7 +59,10 @@ final class TLSContext {
     }
 
     /// OpenSSL must not leave an exit handler in a host that may end while we run.
-    private static func startLibrary() {
+    private static func startLibrary() throws(TransportError) {
+        if let reason = bw_openssl_missing() {
+            throw TransportError(.tlsFailed, "TLS needs OpenSSL 3: \(String(cString: reason))")
+        }
         OPENSSL_init_ssl(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
     }
 }

@@ -7,8 +7,11 @@ The shared library comes from, in this order:
 - build/stage of the checkout, where bindings/c/build.sh has put it;
 - bindings/c/build.sh, which is run; it takes Swift.
 
-What it needs is put beside it, those libraries too that it loads on first use: the wheel stands by itself on every
-Linux with the C library of its tag. An editable install (``pip install -e``) has no library inside.
+What it needs is put beside it, and so are the libraries for QR codes in pictures, which it loads on first use: the wheel
+stands by itself on every Linux with the C library of its tag. libcurl, which fetches the images of alerts, is the
+system's: it is a part of nearly every system, which keeps it safe, and it would bring thirty more libraries (Kerberos,
+LDAP, RTMP). Where it is missing, an image that cannot be fetched says so. An editable install (``pip install -e``) has
+no library inside.
 """
 
 from __future__ import annotations
@@ -45,10 +48,12 @@ __all__ = [
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 SONAME = "libbellwire.so.1"
-#: Loaded by name on first use: for images of pushes, and for QR codes. (libsystemd speaks to the machine's own systemd.)
-ON_FIRST_USE = ("libcurl.so.4", "libzbar.so.0", "libpng16.so.16", "libturbojpeg.so.0")
-#: The C library of Debian 12, which the relocations of the library need.
-POLICY = "manylinux_2_36"
+#: Loaded by name on first use: for pictures of QR codes. (libcurl and libsystemd are the machine's own.)
+ON_FIRST_USE = ("libzbar.so.0", "libpng16.so.16", "libturbojpeg.so.0")
+#: For TLS. The library loads it as well, but by way of this need, whatever name auditwheel gives it.
+OPENSSL = "libssl.so.3"
+#: The oldest C library that has the symbols that all of them need.
+POLICY = "manylinux_2_34"
 
 Settings = Optional[dict[str, Any]]
 
@@ -118,6 +123,7 @@ def gather(library: Path, directory: Path) -> None:
             say(f"this machine has no {name}: the wheel will use that of the machine it runs on, if there is one")
     for each in directory.iterdir():
         each.chmod(0o755)
+    run("patchelf", "--add-needed", OPENSSL, directory / SONAME)
     # Where dlopen looks for them; auditwheel adds the place of what all of them need.
     run("patchelf", "--force-rpath", "--set-rpath", "$ORIGIN", directory / SONAME)
 

@@ -1,12 +1,13 @@
+/* OpenSSL, loaded when it is first called: until then a process that speaks no TLS has none of its 2 MB. Functions that
+ * OpenSSL.c does not define are declared here and cannot be linked. */
 #pragma once
-/* SHA1_* are deprecated in favour of EVP, which starts the whole of OpenSSL: see bw_sha1. */
-#define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/bio.h>
 #include <openssl/err.h>
-#include <openssl/evp.h>
-#include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+
+/* Why OpenSSL cannot be loaded, or NULL. Without it, its functions do nothing and return 0 or NULL. */
+const char *bw_openssl_missing(void);
 
 /* Macros of OpenSSL with casts in them, which Swift does not import. */
 static inline int bw_ssl_set_server_name(SSL *ssl, const char *name) {
@@ -24,12 +25,3 @@ static inline int bw_ssl_has_extended_master_secret(SSL *ssl) { return SSL_get_e
 static inline int bw_err_reason(unsigned long code) { return ERR_GET_REASON(code); }
 /* The reason is an errno then. */
 static inline int bw_err_is_system(unsigned long code) { return ERR_SYSTEM_ERROR(code) != 0; }
-
-/* SHA-1 of a WebSocket handshake. The low-level calls need no start of OpenSSL, whose providers and error texts would
- * be 2 MB of a program that speaks no TLS. */
-static inline void bw_sha1(const void *bytes, size_t count, unsigned char digest[20]) {
-    SHA_CTX context;
-    SHA1_Init(&context);
-    SHA1_Update(&context, bytes, count);
-    SHA1_Final(digest, &context);
-}
