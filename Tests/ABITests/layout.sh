@@ -30,6 +30,8 @@ test_layout() {
         "$(objdump -r "$archive" | grep -oE ' (R_X86_64_(32S?|TPOFF32|GOTTPOFF)|R_AARCH64_TLSLE_[A-Z0-9_]+) ' | sort -u)" ""
     same "the archive takes nothing of jansson's or libuv's from its host" \
         "$(nm --undefined-only "$archive" | awk '{ print $NF }' | grep -E '^(json|uv)_')" ""
+    same "nothing calls what would read the copies of libc's variables in the archive (bindings/c/archive.c)" \
+        "$(grep -rnE '\b(json_loadf|json_dumpf|uv_print_(all|active)_handles|uv_spawn|uv_os_environ)\(' "$root/Sources")" ""
     same "complaints.c gives user data to every function that takes some" \
         "$("$gcc" -E -P -I"$stage/include" "$here/complaints.c" | sed -n '/^static bw_status give_user_data/,/^}/p' | grep -oE 'bw_[a-z0-9_]+\(' | tr -d '(' | sort -u)" \
         "$(sed -n 's/^.*bellwire\.h:.*[ *]\(bw_[a-z0-9_]*\) (.*bw_destroy.*$/\1/p' "$work/declared.txt" | sort -u)"
