@@ -72,15 +72,17 @@ run() {
 
 # One build makes the modules' archive and the program. -static-stdlib has to reach the compiler that links;
 # --static-swift-stdlib does not reach libraries. Paths in debug information are relative to the checkout and the build
-# directory: two builds of one commit are the same, byte by byte, wherever they are made (Tests/reproducible.sh).
+# directory. (Tests/reproducible.sh compares two builds.)
 maps=("$build/swift=/build" "$root=.")
 flags=(-Xswiftc -static-stdlib)
 for map in "${maps[@]}"; do flags+=(-Xswiftc -file-prefix-map -Xswiftc "$map" -Xcc "-ffile-prefix-map=$map"); done
+# Anew: an archive that is only updated keeps the objects of sources that have gone.
+release=$build/swift/release
+modules=$release/libbellwire-modules.a
+rm -f "$modules"
 echo "Building Bellwire (release) in $build"
 run swift build --package-path "$root" --scratch-path "$build/swift" -c release "${flags[@]}" \
     --explicit-target-dependency-import-check error
-release=$build/swift/release
-modules=$release/libbellwire-modules.a
 
 # MARK: Link, unless nothing that goes in has changed
 
