@@ -234,7 +234,7 @@ static void parameters(void)
     REFUSED(bw_alerts_categories(device, NULL), "categories_json");
     REFUSED(bw_alerts_categories(device, "["), "categories_json");
     REFUSED(bw_alerts_categories(device, "{}"), "array");
-    REFUSED(bw_alerts_categories(device, "[{\"id\":\"A\",\"actions\":[]},{\"id\":\"A\",\"actions\":[]}]"), "twice");
+    REFUSED(bw_alerts_categories(device, "[{\"id\":\"A\",\"actions\":[]},{\"id\":\"A\",\"actions\":[]}]"), "is a duplicate");
     REFUSED(bw_alerts_categories(device, "[{\"id\":\"A\",\"actions\":[{\"id\":\"a\"}]}]"), "title");
     REFUSED(bw_alerts_categories(
                 device, "[{\"id\":\"A\",\"actions\":[{\"id\":\"a\",\"title\":\"t\",\"kind\":\"x\"}]}]"),
