@@ -141,7 +141,7 @@ typedef struct bw_device bw_device;
  *                       "summary" (one alert with their number) or "each"
  *   "alerts"     text   who shows alerts: "none" (default), "system" or "host"; see "Alerts"
  *   "application_id" text  name of the program's .desktop file without the extension, such as org.example.App. "system"
- *                       alerts carry it, and the badge requires it. The program owns this name on the session bus. A
+ *                       alerts carry it, and the badge requires it. The library claims this name on the session bus. A
  *                       click can start the program if its .desktop file has DBusActivatable=true and the notification
  *                       server supports it (GNOME's does)
  *   "icon"       text   icon of "system" alerts: a name from the icon theme, or a path
@@ -244,8 +244,9 @@ BW_API bw_status bw_pairing_show_async(bw_device *device, int32_t timeout_ms, bw
                                        void *user_data, bw_destroy destroy);
 
 /* Pairs with the desktop that shows this code: twelve digits, such as "123456-789012". Spaces and the dash are
- * optional. ChainlessChain desktops show six digits; these prove nothing and require "legacy":"all". Uses the same
- * relay as bw_pairing_show(). Timeout and result are those of bw_pairing_scan(). Since 0.1. */
+ * optional. ChainlessChain desktops show six digits. These do not authenticate the desktop, so they are accepted only
+ * with "legacy":"all". Uses the same relay as bw_pairing_show(). Timeout and result are those of bw_pairing_scan().
+ * Since 0.1. */
 BW_API bw_status bw_pairing_type(bw_device *device, const char *code, int32_t timeout_ms, char **desktop_json);
 BW_API bw_status bw_pairing_type_async(bw_device *device, const char *code, int32_t timeout_ms,
                                        bw_completion completion, void *user_data, bw_destroy destroy);
@@ -414,7 +415,7 @@ BW_API bw_status bw_notification_get_settings_async(bw_device *device, const cha
 /* notification.updateSettings: changes the given fields, at least one; other fields stay as they are.
  * {fields,"revision"?} -> {"success","settings"?,"revision"?,"stale"?:[field],"error"?}. "revision" is that of the
  * settings on which the change is based. With it, a field that someone else has changed since then keeps the
- * desktop's value and is listed in "stale". If no other field is left, "success" is false. "retentionRows" (0 to
+ * desktop's value and is listed in "stale". If all given fields are stale, "success" is false. "retentionRows" (0 to
  * 10000000) and "retentionDays" (0 to 36500) limit the history; 0 = no limit. Since 0.1. */
 BW_API bw_status bw_notification_update_settings(bw_device *device, const char *desktop, const char *params_json,
                                                  int32_t timeout_ms, char **result_json);
@@ -579,8 +580,8 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  * Threads        group alerts for the host and for removing them together. Notification servers do not group by thread.
  *                Servers older than version 1.1 of the specification show the image as the icon.
  *
- * Errors of all, besides their own: BW_E_STORE; BW_E_UNSUPPORTED for requests, adding reminders, positions and
- * badges if "alerts" is "none". At most 1,000 alerts can be in progress; further pushes only reach the inbox.
+ * Errors of all, besides their own: BW_E_STORE. If "alerts" is "none", requests, adding reminders, positions and badges
+ * fail with BW_E_UNSUPPORTED. At most 1,000 alerts can be in progress; further pushes only reach the inbox.
  * ============================================================================================================= */
 
 /* {"authorization":{"status","until"?,"advice"},"presenter":{"kind","ready","server"?: its name,"capabilities"?: [],
@@ -759,8 +760,9 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *   notification.silent    {"id","userInfo","timeoutMs"}: background work without an alert; see bw_device_complete().
  *                          Stored until delivered
  *   authorization.changed  {"status","until"?,"advice": "explain"|"settings"|"register"|"upgrade"}: sent at start and
- *                          when it changes. advice is what to do next: explain and ask; point to the settings; register
- *                          the push tokens; ask for more than quiet alerts
+ *                          when it changes. advice is what to do next. explain: explain alerts and ask. settings: point
+ *                          the user to the settings. register: register the push tokens. upgrade: ask for more than
+ *                          quiet alerts
  *   badge.changed          {"badge"}: the number on the program's icon; 0 = none
  *   command                {"type","payload"}: anything else that a paired desktop sent
  *   problem                {"code","message"}: a failure that no call reports
@@ -809,12 +811,12 @@ BW_API bw_status bw_device_token(bw_device *device, const char *service, const u
 BW_API bw_status bw_device_clear_token(bw_device *device, const char *service);
 
 /* Processes a payload that a service delivered: an APNs payload ("aps") or an FCM message ("notification","data").
- * It counts as a push of the paired desktop that its "desktop" field names (beside or inside its data), otherwise of
- * "push:<service>". Its "notificationId" is the push's id: a push that already came over the wire is a duplicate. An
- * "encrypted_body" is decrypted with the pairing's keys. A payload with only a badge sets the badge;
- * content-available without an alert becomes notification.silent. *result_json (may be NULL) becomes {"kind":
- * "push"| "silent"|"badge","id"?,"duplicate"}. Errors: BW_E_PROTOCOL (neither format), BW_E_LIMIT (100,000 pushes
- * wait for the program), BW_E_STORE. Since 0.1. */
+ * The push is attributed to the paired desktop that its "desktop" field names, at the top level or inside "data".
+ * Without that field its source is "push:<service>". Its "notificationId" is the push's id: a push that already came
+ * over the wire is a duplicate. An "encrypted_body" is decrypted with the pairing's keys. A payload with only a badge
+ * sets the badge; content-available without an alert becomes notification.silent. *result_json (may be NULL) becomes
+ * {"kind":"push"|"silent"|"badge","id"?,"duplicate"}. Errors: BW_E_PROTOCOL (neither format), BW_E_LIMIT (100,000
+ * pushes wait for the program), BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_receive(bw_device *device, const char *service, const char *payload_json,
                                    char **result_json);
 
@@ -907,9 +909,9 @@ BW_API bw_status bw_desktop_pairing_cancel(bw_desktop *desktop, const char *flow
 
 /* The user's answer about the device that pairing.changed named in this flow; flow NULL = the only one that asks.
  * accept 0 = reject. If the rejected device could not prove that it saw the code, the code stays valid for other
- * devices and its state is "displaying" again. Errors: BW_E_NOT_FOUND (nothing waits for an answer; or another
- * device took the place of the one you were asked about less than a second ago, so the answer may have been meant
- * for the other). Since 0.1. */
+ * devices and its state is "displaying" again. Errors: BW_E_NOT_FOUND (nothing waits for an answer; or the device in
+ * question was replaced by another less than a second ago, so that the answer cannot apply to the wrong one). Since
+ * 0.1. */
 BW_API bw_status bw_desktop_confirm(bw_desktop *desktop, const char *flow, int32_t accept);
 
 /* The paired devices: [{"id","deviceId","name","platform","secure","sas"?,"pairedAt","lastSeenAt"}]. Errors:

@@ -187,9 +187,9 @@ def test_read_and_delete_take_ids_and_change_the_desktop(desk: Desk) -> None:
     assert [(row["title"], row["read"]) for row in answer["notifications"]] == [("Two", True), ("One", True)]
     assert answer["unreadCount"] == 0
     desk.send("Four")
-    assert desk.run("inbox", "read", "--all") == ["All of Desk are read."]
+    assert desk.run("inbox", "read", "--all") == ["Marked all notifications from Desk as read."]
     assert desk.json("history", "--unread")[0]["total"] == 0
-    assert desk.run("inbox", "clear") == ["All of Desk are deleted."]
+    assert desk.run("inbox", "clear") == ["Deleted all notifications from Desk."]
     assert desk.json("history")[0]["total"] == 0
     assert desk.run("inbox") == []
 

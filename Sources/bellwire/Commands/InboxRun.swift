@@ -103,7 +103,8 @@ struct InboxRun {
         let answer = try DesktopChange(session, desktop, arguments).carryOut { left, completion, userData, destroy in
             bw_inbox_mark_all_read_async(session.pointer, desktop.id, left, completion, userData, destroy)
         }
-        DesktopChange.say(answer, of: desktop, json: json, done: "All of \(desktop.name) are read.")
+        DesktopChange.say(
+            answer, of: desktop, json: json, done: "Marked all notifications from \(desktop.name) as read.")
     }
 
     private func clear() throws(Failure) {
@@ -111,7 +112,7 @@ struct InboxRun {
         let answer = try DesktopChange(session, desktop, arguments).carryOut { left, completion, userData, destroy in
             bw_inbox_clear_async(session.pointer, desktop.id, left, completion, userData, destroy)
         }
-        DesktopChange.say(answer, of: desktop, json: json, done: "All of \(desktop.name) are deleted.")
+        DesktopChange.say(answer, of: desktop, json: json, done: "Deleted all notifications from \(desktop.name).")
     }
 
     private func change() throws(Failure) {
