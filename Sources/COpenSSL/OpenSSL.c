@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -65,9 +66,18 @@
 #define FIELD(result, name, parameters, arguments) __typeof__(&name) name;
 #define VOID_FIELD(name, parameters, arguments) __typeof__(&name) name;
 static struct { FUNCTIONS(FIELD, VOID_FIELD) } openssl;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool is_loaded;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool is_loaded;
+/* Written under the lock. */
 static char reason[256];
+
+/* Whether it is an OpenSSL of the version that the headers are of. */
+static bool is_version_3(void *library) {
+    unsigned int (*major)(void);
+    if (!library) return false;
+    *(void **)(void *)&major = dlsym(library, "OPENSSL_version_major");
+    return major && major() == 3;
+}
 
 static void load(void) {
     static const struct {
@@ -80,8 +90,8 @@ static void load(void) {
     /* dlsym also looks in what a library needs: in libcrypto, and where this one was made to need an OpenSSL of its own,
      * as in a Python wheel, in that. */
     Dl_info self;
-    void *library = dladdr(&once, &self) ? dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD) : NULL;
-    if (!library || !dlsym(library, "SSL_CTX_new")) library = dlopen("libssl.so.3", RTLD_NOW | RTLD_LOCAL);
+    void *library = dladdr(&lock, &self) ? dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    if (!is_version_3(library) || !dlsym(library, "SSL_CTX_new")) library = dlopen("libssl.so.3", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         const char *error = dlerror();
         snprintf(reason, sizeof reason, "%s", error ? error : "libssl.so.3 cannot be loaded");
@@ -94,12 +104,16 @@ static void load(void) {
             return;
         }
     }
-    is_loaded = true;
+    atomic_store(&is_loaded, true);
 }
 
+/* A failure is not kept: out of descriptors or memory, the next connection tries again. */
 static bool loads(void) {
-    pthread_once(&once, load);
-    return is_loaded;
+    if (atomic_load(&is_loaded)) return true;
+    pthread_mutex_lock(&lock);
+    if (!atomic_load(&is_loaded)) load();
+    pthread_mutex_unlock(&lock);
+    return atomic_load(&is_loaded);
 }
 
 const char *bw_openssl_missing(void) { return loads() ? NULL : reason; }

@@ -25,6 +25,9 @@ test_layout() {
         "$(nm --undefined-only "$archive" | awk '{ print $NF }' | grep -vE '^__(start|stop)_bellwire_swift5_' \
             | grep -E '^(_?swift|[$]s|_?dispatch_|_Block_|__(start|stop)_)')" ""
 
+    # Otherwise the checks below would pass on no output.
+    same "the tools read the libraries" \
+        "$(($(objdump -r "$archive" | grep -cE ' R_(X86_64|AARCH64)_') > 0)) $(($(readelf -VW "$so" | grep -c 'GLIBC_') > 0))" "1 1"
     # Such relocations a linker can make in programs alone.
     same "the archive is position-independent" \
         "$(objdump -r "$archive" | grep -oE ' (R_X86_64_(32S?|TPOFF32|GOTTPOFF)|R_AARCH64_TLSLE_[A-Z0-9_]+) ' | sort -u)" ""

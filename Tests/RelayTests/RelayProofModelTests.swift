@@ -18,10 +18,9 @@ struct RelayProofModelTests {
         var isProving: String?
     }
 
-    // Seeds with which at least one good proof and a bad one come about, as the end of the test demands.
     @Test(
         "ids that were proved stay proved, and what is sealed reaches nobody else",
-        arguments: [1, 2, 3, 5, 6, 7, 8, 9])
+        arguments: 1...9 as ClosedRange<UInt64>)
     func randomEvents(seed: UInt64) throws {
         try Identity.start()
         var generator = SeededGenerator(seed: seed)
@@ -85,7 +84,8 @@ struct RelayProofModelTests {
             }
             check(bench, peers, step)
         }
-        #expect(!everProved.isEmpty && bench.machine.counters.refusedProofs > 0)
+        // With seed 4 nobody proves the right thing.
+        #expect((seed == 4 || !everProved.isEmpty) && bench.machine.counters.refusedProofs > 0)
         #expect(Set(bench.remembered.map(\.text)) == everProved)
     }
 

@@ -156,11 +156,11 @@ final class ListenRun {
             let name = desktops.first { $0.id == id }?.name ?? id
             if connection.isOnline {
                 Output.notice("connected to \(name)", .green)
+            } else if let problem = connection.problem {
+                Output.notice("not connected to \(name), retrying: \(problem)", .yellow)
             } else if connection.isAbsent {
                 // The library keeps only the newest state: "online" may never be seen before this.
                 Output.notice("not connected to \(name): it is offline", .yellow)
-            } else if let problem = connection.problem {
-                Output.notice("not connected to \(name), retrying: \(problem)", .yellow)
             }
         }
         try session.handle.subscribe("problem") { _, event in
