@@ -16,7 +16,7 @@ extension HostError {
     static func refused(_ authorization: Authorization, _ now: EpochMilliseconds) -> HostError {
         HostError(
             .denied,
-            "the user declined alerts; to let the user change this, offer a setting that calls "
+            "the user declined alerts; to let the user change this, offer a switch in your settings that calls "
                 + "bw_alerts_authorize()", detail: authorization.json(now))
     }
 
