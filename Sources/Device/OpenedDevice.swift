@@ -32,8 +32,9 @@ struct OpenedDevice: Sendable {
         let marks: Inbox.Watermarks
         let lastPushes: [PeerID: Int64]
         (desktops, waiting, marks, lastPushes) = try state.database.run { (connection) throws(StoreError) in
-            // A device reads little at a time, and shares its memory with the program that embeds it.
-            _ = try connection.first("PRAGMA cache_size = -128") { (row) throws(StoreError) in try row.integer(0) }
+            // A device shares its memory with the program that embeds it. This much holds the pages that every push
+            // touches, beside 100,000 unread rows too.
+            _ = try connection.first("PRAGMA cache_size = -256") { (row) throws(StoreError) in try row.integer(0) }
             let inbox = Inbox(connection)
             try inbox.counts.repair()
             let marks = try inbox.handover.watermarks()

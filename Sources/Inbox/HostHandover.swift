@@ -58,20 +58,27 @@ package struct HostHandover {
     /// Called after the host's callbacks have returned: every push through this arrival was handed over.
     ///
     /// - Parameter next: later callbacks may see pushes through this arrival.
-    package func finish(through arrival: Int64, offering next: Int64) throws(StoreError) {
+    /// - Returns: the arrival through which callbacks may now see pushes.
+    @discardableResult
+    package func finish(through arrival: Int64, offering next: Int64) throws(StoreError) -> Int64 {
         let marks = try watermarks()
-        guard arrival > marks.handed else { return try offer(through: next) }
+        guard arrival > marks.handed else {
+            try offer(through: next)
+            return max(marks.offered, min(next, marks.last))
+        }
         let through = min(arrival, marks.last)
+        let offered = max(marks.offered, through, min(next, marks.last))
         let count = try connection.integer(
             "SELECT count(*) FROM inbox WHERE arrival > ? AND arrival <= ? AND arrival > 0",
             [.integer(marks.handed), .integer(through)])
         // The mark first: the rows deleted below then count as handed over.
         try connection.execute(
             "UPDATE inbox_host SET handed = ?, offered = ?, waiting = waiting - ?",
-            [.integer(through), .integer(max(marks.offered, through, min(next, marks.last))), .integer(count)])
+            [.integer(through), .integer(offered), .integer(count)])
         try connection.execute(
             "DELETE FROM inbox WHERE hidden = 2 AND arrival > ? AND arrival <= ?",
             [.integer(marks.handed), .integer(through)])
+        return offered
     }
 
     /// Called on a clean exit: pushes that were offered but not taken come as new the next time.

@@ -81,6 +81,23 @@ import Wire
         #expect(try read { inbox throws(StoreError) in try inbox.handover.watermarks().offered } == 70)
     }
 
+    @Test(
+        "finishing a dispatch returns what the table then says was offered",
+        arguments: [(64, 300), (64, 0), (900, 10), (0, 200)])
+    func finishing(through: Int64, next: Int64) throws {
+        try take((1...Int64(300)).map { item(NotificationID("n\($0)"), $0) })
+        // Twice: the second finds nothing new.
+        for _ in 1...2 {
+            let (offered, marks) = try read { inbox throws(StoreError) in
+                (
+                    try inbox.handover.finish(through: through, offering: next),
+                    try inbox.handover.watermarks()
+                )
+            }
+            #expect(offered == marks.offered)
+        }
+    }
+
     @Test("a push that has a row is a duplicate whose number counts; a row of the history becomes a push")
     func duplicates() throws {
         try take([item("a", 1)])

@@ -141,9 +141,7 @@ final class WaitingPushes: EventSource {
                 state.pushes.prefix(Int(Inbox.offeredLimit)).last?.entry.arrival ?? state.takenThrough
             }
             let offered = try run(within: Self.finishDelay) { (connection) throws(StoreError) in
-                let inbox = Inbox(connection)
-                try inbox.handover.finish(through: through, offering: next)
-                return try inbox.handover.watermarks().offered
+                try Inbox(connection).handover.finish(through: through, offering: next)
             }
             FailPoint.afterMark.reach()
             state.withLock { $0.offered = max($0.offered, offered) }
