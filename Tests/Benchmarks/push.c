@@ -1,7 +1,7 @@
 /*
  * push.c - what a push costs, from bw_desktop_notify_async() to the device's callback.
  *
- *   push [--short] [--json FILE] --work DIR --counted LIBRARY
+ *   push [--short | --indexing ROWS] [--json FILE] --work DIR --counted LIBRARY
  *
  * Started by push.sh. Relay, desktop and device are this program in other roles, each a process with the shared library.
  * Every push must arrive once and in order, or the run ends with 2. "Under way" are the pushes that bw_desktop_notify_async
@@ -113,8 +113,9 @@ static void memory(const struct trio *trio, uint64_t rows)
     fprintf(json, ",\n  {\"unread\":%" PRIu64 ",\"device_rss_kib\":%ld,\"device_threads\":%ld}", rows, kib, threads);
 }
 
-/* One push at a time while both sides search text that was never searched, right after many rows came. */
-static double beside_indexing(struct trio *trio, uint64_t rows)
+/* One push at a time while both sides search text that was never searched, right after many rows came. `slowest_ms`
+ * gets the slower search. */
+static double beside_indexing(struct trio *trio, uint64_t rows, double *slowest_ms)
 {
     static const struct load load = {"1, beside a search", 1, 0, 2000, 2};
     struct outcome outcome;
@@ -128,6 +129,7 @@ static double beside_indexing(struct trio *trio, uint64_t rows)
     printf("  the first search: %.1f ms of the history, %.1f ms of the inbox\n", desktop_ms, device_ms);
     fprintf(json, ",\n  {\"unread\":%" PRIu64 ",\"history_search_ms\":%.2f,\"inbox_search_ms\":%.2f}", rows, desktop_ms,
             device_ms);
+    *slowest_ms = desktop_ms > device_ms ? desktop_ms : device_ms;
     return outcome.p50;
 }
 
@@ -136,12 +138,12 @@ static double timed_run(struct outcome *outcomes, uint64_t rows, int searches)
 {
     const struct load *loads = is_short ? short_loads : long_loads;
     struct trio trio;
-    double beside = 0;
+    double beside = 0, slowest_ms;
     printf("%" PRIu64 " unread rows\n", rows);
     print_timed_head();
     open_trio(&trio, "timed", rows, 0);
     if (searches)
-        beside = beside_indexing(&trio, rows);
+        beside = beside_indexing(&trio, rows, &slowest_ms);
     for (int i = 0; i < LOADS; i++) {
         await_quiet(&trio);
         outcomes[i] = run(&trio, &loads[i]);
@@ -249,15 +251,34 @@ static int benchmark(void)
             floors.hop_us);
     if (!is_short)
         bars(&floors, timed, count - 1, counted, alone_per_s, indexing_p50);
-    fprintf(json, "\n]\n");
-    if (fclose(json) != 0)
-        broken("the numbers cannot be written");
+    return missed > 0;
+}
+
+/* Pushes beside the indexing of so many rows, against pushes after it. */
+static int indexing_benchmark(uint64_t rows)
+{
+    struct trio trio;
+    struct outcome usual;
+    double slowest_ms, beside;
+    printf("%" PRIu64 " rows of history\n", rows);
+    print_timed_head();
+    open_trio(&trio, "indexing", rows, 0);
+    beside = beside_indexing(&trio, rows, &slowest_ms);
+    await_quiet(&trio);
+    usual = run(&trio, &long_loads[ALONE]);
+    print_timed(&long_loads[ALONE], &usual, rows);
+    memory(&trio, rows);
+    close_trio(&trio);
+    bar("beside a first search, p50 of one", beside / usual.p50, 2, 0, "x");
+    bar("the first search", slowest_ms, 50, 0, "ms");
     return missed > 0;
 }
 
 int main(int argc, char **argv)
 {
     const char *numbers = "/dev/null";
+    uint64_t indexed_rows = 0;
+    int status;
     if (argc == 4 && strcmp(argv[1], "relay") == 0)
         return relay_role();
     if (argc == 4 && strcmp(argv[1], "desktop") == 0)
@@ -269,6 +290,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--short") == 0)
             is_short = 1;
+        else if (strcmp(argv[i], "--indexing") == 0 && i + 1 < argc)
+            indexed_rows = strtoull(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
             numbers = argv[++i];
         else if (strcmp(argv[i], "--work") == 0 && i + 1 < argc)
@@ -285,5 +308,9 @@ int main(int argc, char **argv)
     if (json == NULL)
         broken("cannot write %s", numbers);
     fprintf(json, "[\n  {\"form\":\"%s\",\"cores\":%ld}", is_short ? "short" : "long", sysconf(_SC_NPROCESSORS_ONLN));
-    return benchmark();
+    status = indexed_rows > 0 ? indexing_benchmark(indexed_rows) : benchmark();
+    fprintf(json, "\n]\n");
+    if (fclose(json) != 0)
+        broken("the numbers cannot be written");
+    return status;
 }

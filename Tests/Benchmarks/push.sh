@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # What a push costs between a desktop and a device, durable on both sides, over the C interface.
 #
-#   Tests/Benchmarks/push.sh [--short] [--json FILE]
+#   Tests/Benchmarks/push.sh [--short | --indexing ROWS] [--json FILE]
 #
-#   --short       a small form without bars, for the test run: it checks that every push arrives once and in order
-#   --json FILE   also writes the numbers there
+#   --short           a small form without bars, for the test run: every push must arrive once and in order
+#   --indexing ROWS   only pushes beside the indexing of a history of so many rows, against pushes after it
+#   --json FILE       also writes the numbers there
 #
 # Measures latency, rate, processor time, disk syncs and writes of relay, desktop and device in three processes, with 0,
 # 10,000 and 100,000 unread rows in the inbox, beside what the machine itself needs for a commit, a sync and a hop.
