@@ -71,10 +71,16 @@ run() {
 # MARK: Compile
 
 # One build makes the modules' archive and the program. -static-stdlib has to reach the compiler that links;
-# --static-swift-stdlib does not reach libraries. Paths in debug information are relative to the checkout and the build
-# directory. (Tests/reproducible.sh compares two builds.)
+# --static-swift-stdlib does not reach libraries.
+#
+# The result does not depend on the directory (Tests/reproducible.sh compares two builds): paths in debug information are
+# relative to the checkout and the build directory. It does not refer to the compiler's cache of C modules, whose files are
+# not shipped, and objects carry no hash of the compiler's arguments, which contain those directories.
 maps=("$build/swift=/build" "$root=.")
 flags=(-Xswiftc -static-stdlib)
+for option in -no-clang-module-breadcrumbs -disable-incremental-llvm-codegen; do
+    flags+=(-Xswiftc -Xfrontend -Xswiftc "$option")
+done
 for map in "${maps[@]}"; do flags+=(-Xswiftc -file-prefix-map -Xswiftc "$map" -Xcc "-ffile-prefix-map=$map"); done
 # Anew: an archive that is only updated keeps the objects of sources that have gone.
 release=$build/swift/release
