@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from desktopbus import SYSTEM_PYTHON
 from hosts import Host
 from programs import wait_until
 from test_tray import House, Start, history
@@ -20,6 +21,21 @@ pytestmark = pytest.mark.skipif(missing_tray() is not None, reason=str(missing_t
 
 PICTURES = SOURCES / "screenshots"
 BACKGROUND = "#24405a"
+#: A window behind all others: nothing else paints the background where windows have shadows.
+DESKTOP = """
+import sys
+import gi
+gi.require_version("Gtk", "3.0")
+from gi.repository import Gdk, Gtk
+style = Gtk.CssProvider()
+style.load_from_data(("window { background: %s; }" % sys.argv[1]).encode())
+Gtk.StyleContext.add_provider_for_screen(Gdk.Screen.get_default(), style, 800)
+window = Gtk.Window(title="Background", type_hint=Gdk.WindowTypeHint.DESKTOP)
+window.set_default_size(2000, 2000)
+window.connect("map-event", lambda *_: print("shown", flush=True))
+window.show()
+Gtk.main()
+"""
 #: Who sends, what, and whether it has been read.
 NOTIFICATIONS = [
     ("Studio", "Backup finished", "48 GB in 12 minutes, nothing skipped", "normal", True),
@@ -35,10 +51,7 @@ NOTIFICATIONS = [
 def house(start: Start, relay: str, tmp_path: Path) -> Iterator[House]:
     """On a screen with a background and shadows, as a person has it."""
     session = Session(tmp_path / "session", pretty=True)
-    # It sets the background and then ends with 1.
-    image = tmp_path / "background.png"
-    subprocess.run(["convert", "-size", f"{WIDTH}x{HEIGHT}", f"xc:{BACKGROUND}", image], check=True)
-    subprocess.run(["display", "-display", session.display, "-window", "root", image], check=False, timeout=20)
+    session.run(SYSTEM_PYTHON, "-c", DESKTOP, BACKGROUND).line("shown")
     session.start_panel()
     house = House(start, relay, session, build_tray(tmp_path / "build"), tmp_path)
     yield house
@@ -114,6 +127,11 @@ def test_pictures(house: House) -> None:
     keep_window(window, "history")
     window.close()
 
+    house.session.run("dunst", "-config", "/dev/null", **Session.UNREAD)
+    house.session.until_owned("org.freedesktop.Notifications")
+    for setting in ("Show alerts", "Start at login"):
+        tray.click(setting)
+        tray.until(lambda: tray.entry(setting)["toggle-state"] == 1)  # noqa: B023
     house.session.click_item()
     keep(house.session, "menu", f"400x510+{WIDTH - 400}+0")
     house.session.tool("xdotool", "key", "Escape")
