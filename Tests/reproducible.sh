@@ -24,7 +24,7 @@ for tree in "${trees[@]}"; do
 done
 
 different=0
-for file in lib/libbellwire.so.1 lib/libbellwire.a bin/bellwire; do
+for file in lib/libbellwire.so.1 lib/.debug/libbellwire.so.1.debug lib/libbellwire.a bin/bellwire; do
     mapfile -t sums < <(for tree in "${trees[@]}"; do sha256sum < "$tree/build/stage/$file"; done)
     if [ "${sums[0]}" = "${sums[1]}" ]; then
         echo "same       $file  ${sums[0]%% *}"

@@ -30,11 +30,11 @@ final class TransferState: @unchecked Sendable {
         if events & CInt(BW_TRANSFER_READ) != 0 { wanted.insert(.readable) }
         if events & CInt(BW_TRANSFER_WRITE) != 0 { wanted.insert(.writable) }
         self.wanted[descriptor] = wanted.isEmpty ? nil : wanted
-        EventLoop.assumeIsolated { [wanted] in owner?.watch(descriptor, wanted) }
+        EventLoop.assumeIsolated { [self, wanted] in owner?.watch(descriptor, wanted) }
     }
 
     func wake(after milliseconds: Int) {
-        EventLoop.assumeIsolated { owner?.wake(after: milliseconds) }
+        EventLoop.assumeIsolated { [self] in owner?.wake(after: milliseconds) }
     }
 
     func mayConnect(to address: UnsafeRawBufferPointer) -> Bool {

@@ -64,6 +64,17 @@ test_consumers() {
             clean "$compiler" -std=c99 "${warnings[@]}" -Wl,--gc-sections "$here/consumer.c" $(flags "$static" --static --cflags --libs) -o "$work/consumer"
         gives "  and it runs" "$version opens" clean "$work/consumer"
     done
+    # The linker keeps what it finds a use for.
+    # shellcheck disable=SC2046
+    works "the archive is linked with what pkg-config names and is used" clean "$gcc" -std=c99 "${warnings[@]}" "$here/consumer.c" \
+        -Wl,--as-needed $(flags "$static" --static --cflags --libs) -o "$work/consumer"
+    same "  which is all that it names, but for what is in libc" \
+        "$(readelf -d "$work/consumer" | sed -n 's/.*(NEEDED).*\[lib\(.*\)\.so.*/-l\1/p' | grep -vxE -- '-lc|-lgcc_s' | sort)" \
+        "$(flags "$static" --static --libs-only-l | tr ' ' '\n' | grep -vxE -- '|-lbellwire|-lpthread|-ldl' | sort)"
+    same "  and all that CMake's target names" \
+        "$(sed -n 's/.*INTERFACE_LINK_LIBRARIES "\(.*\)".*/\1/p' "$static/lib/cmake/bellwire/bellwireConfig.cmake" | tr ';' '\n' | sort)" \
+        "$(flags "$static" --static --libs-only-l | tr ' ' '\n' | sed -n 's/^-l//p' | grep -vx bellwire | sort)"
+
     for compiler in "$gxx" "$clangxx"; do
         for standard in c++11 c++14 c++17 c++20; do
             # shellcheck disable=SC2046

@@ -12,9 +12,6 @@ export LC_ALL=C
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
-header=$root/include/bellwire.h
-order_file=$here/order.txt
-soname=libbellwire.so.1
 
 fail() {
     echo "build.sh: $*" >&2
@@ -48,7 +45,7 @@ command -v swift > /dev/null || fail "swift is not on the PATH; Bellwire takes S
 missing=$("$here/packages.sh" --print)
 [ -z "$missing" ] || fail "Debian packages are missing: ${missing//$'\n'/ }; bindings/c/packages.sh installs them"
 
-mkdir -p "$build/stage/lib/.debug" "$build/stage/include" "$build/stage/bin" || fail "$build cannot be made"
+mkdir -p "$build" || fail "$build cannot be made"
 stage=$build/stage
 log=$build/build.log
 exec 9> "$build/.lock"
@@ -71,10 +68,16 @@ run() {
 # MARK: Compile
 
 # One build makes the modules' archive and the program. -static-stdlib has to reach the compiler that links;
-# --static-swift-stdlib does not reach libraries. Paths in debug information are relative to the checkout and the build
-# directory. (Tests/reproducible.sh compares two builds.)
+# --static-swift-stdlib does not reach libraries.
+#
+# The result does not depend on the directory (Tests/reproducible.sh compares two builds): paths in debug information are
+# relative to the checkout and the build directory. It does not refer to the compiler's cache of C modules, whose files are
+# not shipped, and objects carry no hash of the compiler's arguments, which contain those directories.
 maps=("$build/swift=/build" "$root=.")
 flags=(-Xswiftc -static-stdlib)
+for option in -no-clang-module-breadcrumbs -disable-incremental-llvm-codegen; do
+    flags+=(-Xswiftc -Xfrontend -Xswiftc "$option")
+done
 for map in "${maps[@]}"; do flags+=(-Xswiftc -file-prefix-map -Xswiftc "$map" -Xcc "-ffile-prefix-map=$map"); done
 # Anew: an archive that is only updated keeps the objects of sources that have gone.
 release=$build/swift/release
@@ -86,133 +89,22 @@ run swift build --package-path "$root" --scratch-path "$build/swift" -c release 
 
 # MARK: Link, unless nothing that goes in has changed
 
-info=$(swiftc -print-target-info -static-stdlib)
-runtime=$(sed -n 's/^ *"runtimeResourcePath": "\(.*\)"$/\1/p' <<< "$info")/linux
-architecture=$(sed -n 's/^ *"arch": "\(.*\)",$/\1/p' <<< "$info")
-[ -f "$runtime/libswiftCore.a" ] || fail "this Swift has no static standard library at $runtime"
-# Swift's own clang, with which swiftc links as well, and its lld, which takes an order of functions.
-clang=$(dirname "$(realpath "$(command -v swiftc)")")/clang
-
+order=()
+if [ -f "$here/order.txt" ]; then order=(--order "$here/order.txt"); fi
 inputs=$(
     {
-        cat "$modules" "$release/bellwire" "$root"/include/*.h "$here"/{build.sh,archive.c,older.c,bellwire.pc.in} "$here"/cmake/*.in
-        [ ! -f "$order_file" ] || cat "$order_file"
-        echo "$info"
+        cat "$modules" "$release/bellwire" "$root"/include/*.h "$here"/{build.sh,link.sh,archive.c,older.c,bellwire.pc.in} \
+            "$here"/cmake/*.in ${order[@]+"$here/order.txt"}
+        swiftc -print-target-info -static-stdlib
     } | sha256sum
 )
-
-# The functions that the header declares: what both libraries export, and all that they export.
-declared=$(cc -E -P "$header" | grep -oE '\bbw_[a-z0-9_]+\(' | tr -d '(' | sort -u)
-version=$(sed -n 's/^#define BW_VERSION "\(.*\)"$/\1/p' "$header")
-
-# The libraries that the modules ask for, by the list that the compiler left in them, and what Swift's runtime stands on.
-list_libraries() {
-    local library
-    swift_libraries=()
-    system_libraries=()
-    run swift-autolink-extract "$modules" -o "$build/autolink.list"
-    for library in $(sed -n 's/^-l//p' "$build/autolink.list" | sort -u) swiftCore dispatch BlocksRuntime; do
-        if [ -f "$runtime/lib$library.a" ]; then
-            swift_libraries+=("-l$library")
-        else
-            system_libraries+=("-l$library")
-        fi
-    done
-}
-
-# The linker takes every name of the version script from our objects: a function of the header without a body, which
-# the compiler does not notice, ends the build here. Nodelete, because Swift's runtime cannot be unloaded. Of libstdc++ it
-# uses a few functions: inside they are 0.07 MB, beside it 0.7 MB of each process.
-#
-# What is beside no code that runs is not resident. The functions that a listening program calls stand together: order.txt
-# names them, order.sh records it, and without it everything works. So do those that have no names, small ones that
-# release the values of closures.
-link_shared() {
-    {
-        echo "BELLWIRE_1 {"
-        echo "  global:"
-        awk '{ print "    " $0 ";" }' <<< "$declared"
-        echo "  local: *;"
-        echo "};"
-    } > "$build/exports.map"
-    local order=()
-    if [ -f "$order_file" ]; then
-        order=(-Xlinker "--symbol-ordering-file=$order_file" -Xlinker --no-warn-symbol-ordering)
-    fi
-    echo 'SECTIONS { .text.nameless : { *(.text..L*) } } INSERT BEFORE .text;' > "$build/nameless.ld"
-    cc -O2 -fPIC -fvisibility=hidden -fno-builtin -Wall -Wextra -Werror -c "$here/older.c" -o "$build/older.o"
-    run "$clang" -shared -fuse-ld=lld -o "$build/$soname" "$runtime/$architecture/swiftrt.o" "$build/older.o" \
-        -Wl,--whole-archive "$modules" -Wl,--no-whole-archive \
-        -L "$runtime" -Wl,--start-group "${swift_libraries[@]}" -Wl,--end-group "${system_libraries[@]}" \
-        -l:libstdc++.a -lm -Wl,--as-needed -Wl,--gc-sections \
-        ${order[@]+"${order[@]}"} -Xlinker "--script=$build/nameless.ld" \
-        "-Wl,-soname,$soname" -Xlinker "--version-script=$build/exports.map" -Wl,--no-undefined-version -Wl,-z,defs \
-        -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now -Wl,--build-id
-    # What debuggers and valgrind want to know stays here, where they look for it; it is not installed.
-    run objcopy --only-keep-debug "$build/$soname" "$stage/lib/.debug/$soname.debug"
-    run strip --strip-all "$build/$soname"
-    run objcopy "--add-gnu-debuglink=$stage/lib/.debug/$soname.debug" "$build/$soname"
-    mv "$build/$soname" "$stage/lib/$soname"
-    ln -sfn "$soname" "$stage/lib/libbellwire.so"
-}
-
-# The archive is one object in which everything but the header's functions is local, so that it meets neither a C++
-# host's templates (groups are resolved here) nor another Swift runtime.
-link_static() {
-    local library variable copies=() redirections=() renames=() section
-    # jansson and libuv are inside: a host may have others, whose names would be taken for theirs. Four variables of libc
-    # they read in a way that only programs can; they get those of archive.c.
-    cc -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Werror -c "$here/archive.c" -o "$build/archive.o"
-    for variable in $(nm --defined-only "$build/archive.o" | sed -n 's/^.* [A-Z] bellwire_//p'); do
-        redirections+=(--redefine-sym "$variable=bellwire_$variable")
-    done
-    for library in jansson uv_a; do
-        run objcopy "${redirections[@]}" "$(cc "-print-file-name=lib$library.a")" "$build/lib$library.a"
-        copies+=("$build/lib$library.a")
-    done
-    # swiftrt.o registers the metadata; without it dynamic casts fail.
-    run ld -r --force-group-allocation -o "$build/bellwire.o" "$runtime/$architecture/swiftrt.o" \
-        --whole-archive "$modules" --no-whole-archive \
-        -L "$runtime" --start-group "${swift_libraries[@]}" --end-group "${copies[@]}" "$build/archive.o"
-    # swiftrt.o finds the metadata by the sections' names, in which the linker gathers those of the whole program. Under
-    # a name of our own, our runtime sees ours only, and that of a host in Swift sees only its.
-    for section in $(objdump -h "$build/bellwire.o" | awk '$2 ~ /^swift5_/ { print $2 }' | sort -u); do
-        renames+=(--rename-section "$section=bellwire_$section")
-    done
-    for section in $(nm -u "$build/bellwire.o" | sed -n 's/^ *[Uw] __start_\(swift5_.*\)$/\1/p'); do
-        renames+=(--redefine-sym "__start_$section=__start_bellwire_$section")
-        renames+=(--redefine-sym "__stop_$section=__stop_bellwire_$section")
-    done
-    echo "$declared" > "$build/exports.list"
-    run objcopy --strip-debug --keep-global-symbols="$build/exports.list" "${renames[@]}" "$build/bellwire.o"
-    rm -f "$build/libbellwire.a"
-    run ar rcsD "$build/libbellwire.a" "$build/bellwire.o"
-    mv "$build/libbellwire.a" "$stage/lib/libbellwire.a"
-    rm "$build/bellwire.o" "${copies[@]}" "$build/archive.o"
-}
-
-describe() {
-    mkdir -p "$stage/lib/pkgconfig" "$stage/lib/cmake/bellwire"
-    # @PREFIX@ is the way from the libraries to what they lie in; install.sh knows others.
-    sed "s/@VERSION@/$version/g; s/@PREFIX@/../g" "$here/bellwire.pc.in" > "$stage/lib/pkgconfig/bellwire.pc"
-    for template in "$here"/cmake/*.in; do
-        sed "s/@VERSION@/$version/g; s/@PREFIX@/../g" "$template" > "$stage/lib/cmake/bellwire/$(basename "$template" .in)"
-    done
-    cp "$root"/include/*.h "$stage/include/"
-}
-
 if [ "$(cat "$build/inputs.sum" 2> /dev/null || true)" != "$inputs" ]; then
     rm -f "$build/inputs.sum"
     echo "Linking"
-    list_libraries
-    link_shared
-    link_static
-    run strip -o "$build/bellwire" "$release/bellwire"
-    mv "$build/bellwire" "$stage/bin/bellwire"
-    describe
+    "$here/link.sh" --release "$release" --stage "$stage" ${order[@]+"${order[@]}"}
     echo "$inputs" > "$build/inputs.sum"
 fi
-(cd "$stage" && stat -c '  %n: %s bytes' "lib/$soname" lib/libbellwire.a bin/bellwire)
+(cd "$stage" && stat -c '  %n: %s bytes' lib/libbellwire.so.1 lib/libbellwire.a bin/bellwire)
 
 # MARK: Install
 

@@ -32,15 +32,22 @@ package actor EventLoop {
     package static var now: UInt64 { LoopExecutor.shared.now }
 
     /// Calls `body` as code of the loop. The caller must be on the loop thread; anywhere else is a programming error.
-    package nonisolated static func assumeIsolated<T>(_ body: @EventLoop () throws -> T) rethrows -> T {
+    package nonisolated static func assumeIsolated<T, Failure>(
+        _ body: @escaping @EventLoop () throws(Failure) -> T
+    ) throws(Failure) -> T {
         precondition(isCurrent, "not on the event loop's thread")
         return try onLoop(body)
     }
 
     /// ``assumeIsolated(_:)`` for libuv's callbacks, which come on the loop thread and nowhere else.
-    nonisolated static func onLoop<T>(_ body: @EventLoop () throws -> T) rethrows -> T {
+    ///
+    /// `body` is called before this returns. It is escaping because a closure that may not escape can only be cast
+    /// inside `withoutActuallyEscaping`, for which the compiler puts the length of this file's path into the release.
+    nonisolated static func onLoop<T, Failure>(
+        _ body: @escaping @EventLoop () throws(Failure) -> T
+    ) throws(Failure) -> T {
         // The isolation is a fact of the thread; the function type carries it for the compiler only.
-        try withoutActuallyEscaping(body) { try unsafeBitCast($0, to: (() throws -> T).self)() }
+        try unsafeBitCast(body, to: (() throws(Failure) -> T).self)()
     }
 
     /// Runs `work` later in this wake-up, before its bytes are sent: for calls that must not come inside another call.

@@ -1,0 +1,167 @@
+#!/usr/bin/env bash
+# Links what build.sh compiled: the shared library, the static library and the bellwire program, with the header and the
+# pkg-config and CMake files beside them.
+#
+#   link.sh --release DIR --stage DIR [--order FILE]
+#
+#   --release DIR   where Swift left the modules' archive and the program
+#   --stage DIR     where the result goes: lib, include and bin
+#   --order FILE    the functions that stand together in the shared library, one a line: order.txt. Without it, or with
+#                   one that is out of date, the library works as well, and takes more memory
+set -euo pipefail
+shopt -s inherit_errexit
+export LC_ALL=C
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+header=$root/include/bellwire.h
+soname=libbellwire.so.1
+
+fail() {
+    echo "link.sh: $*" >&2
+    exit 1
+}
+
+usage="usage: link.sh --release DIR --stage DIR [--order FILE]"
+release="" stage="" order_file=""
+while [ $# -gt 0 ]; do
+    [ -n "${2:-}" ] || fail "$usage"
+    case $1 in
+        --release) release=$2 ;;
+        --stage) stage=$(realpath --canonicalize-missing --no-symlinks -- "$2") ;;
+        --order) order_file=$2 ;;
+        *) fail "unknown option '$1'; $usage" ;;
+    esac
+    shift 2
+done
+if [ -z "$release" ] || [ -z "$stage" ]; then fail "$usage"; fi
+modules=$release/libbellwire-modules.a
+for file in "$modules" "$release/bellwire" ${order_file:+"$order_file"}; do
+    [ -f "$file" ] || fail "$file is not there"
+done
+
+mkdir -p "$stage/lib/.debug" "$stage/include" "$stage/bin" || fail "$stage cannot be made"
+# Beside the result, into which finished files are moved: programs that run keep theirs.
+build=$(mktemp -d "$(dirname "$stage")/link-XXXXXX")
+trap 'rm -rf "$build"' EXIT
+log=$build/log
+
+# Runs a step, and shows the end of its output when it fails.
+run() {
+    if ! "$@" > "$log" 2>&1 < /dev/null; then
+        tail -n 40 "$log" >&2
+        fail "'$1' failed; the end of its output is above"
+    fi
+}
+
+info=$(swiftc -print-target-info -static-stdlib)
+runtime=$(sed -n 's/^ *"runtimeResourcePath": "\(.*\)"$/\1/p' <<< "$info")/linux
+architecture=$(sed -n 's/^ *"arch": "\(.*\)",$/\1/p' <<< "$info")
+[ -f "$runtime/libswiftCore.a" ] || fail "this Swift has no static standard library at $runtime"
+# Swift's own clang, with which swiftc links as well, and its lld, which takes an order of functions.
+clang=$(dirname "$(realpath "$(command -v swiftc)")")/clang
+
+# The functions that the header declares: what both libraries export, and all that they export.
+declared=$(cc -E -P "$header" | grep -oE '\bbw_[a-z0-9_]+\(' | tr -d '(' | sort -u)
+version=$(sed -n 's/^#define BW_VERSION "\(.*\)"$/\1/p' "$header")
+
+# The libraries that the modules ask for, by the list that the compiler left in them, and what Swift's runtime stands on.
+list_libraries() {
+    local library
+    swift_libraries=()
+    system_libraries=()
+    run swift-autolink-extract "$modules" -o "$build/autolink.list"
+    for library in $(sed -n 's/^-l//p' "$build/autolink.list" | sort -u) swiftCore dispatch BlocksRuntime; do
+        if [ -f "$runtime/lib$library.a" ]; then
+            swift_libraries+=("-l$library")
+        else
+            system_libraries+=("-l$library")
+        fi
+    done
+}
+
+# The linker takes every name of the version script from our objects: a function of the header without a body, which
+# the compiler does not notice, ends the build here. Nodelete, because Swift's runtime cannot be unloaded. Of libstdc++ it
+# uses a few functions: inside they are 0.07 MB, beside it 0.7 MB of each process.
+#
+# What is beside no code that runs is not resident. The functions that a listening program calls stand together: order.txt
+# names them, order.sh records it, and without it everything works. So do those that have no names, small ones that
+# release the values of closures. The compiler's hashes of modules are for the compiler.
+link_shared() {
+    {
+        echo "BELLWIRE_1 {"
+        echo "  global:"
+        awk '{ print "    " $0 ";" }' <<< "$declared"
+        echo "  local: *;"
+        echo "};"
+    } > "$build/exports.map"
+    local order=()
+    if [ -n "$order_file" ]; then
+        order=(-Xlinker "--symbol-ordering-file=$order_file" -Xlinker --no-warn-symbol-ordering)
+    fi
+    echo 'SECTIONS { /DISCARD/ : { *(.swift_modhash) } .text.nameless : { *(.text..L*) } } INSERT BEFORE .text;' > "$build/layout.ld"
+    cc -O2 -fPIC -fvisibility=hidden -fno-builtin -Wall -Wextra -Werror -c "$here/older.c" -o "$build/older.o"
+    run "$clang" -shared -fuse-ld=lld -o "$build/$soname" "$runtime/$architecture/swiftrt.o" "$build/older.o" \
+        -Wl,--whole-archive "$modules" -Wl,--no-whole-archive \
+        -L "$runtime" -Wl,--start-group "${swift_libraries[@]}" -Wl,--end-group "${system_libraries[@]}" \
+        -l:libstdc++.a -lm -Wl,--as-needed -Wl,--gc-sections \
+        ${order[@]+"${order[@]}"} -Xlinker "--script=$build/layout.ld" \
+        "-Wl,-soname,$soname" -Xlinker "--version-script=$build/exports.map" -Wl,--no-undefined-version -Wl,-z,defs \
+        -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now -Wl,--build-id
+    # What debuggers and valgrind want to know stays here, where they look for it; it is not installed.
+    run objcopy --only-keep-debug "$build/$soname" "$stage/lib/.debug/$soname.debug"
+    run strip --strip-all "$build/$soname"
+    run objcopy "--add-gnu-debuglink=$stage/lib/.debug/$soname.debug" "$build/$soname"
+    mv "$build/$soname" "$stage/lib/$soname"
+    ln -sfn "$soname" "$stage/lib/libbellwire.so"
+}
+
+# The archive is one object in which everything but the header's functions is local, so that it meets neither a C++
+# host's templates (groups are resolved here) nor another Swift runtime.
+link_static() {
+    local library variable copies=() redirections=() renames=() section
+    # jansson and libuv are inside: a host may have others, whose names would be taken for theirs. Four variables of libc
+    # they read in a way that only programs can; they get those of archive.c.
+    cc -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Werror -c "$here/archive.c" -o "$build/archive.o"
+    for variable in $(nm --defined-only "$build/archive.o" | sed -n 's/^.* [A-Z] bellwire_//p'); do
+        redirections+=(--redefine-sym "$variable=bellwire_$variable")
+    done
+    for library in jansson uv_a; do
+        run objcopy "${redirections[@]}" "$(cc "-print-file-name=lib$library.a")" "$build/lib$library.a"
+        copies+=("$build/lib$library.a")
+    done
+    # swiftrt.o registers the metadata; without it dynamic casts fail.
+    run ld -r --force-group-allocation -o "$build/bellwire.o" "$runtime/$architecture/swiftrt.o" \
+        --whole-archive "$modules" --no-whole-archive \
+        -L "$runtime" --start-group "${swift_libraries[@]}" --end-group "${copies[@]}" "$build/archive.o"
+    # swiftrt.o finds the metadata by the sections' names, in which the linker gathers those of the whole program. Under
+    # a name of our own, our runtime sees ours only, and that of a host in Swift sees only its.
+    for section in $(objdump -h "$build/bellwire.o" | awk '$2 ~ /^swift5_/ { print $2 }' | sort -u); do
+        renames+=(--rename-section "$section=bellwire_$section")
+    done
+    for section in $(nm -u "$build/bellwire.o" | sed -n 's/^ *[Uw] __start_\(swift5_.*\)$/\1/p'); do
+        renames+=(--redefine-sym "__start_$section=__start_bellwire_$section")
+        renames+=(--redefine-sym "__stop_$section=__stop_bellwire_$section")
+    done
+    echo "$declared" > "$build/exports.list"
+    run objcopy --strip-debug --keep-global-symbols="$build/exports.list" "${renames[@]}" "$build/bellwire.o"
+    run ar rcsD "$build/libbellwire.a" "$build/bellwire.o"
+    mv "$build/libbellwire.a" "$stage/lib/libbellwire.a"
+}
+
+describe() {
+    mkdir -p "$stage/lib/pkgconfig" "$stage/lib/cmake/bellwire"
+    # @PREFIX@ is the way from the libraries to what they lie in; install.sh knows others.
+    sed "s/@VERSION@/$version/g; s/@PREFIX@/../g" "$here/bellwire.pc.in" > "$stage/lib/pkgconfig/bellwire.pc"
+    for template in "$here"/cmake/*.in; do
+        sed "s/@VERSION@/$version/g; s/@PREFIX@/../g" "$template" > "$stage/lib/cmake/bellwire/$(basename "$template" .in)"
+    done
+    cp "$root"/include/*.h "$stage/include/"
+}
+
+list_libraries
+link_shared
+link_static
+run strip -o "$build/bellwire" "$release/bellwire"
+mv "$build/bellwire" "$stage/bin/bellwire"
+describe
