@@ -86,6 +86,7 @@ final class Keepalive {
         }
     }
 
+    /// Whether anything has come from the peer, or anything of ours has reached it, since the last look.
     private func hasMoved() -> Bool {
         guard let connection = webSocket.connection else { return false }
         defer {
@@ -93,8 +94,8 @@ final class Keepalive {
             delivered = connection.deliveredBytes
         }
         if webSocket.isPaused { return true }
-        let isArriving = webSocket.decoder.isInFrame && webSocket.receivedBytes != received
-        return isArriving || (connection.isWriting && connection.deliveredBytes != delivered)
+        return webSocket.receivedBytes != received
+            || (connection.isWriting && connection.deliveredBytes != delivered)
     }
 
     private func send() -> UInt64? {
