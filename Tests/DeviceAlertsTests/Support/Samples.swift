@@ -37,7 +37,8 @@ func sampleConfiguration(
     json.merge(more)
     var reader = try OptionsReader(parsing: JSONValue.object(json).serialized())
     return AlertConfiguration(
-        try AlertOptions(&reader), lateAlerts: lateAlerts, programName: "Program", stateDirectory: "/state", caFile: nil)
+        try AlertOptions(&reader), lateAlerts: lateAlerts, programName: "Program", stateDirectory: "/state", caFile: nil
+    )
 }
 
 /// Collects what callbacks get, from any thread.
