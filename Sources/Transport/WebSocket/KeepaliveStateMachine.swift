@@ -16,7 +16,7 @@ struct KeepaliveStateMachine {
 
     /// So often the kernel is looked at after the time is over. Where both ends live in one process that was held up, the
     /// first look finds the ping, and the next one the pong.
-    private static let looks = 3
+    static let looks = 3
 
     /// 0 = no pings.
     private let interval: UInt64
