@@ -236,7 +236,8 @@ fi
 # The ABI tests keep one core busy; the others wait for sockets most of the time. The tests of one file stay together:
 # they share what a file builds, and the screens, buses and name spaces that it starts.
 export BELLWIRE_STAGE=$stage
-pytest=("$venv/bin/python" -m pytest -q -p no:cacheprovider ${filter:+-k "$filter"})
+# pytest takes names and "or" where the others take a regular expression.
+pytest=("$venv/bin/python" -m pytest -q -p no:cacheprovider ${filter:+-k "${filter//|/ or }"})
 beside counted abi-tests 2400 Tests/ABITests/run.sh --stage "$stage" ${filter:+--filter "$filter"}
 beside reported python-tests 900 "${pytest[@]}" --junitxml "$logs/python-tests.xml" Tests/PythonTests
 reported integration-tests 1500 "${pytest[@]}" --numprocesses 3 --dist loadfile \
