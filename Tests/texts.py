@@ -99,6 +99,8 @@ RULES = [
         "each module is a target",
     ),
     Rule(r"\bthe way of a (?:push|command|frame)\b", "the way of a push", "how a push travels"),
+    # Shell functions end with "end end".
+    Rule(r"(?<![-\w])(?!end\b)([a-z]{2,}) \1(?![-\w])", "dropped dropped a frame", "dropped a frame"),
     Rule(r"\b(?:goes|go) without (?:a|an|it|them|before)\b", "--read goes without a TEXT", "--read takes no TEXT"),
 ]
 
@@ -157,6 +159,17 @@ def literals(path: Path) -> Iterator[tuple[int, str]]:
             yield code.count("\n", 0, found.start()) + 1, " ".join(words.split())
 
 
+#: A call whose name is the first word of its text: "dropped" puts that word before the text itself.
+NAMED = re.compile(r"\b([a-z]+)\(\s*\"\1 ")
+
+
+def doubled(path: Path) -> Iterator[str]:
+    """Texts that repeat the word that the function they are passed to begins with."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if found := NAMED.search(line):
+            yield f"{number}: {found.group()}… -> leave out the word that {found[1]}() adds"
+
+
 def python(path: Path) -> Iterator[tuple[int, str]]:
     """All strings of a module, docstrings among them."""
     for node in ast.walk(ast.parse(path.read_text())):
@@ -184,6 +197,10 @@ def findings(root: Path) -> Iterator[str]:
             yield f"Tests/texts.py: {rule.pattern} does not find {rule.bad!r}"
         if rule.finds(rule.good):
             yield f"Tests/texts.py: {rule.pattern} finds {rule.good!r}"
+    if not NAMED.search('host.dropped("dropped a frame")') or NAMED.search('host.dropped("a frame")'):
+        yield "Tests/texts.py: doubled words are not found"
+    for path in sorted(root.glob("Sources/**/*.swift")):
+        yield from (f"{path.relative_to(root)}:{found}" for found in doubled(path))
     for pattern, read in READERS:
         for path in sorted(root.glob(pattern)):
             for line, text in read(path):

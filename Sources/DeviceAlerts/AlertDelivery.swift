@@ -48,23 +48,21 @@ final class AlertDelivery {
         pipeline.begin(at: .now)
     }
 
-    /// Starts the presenter. Alerts may have come before it was there.
-    func startScreen(adopting delivered: [AlertRow]) {
-        screen.start(adopting: rules.preferences.adopted(delivered))
-        presenterReady()
-    }
-
-    /// Takes up the alerts that an earlier process left on their way; `then` follows.
+    /// Reads what an earlier process left, before anything new can be stored; then starts the presenter and takes up the
+    /// alerts that are still on their way. `then` follows.
     func takeUp(then: @escaping @Sendable @EventLoop () -> Void) {
-        store.run(EarlierWork(keepsLate: digests.keepsLate)) { result in
-            if case .success((let lastRow, let unread)) = result {
-                self.pipeline.earlierRows(through: lastRow)
-                self.setBadge(unread)
+        store.run(EarlierWork(late: digests.started(isQuiet: rules.isQuiet))) { result in
+            let earlier = try? result.get()
+            self.screen.start(adopting: self.rules.preferences.adopted(earlier?.delivered ?? []))
+            self.presenterReady()
+            if let earlier {
+                self.pipeline.earlierRows(through: earlier.lastRow)
+                self.setBadge(earlier.unread)
             }
             self.perform([.store(RecordWork.removeSettled)])
+            if let digest = earlier?.digest { self.show(digest) }
             self.perform(self.pipeline.takeUp())
             then()
-            self.perform(self.digests.started(now: EventLoop.now))
             self.sweepImages()
         }
     }
@@ -222,15 +220,17 @@ final class AlertDelivery {
         case .store(let work):
             store.run(work) { result in
                 self.armClock?()
-                guard case .success(let digest?) = result else { return }
-                self.perform(self.pipeline.withdraw([digest.key], .replaced, except: digest.row))
-                let judge = self.rules.judge
-                self.perform(
-                    self.pipeline.rejudge(digest, nil, isLate: false, judge: judge, now: EventLoop.now))
+                if case .success(let digest?) = result { self.show(digest) }
             }
         case .startLateTimer(let delay): timers.start(.lateAlerts, after: delay)
         case .armClock: armClock?()
         }
+    }
+
+    /// Shows a digest, or the one alert that it would have been of.
+    private func show(_ digest: AlertRow) {
+        perform(pipeline.withdraw([digest.key], .replaced, except: digest.row))
+        perform(pipeline.rejudge(digest, nil, isLate: false, judge: rules.judge, now: EventLoop.now))
     }
 
     private func perform(_ actions: [AlertRecords.Action]) {

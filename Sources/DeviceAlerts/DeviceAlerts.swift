@@ -57,12 +57,9 @@ package final class DeviceAlerts {
         phase = .running
         delivery.begin()
         perform(rules.authorization.expire(now: .now, announcesAlways: true))
-        store.run(DeliveredWork()) { result in
-            self.delivery.startScreen(adopting: (try? result.get()) ?? [])
-            self.delivery.takeUp {
-                self.perform(self.reminders.passed(now: .now, isStart: true))
-                self.followClock()
-            }
+        delivery.takeUp {
+            self.perform(self.reminders.passed(now: .now, isStart: true))
+            self.followClock()
         }
     }
 
@@ -239,7 +236,7 @@ package final class DeviceAlerts {
 
     /// Right after the start, the screen is not there before the store has answered: this waits behind that.
     private func askSystem() {
-        store.run(DeliveredWork()) { _ in
+        store.run(Barrier()) { _ in
             self.screen.findServer { [weak self] state in
                 guard let self, phase != .ended else { return }
                 let number = UInt64.random(in: 0 ... .max)

@@ -103,13 +103,13 @@ import Wire
             let trigger: JSONValue = ["type": "calendar", "second": .integer(Int64(number % 60)), "repeats": true]
             _ = schedule.add(try reminder(AlertID("\(number)"), trigger))
         }
-        let clock = ContinuousClock()
-        let begin = clock.now
-        let change = passed(&schedule, utc("2027-06-01T12:00:00"), isStart: true)
-        #expect(change.firings.count == 500 && change.writes.count == 500)
-        // Each had its second within the last minute.
-        #expect(change.firings.filter(\.isLate).isEmpty)
-        #expect(clock.now - begin < .seconds(5))
+        let time = processorTime {
+            let change = passed(&schedule, utc("2027-06-01T12:00:00"), isStart: true)
+            #expect(change.firings.count == 500 && change.writes.count == 500)
+            // Each had its second within the last minute.
+            #expect(change.firings.filter(\.isLate).isEmpty)
+        }
+        #expect(time < .seconds(5))
     }
 
     @Test("late is what was due for more than a minute at the start, and nothing else")

@@ -1,5 +1,6 @@
 import Calendar
 import Glibc
+import TestSupport
 import Testing
 import Wire
 
@@ -102,17 +103,18 @@ private func moment(_ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0, _ mi
     @Test("what never comes is never found, and takes no time")
     func never() throws {
         let start = moment(2026, 6, 1)
-        let clock = ContinuousClock()
-        let begin = clock.now
-        for components in [
-            Components(month: 2, day: 30), Components(month: 4, day: 31), Components(year: 2025),
-            Components(year: 2026, month: 5), Components(year: 2027, month: 2, day: 29),
-            Components(year: 2026, month: 12, day: 24, weekday: 1), Components(year: 1970, hour: 3),
-            Components(month: 2, day: 31, weekday: 3, hour: 23, minute: 59, second: 59),
-        ] {
-            #expect(try CalendarMatch(components).next(after: start) == nil)
+        let time = try processorTime {
+            for components in [
+                Components(month: 2, day: 30), Components(month: 4, day: 31), Components(year: 2025),
+                Components(year: 2026, month: 5), Components(year: 2027, month: 2, day: 29),
+                Components(year: 2026, month: 12, day: 24, weekday: 1), Components(year: 1970, hour: 3),
+                Components(month: 2, day: 31, weekday: 3, hour: 23, minute: 59, second: 59),
+            ] {
+                let next = try CalendarMatch(components).next(after: start)
+                #expect(next == nil)
+            }
         }
-        #expect(clock.now - begin < .seconds(1))
+        #expect(time < .seconds(1))
     }
 
     @Test("nothing comes after the year 9999, and no moment is too early or too late to ask about")

@@ -41,6 +41,33 @@ struct DeviceAlertsTests {
         await bench.end()
     }
 
+    @Test("late alerts of an earlier process are shown at the start, without a wait for others", arguments: [1, 2])
+    func earlierLate(count: Int) async throws {
+        let bench = try await Bench("host", lateAlerts: .summary)
+        try await bench.store { (connection) throws(StoreError) in
+            let table = AlertTable(connection)
+            for number in 1...count {
+                let alert = NewAlert(key(AlertID("n\(number)")), AlertContent(title: "Late"), dueAt: 1, isLate: true)
+                try table.hold(try table.add(alert).row, .late)
+            }
+        }
+        _ = try await bench.request(.authorize(status: "authorized", until: 0))
+        await bench.onLoop { bench in
+            bench.alerts.hostAnswers(.present, true)
+            bench.alerts.begin()
+        }
+        // The store works in order: whatever the start asked of it before it returned is done.
+        let (held, due) = try await bench.store { (connection) throws(StoreError) in
+            let table = AlertTable(connection)
+            return (try table.heldCount(.late), try table.due().map(\.content.title))
+        }
+        let title = count == 1 ? "Late" : "2 notifications while you were away"
+        #expect(held == 0 && due == [title])
+        let question = try await bench.next("a question") { bench in bench.questions.first }
+        #expect(question.hook == .present && question.json.contains(title))
+        await bench.end()
+    }
+
     @Test("without alerts it answers what it can, and refuses the rest")
     func none() async throws {
         let bench = try await Bench("none")
@@ -73,9 +100,9 @@ private final class Bench: AlertHost {
     var questions: [HostQuestion] = []
     var receipts: [String] = []
 
-    init(_ kind: String = "host") throws {
+    init(_ kind: String = "host", lateAlerts: LateAlerts = .none) throws {
         try EventLoop.start()
-        configuration = try sampleConfiguration(kind)
+        configuration = try sampleConfiguration(kind, lateAlerts: lateAlerts)
         let migrations = AlertTable.migrations + ReminderTable.migrations + KeptEvents.migrations
         database = try Database.open(path: ":memory:", migrations: migrations).database
     }

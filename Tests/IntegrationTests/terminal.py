@@ -55,6 +55,10 @@ class Terminal:
     def end(self) -> int:
         """Ctrl-C; the exit code, negative when a signal ended it."""
         os.kill(self._pid, signal.SIGINT)
+        return self.wait()
+
+    def wait(self) -> int:
+        """Waits for its end; the exit code, negative when a signal ended it."""
         deadline = time.monotonic() + 15
         while time.monotonic() < deadline and self._read(0.2):
             pass

@@ -57,7 +57,7 @@ def test_on_a_pipe_it_is_drawn_without_colours_and_in_a_terminal_with_them(tmp_p
         terminal = Terminal("qr", "Tea", *options, columns=80)
         drawn = terminal.wait_for(r"(?s)[▀▄█].*\n")
         assert ("\x1b[" in drawn) == is_coloured
-        assert terminal.end() == 0
+        assert terminal.wait() == 0
 
 
 def test_what_a_picture_says_cannot_steer_the_terminal(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_priorities_have_colours_on_a_terminal_and_nowhere_else(pair: Pair, monk
     def shown(*options: str) -> str:
         terminal = Terminal("history", *options, columns=120)
         text = terminal.wait_for(r"(?s).*unread")
-        assert terminal.end() == 0
+        assert terminal.wait() == 0
         return text
 
     coloured = shown()

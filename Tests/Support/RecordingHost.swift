@@ -16,7 +16,15 @@
                 post: { [mailbox] event in EventLoop.post { mailbox.put(event) } },
                 waits: { [pushesMailbox] _ in EventLoop.post { pushesMailbox.put(true) } },
                 ask: { $0.answer(nil) },
-                log: { _, _ in })
+                log: { _, line in
+                    // A part of a line that brings the word before it: "dropped dropped a payload".
+                    #expect(!Self.doublesWord(line), "\(line)")
+                })
+        }
+
+        package static func doublesWord(_ text: String) -> Bool {
+            let words = text.lowercased().split(separator: " ")
+            return zip(words, words.dropFirst()).contains { $0 == $1 }
         }
 
         /// The data of the next event of that name that is like that.

@@ -25,12 +25,16 @@ struct Digests {
 
     init(_ lateAlerts: LateAlerts) { self.lateAlerts = lateAlerts }
 
-    /// Late alerts of an earlier process are kept.
+    /// Whether late alerts are summed up, also those of an earlier process.
     var keepsLate: Bool { lateAlerts == .summary }
 
-    /// The device has started. Late alerts of an earlier process wait for those that arrive now, which are in the store
-    /// before ``held(_:now:)`` reports them: released at once, each of them would be shown alone.
-    mutating func started(now: UInt64) -> Action? { keepsLate ? held(.late, now: now) : nil }
+    /// The device starts: what becomes of the late alerts of an earlier process; `nil` = they are forgotten.
+    ///
+    /// All of them are in the store, so none is waited for. Those that arrive from now on make a digest of their own.
+    func started(isQuiet: Bool) -> DigestWork? {
+        guard keepsLate else { return nil }
+        return isQuiet ? .moveLateToQuiet : .release(.late)
+    }
 
     /// An alert was held back.
     mutating func held(_ hold: AlertDecision.Hold, now: UInt64) -> Action {
@@ -50,10 +54,7 @@ struct Digests {
     }
 
     /// In quiet hours one digest is enough, when they are over.
-    func releaseLate(isQuiet: Bool) -> Action? {
-        guard keepsLate else { return nil }
-        return isQuiet ? .store(.moveLateToQuiet) : .store(.release(.late))
-    }
+    func releaseLate(isQuiet: Bool) -> Action? { started(isQuiet: isQuiet).map { .store($0) } }
 
     func releaseQuiet(isQuiet: Bool) -> Action? { isQuiet ? nil : .store(.release(.quietHours)) }
 }

@@ -12,26 +12,42 @@ struct LoadWork: StoreWork {
     var failureReport: String? { nil }
 }
 
-/// Reads the alerts whose banners may still be on the screen.
-struct DeliveredWork: StoreWork {
-    func run(_ store: AlertTransaction) throws(StoreError) -> [AlertRow] { try store.alerts.delivered() }
-
-    var isAwaited: Bool { false }
-    var failureReport: String? { nil }
+/// What an earlier process left.
+struct EarlierAlerts: Sendable {
+    /// Their banners may still be on the screen.
+    let delivered: [AlertRow]
+    /// The alert to show for those that were held back as late; `nil` = there is none.
+    let digest: AlertRow?
+    let lastRow: Int64
+    let unread: Int64
 }
 
-/// Reads what an earlier process left.
+/// Reads what an earlier process left, and releases its late alerts.
+///
+/// The first work after the start: nothing that arrives from now on is in the store yet.
 struct EarlierWork: StoreWork {
-    /// False: late alerts are forgotten.
-    let keepsLate: Bool
+    /// What becomes of late alerts; `nil` = they are forgotten.
+    let late: DigestWork?
 
-    func run(_ store: AlertTransaction) throws(StoreError) -> (lastRow: Int64, unread: Int64) {
-        if !keepsLate { try store.alerts.forget(.late) }
-        return (try store.alerts.lastRow(), try store.inbox.unreadCount(store.connection))
+    func run(_ store: AlertTransaction) throws(StoreError) -> EarlierAlerts {
+        let delivered = try store.alerts.delivered()
+        var digest: AlertRow?
+        if let late { digest = try late.run(store) } else { try store.alerts.forget(.late) }
+        return EarlierAlerts(
+            delivered: delivered, digest: digest, lastRow: try store.alerts.lastRow(),
+            unread: try store.inbox.unreadCount(store.connection))
     }
 
     var isAwaited: Bool { false }
     var failureReport: String? { "could not read the alerts of the last run" }
+}
+
+/// Does nothing, once everything before it is done.
+struct Barrier: StoreWork {
+    func run(_ store: AlertTransaction) {}
+
+    var isAwaited: Bool { false }
+    var failureReport: String? { nil }
 }
 
 /// Deletes images that are too old or too many. The outcome is whether none is left.

@@ -16,7 +16,7 @@ struct KeepaliveStateMachine {
 
     /// So often the kernel is looked at after the time is over. Where both ends live in one process that was held up, the
     /// first look finds the ping, and the next one the pong.
-    private static let looks = 3
+    static let looks = 3
 
     /// 0 = no pings.
     private let interval: UInt64
@@ -33,15 +33,18 @@ struct KeepaliveStateMachine {
 
     /// The time of the last action is over.
     ///
-    /// `isMoving` tells that a pong could not have come: bytes of a large message are still arriving in front of it, or
-    /// our ping waits behind bytes that the peer is still taking. That is slow, not gone.
+    /// `isMoving`: the peer's bytes still arrive, and its pong may be behind them; or it still reads ours, and the ping may
+    /// be behind them. That is a slow peer, or a slow machine, and not a dead connection.
     mutating func tick(now: UInt64, isMoving: Bool) -> Action {
         switch state {
         case .idle:
             state = .awaitingPong(sentAt: now, overdue: 0)
             return .ping(thenWait: timeout)
         case .awaitingPong(let sentAt, let overdue):
-            if isMoving { return .wait(timeout) }
+            if isMoving {
+                state = .awaitingPong(sentAt: sentAt, overdue: 0)
+                return .wait(timeout)
+            }
             if overdue >= Self.looks { return .end }
             // After a sleep of the machine timers come before sockets, and the pong may be there.
             state = .awaitingPong(sentAt: sentAt, overdue: overdue + 1)

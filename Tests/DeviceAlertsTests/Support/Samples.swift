@@ -30,12 +30,15 @@ func judge(
         programName: "Program", now: 1_000_000)
 }
 
-func sampleConfiguration(_ kind: String, _ more: JSONObject = [:]) throws -> AlertConfiguration {
+func sampleConfiguration(
+    _ kind: String, _ more: JSONObject = [:], lateAlerts: LateAlerts = .none
+) throws -> AlertConfiguration {
     var json: JSONObject = ["alerts": .string(kind)]
     json.merge(more)
     var reader = try OptionsReader(parsing: JSONValue.object(json).serialized())
     return AlertConfiguration(
-        try AlertOptions(&reader), lateAlerts: .none, programName: "Program", stateDirectory: "/state", caFile: nil)
+        try AlertOptions(&reader), lateAlerts: lateAlerts, programName: "Program", stateDirectory: "/state", caFile: nil
+    )
 }
 
 /// Collects what callbacks get, from any thread.

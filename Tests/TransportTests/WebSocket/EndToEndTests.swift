@@ -280,6 +280,21 @@ struct EndToEndTests {
         _ = client
     }
 
+    @Test("A pong that a process could not write in time, because it was held up, still counts")
+    @EventLoop
+    func heldUpPing() async throws {
+        let server = try TestServer()
+        defer { server.close() }
+        let (client, _, accepted) = try await pair(server)
+        let answers = Mailbox<Bool>()
+        accepted.webSocket.ping(within: 1) { answers.put($0) }
+        // Both ends live on this thread, which does nothing else meanwhile.
+        let end = ContinuousClock.now + .milliseconds(20)
+        while ContinuousClock.now < end {}
+        #expect(try await answers.next())
+        client.abort()
+    }
+
     @Test("Keepalive holds a quiet connection, both ends pinging")
     @EventLoop
     func keepalive() async throws {

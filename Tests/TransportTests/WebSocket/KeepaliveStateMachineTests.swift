@@ -44,6 +44,16 @@ struct KeepaliveStateMachineTests {
         #expect(machine.pongReceived(now: 55_001) == .wait(1))
     }
 
+    @Test("After bytes have moved, the kernel is looked at as often as before them")
+    func movedAgain() {
+        var machine = KeepaliveStateMachine(interval: 25_000, timeout: 10_000)
+        _ = machine.tick(now: 25_000, isMoving: false)
+        for time: UInt64 in [35_000, 35_001, 35_002] { #expect(machine.tick(now: time, isMoving: false) == .wait(1)) }
+        #expect(machine.tick(now: 35_003, isMoving: true) == .wait(10_000))
+        for time: UInt64 in [60_000, 75_000, 90_000] { #expect(machine.tick(now: time, isMoving: false) == .wait(1)) }
+        #expect(machine.tick(now: 105_000, isMoving: false) == .end)
+    }
+
     @Test("An interval of 0 never pings")
     func never() {
         #expect(KeepaliveStateMachine(interval: 0, timeout: 10_000).firstWait == nil)

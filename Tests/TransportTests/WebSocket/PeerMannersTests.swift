@@ -159,6 +159,23 @@ struct PeerMannersTests {
         other.close()
     }
 
+    @Test("Whole messages that arrive before a pong keep the connection, until they end")
+    @EventLoop
+    func messagesBeforePong() async throws {
+        let (server, peer, accepted) = try await rawClient {
+            $0.webSocket.pingInterval = 10
+            $0.webSocket.pongTimeout = 40
+        }
+        defer { server.close() }
+        let timer = LoopTimer { peer.send(maskedText(Array("one".utf8))) }
+        timer.start(after: 0, every: 10)
+        // Each of these takes 10 ms or longer: many times what a pong may take.
+        for _ in 0..<50 { #expect(try await accepted.listener.heard.next() == .text("one")) }
+        timer.stop()
+        #expect(try await accepted.listener.end().error?.code == .pongMissing)
+        peer.close()
+    }
+
     @Test("A pong that nobody asked for, or of other bytes, is no answer")
     @EventLoop
     func strangePong() async throws {
