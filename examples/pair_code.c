@@ -171,7 +171,8 @@ int main(int argc, char **argv) {
             printf("Unpaired.\n");
         }
     } else {
-        printf(", unsealed: its identity is not proven, and the relay can read its messages.\n");
+        printf(", NOT encrypted: its identity is not proven, and the relay can read its messages.
+");
     }
     bw_free(id);
     bw_free(digits);
