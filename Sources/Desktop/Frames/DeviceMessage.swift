@@ -4,7 +4,7 @@ import Peering
 import Sealing
 import Wire
 
-/// What a paired device says, read once: what it is to the desktop, with everything that its effect needs.
+/// A paired device's message, decoded once, with everything that its handling needs.
 ///
 /// What only counts in a seal is `ignored` in plain text.
 enum DeviceMessage {
@@ -38,8 +38,8 @@ enum DeviceMessage {
         }
     }
 
-    /// A payload whose type begins with `bellwire:`. Most of them count only in a seal (WireSealing, "After a sealed
-    /// pairing").
+    /// A payload with a type that begins with `bellwire:`. Most of them count only inside a seal (WireSealing, "After a
+    /// sealed pairing").
     private init(_ type: String, _ fields: JSONObject, from device: PairedDevice, _ mark: SealMark?) {
         switch type {
         case PushAcknowledgement.type:

@@ -5,7 +5,7 @@ import Glibc
 ///
 /// Only sockets of this machine are taken: `tcp:` would look up a name, `unixexec:` would start a program.
 package struct BusAddress: Sendable, Hashable {
-    /// One or more addresses, with `;` between them; empty where there is none.
+    /// One or more addresses, separated by `;`; empty if there is none.
     let text: String
     /// What connecting fails with where there is no address.
     private let absence: String

@@ -23,7 +23,7 @@ final class PeersRun {
             clear: { bw_desktop_clear($0) })
     }
 
-    /// What was said to a peer has so long to leave, in milliseconds.
+    /// How long to wait for farewell messages to be sent, in milliseconds.
     private static let farewellTime: Int64 = 500
 
     private let arguments: Arguments
