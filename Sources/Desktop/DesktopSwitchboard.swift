@@ -292,7 +292,7 @@ final class DesktopSwitchboard {
             guard let session = devices.session(did) else { return }
             commands.received(request, from: device, session, over: url, mark: mark, roster: devices.roster, at: .now)
         case .malformedRequest(let request, let description):
-            host.dropped("a payload from a device: \(description)")
+            host.dropped("a device's payload: \(description)")
             guard let session = devices.session(did) else { return }
             let asked = DeviceRequest(request, from: device, session, over: url)
             once(mark) { core in core.respond(.error(RemoteError(.invalidRequest, description)), to: asked) }

@@ -133,7 +133,7 @@ static void on_pairing(Model *model, json_t *data, PairWindow *self) {
     if (!state || !flow) return;
     gboolean is_shown = strcmp(flow, "show") == 0 || strcmp(flow, "offer") == 0;
     if (pair_window_is_question(data)) return; /* pair_window_ask() is called for it */
-    /* A code that was shown, and whose question was answered, has come to its end as well. */
+    /* A shown code is also finished once its question was answered. */
     if (is_shown && g_strcmp0(flow, self->flow) == 0 && (!strcmp(state, "expired") || !strcmp(state, "failed")))
         pair_set_busy(self, FALSE);
     if (!strcmp(state, "success") || !strcmp(state, "completed") || !strcmp(state, "paired")) {

@@ -30,7 +30,7 @@ enum DeviceMessage {
             let description = error.description
             self =
                 error.request.map { .malformedRequest($0, description: description) }
-                ?? .malformed(description: "a payload from a device: \(description)")
+                ?? .malformed(description: "a device's payload: \(description)")
         case .other(let type, let value): self = .forHost(type: type, ["payload": value])
         case .otherEvent(let name, let fields):
             self = .forHost(type: PayloadType.event, ["event": .string(name), "payload": .object(fields)])
@@ -61,11 +61,13 @@ enum DeviceMessage {
             let ids = [device.deviceID, device.did.text]
             self =
                 PushTokenStatement(type: type, payload: fields, of: ids).map { .token($0, mark) }
-                ?? .malformed(description: "a device's push token: malformed, or from another device")
+                ?? .malformed(description: "a device's malformed push token, or one of another device")
             return
         case PushReceipt.type:
             guard mark != nil else { break }
-            self = PushReceipt(payload: fields).map { .receipt($0) } ?? .malformed(description: "a device's receipt")
+            self =
+                PushReceipt(payload: fields).map { .receipt($0) }
+                ?? .malformed(description: "a device's malformed receipt")
             return
         default:
             self = .forHost(type: type, ["payload": .object(fields)])

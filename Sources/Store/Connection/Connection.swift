@@ -59,7 +59,7 @@ package final class Connection {
         return rows
     }
 
-    /// The first row, or `nil` when there is none.
+    /// The first row, or `nil` if there is none.
     package func first<T>(
         _ sql: String, _ values: [Value] = [], _ read: (borrowing Row) throws(StoreError) -> T
     ) throws(StoreError) -> T? {
@@ -70,10 +70,10 @@ package final class Connection {
         return row
     }
 
-    /// The one number that a query always gives, such as a count.
+    /// The number that a query always returns, such as a count.
     package func integer(_ sql: String, _ values: [Value] = []) throws(StoreError) -> Int64 {
         let number = try first(sql, values) { (row) throws(StoreError) in try row.integer(0) }
-        guard let number else { throw StoreError(.mismatch, "a query that always gives a row gave none") }
+        guard let number else { throw StoreError(.mismatch, "a query that always returns a row returned none") }
         return number
     }
 

@@ -36,7 +36,7 @@ package struct BusAddress: Sendable, Hashable {
 
     static func system(sockets: [String]) -> BusAddress {
         guard let socket = sockets.first(where: { access($0, F_OK) == 0 }) else {
-            return BusAddress(absent: "no system bus: \(sockets.first ?? "its socket") is not there")
+            return BusAddress(absent: "no system bus: \(sockets.first ?? "its socket") does not exist")
         }
         return BusAddress("unix:path=\(escaped(socket))")
     }
@@ -49,7 +49,7 @@ package struct BusAddress: Sendable, Hashable {
                 absent: "no session bus: neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set")
         }
         guard access("\(directory)/bus", F_OK) == 0 else {
-            return BusAddress(absent: "no session bus: \(directory)/bus is not there")
+            return BusAddress(absent: "no session bus: \(directory)/bus does not exist")
         }
         return BusAddress("unix:path=\(escaped(directory))/bus")
     }

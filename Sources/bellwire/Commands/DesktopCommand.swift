@@ -62,7 +62,10 @@ extension Command {
     static let acceptAll = Option("accept", "Accepts every device without asking.")
     static let confirmAll = Option("confirm", "Asks about every device, even if it proved that it saw the code.")
     static let desktopLegacy = Option.legacy(
-        "Which devices may pair unencrypted: qr = those that scanned the QR code; all = also with its six digits; none = none."
+        """
+        Which devices may pair unencrypted: qr = those that scanned the QR code; all = also those that use its six \
+        digits; none = no device.
+        """
     )
     static let qrText = Option(
         "qr-text",

@@ -4,9 +4,9 @@ import JSON
 /// A change at a desktop that waits in the queue where the desktop is away: of the inbox, or of its settings.
 final class DesktopChange {
     static let queueOnly = Option(
-        "queue", "Does not connect: the change goes into the queue, and is carried out with the next connection.")
+        "queue", "Does not connect: puts the change into the queue, to be sent with the next connection.")
     static let timeout = Option.timeout(
-        10, "How long to wait for the desktop; then the change waits in the queue (see bellwire queue).")
+        10, "How long to wait for the desktop before the change goes into the queue (see bellwire queue).")
     static let options = [queueOnly, timeout, .desktop]
 
     private let session: DeviceSession

@@ -37,7 +37,10 @@ struct PairedPeer {
         let seal =
             isEncrypted
             ? shortString.map {
-                "End-to-end encrypted. Compare with the \(other): \($0). If they differ, unpair: someone is intercepting the connection."
+                """
+                End-to-end encrypted. Compare with the \(other): \($0). If they differ, unpair: someone is \
+                intercepting the connection.
+                """
             } ?? "End-to-end encrypted."
             : "Not encrypted: its identity is not proven, and the relay can read all messages."
         return ["Paired with \(title).", seal]
