@@ -1,5 +1,5 @@
 /*
- * jansson_host.c - a program that uses jansson: prints each push as a line of JSON, and marks it as read on the desktop.
+ * jansson_host.c - uses jansson: prints each push as a line of JSON, and marks it as read on the desktop.
  *
  *   cc jansson_host.c $(pkg-config --cflags --libs bellwire jansson) -o jansson_host
  *

@@ -49,7 +49,8 @@ extension Command {
         "timeout", .required("SECONDS"),
         "How long to wait for the desktop (default: 60; with --show, until the code expires).")
     private static let pairLegacy = Option.legacy(
-        "Which desktops may pair unencrypted: qr = those with a QR code; all = also with six digits; none = no desktop.")
+        "Which desktops may pair unencrypted: qr = those with a QR code; all = also with six digits; none = no desktop."
+    )
     private static let pairList = Option("list", "Lists the paired desktops instead of pairing (see bellwire peers).")
 
     private static func runPair(_ arguments: Arguments) throws(Failure) -> Exit {
