@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Runs the benchmarks in full, with their bounds, on a release build that it brings up to date first. Asks nothing; can be
-# run again. Takes about a quarter of an hour on an idle machine; on a busy one the numbers say little.
+# Runs the benchmarks with their bounds, on a release build that it makes first. Asks no questions; can be run again.
+# Takes about a quarter of an hour; the numbers are meaningful only on an idle machine.
 #
 #   Tests/benchmark.sh [--short] [relay] [push] [skill]
 #
-#   --short   small forms, which check that everything arrives once and in order, and hold no bound
-#   relay     the relay against raw forwarding, and against mosquitto where it is installed
-#   push      what a push costs between a desktop and a device
-#   skill     pages and searches of a long history, the offline queue, the hand-over to the host
+#   --short   small runs without bounds, which check that everything arrives once and in order
+#   relay     the relay, compared with raw forwarding, and with mosquitto if it is installed
+#   push      the cost of a push between a desktop and a device
+#   skill     pages and searches of a long history, the offline queue, delivery to the program
 #
-# Without names it runs all three. The heads of the scripts in Tests/Benchmarks say what each measures.
+# Without names it runs all three. The comments at the top of the scripts in Tests/Benchmarks say what each measures.
 # Exit: 0 all bounds held; 1 a bound was missed; 2 a message was lost, or something could not run.
 set -uo pipefail
 

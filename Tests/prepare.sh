@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# Installs what the tests and benchmarks need and this machine does not have: Debian packages, and Python's packages
-# into .build/venv. Every script under Tests that needs them calls it. Asks nothing; can be run again; says what it
-# installs, and nothing when all is there.
+# Installs what the tests and benchmarks need: Debian packages, and Python packages into .build/venv. Every script under
+# Tests that needs them calls it. It asks no questions, can be run again, and lists what it installs.
 #
 #   Tests/prepare.sh [--library]
 #
-#   --library   also brings the library in build/ up to date, unless $BELLWIRE_STAGE names another
+#   --library   also builds the library in build/, unless $BELLWIRE_STAGE names another
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

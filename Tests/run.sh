@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs what is missing and runs every test. Needs Swift 6.3 on the PATH; asks nothing; can be run again.
+# Installs missing packages and runs all tests. Needs Swift 6.3 on the PATH; asks no questions; can be run again.
 #
 #   Tests/run.sh [--filter REGEX]
 #
 #   --filter REGEX   only the Swift, ABI and integration tests whose names match; no lint, benchmarks or examples
 #
-# Ends with a line "N passed, N failed", and with 0 when nothing failed. The full outputs are in .build/tests.
+# The last line is "N passed, N failed"; the exit code is 0 if nothing failed. The full outputs are in .build/tests.
 # shellcheck disable=SC2317 # beside calls functions by their names
 set -uo pipefail
 export LC_ALL=C.UTF-8 PYTHONUNBUFFERED=1
@@ -178,7 +178,7 @@ finish() {
 # MARK: What it needs
 
 if ! command -v swift > /dev/null; then
-    echo "Tests/run.sh: swift is not on the PATH; Bellwire takes Swift 6.3 (https://swift.org/install)" >&2
+    echo "Tests/run.sh: swift is not on the PATH; Bellwire needs Swift 6.3 (https://swift.org/install)" >&2
     result setup 0 1 0
     finish
 fi

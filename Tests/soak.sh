@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Runs the long tests in full: programs are killed at random, and nothing may be lost, doubled or out of order. Builds what
-# it needs first. Asks nothing; can be run again. Takes about ten minutes.
+# Runs the long tests: they kill programs at random, and nothing may be lost, duplicated or out of order. Builds what it
+# needs first. Asks no questions; can be run again. Takes about ten minutes.
 #
 #   Tests/soak.sh [--seed N] [crashes] [queue] [alerts]
 #
-#   --seed N   what is killed when (default: 1)
+#   --seed N   seed that decides what is killed when (default: 1)
 #   crashes    10,000 pushes while relay, desktops and device are killed, also at each fail point
 #   queue      1,000 queued commands while relay, desktop and device are killed
 #   alerts     1,000 pushes and 300 reminders while the device that shows them is killed
 #
-# Without names it runs all three. Ends with "N passed, N failed", and with 0 when nothing failed.
+# Without names it runs all three. The last line is "N passed, N failed"; the exit code is 0 if nothing failed.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -3,8 +3,8 @@
 
     Tests/texts.py [ROOT]
 
-Reads the Markdown pages, the comments of the public headers, the string literals of Swift and C sources, and the
-docstrings and strings of the Python package. Prints one line per finding, "FILE:LINE: TEXT -> ADVICE", and exits with 1
+Reads the Markdown pages, the comments of the public headers and of the systemd units, the help texts of shell scripts,
+the string literals of Swift and C sources, and the docstrings and strings of the Python package. Prints one line per finding, "FILE:LINE: TEXT -> ADVICE", and exits with 1
 if there are any. A rule that misses its own bad sample, or flags its own good one, is a finding as well.
 """
 
@@ -23,6 +23,8 @@ class Rule:
     pattern: str
     bad: str
     good: str
+    #: Paths, relative to the root, where the words have their place.
+    allowed: str = r"(?!)"
 
     def finds(self, text: str) -> re.Match[str] | None:
         return re.search(self.pattern, text)
@@ -102,6 +104,37 @@ RULES = [
     # Shell functions end with "end end".
     Rule(r"(?<![-\w])(?!end\b)([a-z]{2,}) \1(?![-\w])", "dropped dropped a frame", "dropped a frame"),
     Rule(r"\b(?:goes|go) without (?:a|an|it|them|before)\b", "--read goes without a TEXT", "--read takes no TEXT"),
+    Rule(r"(?i)\bmeanwhile\b", "it was unpaired meanwhile", "it has been unpaired in the meantime"),
+    Rule(r"\bunder way\b", "a call that is under way", "a call in progress"),
+    Rule(r"\banew\b", "it is paired anew", "it is paired again"),
+    Rule(r"\b[Ss]omebody\b", "Somebody has the key", "Someone has the key"),
+    Rule(
+        r"\b[Nn]obody (?:waits|shows|asks|answers|hears|tells|reads|knows|looks|has said)\b",
+        "a failure that nobody waits for",
+        "a failure without a waiting call",
+    ),
+    Rule(
+        r"\b(?:is|are) to be (?:told|said|asked|written|heard)\b",
+        "the peers that are to be told",
+        "the peers to notify",
+    ),
+    Rule(r"\bSo (?:long|many|much) (?:it|they|of|may|is|are)\b", "So long it is looked for", "How long to search"),
+    Rule(
+        r"\bwhere (?:there is|there are|it has|one is|they have) (?:no|none)\b",
+        "where there is none, it is created",
+        "if there is none, it is created",
+    ),
+    Rule(r"\bstands? (?:in|beside|at|where|under)\b", "the code stands in the file", "the code is in the file"),
+    Rule(r"\bdoubled\b", "nothing is lost or doubled", "nothing is lost or duplicated"),
+    Rule(r"\bas good as (?:absent|new|deleted|none)\b", "a null is as good as absent", "a null counts as absent"),
+    Rule(r"\bsays? what (?:is|was) (?:wrong|missing) with\b", "it says what is wrong with it", "it reports the error"),
+    # "Sealed" is the name of a frame. Readers who do not write a peer of their own read of encryption.
+    Rule(
+        r"(?i)\b(?:un)?sealed\b",
+        "a desktop that was paired sealed",
+        "a desktop with an encrypted pairing",
+        allowed=r"Sources/(?!bellwire/|CABI/Bellwire\.docc/(?!Wire|Architecture))|\.github/CONTRIBUTING",
+    ),
 ]
 
 
@@ -143,6 +176,26 @@ def header(path: Path) -> Iterator[tuple[int, str]]:
         yield text.count("\n", 0, comment.start()) + 1, words.strip()
 
 
+def comments(path: Path) -> Iterator[tuple[int, str]]:
+    """The comments of a systemd unit or its options."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if line.startswith("#"):
+            yield number, line.lstrip("# ")
+
+
+def help_text(path: Path) -> Iterator[tuple[int, str]]:
+    """The comment at the top of a shell script, which --help prints."""
+    paragraph = ""
+    for number, line in enumerate([*path.read_text().splitlines()[1:], ""], 2):
+        words = line.lstrip("# ")
+        if not line.startswith("#") or not words:
+            yield number, paragraph
+            paragraph = ""
+        if not line.startswith("#"):
+            return
+        paragraph = f"{paragraph} {words}".strip()
+
+
 LITERAL = re.compile(r'"""\n(?P<lines>.*?)\n\s*"""|"(?P<line>(?:\\.|[^"\\\n])*)"', re.DOTALL)
 
 
@@ -180,9 +233,14 @@ def python(path: Path) -> Iterator[tuple[int, str]]:
 
 READERS = [
     ("README.md", pages),
+    (".github/*.md", pages),
     ("bindings/python/README.md", pages),
     ("Sources/CABI/Bellwire.docc/*.md", pages),
     ("include/*.h", header),
+    ("bindings/systemd/*", comments),
+    ("bindings/**/*.sh", help_text),
+    ("examples/*.sh", help_text),
+    ("Tests/*.sh", help_text),
     ("Sources/**/*.swift", literals),
     ("Sources/**/*.c", literals),
     ("examples/**/*.c", literals),
@@ -205,6 +263,8 @@ def findings(root: Path) -> Iterator[str]:
         for path in sorted(root.glob(pattern)):
             for line, text in read(path):
                 for rule in RULES:
+                    if re.match(rule.allowed, str(path.relative_to(root))):
+                        continue
                     if found := rule.finds(text):
                         near = text[max(0, found.start() - 40) : found.end() + 40]
                         yield f"{path.relative_to(root)}:{line}: …{near}… -> as in {rule.good!r}"

@@ -6,7 +6,7 @@
  *   ./cpp_listener '{"type":"desktop-pairing",...}'   pairs by the text of a desktop's QR code, then listens
  *   ./cpp_listener                                    listens to the desktops that it has paired with before
  *
- * Ctrl-C ends it. Needs the library alone. C++17.
+ * Ctrl-C stops it. Needs only the library. C++17.
  */
 #include <bellwire.h>
 
@@ -27,19 +27,19 @@
 
 namespace bellwire {
 
-// A text that the library gave, freed by it.
+// A text from the library, which also frees it.
 using Text = std::unique_ptr<char, void (*)(void *)>;
 
 inline Text take(char *text) { return Text(text, bw_free); }
 
-// The value at a JSON pointer, when there is one.
+// The value at a JSON pointer, if there is one.
 inline std::optional<std::string> text_at(const std::string &json, const char *pointer) {
     char *text = nullptr;
     if (bw_json_text(json.c_str(), pointer, &text) != BW_OK) return std::nullopt;
     return std::string(take(text).get());
 }
 
-// A call that failed: what is wrong and what to do, as bw_last_error() tells it.
+// A failed call: what is wrong and what to do, from bw_last_error().
 class Error : public std::runtime_error {
 public:
     explicit Error(bw_status status) : std::runtime_error(message(status)), status_(status) {}
@@ -63,18 +63,18 @@ inline bw_status check(bw_status status) {
 
 using Callback = std::function<void(const std::string &event, const std::string &event_json)>;
 
-// An open device. It can be moved: callbacks refer to what it points to, not to itself.
+// An open device. It can be moved: callbacks refer to its handle, not to this object.
 class Device {
 public:
     explicit Device(const char *options_json = nullptr) { check(bw_device_open(options_json, &state_->handle)); }
 
-    // For every other function of bellwire.h.
+    // For all other functions of bellwire.h.
     bw_device *handle() const noexcept { return state_ ? state_->handle : nullptr; }
 
     void start() { check(bw_device_start(handle())); }
     int fd() const { return check(bw_device_fd(handle())); }
 
-    // Calls the callbacks, and throws what one of them has thrown; those after it have run all the same.
+    // Runs the callbacks. If one throws, the others still run, and then this throws the same exception.
     void dispatch() {
         const bw_status status = bw_device_dispatch(handle());
         if (auto thrown = std::exchange(state_->thrown, nullptr)) std::rethrow_exception(thrown);
@@ -118,7 +118,7 @@ private:
         State *state;
     };
 
-    // No exception may cross the C frames between here and dispatch(): it waits there.
+    // No exception may cross the C frames between here and dispatch(), so dispatch() rethrows it.
     static void call(void *user_data, const char *event, const char *event_json) noexcept {
         auto *bound = static_cast<Bound *>(user_data);
         try {
@@ -137,13 +137,13 @@ private:
 
 namespace {
 
-// Ctrl-C as something to poll for: the handler writes a byte into this pipe, and does nothing else.
+// Makes Ctrl-C pollable: the signal handler only writes a byte into this pipe.
 int interrupt_pipe[2];
 
 extern "C" void on_interrupt(int number) {
     const int saved = errno;
     const char byte = static_cast<char>(number);
-    if (write(interrupt_pipe[1], &byte, 1) < 0) { /* the pipe is full: it says so already */ }
+    if (write(interrupt_pipe[1], &byte, 1) < 0) { /* the pipe is full, so it is readable already */ }
     errno = saved;
 }
 
@@ -155,7 +155,7 @@ void catch_interrupts() {
     sigaction(SIGTERM, &action, nullptr);
 }
 
-// Others wrote it: control characters, which could steer the terminal, become spaces.
+// The text comes from another machine: control characters become spaces.
 std::string shown(std::string text) {
     for (std::size_t index = 0; index < text.size(); index++) {
         const auto byte = static_cast<unsigned char>(text[index]);

@@ -1,13 +1,13 @@
 /*
- * glib_loop.c - Bellwire in a program that has GLib's main loop, as those of GTK have.
+ * glib_loop.c - Bellwire in a program with GLib's main loop, such as a GTK program.
  *
  *   cc glib_loop.c $(pkg-config --cflags --libs bellwire glib-2.0) -o glib_loop
  *
  *   ./glib_loop '{"type":"desktop-pairing",...}'   pairs by the text of a desktop's QR code, then listens
  *   ./glib_loop                                    listens to the desktops that it has paired with before
  *
- * The library has one descriptor, which the loop watches: no thread, no timer, no lock. Ctrl-C ends it. C99, and C++ as
- * well.
+ * The library has one descriptor, which the loop watches: no thread, no timer, no lock. Ctrl-C stops it. C99, and C++
+ * as well.
  */
 #include <bellwire.h>
 #include <glib-unix.h>
@@ -21,7 +21,7 @@ struct program {
     int exit_code;
 };
 
-/* Says why a call failed, by what bw_last_error() or a completion gives. */
+/* Prints why a call failed, from the JSON of bw_last_error() or of a completion. */
 static void report(bw_status status, const char *error_json) {
     char *message = NULL;
     if (error_json) bw_json_text(error_json, "/message", &message);
@@ -47,7 +47,7 @@ static gboolean on_signal(gpointer data) {
     return G_SOURCE_CONTINUE;
 }
 
-/* Something came: this calls the callbacks below. */
+/* There is something to dispatch: this runs the callbacks below. */
 static gboolean on_readable(gint fd, GIOCondition condition, gpointer data) {
     struct program *program = (struct program *)data;
     (void)fd, (void)condition;
@@ -56,8 +56,8 @@ static gboolean on_readable(gint fd, GIOCondition condition, gpointer data) {
     return G_SOURCE_CONTINUE;
 }
 
-/* One text of an event, ours to g_free(). Others wrote it: control characters, which could steer the terminal, become
- * spaces. A widget would show it with gtk_label_set_text(), never as markup. */
+/* One text of an event; free it with g_free(). It comes from another machine: control characters, which could control
+ * the terminal, become spaces. Show it in a widget with gtk_label_set_text(), never as markup. */
 static char *text_of(const char *event_json, const char *pointer) {
     char *text = NULL;
     bw_json_text(event_json, pointer, &text);
@@ -70,7 +70,7 @@ static char *text_of(const char *event_json, const char *pointer) {
     return g_string_free(shown, FALSE);
 }
 
-/* Runs inside bw_device_dispatch(), so on the loop's own thread: it may touch every widget. */
+/* Runs inside bw_device_dispatch(), on the thread of the main loop, so it may use widgets. */
 static void on_push(void *user_data, const char *event, const char *event_json) {
     (void)user_data, (void)event;
     char *title = text_of(event_json, "/data/title"), *body = text_of(event_json, "/data/body");
@@ -98,7 +98,7 @@ static void on_paired(void *user_data, bw_status status, const char *json) {
     g_printerr("glib_loop: paired, waiting for pushes\n");
 }
 
-/* Everything that can fail before the loop runs. */
+/* Everything that can fail before the main loop runs. */
 static gboolean begin(struct program *program, const char *code) {
     char *desktops = NULL;
     gboolean is_paired;
@@ -110,13 +110,13 @@ static gboolean begin(struct program *program, const char *code) {
     if (!succeeds(fd)) return FALSE;
     g_unix_fd_add(fd, G_IO_IN, on_readable, program);
 
-    /* Pushes that came before this line waited in the store; each is handed over once. */
+    /* Pushes that arrived earlier are stored; each is delivered once. */
     if (!succeeds(bw_device_subscribe(program->device, "notification.received", on_push, NULL, NULL, NULL))
         || !succeeds(bw_device_subscribe(program->device, "unread.changed", on_unread, NULL, NULL, NULL))
         || !succeeds(bw_device_start(program->device)))
         return FALSE;
 
-    /* A loop must not wait: the form with _async, whose completion comes as the other callbacks do. */
+    /* A main loop must not block, so this uses the _async form; its completion runs in dispatch. */
     if (code) return succeeds(bw_pairing_scan_async(program->device, code, 30000, on_paired, program, NULL));
     if (!succeeds(bw_pairing_list(program->device, &desktops))) return FALSE;
     is_paired = g_strcmp0(desktops, "[]") != 0;
@@ -137,7 +137,7 @@ int main(int argc, char **argv) {
     g_unix_signal_add(SIGTERM, on_signal, &program);
     if (begin(&program, argc == 2 ? argv[1] : NULL)) g_main_loop_run(program.loop);
 
-    /* In this order: after closing, the descriptor may belong to something else, and nothing watches it then. */
+    /* In this order: after closing, the descriptor may belong to something else. */
     while (g_source_remove_by_user_data(&program)) {}
     if (program.device && !succeeds(bw_device_close(program.device))) program.exit_code = EXIT_FAILURE;
     g_main_loop_unref(program.loop);

@@ -1,15 +1,15 @@
 /*
- * history.c - a page of the desktop's past notifications; without the desktop, of those that this device knows.
+ * history.c - prints a page of the desktop's past notifications, or of this device's stored ones if it is offline.
  *
  *   cc history.c $(pkg-config --cflags --libs bellwire) -o history
  *
  *   ./history                          the newest ones
- *   ./history --unread --search "tea"  those that are unread and have this word in title or body
- *   ./history --limit 10 --before ROW  the ten before a row; the end of a page says which that is
- *   ./history --read                   then marks all as read, at once or when the desktop is there
+ *   ./history --unread --search "tea"  unread ones with this word in title or body
+ *   ./history --limit 10 --before ROW  the ten before a row; the last line of a page names it
+ *   ./history --read                   also marks all as read, now or when the desktop is online
  *
- * It uses the desktop that print_pushes or pair_code has paired with. Ctrl-C ends it. Needs the library alone. C99, and
- * C++ as well.
+ * It uses the desktop that print_pushes or pair_code has paired with. Ctrl-C stops it. Needs only the library. C99,
+ * and C++ as well.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <bellwire.h>
@@ -26,23 +26,23 @@ enum { CONNECT_MS = 5000, ANSWER_MS = 15000, EXIT_INTERRUPTED = 130 };
 
 static bw_device *device;
 
-/* Ctrl-C as something to poll for: the handler writes a byte into this pipe, and does nothing else. */
+/* Makes Ctrl-C pollable: the signal handler only writes a byte into this pipe. */
 static int interrupt_pipe[2];
 
 static void on_interrupt(int number) {
     int saved = errno;
     char byte = (char)number;
-    if (write(interrupt_pipe[1], &byte, 1) < 0) { /* the pipe is full: it says so already */ }
+    if (write(interrupt_pipe[1], &byte, 1) < 0) { /* the pipe is full, so it is readable already */ }
     errno = saved;
 }
 
-/* Closes the device, which ends calls that are under way, and the program. */
+/* Closes the device, which ends calls in progress, and exits. */
 static void leave(int code) {
     bw_device_close(device);
     exit(code);
 }
 
-/* Says why a call failed, by what bw_last_error() or a completion gives. */
+/* Prints why a call failed, from the JSON of bw_last_error() or of a completion. */
 static void report(bw_status status, const char *error_json) {
     char *message = NULL;
     if (error_json) bw_json_text(error_json, "/message", &message);
@@ -64,7 +64,7 @@ static int64_t now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Dispatches until *done, which a callback sets. Returns 0 when the time was over before. */
+/* Dispatches until a callback sets *done. Returns 0 on timeout. */
 static int wait_until(const int *done, int32_t timeout_ms) {
     struct pollfd wait_for[2] = {{bw_device_fd(device), POLLIN, 0}, {interrupt_pipe[0], POLLIN, 0}};
     int64_t deadline = now_ms() + timeout_ms;
@@ -86,7 +86,7 @@ static void on_connection(void *user_data, const char *event, const char *event_
     *(int *)user_data = (int)online;
 }
 
-/* What a completion gave; the text is ours to free. */
+/* The result of a completion; free the text. */
 struct answer {
     int is_there;
     bw_status status;
@@ -95,13 +95,13 @@ struct answer {
 
 static void on_answer(void *user_data, bw_status status, const char *json) {
     struct answer *answer = (struct answer *)user_data;
-    if (status == BW_E_CLOSED) return; /* by leave() */
+    if (status == BW_E_CLOSED) return; /* closed by leave() */
     answer->is_there = 1;
     answer->status = status;
     answer->json = json ? strdup(json) : NULL;
 }
 
-/* Ends the program when the answer is none that it can go on with. */
+/* Ends the program if the call failed. */
 static void check_answer(struct answer *answer) {
     if (answer->status >= 0 && answer->json) return;
     report(answer->status, answer->json);
@@ -109,7 +109,7 @@ static void check_answer(struct answer *answer) {
     leave(EXIT_FAILURE);
 }
 
-/* Writes a text as JSON, in quotes. Others' texts go into a stream, which grows. */
+/* Writes a text as a JSON string. */
 static void write_quoted(FILE *stream, const char *text) {
     putc('"', stream);
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
@@ -123,8 +123,8 @@ static void write_quoted(FILE *stream, const char *text) {
     putc('"', stream);
 }
 
-/* One text of a page. Others wrote it: control characters, which could steer the terminal, become spaces. At least
- * width bytes, then end. */
+/* One text of a page. It comes from another machine: control characters, which could control the terminal, become
+ * spaces. Pads to width bytes, then prints end. */
 static void print_text(const char *page, const char *pointer, int width, const char *end) {
     char *text = NULL;
     bw_json_text(page, pointer, &text);
@@ -145,7 +145,7 @@ static const char *member(int row, const char *name) {
     return pointer;
 }
 
-/* One line for each row: a star when it is unread, time, priority, title, body. */
+/* One line per row: a star if it is unread, time, priority, title, body. */
 static void print_page(const char *page) {
     int64_t created = 0, read = 0, total = 0;
     int row;
@@ -198,7 +198,7 @@ int main(int argc, char **argv) {
         }
     }
 
-    /* The question, as the desktop's history and the inbox both take it. */
+    /* The parameters, which the desktop's history and the inbox both accept. */
     char *question = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&question, &size);

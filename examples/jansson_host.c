@@ -1,5 +1,5 @@
 /*
- * jansson_host.c - a program that holds json_t: prints each push as a line of JSON, and marks it as read on the desktop.
+ * jansson_host.c - uses jansson: prints each push as a line of JSON, and marks it as read on the desktop.
  *
  *   cc jansson_host.c $(pkg-config --cflags --libs bellwire jansson) -o jansson_host
  *
@@ -8,7 +8,7 @@
  *
  *   ./jansson_host | jq -r .title
  *
- * Ctrl-C ends it. Needs the library and jansson. C99, and C++ as well.
+ * Ctrl-C stops it. Needs the library and jansson. C99, and C++ as well.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <bellwire_jansson.h>
@@ -22,17 +22,17 @@
 
 enum { PAIR_MS = 30000, ANSWER_MS = 15000 };
 
-/* Ctrl-C as something to poll for: the handler writes a byte into this pipe, and does nothing else. */
+/* Makes Ctrl-C pollable: the signal handler only writes a byte into this pipe. */
 static int interrupt_pipe[2];
 
 static void on_interrupt(int number) {
     int saved = errno;
     char byte = (char)number;
-    if (write(interrupt_pipe[1], &byte, 1) < 0) { /* the pipe is full: it says so already */ }
+    if (write(interrupt_pipe[1], &byte, 1) < 0) { /* the pipe is full, so it is readable already */ }
     errno = saved;
 }
 
-/* Says why a call failed, by what bwj_last_error() or a completion gives. */
+/* Prints why a call failed, from the JSON of bwj_last_error() or of a completion. */
 static void report(bw_status status, const json_t *error) {
     const char *message = json_string_value(json_object_get(error, "message"));
     fprintf(stderr, "jansson_host: %s\n", message ? message : bw_status_name(status));
@@ -46,20 +46,20 @@ static int succeeds(bw_status status) {
     return 0;
 }
 
-/* The desktop's answer, or that it was queued until the desktop is there. */
+/* Prints the desktop's answer, or that the command was queued until the desktop is online. */
 static void on_marked(void *user_data, bw_status status, json_t *result) {
     (void)user_data;
     if (status < 0 && status != BW_E_CLOSED) report(status, result);
     if (status == BW_QUEUED) fprintf(stderr, "jansson_host: queued until the desktop is online\n");
 }
 
-/* Runs inside bw_device_dispatch(). event_json is ours until it returns; json_incref() would keep it. */
+/* Runs inside bw_device_dispatch(). event_json is valid until it returns; json_incref() would keep it. */
 static void on_push(void *user_data, const char *event, json_t *event_json) {
     bw_device *device = (bw_device *)user_data;
     json_t *data = json_object_get(event_json, "data");
     const char *desktop = json_string_value(json_object_get(event_json, "desktop"));
     (void)event;
-    /* Escaped, what others wrote cannot steer a terminal. */
+    /* Escaped text from other machines cannot control the terminal. */
     json_dumpf(data, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
     putchar('\n');
     fflush(stdout);
@@ -69,12 +69,12 @@ static void on_push(void *user_data, const char *event, json_t *event_json) {
     json_decref(params); /* it was borrowed */
 }
 
-/* Pairs, or sees that it has. */
+/* Pairs, or checks that it is paired. */
 static int is_paired(bw_device *device, const char *code) {
     json_t *json = NULL;
     int good;
     if (code) {
-        good = succeeds(bwj_pairing_scan(device, code, PAIR_MS, &json)); /* so far, Ctrl-C simply ends it */
+        good = succeeds(bwj_pairing_scan(device, code, PAIR_MS, &json)); /* until here, Ctrl-C simply ends it */
     } else {
         good = succeeds(bwj_pairing_list(device, &json));
         if (good && json_array_size(json) == 0) {
@@ -117,7 +117,7 @@ int main(int argc, char **argv) {
         sigaction(SIGINT, &action, NULL);
         sigaction(SIGTERM, &action, NULL);
 
-        /* Pushes that came before this line waited in the store; each is handed over once. */
+        /* Pushes that arrived earlier are stored; each is delivered once. */
         good = succeeds(bwj_device_subscribe(device, "notification.received", on_push, device, NULL, NULL))
             && succeeds(bw_device_start(device));
         if (good) fprintf(stderr, "jansson_host: paired, waiting for pushes\n");

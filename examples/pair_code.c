@@ -1,13 +1,13 @@
 /*
- * pair_code.c - pairs with a desktop by the digits that it shows, and lets its user compare that it is the right one.
+ * pair_code.c - pairs with a desktop by the digits that it shows, and lets the user compare both sides.
  *
  *   cc pair_code.c $(pkg-config --cflags --libs bellwire) -o pair_code
  *
  *   ./pair_code                       asks for the twelve digits
- *   ./pair_code ws://desk.local:9001  the same, with the relay that the desktop shows beside them: the first time,
- *                                     where it cannot be found on the local network
+ *   ./pair_code ws://desk.local:9001  the same with the relay that the desktop shows below them; needed the first
+ *                                     time, if the relay cannot be found on the local network
  *
- * Ctrl-C ends it. Needs the library alone. C99, and C++ as well.
+ * Ctrl-C stops it. Needs only the library. C99, and C++ as well.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <bellwire.h>
@@ -23,23 +23,23 @@ enum { PAIR_MS = 60000, EXIT_INTERRUPTED = 130 };
 
 static bw_device *device;
 
-/* Ctrl-C as something to poll for: the handler writes a byte into this pipe, and does nothing else. */
+/* Makes Ctrl-C pollable: the signal handler only writes a byte into this pipe. */
 static int interrupt_pipe[2];
 
 static void on_interrupt(int number) {
     int saved = errno;
     char byte = (char)number;
-    if (write(interrupt_pipe[1], &byte, 1) < 0) { /* the pipe is full: it says so already */ }
+    if (write(interrupt_pipe[1], &byte, 1) < 0) { /* the pipe is full, so it is readable already */ }
     errno = saved;
 }
 
-/* Closes the device, which ends a pairing that is under way, and the program. */
+/* Closes the device, which ends a pairing in progress, and exits. */
 static void leave(int code) {
     bw_device_close(device);
     exit(code);
 }
 
-/* Says why a call failed, by what bw_last_error() or a completion gives. */
+/* Prints why a call failed, from the JSON of bw_last_error() or of a completion. */
 static void report(bw_status status, const char *error_json) {
     char *message = NULL;
     if (error_json) bw_json_text(error_json, "/message", &message);
@@ -55,7 +55,7 @@ static void check(bw_status status) {
     leave(EXIT_FAILURE);
 }
 
-/* Waits for a line of the input, or Ctrl-C. Without its end; NULL at the end of the input. */
+/* Waits for a line of input, or Ctrl-C. Returns it without the line break; NULL at the end of the input. */
 static const char *read_line(const char *question, char *line, int size) {
     struct pollfd wait_for[2] = {{STDIN_FILENO, POLLIN, 0}, {interrupt_pipe[0], POLLIN, 0}};
     fprintf(stderr, "%s", question);
@@ -67,7 +67,7 @@ static const char *read_line(const char *question, char *line, int size) {
     return line;
 }
 
-/* The steps, as they come. */
+/* Prints the steps as they happen. */
 static void on_pairing(void *user_data, const char *event, const char *event_json) {
     char *state = NULL;
     (void)user_data, (void)event;
@@ -76,7 +76,7 @@ static void on_pairing(void *user_data, const char *event, const char *event_jso
     bw_free(state);
 }
 
-/* What a completion gave; the text is ours to free. */
+/* The result of a completion; free the text. */
 struct answer {
     int is_there;
     bw_status status;
@@ -85,13 +85,13 @@ struct answer {
 
 static void on_answer(void *user_data, bw_status status, const char *json) {
     struct answer *answer = (struct answer *)user_data;
-    if (status == BW_E_CLOSED) return; /* by leave() */
+    if (status == BW_E_CLOSED) return; /* closed by leave() */
     answer->is_there = 1;
     answer->status = status;
     answer->json = json ? strdup(json) : NULL;
 }
 
-/* Ends the program when the answer is none that it can go on with. */
+/* Ends the program if the call failed. */
 static void check_answer(struct answer *answer) {
     if (answer->status >= 0 && answer->json) return;
     report(answer->status, answer->json);
@@ -99,7 +99,7 @@ static void check_answer(struct answer *answer) {
     leave(EXIT_FAILURE);
 }
 
-/* A text of the answer, for a terminal: the desktop chose its name by itself, so control characters become spaces. */
+/* A text of the answer, for a terminal. The desktop chose its name, so control characters become spaces. */
 static void print_text(const char *json, const char *pointer) {
     char *text = NULL;
     bw_json_text(json, pointer, &text);
@@ -122,7 +122,7 @@ int main(int argc, char **argv) {
     action.sa_handler = on_interrupt;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    setvbuf(stdin, NULL, _IONBF, 0); /* or poll() would not know of lines that were read already */
+    setvbuf(stdin, NULL, _IONBF, 0); /* otherwise poll() would not see lines that are already buffered */
 
     char options[512] = "{}";
     if (argc == 2) {
@@ -135,7 +135,7 @@ int main(int argc, char **argv) {
     check(bw_device_open(options, &device));
     check(bw_device_subscribe(device, "pairing.changed", on_pairing, NULL, NULL, NULL));
 
-    /* Asked for, not an argument: those can be read by everybody on the machine, and stay in the shell's history. */
+    /* Not an argument: everyone on the machine can read those, and they stay in the shell's history. */
     char line[128];
     const char *code = read_line("Digits shown by the desktop: ", line, (int)sizeof line);
     if (!code) leave(EXIT_FAILURE);
@@ -153,7 +153,7 @@ int main(int argc, char **argv) {
     check_answer(&answer);
     const char *desktop = answer.json;
 
-    /* Twelve digits prove both sides to each other; the short words are for people who want to see it themselves. */
+    /* The twelve digits already authenticate both sides; the short code lets users check it themselves. */
     char *digits = NULL, *id = NULL;
     printf("Paired with ");
     print_text(desktop, "/name");
@@ -171,7 +171,8 @@ int main(int argc, char **argv) {
             printf("Unpaired.\n");
         }
     } else {
-        printf(", unsealed: its identity is not proven, and the relay can read its messages.\n");
+        printf(", NOT encrypted: its identity is not proven, and the relay can read its messages.
+");
     }
     bw_free(id);
     bw_free(digits);

@@ -7,7 +7,7 @@
  *   ./print_pushes code.txt                           the same, with the text in a file; - is standard input
  *   ./print_pushes                                    listens to the desktops that it has paired with before
  *
- * Ctrl-C ends it. Needs the library alone. C99, and C++ as well.
+ * Ctrl-C stops it. Needs only the library. C99, and C++ as well.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <bellwire.h>
@@ -20,17 +20,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Ctrl-C as something to poll for: the handler writes a byte into this pipe, and does nothing else. */
+/* Makes Ctrl-C pollable: the signal handler only writes a byte into this pipe. */
 static int interrupt_pipe[2];
 
 static void on_interrupt(int number) {
     int saved = errno;
     char byte = (char)number;
-    if (write(interrupt_pipe[1], &byte, 1) < 0) { /* the pipe is full: it says so already */ }
+    if (write(interrupt_pipe[1], &byte, 1) < 0) { /* the pipe is full, so it is readable already */ }
     errno = saved;
 }
 
-/* Ends the program when a call failed; bw_last_error() says what is wrong and what to do. */
+/* Ends the program if a call failed; bw_last_error() says what is wrong and what to do. */
 static void check(bw_status status) {
     if (status >= 0) return;
     char *error = bw_last_error(), *message = NULL;
@@ -41,7 +41,7 @@ static void check(bw_status status) {
     exit(EXIT_FAILURE);
 }
 
-/* The text of the QR code: the argument itself, or what stands in the file that it names. */
+/* The text of the QR code: the argument itself, or the content of the file that it names. */
 static const char *read_code(const char *argument) {
     static char text[8192];
     if (argument[0] == '{') return argument;
@@ -55,8 +55,8 @@ static const char *read_code(const char *argument) {
     return text;
 }
 
-/* One text of an event. Others wrote it: control characters, which could steer the terminal, become spaces.
- * At least width bytes, then end. */
+/* One text of an event. It comes from another machine: control characters, which could control the terminal, become
+ * spaces. Pads to width bytes, then prints end. */
 static void print_text(const char *event_json, const char *pointer, int width, const char *end) {
     char *text = NULL;
     bw_json_text(event_json, pointer, &text);
@@ -70,7 +70,7 @@ static void print_text(const char *event_json, const char *pointer, int width, c
     bw_free(text);
 }
 
-/* Runs inside bw_device_dispatch(), on this thread. event_json is ours until it returns. */
+/* Runs inside bw_device_dispatch(), on this thread. event_json is valid until it returns. */
 static void on_push(void *user_data, const char *event, const char *event_json) {
     (void)user_data, (void)event;
     int64_t created = 0; /* milliseconds since 1970 */
@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
 
     char *json = NULL;
     if (argc == 2) {
-        check(bw_pairing_scan(device, read_code(argv[1]), 30000, &json)); /* so far, Ctrl-C simply ends it */
+        check(bw_pairing_scan(device, read_code(argv[1]), 30000, &json)); /* until here, Ctrl-C simply ends it */
     } else {
         check(bw_pairing_list(device, &json));
         if (strcmp(json, "[]") == 0) {
@@ -116,12 +116,12 @@ int main(int argc, char **argv) {
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 
-    /* Pushes that came before this line waited in the store; each is handed over once. */
+    /* Pushes that arrived earlier are stored; each is delivered once. */
     check(bw_device_subscribe(device, "notification.received", on_push, NULL, NULL, NULL));
     check(bw_device_start(device));
     fprintf(stderr, "print_pushes: paired, waiting for pushes\n");
 
-    /* The library has one descriptor to wait for, so it fits any loop; bw_device_run() is one ready-made. */
+    /* The library has one descriptor to poll, so it fits any loop; bw_device_run() is a ready-made one. */
     struct pollfd wait_for[2] = {{bw_device_fd(device), POLLIN, 0}, {interrupt_pipe[0], POLLIN, 0}};
     check(wait_for[0].fd);
     while (wait_for[1].revents == 0) {

@@ -1,15 +1,15 @@
 /*
- * reminder.c - reminds of a task ten minutes before its deadline, and knows which task it was when somebody taps it.
+ * reminder.c - reminds of a task ten minutes before its deadline; a tap on the alert opens that task.
  *
  *   cc reminder.c $(pkg-config --cflags --libs bellwire) -o reminder
  *
  *   ./reminder 42 17:30 "Send the report"              reminds of task 42 at 17:20
  *   ./reminder 42 "2027-01-31 09:00" "Send the report" the same on another day; a task has one reminder
- *   ./reminder                                         waits for those that were added before
- *   ./reminder --host                                  prints them here; the answer is a line: tap, later or dismiss
+ *   ./reminder                                         waits for reminders that were added before
+ *   ./reminder --host                                  prints alerts here; type tap, later or dismiss to answer
  *
- * Ctrl-C ends it. The reminders stay: one that was due meanwhile comes at the next start. Needs the library alone.
- * C99, and C++ as well.
+ * Ctrl-C stops it. The reminders stay stored; one that becomes due in the meantime fires at the next start. Needs only
+ * the library. C99, and C++ as well.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <bellwire.h>
@@ -26,17 +26,17 @@ enum { AHEAD_S = 10 * 60 };
 
 static bw_device *device;
 
-/* Ctrl-C as something to poll for: the handler writes a byte into this pipe, and does nothing else. */
+/* Makes Ctrl-C pollable: the signal handler only writes a byte into this pipe. */
 static int interrupt_pipe[2];
 
 static void on_interrupt(int number) {
     int saved = errno;
     char byte = (char)number;
-    if (write(interrupt_pipe[1], &byte, 1) < 0) { /* the pipe is full: it says so already */ }
+    if (write(interrupt_pipe[1], &byte, 1) < 0) { /* the pipe is full, so it is readable already */ }
     errno = saved;
 }
 
-/* Says why a call failed; bw_last_error() knows what is wrong and what to do. */
+/* Prints why a call failed; bw_last_error() says what is wrong and what to do. */
 static int failed(bw_status status) {
     if (status >= 0) return 0;
     char *error = bw_last_error(), *message = NULL;
@@ -56,7 +56,7 @@ static void no_memory(void) {
     exit(EXIT_FAILURE);
 }
 
-/* A text as JSON, in quotes, behind a prefix that needs no escapes. Ours to free. */
+/* A text as a JSON string, after a prefix that needs no escapes. Free it. */
 static char *quoted(const char *prefix, const char *text) {
     char *json = (char *)malloc(strlen(prefix) + strlen(text) * 6 + 3);
     if (!json) no_memory();
@@ -73,14 +73,14 @@ static char *quoted(const char *prefix, const char *text) {
     return json;
 }
 
-/* A text out of JSON; "" where there is none. Ours to free with bw_free(), which takes NULL as well. */
+/* A text from JSON; "" if there is none. Free it with bw_free(), which accepts NULL. */
 static const char *text_of(const char *json, const char *pointer, char **text) {
     *text = NULL;
     bw_json_text(json, pointer, text);
     return *text ? *text : "";
 }
 
-/* Others may have written it: control characters, which could steer the terminal, become spaces. */
+/* The text may come from another machine: control characters become spaces. */
 static void print_text(const char *text) {
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
         int is_c1 = *c == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0; /* U+0080 to U+009F in UTF-8 */
@@ -89,7 +89,7 @@ static void print_text(const char *text) {
     }
 }
 
-/* "17:30", which is today or, when that is past, tomorrow; or "2027-01-31 09:00". Local time; -1 = it is neither. */
+/* "17:30" is today or, if that has passed, tomorrow; or "2027-01-31 09:00". Local time; -1 = neither. */
 static time_t parse_deadline(const char *text) {
     time_t now = time(NULL);
     struct tm *local = localtime(&now), when;
@@ -110,13 +110,13 @@ static time_t parse_deadline(const char *text) {
     when.tm_hour = hour;
     when.tm_min = minute;
     when.tm_sec = 0;
-    when.tm_isdst = -1; /* mktime() shall find out */
+    when.tm_isdst = -1; /* mktime() finds out */
     time_t deadline = mktime(&when);
-    /* It takes 31 February for 3 March. */
+    /* mktime() turns 31 February into 3 March. */
     return is_date && (when.tm_mday != day || when.tm_mon != month - 1) ? -1 : deadline;
 }
 
-/* Adds the reminder of a task, in the place of the one that it has. A moment that is past comes at once. */
+/* Adds a task's reminder, or replaces it. A time in the past fires at once. */
 static bw_status add_reminder(const char *task, const char *title, const char *body, int64_t at_ms) {
     static const char format[] =
         "{\"id\":%s,\"title\":%s,\"body\":%s,\"category\":\"TASK\",\"thread\":\"tasks\",\"sound\":\"default\","
@@ -136,7 +136,7 @@ static bw_status add_reminder(const char *task, const char *title, const char *b
     return status;
 }
 
-/* Somebody tapped or dismissed an alert, or pressed its button, perhaps while this program did not run. */
+/* The user tapped or dismissed an alert, or pressed its button, perhaps while this program was not running. */
 static void on_response(void *user_data, const char *event, const char *event_json) {
     (void)user_data, (void)event;
     char *action, *task, *title;
@@ -149,7 +149,7 @@ static void on_response(void *user_data, const char *event, const char *event_js
         } else if (action && strcmp(action, "dismiss") == 0) {
             printf("dismissed: task ");
         } else {
-            printf("open task "); /* here a program would show it */
+            printf("open task "); /* a real program would show it here */
         }
         print_text(task);
         putchar('\n');
@@ -160,7 +160,7 @@ static void on_response(void *user_data, const char *event, const char *event_js
     bw_free(action);
 }
 
-/* What the command line asks for: the task, its deadline in words, its title. NULL = nothing, or it is done. */
+/* The task from the command line: id, deadline, title. NULL = none, or already added. */
 static char **words;
 static time_t deadline;
 
@@ -174,7 +174,7 @@ static void add_task(void) {
     check(add_reminder(task[0], task[2], body, ((int64_t)deadline - AHEAD_S) * 1000));
 }
 
-/* The user's answer, or that there is none. A reminder that comes before it would not be shown, so it is added now. */
+/* The user's answer, or a timeout. An earlier reminder would not have been shown, so it is added now. */
 static void on_authorization(void *user_data, bw_status status, const char *json) {
     (void)user_data, (void)json;
     if (status == BW_E_CLOSED) return;
@@ -187,13 +187,13 @@ static void on_authorization(void *user_data, bw_status status, const char *json
     bw_free(reminders);
 }
 
-/* With --host: who starts a reminder in a terminal wants to see it there. */
+/* With --host: shows alerts on the terminal. */
 static void on_authorize(void *user_data, const char *request_json) {
     (void)user_data, (void)request_json;
     failed(bw_alerts_authorize(device, "authorized", 0));
 }
 
-/* With --host: the id of the alert that was printed last, to answer to. */
+/* With --host: the id of the last printed alert, which the next answer is for. */
 static char *shown_id;
 
 static int32_t on_present(void *user_data, const char *alert_json) {
@@ -222,7 +222,7 @@ static int32_t on_present(void *user_data, const char *alert_json) {
     return 0;
 }
 
-/* With --host: a line that somebody typed. Returns 0 at the end of the input. */
+/* With --host: handles a typed line. Returns 0 at the end of the input. */
 static int read_answer(void) {
     char line[64];
     if (!fgets(line, sizeof line, stdin)) return 0;
@@ -253,7 +253,7 @@ int main(int argc, char **argv) {
         if (deadline < 0) return usage();
     }
 
-    /* "system" is the desktop environment's notifications; with "host" the program shows the alerts by itself. */
+    /* With "system" the desktop environment shows the alerts; with "host" this program does. */
     check(bw_device_open(is_host ? "{\"alerts\":\"host\"}" : "{\"alerts\":\"system\"}", &device));
     check(bw_alerts_categories(
         device, "[{\"id\":\"TASK\",\"actions\":[{\"id\":\"LATER\",\"title\":\"In ten minutes\"}]}]"));
@@ -261,7 +261,7 @@ int main(int argc, char **argv) {
         check(bw_alerts_on_authorize(device, on_authorize, NULL, NULL));
         check(bw_alerts_on_present(device, on_present, NULL, NULL));
     }
-    /* What was answered while this program did not run waited in the store. */
+    /* Responses given while this program was not running are stored and arrive now. */
     check(bw_device_subscribe(device, "notification.response", on_response, NULL, NULL, NULL));
 
     if (pipe(interrupt_pipe) != 0) return EXIT_FAILURE;
@@ -272,20 +272,20 @@ int main(int argc, char **argv) {
     sigaction(SIGTERM, &action, NULL);
 
     check(bw_device_start(device));
-    /* The moment to ask is when somebody wants to be reminded. Answered once, it is not asked again. */
+    /* Ask when the user wants a reminder. Once answered, the library does not ask again. */
     check(bw_alerts_request_async(device, NULL, 600000, on_authorization, NULL, NULL));
 
-    /* The library has one descriptor to wait for; poll() leaves out the input where its descriptor is -1. */
+    /* The library has one descriptor to poll; poll() ignores the input if its descriptor is -1. */
     struct pollfd wait_for[3] = {
         {bw_device_fd(device), POLLIN, 0}, {interrupt_pipe[0], POLLIN, 0}, {is_host ? STDIN_FILENO : -1, POLLIN, 0}};
     check(wait_for[0].fd);
-    setvbuf(stdin, NULL, _IONBF, 0); /* or poll() would not know of lines that were read already */
+    setvbuf(stdin, NULL, _IONBF, 0); /* otherwise poll() would not see lines that are already buffered */
     while (wait_for[1].revents == 0) {
         if (poll(wait_for, 3, -1) < 0 && errno != EINTR) break;
         check(bw_device_dispatch(device));
         if (wait_for[2].revents != 0 && !read_answer()) wait_for[2].fd = -1;
     }
-    add_task(); /* there was no answer yet: it comes at the next start */
+    add_task(); /* no answer yet: it fires after the next start */
     bw_free(shown_id);
     return bw_device_close(device) == BW_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Shows Bellwire at work: builds it, starts a relay and a desktop on loopback, pairs examples/print_pushes.c with the
-# desktop, pushes three notifications, and shows how the C program prints them.
+# Shows Bellwire at work on this machine: builds it, starts a relay and a desktop, pairs examples/print_pushes.c with the
+# desktop, pushes three notifications, and a fourth one while the C program is not running.
 #
 #   run.sh [--listen]
 #
-#   --listen   keeps running and prints pushes from other terminals, until Ctrl-C
+#   --listen   keeps running and prints what you push from another terminal, until Ctrl-C
 #
 # Needs Swift 6.3. Keys, databases and logs are in a temporary directory, which is removed at the end.
 set -euo pipefail
@@ -45,7 +45,7 @@ for argument in "$@"; do
     esac
 done
 
-# Ends a process that was started here, within five seconds, and hands its exit code on.
+# end PID: stops a process that was started here, within five seconds, and returns its exit code.
 end() {
     kill -TERM "$1" 2> /dev/null || true
     timeout 5 tail -f /dev/null --pid="$1" || kill -KILL "$1" 2> /dev/null || true
@@ -61,8 +61,8 @@ trap tidy EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# await SECONDS PID LOG PATTERN: the first line of the log that matches, in $found; false when none came in time, or the
-# process that writes the log has ended.
+# await SECONDS PID LOG PATTERN: sets $found to the first line of the log that matches. Fails if none comes in time, or
+# if the process that writes the log ends.
 await() {
     local deadline=$((SECONDS + $1)) lines follower line result=1
     found=""
@@ -80,16 +80,22 @@ await() {
     return "$result"
 }
 
+# size FILE: its size, for people.
+size() { numfmt --to=si --suffix=B --format=%.1f "$(stat -L -c %s "$1")"; }
+
 # MARK: Build
+
+say "Bellwire sends end-to-end encrypted notifications between your own machines. This demo runs three programs on this"
+say "machine: a desktop (it sends), a C program (it receives) and a relay between them."
 
 step "Packages"
 "$root/bindings/c/packages.sh"
-say "All packages are installed."
+say "  All packages are installed."
 
-step "Building (a few minutes the first time)"
+step "Building (about five minutes the first time)"
 work=$(mktemp -d)
 if [ -t 1 ]; then
-    # What the compiler is at, on one line, while the build runs in the foreground, where Ctrl-C ends it.
+    # Shows the compiler's progress on one line. The build itself runs in the foreground, so that Ctrl-C stops it.
     mkdir -p "$root/build"
     while IFS= read -r line; do printf '\r\033[K%.78s' "$line"; done \
         < <(exec tail -q -n 0 -F --pid=$$ "$root/build/build.log" 2> /dev/null) &
@@ -101,7 +107,7 @@ if [ ${#pids[@]} -gt 0 ]; then
     pids=()
     printf '\r\033[K'
 fi
-sed 's/^/  /' "$work/build.log"
+say "  Built in build/stage: the shared library ($(size "$stage/lib/libbellwire.so.1")), the static library and the bellwire program."
 
 flags=$(PKG_CONFIG_PATH=$stage/lib/pkgconfig pkg-config --cflags --libs bellwire) ||
     fail "pkg-config does not find the build in $stage"
@@ -109,25 +115,25 @@ compile=(cc -std=c99 -Wall -Wextra -Wpedantic -Werror "$root/examples/print_push
 # shellcheck disable=SC2206 # flags are words
 compile+=($flags "-Wl,-rpath,$stage/lib")
 "${compile[@]}" > "$work/compile.log" 2>&1 || fail "examples/print_pushes.c does not compile" "$work/compile.log"
-say "  print_pushes: examples/print_pushes.c, compiled as C99 and linked with libbellwire.so.1"
+say "  Compiled the receiver: cc examples/print_pushes.c \$(pkg-config --cflags --libs bellwire)"
 
 # MARK: Start
 
-step "Starting a relay and a desktop on loopback"
+step "Starting a relay and a desktop"
 bellwire=$stage/bin/bellwire
-# All keep their state under this, each in its own directory.
+# Each program has its own state directory below this one.
 export XDG_STATE_HOME=$work/state
 mkfifo "$work/push"
 exec {push}<> "$work/push"
-# There before anybody reads them: a program makes its own only once it runs.
-touch "$work"/{relay,desktop,pushes,print_pushes}.log
+# The logs must exist before await follows them.
+touch "$work"/{relay,desktop,pushes,print_pushes,later,print_pushes_later}.log
 
 "$bellwire" relay --listen 127.0.0.1:0 --no-health > "$work/relay.log" 2>&1 &
 relay=$!
 pids+=("$relay")
 await 20 "$relay" "$work/relay.log" 'ws://[^ ,]+' || fail "the relay did not start" "$work/relay.log"
 url=${BASH_REMATCH[0]}
-say "  relay at $url"
+say "  bellwire relay listens at $url."
 
 "$bellwire" desktop --relay-url "$url" --name "Demo desktop" --qr-text --stdin <&"$push" > "$work/desktop.log" 2>&1 &
 desktop=$!
@@ -135,43 +141,66 @@ pids+=("$desktop")
 await 20 "$desktop" "$work/desktop.log" '^\{.*"desktop-pairing"' ||
     fail "the desktop showed no code" "$work/desktop.log" "$work/relay.log"
 (umask 077 && printf '%s\n' "$found" > "$work/code.txt")
-say "  desktop with a pairing code: ${found:0:60}…"
+say "  bellwire desktop offers pairing. The text of its QR code: ${found:0:49}…"
 
-step "Pairing the C program with it"
-"$work/print_pushes" "$work/code.txt" > "$work/pushes.log" 2> "$work/print_pushes.log" &
-listener=$!
-pids+=("$listener")
-await 40 "$listener" "$work/print_pushes.log" 'paired' ||
-    fail "print_pushes did not pair" "$work/print_pushes.log" "$work/desktop.log" "$work/relay.log"
-say "  print_pushes is paired."
+step "Pairing the C program with the desktop"
+# listen LOG ERRORS [CODE]: starts print_pushes, waits until it runs, and follows what it prints.
+listen() {
+    "$work/print_pushes" "${@:3}" > "$1" 2> "$2" &
+    listener=$!
+    pids+=("$listener")
+    await 40 "$listener" "$2" 'waiting for pushes' ||
+        fail "print_pushes did not start" "$2" "$work/desktop.log" "$work/relay.log"
+    exec {lines}< <(exec tail -n +1 -f --pid="$listener" "$1" 2> /dev/null)
+    pids+=("$!")
+}
+
+# show COUNT ERRORS: prints the next lines of print_pushes.
+show() {
+    local count line
+    for ((count = 1; count <= $1; count++)); do
+        IFS= read -r -t 30 -u "$lines" line ||
+            fail "notification $count did not arrive" "$2" "$work/desktop.log" "$work/relay.log"
+        say "  $line"
+    done
+}
+
+listen "$work/pushes.log" "$work/print_pushes.log" "$work/code.txt"
+await 20 "$desktop" "$work/desktop.log" 'End-to-end encrypted\. Compare with the device: ([0-9]+, [a-z]+ [a-z]+)\.' ||
+    fail "the desktop did not report the pairing" "$work/desktop.log" "$work/print_pushes.log"
+say "  Paired, end-to-end encrypted. Both sides can compare these digits and words: ${BASH_REMATCH[1]}."
 
 # MARK: Push
 
-step "Pushing three notifications; what follows is printed by print_pushes"
-exec {lines}< <(exec tail -n +1 -f --pid="$listener" "$work/pushes.log" 2> /dev/null)
-pids+=("$!")
+step "Pushing three notifications; the C program prints:"
 printf '%s\t%s\t%s\n' \
     "Build done" "All tests passed in 2 min 14 s" low \
     "Tea is ready" "Before it gets cold" normal \
-    "Door bell" "Somebody is at the door" urgent >&"$push"
-for count in 1 2 3; do
-    IFS= read -r -t 30 -u "$lines" line ||
-        fail "notification $count did not arrive" "$work/print_pushes.log" "$work/desktop.log" "$work/relay.log"
-    say "  $line"
-done
+    "Door bell" "Someone is at the door" urgent >&"$push"
+show 3 "$work/print_pushes.log"
+
+step "Stopping the C program, pushing a fourth notification, and starting the program again; it prints:"
+end "$listener" || fail "print_pushes did not end cleanly" "$work/print_pushes.log"
+exec {lines}<&-
+printf 'Backup failed\tThe disk is full\thigh\n' >&"$push"
+await 20 "$desktop" "$work/desktop.log" 'Pushed to 0 of 1 devices' ||
+    fail "the desktop did not store the push" "$work/desktop.log" "$work/relay.log"
+listen "$work/later.log" "$work/print_pushes_later.log"
+show 1 "$work/print_pushes_later.log"
+say "  The desktop kept it, for up to 30 days. Nothing is lost, and nothing comes twice."
 
 if $stays; then
-    say ""
-    say "Listening; press Ctrl-C to stop. Push from another terminal:"
-    say "  printf 'Hello\\tfrom another terminal\\n' > $work/push"
+    step "Listening; press Ctrl-C to stop. Push from another terminal:"
+    say "  printf 'Hello\tfrom another terminal\n' > $work/push"
     say ""
     trap 'say ""; exit 0' INT
     while IFS= read -r -u "$lines" line; do say "  $line"; done
-    fail "print_pushes has ended" "$work/print_pushes.log"
+    fail "print_pushes has ended" "$work/print_pushes_later.log"
 fi
 
-end "$listener" || fail "print_pushes did not end cleanly" "$work/print_pushes.log"
-step "Done"
-say "Next: examples/run.sh --listen keeps running, so that you can push from another terminal."
-say "build/stage/bin/bellwire --help explains the command line. README.md has a C program in 30 lines;"
-say "include/bellwire.h is its documentation."
+end "$listener" || fail "print_pushes did not end cleanly" "$work/print_pushes_later.log"
+step "Done. What you can do next:"
+say "  examples/run.sh --listen              push your own notifications from another terminal"
+say "  build/stage/bin/bellwire --help       pair two of your machines on the command line"
+say "  README.md                             a complete C program in 30 lines, and the same in Python"
+say "  include/bellwire.h                    the documentation of every function"

@@ -6,8 +6,8 @@
  *   ./send "Build done" "All tests passed"    one notification; the body may be left out
  *   make 2>&1 | ./send                        one for each line of the input: a title, or a title, a tab and a body
  *
- * It uses the desktop that print_pushes or pair_code has paired with. Ctrl-C ends it. Ends with 0 when the desktop has
- * taken all of them, with 3 when it was not there, with 1 otherwise. Needs the library alone. C99, and C++ as well.
+ * It uses the desktop that print_pushes or pair_code has paired with. Ctrl-C stops it. Exit codes: 0 = the desktop
+ * accepted all of them, 3 = it was offline, 1 = another failure. Needs only the library. C99, and C++ as well.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <bellwire.h>
@@ -25,23 +25,23 @@ enum { EXIT_OFFLINE = 3, EXIT_INTERRUPTED = 130 };
 
 static bw_device *device;
 
-/* Ctrl-C as something to poll for: the handler writes a byte into this pipe, and does nothing else. */
+/* Makes Ctrl-C pollable: the signal handler only writes a byte into this pipe. */
 static int interrupt_pipe[2];
 
 static void on_interrupt(int number) {
     int saved = errno;
     char byte = (char)number;
-    if (write(interrupt_pipe[1], &byte, 1) < 0) { /* the pipe is full: it says so already */ }
+    if (write(interrupt_pipe[1], &byte, 1) < 0) { /* the pipe is full, so it is readable already */ }
     errno = saved;
 }
 
-/* Closes the device, which ends calls that are under way, and the program. */
+/* Closes the device, which ends calls in progress, and exits. */
 static void leave(int code) {
     bw_device_close(device);
     exit(code);
 }
 
-/* Says why a call failed, by what bw_last_error() or a completion gives. */
+/* Prints why a call failed, from the JSON of bw_last_error() or of a completion. */
 static void report(bw_status status, const char *error_json) {
     char *message = NULL;
     if (error_json) bw_json_text(error_json, "/message", &message);
@@ -63,7 +63,7 @@ static int64_t now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Dispatches until *done, which a callback sets. Returns 0 when the time was over before. */
+/* Dispatches until a callback sets *done. Returns 0 on timeout. */
 static int wait_until(const int *done, int32_t timeout_ms) {
     struct pollfd wait_for[2] = {{bw_device_fd(device), POLLIN, 0}, {interrupt_pipe[0], POLLIN, 0}};
     int64_t deadline = now_ms() + timeout_ms;
@@ -85,7 +85,7 @@ static void on_connection(void *user_data, const char *event, const char *event_
     *(int *)user_data = (int)online;
 }
 
-/* What became of one notification. */
+/* The outcome of one notification. */
 struct answer {
     int is_there;
     int exit_code;
@@ -96,7 +96,7 @@ static void on_answer(void *user_data, bw_status status, const char *json) {
     int64_t silenced = 0, success = 1;
     answer->is_there = 1;
     answer->exit_code = EXIT_SUCCESS;
-    if (status == BW_E_CLOSED) return; /* by leave() */
+    if (status == BW_E_CLOSED) return; /* closed by leave() */
     if (status < 0) {
         report(status, json);
         answer->exit_code = status == BW_E_OFFLINE ? EXIT_OFFLINE : EXIT_FAILURE;
@@ -117,7 +117,7 @@ static void on_answer(void *user_data, bw_status status, const char *json) {
     fflush(stdout);
 }
 
-/* Writes a text as JSON, in quotes, and returns the end. Takes at most six bytes for each byte, and three. */
+/* Writes a text as a JSON string and returns its end. Needs at most six bytes per byte, plus three. */
 static char *write_quoted(char *end, const char *text) {
     *end++ = '"';
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
@@ -133,7 +133,7 @@ static char *write_quoted(char *end, const char *text) {
     return end;
 }
 
-/* Returns what the program ends with. */
+/* Returns the exit code. */
 static int send_one(const char *title, const char *body) {
     struct answer answer = {0, EXIT_SUCCESS};
     char *json = (char *)malloc((strlen(title) + strlen(body)) * 6 + 32);
@@ -146,7 +146,7 @@ static int send_one(const char *title, const char *body) {
     end += sprintf(end, ",\"body\":");
     end = write_quoted(end, body);
     strcpy(end, "}");
-    /* NULL is the only desktop that is paired. The answer comes in dispatch, also when there is none in time. */
+    /* NULL = the only paired desktop. The completion runs in dispatch, also on a timeout. */
     bw_status status = bw_notification_send_async(device, NULL, json, ANSWER_MS, on_answer, &answer, NULL);
     free(json);
     check(status);
@@ -186,7 +186,7 @@ int main(int argc, char **argv) {
     /* The defaults: the key and the database are in $XDG_STATE_HOME/bellwire/device. */
     check(bw_device_open(NULL, &device));
 
-    /* Starting does not wait: the connection is there when its event says so. */
+    /* Starting does not wait; an event reports the connection. */
     int online = 0;
     char *desktops = NULL;
     check(bw_pairing_list(device, &desktops));

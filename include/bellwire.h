@@ -5,7 +5,8 @@
  *
  * Roles     A device (bw_device) pairs with desktops, receives their pushes and calls their methods. A desktop
  *           (bw_desktop) shows pairing codes, keeps the history, answers the methods and pushes to its devices.
- *           A relay (bw_relay) forwards frames between them.
+ *           A relay (bw_relay) forwards frames between them. A peer is any of these, seen from another.
+ *           "Host" in an option or event name means the program that embeds this library.
  * Strings   UTF-8, NUL-terminated. Names that end in _json hold JSON (RFC 8259). The library borrows parameters for
  *           the duration of the call. The caller owns results and frees them with bw_free(). Strings passed to a
  *           callback are valid until it returns. Outputs are written only if the call succeeds (status >= 0).
@@ -139,7 +140,8 @@ typedef struct bw_device bw_device;
  *                       announces its own relay (Avahi), unless the relay listens only on loopback
  *   "late_alerts" text  which late pushes, such as those sent during an absence, may show an alert: "none" (default),
  *                       "summary" (one alert with their number) or "each"
- *   "alerts"     text   who shows alerts: "none" (default), "system" or "host"; see "Alerts"
+ *   "alerts"     text   who shows alerts: "none" (default) = nobody, "system" = the desktop environment, "host" = your
+ *                       program; see "Alerts"
  *   "application_id" text  name of the program's .desktop file without the extension, such as org.example.App. "system"
  *                       alerts carry it, and the badge requires it. The library claims this name on the session bus. A
  *                       click can start the program if its .desktop file has DBusActivatable=true and the notification
@@ -208,11 +210,11 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
  * device shows one and the desktop scans it) and "code" (the desktop shows digits and the user types them on the
  * device). A new attempt of a flow replaces the previous one. Every step sends the event pairing.changed.
  *
- * Pairings between Bellwire peers are sealed, that is, end-to-end encrypted. Only someone who has seen the code can
- * pair, and nobody in between can read or change what follows. Both sides show the same "sas", {"digits": six
- * digits, "words": two words}, for their users to compare. A desktop that was paired sealed has "secure":true, and
- * the device never falls back to plain text with it. Keys are static: someone who steals a key can read earlier
- * recorded traffic (no forward secrecy).
+ * Pairings between Bellwire peers are end-to-end encrypted: only someone who has seen the code can pair, and nobody in
+ * between can read or change what follows. Both sides show the same "sas" (short authentication string), {"digits":
+ * six digits, "words": two words}, for their users to compare. Such a peer has "secure":true in lists, and is called
+ * an encrypted peer below; there is never a fallback to plain text with it. ChainlessChain desktops and phones have
+ * "secure":false. Keys are static: someone who steals a key can read earlier recorded traffic (no forward secrecy).
  *
  * Every pairing function may fail with BW_E_STORE or BW_E_PAIRING; the detail then has a "reason": not_json,
  * wrong_type, bad_code, missing_peer_id, bad_field, expired, no_identity, no_relay, relay_unreachable,
@@ -265,9 +267,8 @@ BW_API bw_status bw_pairing_list(bw_device *device, char **desktops_json);
 /* Renames a desktop, on this device only; 1 to 256 bytes. Errors: BW_E_NOT_FOUND, BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_pairing_rename(bw_device *device, const char *desktop, const char *name);
 
-/* Ends a pairing at once. From then on the device accepts nothing from this desktop. A desktop that was paired
- * sealed is notified if it can be reached. Its notifications stay in the inbox. Errors: BW_E_NOT_FOUND, BW_E_STORE.
- * Since 0.1. */
+/* Ends a pairing at once. From then on the device accepts nothing from this desktop. An encrypted desktop is notified
+ * if it can be reached. Its notifications stay in the inbox. Errors: BW_E_NOT_FOUND, BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_pairing_unpair(bw_device *device, const char *desktop);
 
 /* Ends all pairings. Errors: BW_E_STORE. Since 0.1. */
@@ -285,13 +286,12 @@ BW_API bw_status bw_pairing_clear(bw_device *device);
  * this handle are in progress or wait to be dispatched). The _async form returns BW_E_INVALID and BW_E_LIMIT at once
  * and reports all other errors through its completion.
  *
- * If the connection breaks while a call waits, messages in flight are lost. A desktop that was paired sealed
- * executes each command id at most once, so the library sends the command again under the same id until it is
- * answered or times out. The desktop refuses commands that arrive after their timeout. With other desktops, the call
- * fails with BW_E_OFFLINE and may have been executed. With any desktop, a call that failed with BW_E_TIMEOUT may
- * have been executed. BW_E_DENIED means that the desktop's user does not allow the method, or that too many commands
- * came at once (detail: "code" -32010). If a desktop answers BW_E_UNSUPPORTED, the library remembers this until the
- * next connection.
+ * If the connection breaks while a call waits, messages in flight are lost. An encrypted desktop executes each command
+ * id at most once, so the library sends the command again under the same id until it is answered or times out. The
+ * desktop refuses commands that arrive after their timeout. With other desktops, the call fails with BW_E_OFFLINE and
+ * may have been executed. With any desktop, a call that failed with BW_E_TIMEOUT may have been executed. BW_E_DENIED
+ * means that the desktop's user does not allow the method, or that too many commands came at once (detail: "code"
+ * -32010). If a desktop answers BW_E_UNSUPPORTED, the library remembers this until the next connection.
  *
  * Some methods can be queued: markAsRead, markAllAsRead, delete, clearAll, updateSettings. Instead of BW_E_OFFLINE they
  * return BW_QUEUED with the result {"queued":true,"id"}; see "Queue".
@@ -436,9 +436,9 @@ BW_API bw_status bw_device_invoke_async(bw_device *device, const char *desktop, 
  *
  * The device's stored copy of its desktops' histories. It opens at once, also offline. Pushes enter it as they
  * arrive. Each time a desktop becomes reachable, the library refreshes its rows and fetches its settings. The
- * desktop is the source of truth: a refresh drops rows that the desktop no longer has. A desktop that was not paired
- * sealed does not store pushes for its devices. After an absence, its missed notifications therefore enter as pushes
- * with "late":true, once; those that were already read there enter as read rows, without a push.
+ * desktop is the source of truth: a refresh drops rows that the desktop no longer has. A ChainlessChain desktop does
+ * not store pushes for its devices. After an absence, its missed notifications therefore enter as pushes with
+ * "late":true, once; those that were already read there enter as read rows, without a push.
  *
  * A change appears in the inbox before its command is sent, and is undone if the desktop refuses it. If the answer
  * is lost (BW_E_TIMEOUT, or the connection broke), the rows revert with "uncertain":true: the change may or may not
@@ -469,7 +469,7 @@ BW_API bw_status bw_inbox_load(bw_device *device, const char *params_json, char 
 
 /* {"unread","loading","desktops":[{"desktop","unread","loading","refreshedAt"?,"error"?:{"code","message"},
  * "unsupported"?: true}]}. "loading" is true during a refresh. "error" is the last failure, until a refresh succeeds.
- * "unsupported": the desktop has no notification skill; the library does not ask it again before the next
+ * "unsupported": the desktop has no notification.* methods; the library does not ask it again before the next
  * connection. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_inbox_state(bw_device *device, char **state_json);
 
@@ -516,7 +516,7 @@ BW_API bw_status bw_inbox_clear_async(bw_device *device, const char *desktop, in
  *
  * Stored commands that wait for their desktops. A command enters the queue if there is no connection, if the desktop
  * is offline, or if other commands already wait for it. When the desktop is reachable, the commands are sent in
- * order, one at a time, each under its id. A desktop that was paired sealed executes each id at most once.
+ * order, one at a time, each under its id. An encrypted desktop executes each id at most once.
  *
  * States: pending -> sending -> done (leaves the queue) or failed. A command fails if the desktop refuses it, after
  * three attempts without an answer, or after 24 hours. Failed commands stay until they are retried or cleared. A
@@ -575,9 +575,10 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                {"id","action","text"?,"userInfo","deepLink"?,"category"?,"thread"?,"title","respondedAt","late"?:
  *                true, "push"?: as in notification.received}. Without a "desktop" it belongs to a reminder. "action" is
  *                "default" (click or tap), "dismiss", "MARK_READ_ACTION" (the library executes it, or queues it for an
- *                offline desktop), "REPLY_ACTION" or another reply action (with "text"), or an action of the host.
- *                userInfo and deepLink are passed on unchanged; the library does not interpret them.
- * Threads        group alerts for the host and for removing them together. Notification servers do not group by thread.
+ *                offline desktop), "REPLY_ACTION" or another reply action (with "text"), or an action that the program
+ *                defined. userInfo and deepLink are passed on unchanged; the library does not interpret them.
+ * Threads        group alerts, so that a program can show or remove them together. Notification servers do not group
+ *                by thread.
  *                Servers older than version 1.1 of the specification show the image as the icon.
  *
  * Errors of all, besides their own: BW_E_STORE. If "alerts" is "none", requests, adding reminders, positions and badges
@@ -678,7 +679,7 @@ BW_API bw_status bw_alerts_delivered(bw_device *device, char **alerts_json);
  * thread, or all if both are NULL. Errors: BW_E_NOT_FOUND (id). Since 0.1. */
 BW_API bw_status bw_alerts_remove(bw_device *device, const char *desktop, const char *id, const char *thread);
 
-/* Sets the badge, for a host that counts something other than unread notifications. The next unread.changed
+/* Sets the badge, for a program that counts something other than unread notifications. The next unread.changed
  * overwrites it. 0 clears it. With "system" and an "application_id" it appears on the program's icon
  * (com.canonical.Unity.LauncherEntry). Since 0.1. */
 BW_API bw_status bw_alerts_badge(bw_device *device, int64_t badge);
@@ -749,7 +750,7 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *                          "done"|"failed"|"superseded"|"displaced"|"removed","result"?,"error"?:
  *                          {"code","message"},"by"?}: a queued command of the "desktop" was executed, failed or left
  *                          the queue: superseded by a newer command ("by"), displaced from a full queue, or removed
- *                          by the host
+ *                          by the program
  *   notification.presented {"id","presented","reason"?,"late"?,"reminder"?,"image"?:{"path"|"error"}}: an alert of the
  *                          "desktop", or of the program itself, is on the screen or in the list; or it is not shown,
  *                          because of "reason": silenced, disabled, source_disabled, category_disabled, not_determined,
@@ -766,7 +767,7 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *   badge.changed          {"badge"}: the number on the program's icon; 0 = none
  *   command                {"type","payload"}: anything else that a paired desktop sent
  *   problem                {"code","message"}: a failure that no call reports
- *   host.…                 the host's own topics; see bw_device_post()
+ *   host.…                 the program's own topics; see bw_device_post()
  * A newer state event (unread, badge, inbox, settings, authorization, connection, peers, queue.changed) replaces an
  * older one that still waits for dispatch. At most 1,024 events wait; beyond that the oldest event that is not a
  * state event is dropped, and a problem event reports how many were dropped.
@@ -785,7 +786,7 @@ BW_API bw_status bw_device_subscribe(bw_device *device, const char *event, bw_ev
  * returns. Errors: BW_E_NOT_FOUND. Since 0.1. */
 BW_API bw_status bw_device_unsubscribe(bw_device *device, bw_subscription subscription);
 
-/* Posts an event of the host's own, from any thread, to those who subscribed to it or to "*". It is delivered by the
+/* Posts an event of the program's own, from any thread, to those who subscribed to it or to "*". It is delivered by the
  * dispatching thread, in order with all other events. Without a subscriber nothing happens. topic is "host."
  * followed by letters, digits and . _ -, at most 128 bytes; data_json is an object of at most 65,536 bytes, or NULL
  * for {}. If posted inside a callback, it comes with the next dispatch. Errors: BW_E_LIMIT (1,024 events wait:
@@ -796,8 +797,7 @@ BW_API bw_status bw_device_post(bw_device *device, const char *topic, const char
  * Push services
  *
  * A program that also receives pushes from a platform service (such as FCM) tells its desktops where to send them.
- * Each desktop that was paired sealed receives the tokens once per start, and when they change. Other desktops never
- * receive them.
+ * Each encrypted desktop receives the tokens once per start, and when they change. Other desktops never receive them.
  * ============================================================================================================= */
 
 /* Sets the device's token for a service: length bytes, as the service issued them (1 to 4,096). Set it in each run;
@@ -923,16 +923,17 @@ BW_API bw_status bw_desktop_devices(bw_desktop *desktop, char **devices_json);
  * Since 0.1. */
 BW_API bw_status bw_desktop_tokens(bw_desktop *desktop, char **tokens_json);
 
-/* Like bw_pairing_rename(), bw_pairing_unpair() and bw_pairing_clear(), for devices. A device that was paired sealed
- * and is offline is notified later: at the next start, and when it sends something, for 30 days. Since 0.1. */
+/* Like bw_pairing_rename(), bw_pairing_unpair() and bw_pairing_clear(), for devices. An encrypted device that is
+ * offline is notified later: at the next start, and when it sends something, for 30 days. Since 0.1. */
 BW_API bw_status bw_desktop_rename(bw_desktop *desktop, const char *device, const char *name);
 BW_API bw_status bw_desktop_unpair(bw_desktop *desktop, const char *device);
 BW_API bw_status bw_desktop_clear(bw_desktop *desktop);
 
 /* What devices may do: {"skills":[{"name","risk","enabled","methods":{method:
  * risk}}],"devices":[{"id","name","allowed": {skill: allowance}}]}.
- * A risk is "safe" (reads), "mutating" or "privileged"; a skill's risk is that of its riskiest method. A device may
- * call methods up to the risk of its allowance, which is "mutating" by default. Errors: BW_E_STORE. Since 0.1. */
+ * A skill is a group of methods; the skill "notification" has all notification.* methods. A risk is "safe" (reads),
+ * "mutating" or "privileged"; a skill's risk is that of its riskiest method. A device may call methods up to the risk
+ * of its allowance, which is "mutating" by default. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_permissions(bw_desktop *desktop, char **permissions_json);
 
 /* Sets what a device may do with a skill (such as "notification"): "nothing", "safe", "mutating" or "privileged".

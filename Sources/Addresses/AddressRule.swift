@@ -1,8 +1,7 @@
-/// Which addresses may be connected to when somebody else has chosen the name: public ones, and those that are allowed.
-///
-/// What counts as public is what the registries of special addresses (RFC 6890, kept by IANA) leave: of IPv6 only what
-/// is given out, `2000::/3`. An address that carries an IPv4 address inside (mapped, NAT64, 6to4, Teredo) is refused
-/// altogether: it would be a second way to the first one. NAT64 with a prefix of a network's own cannot be recognised.
+/// Which addresses may be connected to if a peer chose the host name: public ones, and those that are allowed.
+/// Public addresses are those outside IANA's registries of special addresses (RFC 6890); for IPv6 only the allocated
+/// range, `2000::/3`. An address that embeds an IPv4 address (mapped, NAT64, 6to4, Teredo) is refused, because it would
+/// be a second way to reach that address. NAT64 with a network's own prefix cannot be recognised.
 package struct AddressRule: Sendable {
     /// Ranges that may be connected to although they are not public.
     package let allowed: [AddressRange]

@@ -1,11 +1,10 @@
 /// The address of something on the web, written so that there is only one way to read it.
-///
-/// Stricter than RFC 3986 where readers are known to differ: no user name, no backslash, no escapes or foreign letters in
-/// the host, and a host that ends in a number is an IPv4 address in its usual form (`127.1`, `0x7f000001` and `0177.0.0.1`
-/// are none). ``text`` is put together anew from the parts that were checked.
+/// Stricter than RFC 3986 where readers are known to differ: no user name, no backslash, no escapes or foreign letters
+/// in the host, and a host that ends in a number is an IPv4 address in its usual form (`127.1`, `0x7f000001` and
+/// `0177.0.0.1` are refused). ``text`` is composed from the checked parts.
 package struct HTTPSURL: Sendable, Hashable, CustomStringConvertible {
     package enum Problem: Error, Sendable, Hashable {
-        /// It has another scheme, or none.
+        /// The scheme is missing or not https.
         case notHTTPS
         case malformed
     }
@@ -15,7 +14,7 @@ package struct HTTPSURL: Sendable, Hashable, CustomStringConvertible {
 
     /// A name in lower case, without the dot at its end, or a numeric address without brackets.
     package let host: String
-    /// The host, where it is a numeric address.
+    /// The host, if it is a numeric address.
     package let address: IPAddress?
     package let port: UInt16
     /// Path and query, never empty. A fragment is left out: it never leaves the reader.
@@ -76,7 +75,7 @@ package struct HTTPSURL: Sendable, Hashable, CustomStringConvertible {
             guard (1...63).contains(label.count), label.allSatisfy(isNameByte) else { throw .malformed }
             guard label.first != UInt8(ascii: "-"), label.last != UInt8(ascii: "-") else { throw .malformed }
         }
-        // Some readers take such a name for an IPv4 address, each in its own way.
+        // Some parsers read such a name as an IPv4 address, each differently.
         guard let last = labels.last, !isNumber(last) else { throw .malformed }
         return name
     }
@@ -108,7 +107,7 @@ package struct HTTPSURL: Sendable, Hashable, CustomStringConvertible {
         isDigit(byte) || (0x61...0x7a).contains(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
     }
 
-    /// What may stand in a URL (RFC 3986), and the brackets, which stand in many queries.
+    /// Characters that a URL may contain (RFC 3986), plus brackets, which many queries contain.
     private static func isPathByte(_ byte: UInt8) -> Bool {
         !"\"<>\\^`{|}".utf8.contains(byte)
     }

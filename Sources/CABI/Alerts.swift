@@ -9,7 +9,7 @@ import JSON
 
 typealias TextResult = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 
-/// Asks the device's alerts for something, and gives the caller what they say. `result` may be NULL where the header says so.
+/// Calls the device's alerts, and returns the result to the caller. `result` may be NULL if the header says so.
 private func ask(
     _ device: OpaquePointer?, _ result: TextResult?, timeout: Int64 = 0, mayBeNULL: Bool = true, _ name: String = "",
     _ request: () throws(HostError) -> AlertRequest

@@ -12,8 +12,8 @@ protocol Endpoint: AnyObject, Sendable {
 
 /// What the three kinds of handle have in common.
 extension Endpoint {
-    /// Opens a role and gives its handle to the host. `open` gets the channel to the host's queue, and says whether the
-    /// library shall dispatch by itself.
+    /// Opens a role and returns its handle to the program. `open` gets the channel to the program's queue, and returns
+    /// whether the library dispatches by itself.
     static func open(
         to handle: UnsafeMutablePointer<OpaquePointer?>?,
         _ open: (HostChannel) throws(HostError) -> (Kind, threaded: Bool), _ make: (Kind, HostQueue) -> Self

@@ -6,10 +6,10 @@ import Store
 import Synchronization
 import Transport
 
-/// The process that opened the library first; 0 = nobody has.
+/// The process that opened the library first; 0 = none yet.
 private let owner = Atomic<pid_t>(0)
 
-/// Every function with a status goes through here.
+/// Every function that returns a status is called through this.
 ///
 /// The process is compared before any lock: after a `fork` a lock may be held by a thread that is not there.
 func entry(_ body: () throws(HostError) -> Void) -> bw_status {
@@ -31,7 +31,7 @@ func statusEntry(_ body: () throws(HostError) -> bw_status_code) -> bw_status {
     }
 }
 
-/// Marks the calling process as the one that the library works in. Called by each open.
+/// Marks the calling process as the library's own. Called by each open.
 func claimProcess() { _ = owner.compareExchange(expected: 0, desired: getpid(), ordering: .acquiringAndReleasing) }
 
 /// Refuses the library's own two threads, on which a call that waits would wait for itself.
@@ -57,7 +57,7 @@ func optionalText(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(HostE
     return text
 }
 
-/// A parameter that says where the result goes.
+/// A parameter with the address of the result.
 func output<Pointee>(
     _ pointer: UnsafeMutablePointer<Pointee>?, _ name: String
 ) throws(HostError) -> UnsafeMutablePointer<Pointee> {

@@ -28,7 +28,7 @@ enum HandleTable {
         return endpoint
     }
 
-    /// Takes the handle out, so that nobody finds it any more.
+    /// Removes the handle, so that lookups no longer find it.
     static func remove<Kind: Endpoint>(_ handle: OpaquePointer?, as kind: Kind.Type) throws(HostError) -> Kind {
         let found = state.withLock { state -> (any Endpoint)? in
             let number = UInt(bitPattern: handle)

@@ -3,7 +3,7 @@ import Glibc
 import Hosting
 import JSON
 
-// bellwire.h, "Library". What the header says is not said again here.
+// bellwire.h, "Library". The header is the documentation; this file does not repeat it.
 
 @_cdecl("bw_version") @implementation
 public func bw_version() -> UnsafePointer<CChar>? { staticText(libraryVersion) }

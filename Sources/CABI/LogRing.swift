@@ -13,7 +13,7 @@ enum LogRing {
     }
 
     private struct State {
-        /// Before a host says otherwise, lines from `info` on are kept.
+        /// Until the program sets a level, lines from `info` up are kept.
         var level = LogLevel.info
         var registration: Registration?
         var lines: [(LogLevel, String)] = []
@@ -57,8 +57,8 @@ enum LogRing {
         if callback == nil { userData.release() }
     }
 
-    /// Hands the waiting lines over, on the calling thread. `true` = more wait: they have come meanwhile, or are for the
-    /// callback that has taken this one's place.
+    /// Delivers the waiting lines on the calling thread. `true` = more wait: they arrived in the meantime, or are for
+    /// the callback that replaced this one.
     static func drain() -> Bool {
         let me = pthread_self()
         let work = state.withLock { state -> (Registration, [(LogLevel, String)])? in
@@ -82,7 +82,7 @@ enum LogRing {
         }
         let (retired, hasMore) = state.update { state in
             state.runner = nil
-            // It was replaced by one of its own calls: the rest is the next one's.
+            // It replaced itself during a call: the rest is for the next callback.
             let rest = left.filter { $0.0 >= state.level } + state.lines
             state.lost += max(0, rest.count - capacity)
             state.lines = rest.suffix(capacity)

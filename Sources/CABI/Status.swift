@@ -29,7 +29,7 @@ enum Status {
         }
     }
 
-    /// Static texts: the C interface gives them out without ownership.
+    /// Static texts: the C interface returns them without ownership.
     static func name(_ status: bw_status) -> StaticString {
         switch bw_status_code(rawValue: status) {
         case BW_OK: "BW_OK"

@@ -1,13 +1,12 @@
 package import Wire
 
 /// The moments at which the local date and time match.
-///
-/// What is given has to match. What is absent is the first it can be (1, or 0) where it is finer than the finest that is
-/// given, and anything elsewhere: `hour: 9` is 09:00:00 of each day, `minute: 30` half past each hour, `month: 2, hour: 9`
-/// 09:00 of each day in February, `day: 13, weekday: 5` each Friday the 13th, `month: 2, day: 29` each leap day.
-///
-/// A time that the clock skips in spring matches at the moment after the gap; one that comes twice in autumn matches the
-/// first time. Both are the first moment at which the clock shows that time or a later one.
+/// The given fields must match. A missing field that is finer than the finest given one has its lowest value (1 or 0);
+/// all other missing fields match anything: `hour: 9` is 09:00:00 of each day, `minute: 30` half past each hour,
+/// `month: 2, hour: 9` 09:00 of each day in February, `day: 13, weekday: 5` each Friday the 13th, `month: 2, day: 29`
+/// each leap day.
+/// A time that is skipped in spring matches right after the gap; one that occurs twice in autumn matches the first
+/// time. Both are the first moment at which the clock shows that time or a later one.
 package struct CalendarMatch: Sendable, Equatable {
     /// From the coarsest to the finest; a day of the month and one of the week are as fine.
     package enum Component: String, Sendable, CaseIterable {
@@ -75,8 +74,8 @@ package struct CalendarMatch: Sendable, Equatable {
     private let pattern: Components
     private let second: Int
 
-    /// Fails without any component, and for one that is out of its range. One that never comes, such as 30 February, is
-    /// taken: ``next(after:in:)`` is `nil` then.
+    /// Fails without any field, and for a field out of its range. A date that never comes, such as 30 February, is
+    /// accepted; ``next(after:in:)`` then returns `nil`.
     package init(_ components: Components) throws(CalendarError) {
         var isEmpty = true
         for component in Component.allCases {
@@ -110,7 +109,7 @@ package struct CalendarMatch: Sendable, Equatable {
         second = pattern.second ?? 0
     }
 
-    /// The first match after a moment, in whole seconds; `nil` when there is none before the year 10000.
+    /// The first match after a moment, in whole seconds; `nil` if there is none before the year 10000.
     package func next(after moment: EpochMilliseconds, in zone: LocalTime = .system) -> EpochMilliseconds? {
         nextTime(after: moment, in: zone).map(zone.moment)
     }

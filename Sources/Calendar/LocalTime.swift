@@ -47,8 +47,8 @@ extension LocalTime {
     /// A change that is undone within this time may be overlooked; no zone has ever had one.
     private static let step: Int64 = 6 * 3_600
 
-    /// The first moment at which the clock shows `time` or a later one: where it shows it twice, the first; where it
-    /// skips it, the moment after the gap.
+    /// The first moment at which the clock shows `time` or later: the first one if the time occurs twice, the end of
+    /// the gap if it is skipped.
     package func first(atOrAfter time: Int64) -> Int64 {
         var moment = time - Self.farthest
         while true {

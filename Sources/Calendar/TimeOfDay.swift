@@ -1,4 +1,4 @@
-/// `HH:mm`, local to whose settings it stands in.
+/// `HH:mm`, in the local time of the settings' owner.
 package enum TimeOfDay {
     package static func isValid(_ text: String) -> Bool { minute(of: text) != nil }
 

@@ -1,7 +1,7 @@
 import Glibc
 package import Wire
 
-/// What the clock on the wall says: the time zone, handed in.
+/// The wall clock, with its time zone as a parameter.
 package struct WallClock: Sendable {
     /// The minute of the local day, 0 to 1439.
     package let minuteOfDay: @Sendable (EpochMilliseconds) -> Int

@@ -13,9 +13,8 @@ import Transport
 import Wire
 
 /// The source of truth: keeps the history, answers the methods, shows pairing codes, pushes to its devices.
-///
-/// This is the side that a host's threads see. Everything goes to the event loop as a message, and comes back through
-/// `then` or the host's channel.
+/// This is the interface for the program's threads. Every call is passed to the event loop as a message, and its result
+/// comes back through `then` or the program's channel.
 package final class Desktop: Role {
     let core: DesktopSwitchboard
     private let directory: StateDirectory

@@ -26,7 +26,7 @@ final class DesktopSwitchboard {
 
     private enum Phase {
         case stopped
-        /// What is followed of the machine, where the options ask for it.
+        /// Watches the machine's sleep and network, if the options enable it.
         case started(MachineWatch?)
         case closed
     }
@@ -193,7 +193,7 @@ final class DesktopSwitchboard {
         }
     }
 
-    /// From here on the device may do nothing, and nothing goes to it.
+    /// From now on the device has no rights, and nothing is sent to it.
     private func forget(_ device: PeerID) {
         guard let session = devices.forget(device) else { return }
         commands.forget(session)
@@ -209,7 +209,7 @@ final class DesktopSwitchboard {
         routes.setPeers(devices.routed)
     }
 
-    /// The device is told that it is not paired, now and later.
+    /// Notifies the device that it is not paired, now and again later.
     private func remind(_ device: PeerID) {
         devices.reminders.begin(device, now: EventLoop.now)
         for (url, _) in routes.onlineLinks { remind(device, over: url) }
@@ -233,7 +233,7 @@ final class DesktopSwitchboard {
         case .lost(let device, .disconnected): outboxes.disconnected(device)
         case .lost(let device, .absent): outboxes.wasCalledAbsent(device)
         case .peerOffline(let peer, let url):
-            // Also where it was called absent before: something new may have asked once more.
+            // Also if it was reported offline before: a newer request may wait for an answer.
             if routes.isAbsent(peer) { outboxes.wasCalledAbsent(peer) }
             pairing.peerOffline(peer, over: url)
         case .connectionChanged(_, let connection): host.post(.connectionChanged, connection)
@@ -292,7 +292,7 @@ final class DesktopSwitchboard {
             guard let session = devices.session(did) else { return }
             commands.received(request, from: device, session, over: url, mark: mark, roster: devices.roster, at: .now)
         case .malformedRequest(let request, let description):
-            host.dropped("a payload from a device: \(description)")
+            host.dropped("a device's payload: \(description)")
             guard let session = devices.session(did) else { return }
             let asked = DeviceRequest(request, from: device, session, over: url)
             once(mark) { core in core.respond(.error(RemoteError(.invalidRequest, description)), to: asked) }

@@ -16,9 +16,8 @@ import Transport
 package import Wire
 
 /// The phone's part, in any program: pairs with desktops, receives their pushes, calls their methods.
-///
-/// This is the side that a host's threads see. Everything goes to the event loop as a message, and comes back through
-/// `then` or the host's channel.
+/// This is the interface for the program's threads. Every call is passed to the event loop as a message, and its result
+/// comes back through `then` or the program's channel.
 package final class Device: Role {
     let core: DeviceSwitchboard
     private let directory: StateDirectory
@@ -46,7 +45,7 @@ package final class Device: Role {
             state.close()
             throw HostError(error)
         }
-        // What opening took, and nobody needs any more.
+        // Data that only opening needs.
         linux_trim_heap()
         if let path = state.movedAside { channel.problem(movedAside: path) }
         let core = DeviceSwitchboard(opened, links: links ?? .webSockets(trusting: common.caFile))
@@ -141,7 +140,7 @@ package final class Device: Role {
         EventLoop.post { [core] in core.inbox.change(request, desktop: desktop, timeout: timeout, then) }
     }
 
-    /// What the desktop has said of its settings last.
+    /// The desktop's settings as last received.
     package func settings(of desktop: String?, then: @escaping Then) {
         EventLoop.post { [core] in core.updates.describeSettings(of: desktop, then) }
     }

@@ -34,7 +34,7 @@ struct DeviceContext: Sendable {
         }
     }
 
-    /// The same for a mark whose loss does no harm: it joins the next transaction, or its own after a while.
+    /// The same for a mark that may be lost without harm: it joins the next transaction, or gets its own after a while.
     func storeLater<T: Sendable>(
         _ work: @escaping @Sendable (Connection) throws(StoreError) -> T,
         then: @escaping @Sendable @EventLoop (Result<T, StoreError>) -> Void

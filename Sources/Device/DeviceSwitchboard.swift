@@ -232,7 +232,7 @@ final class DeviceSwitchboard {
     // MARK: Frames
 
     private func received(_ message: RelayMessage, over url: String) {
-        // What comes of a desktop whose pairing is on its way to the disk waits for it.
+        // Frames from a desktop wait while its pairing is being stored.
         if pairing.flows.hold(message, over: url) { return }
         switch channel.open(message, of: .init(desktops.peers.peer(message.from)), mayPair: pairing.flows.isActive) {
         case .ofPeer(let incoming):
@@ -242,7 +242,7 @@ final class DeviceSwitchboard {
             frames.read(incoming, over: url)
         case .ofStranger(let incoming):
             let isTaken = pairing.flows.received(incoming, isOfSecurePeer: false, over: url)
-            // A plain desktop pairs by anything that it says, and says it to the host as well.
+            // Any message from an unencrypted desktop completes its pairing, and also goes to the program.
             if !incoming.isSealed, pairing.flows.hold(message, over: url) { return }
             if !isTaken { channel.countUnknownSender() }
         case .plainOfSecure(let incoming): pairing.flows.received(incoming, isOfSecurePeer: true, over: url)
@@ -373,7 +373,7 @@ final class DeviceSwitchboard {
         switch event {
         case .acknowledge(let desktop, let last, let url):
             FailPoint.beforeAcknowledgement.reach()
-            // What is not sent now, the next hello says.
+            // Anything that is not sent now is part of the next hello.
             let route = url.flatMap { routes.isOnline($0) ? $0 : nil }
             _ = send(PushAcknowledgement(pushSeq: last).json, to: desktop, over: route)
             FailPoint.afterAcknowledgement.reach()

@@ -6,7 +6,7 @@ import Wire
 struct Moment: Sendable {
     /// In the loop's milliseconds: for deadlines.
     let loop: UInt64
-    /// By the clock on the wall: for what is stored and what peers read.
+    /// Wall-clock time, for stored data and for peers.
     let wall: EpochMilliseconds
 
     @EventLoop static var now: Moment { Moment(loop: EventLoop.now, wall: .now) }

@@ -19,7 +19,7 @@ struct OpenedDevice: Sendable {
     let committedPushes: [(PeerID, Int64)]
     let queue: OfflineQueue
     let tokenRemovals: [PushTokensStateMachine.Removal]
-    /// `nil` = they are read when somebody asks for alerts.
+    /// `nil` = they are read when alerts are first used.
     let alerts: StoredAlertState?
     /// Events that the host has not taken.
     let waiting: [HostEvent.Name]

@@ -91,7 +91,7 @@ final class AlertDelivery {
             perform(records.tell(report))
             perform(digests.held(hold, now: EventLoop.now))
         case .hide(let reason):
-            // A badge disturbs nobody; but what is silenced is for the inbox alone.
+            // A badge does not disturb the user, but silenced pushes are for the inbox only.
             if reason != .silenced { setBadge(judged.alert.content.badge) }
             perform(records.tell(report))
         }

@@ -2,8 +2,7 @@ import COnDemand
 import Synchronization
 
 /// libcurl, loaded when something is first fetched. Without it nothing can be fetched, and everything else works.
-///
-/// It takes some megabytes, with what it stands on: where no push names an image, nobody asks for it.
+/// It takes some megabytes, with its dependencies, so it is loaded only when a push names an image.
 final class CurlLibrary: Sendable {
     /// That of the machine.
     static let shared = CurlLibrary(named: ["libcurl.so.4", "libcurl-gnutls.so.4"])

@@ -8,7 +8,7 @@ package struct FetchOptions: Sendable {
     package var timeout: UInt64 = 5_000
     /// Bytes of a body.
     package var maximumBytes = 10 << 20
-    /// Addresses, or ranges such as `10.0.0.0/8`, that are not public and yet allowed. What is none allows nothing.
+    /// Non-public addresses, or ranges such as `10.0.0.0/8`, that are allowed. Invalid entries allow nothing.
     package var allowed: [String] = []
     /// The media types to ask for, as in the header `Accept`.
     package var accept = "image/webp, image/png, image/jpeg, image/gif"

@@ -100,7 +100,7 @@ final class Transfer {
         if events.contains(.writable) { what |= CInt(BW_TRANSFER_WRITE) }
         if events.contains(.failed) { what |= CInt(BW_TRANSFER_ERROR) }
         step(descriptor, what)
-        // A watch that failed has ended, and libcurl says only what is new.
+        // A failed watch has ended, and libcurl reports only changes.
         if events.contains(.failed), let poll = polls[descriptor], let wanted = state.wanted[descriptor] {
             poll.watch(wanted)
         }

@@ -21,8 +21,8 @@ package struct Handled: Sendable, Equatable {
     /// The new state of the desktop: for its host, and for the user's other devices (WireMessages, "State changes").
     package struct Announcement: Sendable, Equatable {
         package let event: StateEvent
-        /// All paired devices but the one that asked for it: that one has the answer. Bellwire devices alone understand
-        /// it. It may be empty; the host is to be told nevertheless.
+        /// For all paired devices except the caller, which gets the answer. Only Bellwire devices understand it. It may
+        /// be empty; the program is notified anyway.
         package let devices: [PeerID]
     }
 

@@ -49,7 +49,7 @@ extension MethodHandler {
         return answer(["success": true, "markedCount": .integer(Int64(ids.count))], announcing: events)
     }
 
-    /// What is not there is as good as deleted: a repeated command is no failure, but the answer says so.
+    /// Deleting a missing row is not a failure, so that a repeated command succeeds; the answer reports it.
     func delete(_ id: NotificationID) throws(StoreError) -> Handled {
         try Outbox(history.connection).withdraw(id)
         let deleted = try history.delete(id)

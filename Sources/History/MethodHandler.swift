@@ -9,7 +9,7 @@ package import Wire
 ///
 /// Runs as one piece of work on the store, so what it changes is there once the answer leaves.
 package struct MethodHandler {
-    /// A paired device, by the id that it has on the wire and by the one that it told of itself.
+    /// A paired device, with its id on the wire and the id that it chose itself.
     package struct PairedDevice: Sendable, Equatable {
         package let peer: PeerID
         package let deviceID: String?

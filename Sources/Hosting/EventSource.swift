@@ -2,7 +2,8 @@
 ///
 /// The calls block on the store's thread; they are for the host's thread only.
 package protocol EventSource: AnyObject, Sendable {
-    /// The event whose subscribers these wait for. One that has another name, which nobody takes, comes as this.
+    /// These events wait for subscribers of this event. An event with another name that nothing subscribes to is
+    /// delivered under this name.
     var name: HostEvent.Name { get }
 
     /// The oldest waiting ones, at most `limit`, durably marked as being handed over.

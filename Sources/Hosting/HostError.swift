@@ -26,7 +26,7 @@ package struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// What is wrong and what to do, in English, for people.
+    /// An English message for people: what is wrong and what to do.
     package let message: String
     /// Further facts: `field`, `reason`, `path`, the peer's `code`.
     package let detail: JSONObject

@@ -22,10 +22,10 @@ package struct KeptEvents {
                 """)
     ]
 
-    /// The events that are kept; each name has a source of its own, and a limit of its own.
+    /// The events that are stored; each name has its own source and limit.
     package static let names: [HostEvent.Name] = [.notificationResponse, .notificationSilent]
 
-    /// So many of a name are kept; beyond that the oldest that is not being handed over gives way.
+    /// Maximum events per name; beyond that the oldest one that is not being delivered is dropped.
     package static let capacity: Int64 = 10_000
 
     private let connection: Connection

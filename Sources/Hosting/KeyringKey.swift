@@ -8,9 +8,8 @@ package import SystemServices
 /// For a thread of the host's: it blocks for 5 s at most with each call of the keyring.
 package enum KeyringKey {
     /// The key in the keyring, or a new one kept there.
-    ///
-    /// A key that lies in `file` moves into the keyring: the file goes when the keyring has given the key back. A keyring
-    /// that cannot be asked is an error and never a new key: that would be a second identity.
+    /// A key in `file` is moved into the keyring; the file is deleted after the keyring has returned the key once. If
+    /// the keyring cannot be reached, that is an error and never leads to a new key, which would be a second identity.
     package static func loadOrCreate(
         role: String, stateDirectory: String, file: String, service: SecretService
     ) throws(HostError) -> SigningKey {

@@ -2,8 +2,7 @@ package import SystemServices
 package import Transport
 
 /// What of the machine a role follows while it is started: its network and its sleep.
-///
-/// What is not there, a bus, logind, is a note and no error.
+/// A missing bus or logind is a note, not an error.
 @EventLoop
 package final class MachineWatch {
     /// The system bus, for whatever else the role asks of it.

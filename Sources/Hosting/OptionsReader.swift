@@ -2,9 +2,8 @@ package import JSON
 import Transport
 
 /// Reads an options object so that nothing in it is overlooked.
-///
-/// Each call takes one key. ``finish()`` then refuses what is left: a key that nobody knows is a mistake of the
-/// caller's, and the error names it.
+/// Each call takes one key. ``finish()`` then refuses the remaining ones: an unknown key is a mistake of the caller,
+/// and the error names it.
 package struct OptionsReader {
     private var object: JSONObject
     /// `"tls."` while reading the object of the key `tls`.
@@ -27,7 +26,7 @@ package struct OptionsReader {
         return text
     }
 
-    /// The address of a relay, checked here so that a slip shows at once and not as a connection that never stands.
+    /// A relay's URL, checked here so that a mistake is an error at once, not a connection that never succeeds.
     package mutating func relayURL(_ key: String) throws(HostError) -> String? {
         guard let text = try text(key) else { return nil }
         do throws(TransportError) { _ = try WebSocketURL(text) } catch { throw invalid(key, ": \(error.message)") }
@@ -87,7 +86,7 @@ package struct OptionsReader {
         return object
     }
 
-    /// Refuses the keys that nobody took.
+    /// Refuses unknown keys.
     package func finish() throws(HostError) {
         guard let key = object.keys.first else { return }
         throw HostError(

@@ -13,7 +13,7 @@ package struct RoleState: Sendable {
     package let database: Database
     /// The seal of this start; its epoch is in the store (WireSealing, "Replay protection").
     package let seal: Seal
-    /// Where a damaged database was put; a new one was begun.
+    /// Path of a damaged database that was moved aside; a new one was created.
     package let movedAside: String?
 
     package struct Seal: Sendable {

@@ -68,8 +68,8 @@ package final class StateDirectory: Sendable {
 
     deinit { close() }
 
-    /// Where a role keeps its state when its host names no place: `$XDG_STATE_HOME/bellwire/<role>`, else under the
-    /// home directory. `nil` when neither is known.
+    /// A role's default state directory: `$XDG_STATE_HOME/bellwire/<role>`, or below the home directory. `nil` if
+    /// neither is known.
     package static func standard(role: String) -> String? {
         func variable(_ name: String) -> String? {
             guard let value = getenv(name) else { return nil }
@@ -108,7 +108,7 @@ package final class StateDirectory: Sendable {
                 .denied, "\(path) belongs to another user; use another \"state_dir\"",
                 detail: ["path": .string(path)])
         }
-        // In a sticky one nobody replaces what is another's.
+        // In a sticky directory, users cannot replace each other's files.
         let isOpen = status.st_mode & (S_IWGRP | S_IWOTH) != 0
         guard !isOpen || status.st_mode & S_ISVTX != 0 else {
             throw HostError(

@@ -18,7 +18,7 @@ package struct Waiters {
         waiters.append(Waiter(deadline: deadline, then: then))
     }
 
-    /// Takes out those whose time is over, the first that came first.
+    /// Removes expired waiters, in order of arrival.
     package mutating func takeExpired(now: UInt64) -> [Then] {
         defer { waiters.removeAll { $0.deadline <= now } }
         return waiters.filter { $0.deadline <= now }.map(\.then)

@@ -8,15 +8,14 @@ package enum Identity {
     static var canStart: Bool { isReady }
 
     /// Gets libsodium ready; may be called any number of times, from any thread.
-    ///
-    /// Throws `unavailable` where the machine has no randomness to give.
+    /// Throws `unavailable` if the machine has no source of randomness.
     package static func start() throws(IdentityError) {
         guard isReady else {
             throw IdentityError(.unavailable, "cannot start libsodium: no source of randomness")
         }
     }
 
-    /// Bytes that nobody can foretell. Ends the process if the machine has none to give, as libsodium does.
+    /// Random bytes. Ends the process if the machine has no source of randomness, as libsodium does.
     package static func randomBytes(_ count: Int) -> [UInt8] {
         precondition(isReady, "cannot start libsodium: no source of randomness")
         guard count > 0 else { return [] }

@@ -78,7 +78,7 @@ package struct InboxChange: Sendable, Hashable {
         }
     }
 
-    /// The process has started anew: nobody waits for the answer any more.
+    /// The process was restarted, so no call waits for the answer.
     ///
     /// - Parameter isKept: its command is still in the queue.
     package mutating func restarted(isKept: Bool) -> Step {

@@ -103,7 +103,7 @@ package struct PushIntake<Extra: Sendable> {
 package struct NewlyWaiting: Sendable, Equatable {
     package struct Push: Sendable, Equatable {
         package var entry: Inbox.Entry
-        /// Pushes in whose place it stands, by their arrivals.
+        /// The pushes that it replaces, by arrival number.
         package let replaced: [Int64: NotificationID]
     }
 

@@ -2,7 +2,7 @@
 package struct JSONPointer: Sendable, Equatable {
     private let tokens: [String]
 
-    /// `nil` where the text is no pointer: it begins with `/` unless it is empty, and `~` stands for `~0` or `~1` only.
+    /// `nil` if the text is not a pointer: it must be empty or begin with `/`, and `~` may occur only in `~0` and `~1`.
     package init?(_ text: String) {
         guard !text.isEmpty else {
             tokens = []
@@ -55,6 +55,6 @@ package struct JSONPointer: Sendable, Equatable {
 }
 
 extension JSONValue {
-    /// The value that a pointer leads to; `nil` where there is none.
+    /// The value at a pointer; `nil` if there is none.
     package subscript(pointer: JSONPointer) -> JSONValue? { pointer.value(in: self) }
 }

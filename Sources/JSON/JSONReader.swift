@@ -1,8 +1,7 @@
 /// Reads well-formed JSON without building jansson's tree first.
-///
-/// It takes only what jansson takes, with the same values, and gives `nil` for everything else: text with an error, and
-/// what is rare, such as deep nesting, many members, or escapes in keys. jansson then reads that text, and names the
-/// error. So the two never differ in what they accept.
+/// It accepts only text that jansson accepts, with the same values. For everything else it returns `nil`: invalid text,
+/// and rare cases such as deep nesting, many members or escapes in keys. jansson then reads that text and reports
+/// errors. So both always accept the same texts.
 struct JSONReader {
     /// Containers nested more than this are left to jansson: depth costs stack here.
     private static let levelLimit = 64

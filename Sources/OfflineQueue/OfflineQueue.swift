@@ -22,7 +22,7 @@ package struct OfflineQueue: Sendable, Equatable {
 
     package init(_ commands: [QueuedCommand] = []) { self.commands = commands }
 
-    /// What is to be written, and what is to be told once it is.
+    /// What to write, and what to report after the write.
     package struct Change: Sendable, Equatable {
         package enum Write: Sendable, Equatable {
             /// Behind all others.
@@ -52,7 +52,7 @@ package struct OfflineQueue: Sendable, Equatable {
     /// Is something still to be sent there? Then what comes now has to come after it.
     package func isBusy(with desktop: PeerID) -> Bool { commands.contains { $0.desktop == desktop && !$0.isFailed } }
 
-    /// The one to send now: the oldest pending one, if none is under way there.
+    /// The command to send now: the oldest pending one, if no other is being sent to that desktop.
     package func next(for desktop: PeerID) -> QueuedCommand? {
         let waiting = commands.filter { $0.desktop == desktop && !$0.isFailed }
         guard let first = waiting.first, !waiting.contains(where: \.isSending) else { return nil }

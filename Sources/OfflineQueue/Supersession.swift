@@ -2,9 +2,8 @@ import JSON
 import Notifications
 
 /// Which commands a newer one makes needless.
-///
-/// They go to the same desktop, and are carried out one after the other, so what the newer one does anyway need not be
-/// done before it. The caller leaves alone one that is under way.
+/// Both go to the same desktop, which executes them in order, so an earlier command is redundant if the newer one
+/// includes its effect. The caller does not apply this to a command that is being sent.
 enum Supersession {
     /// What is left of the older one; `nil` = nothing.
     static func rest(of old: QueuedCommand, after new: QueuedCommand) -> QueuedCommand? {

@@ -54,7 +54,7 @@ package enum QRReader {
                     { context, start, count in
                         guard let context, let start else { return }
                         let bytes = UnsafeRawBufferPointer(start: start, count: count)
-                        // ISO/IEC 18004 says ISO 8859-1 where nothing else is said; what is UTF-8 is hardly that.
+                        // ISO/IEC 18004 defaults to ISO 8859-1, but valid UTF-8 is hardly ever meant as that.
                         let text =
                             String(validating: bytes, as: UTF8.self)
                             ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))

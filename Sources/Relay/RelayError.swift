@@ -10,7 +10,7 @@ package struct RelayError: Error, Sendable, CustomStringConvertible {
 
         /// An option that does not exist; the message names it.
         package static let unknownOption = Code("unknown_option")
-        /// An option of the wrong type or out of its range; the message names it and says what is expected.
+        /// An option of the wrong type or out of its range; the message names it and the expected values.
         package static let invalidOption = Code("invalid_option")
         /// Another program listens on the address already.
         package static let addressInUse = Code("address_in_use")

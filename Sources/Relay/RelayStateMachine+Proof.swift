@@ -98,7 +98,7 @@ extension RelayStateMachine {
             return actions
         }
         guard owner.connection == id else {
-            // Nobody waits for it any more, so there is nobody to pass it on to.
+            // No connection claims it any more, so there is no new owner.
             _ = evict(owner, from: peer, at: moment, &actions)
             grant(peer, to: id, device, isReconnect: true, isProved: true, at: moment, &actions)
             return actions

@@ -86,8 +86,8 @@ extension RelayStateMachine {
         settle(vacancy, at: moment, &actions)
     }
 
-    /// Takes an id from its owner, whose connection owns nothing from here on: whatever it still sends is refused, its
-    /// end removes nobody.
+    /// Takes an id from its owner. The owner's connection then owns no id: its further frames are refused, and its end
+    /// removes no peer.
     mutating func evict(
         _ owner: Registration, from peer: Int, at moment: Moment, _ actions: inout [Action]
     ) -> Vacancy? {
@@ -115,7 +115,8 @@ extension RelayStateMachine {
         let claim: Claim?
     }
 
-    /// Passes an id on, and the one that its new owner had, and so on: peers choose how long this goes, so it is a loop.
+    /// Passes an id to its new owner, that owner's earlier id to the next one, and so on. Peers determine the length of
+    /// this chain, so it is a loop, not a recursion.
     private mutating func settle(_ first: Vacancy?, at moment: Moment, _ actions: inout [Action]) {
         var next = first
         while let vacancy = next {
@@ -184,7 +185,7 @@ extension RelayStateMachine {
         return vacancy
     }
 
-    /// Sends what was kept, oldest first; what is sealed only where the id was proved.
+    /// Sends stored frames, oldest first; sealed ones only if the id was proved.
     mutating func deliver(
         _ peer: Int, to registration: Registration, at moment: Moment, _ actions: inout [Action]
     ) {

@@ -30,7 +30,7 @@ struct RelayStateMachine {
     struct Limits {
         /// Milliseconds that a connection has to register.
         var registerWithin: UInt64
-        /// Longer frames are sent to nobody, also when they have grown on the way.
+        /// Longer frames are never sent, also if they have grown in the relay.
         var frameBytes: Int
         /// For one connection; 0 = no limit.
         var framesPerSecond: Int

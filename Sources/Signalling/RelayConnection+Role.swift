@@ -12,8 +12,8 @@ extension WebSocketClientOptions {
 }
 
 extension RelayConnection {
-    /// A role's own connection: it registers the `did:key` of its key, with a proof where the relay asks for one, and says
-    /// who it is.
+    /// A role's own connection: it registers the `did:key` of its key, with a proof if the relay requires one, and
+    /// describes the device.
     ///
     /// - Throws: `invalid_url`.
     package convenience init(

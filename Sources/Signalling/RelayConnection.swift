@@ -104,8 +104,8 @@ package final class RelayConnection {
         settle()
     }
 
-    /// Connects anew without a wait: the network has changed. One that is stopped or suspended stays so.
-    /// One that stood, or was on its way, is given up without being told as `offline`.
+    /// Reconnects at once, because the network has changed. A stopped or suspended connection stays that way. An
+    /// existing connection or attempt is dropped without an `offline` event.
     package func reconnectNow() {
         switch machine.reconnectNow() {
         case .connect: connect()

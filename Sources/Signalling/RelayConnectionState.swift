@@ -5,7 +5,7 @@ package enum RelayConnectionState: Sendable, Equatable {
     case connecting
     /// Connected, and waiting for the relay to accept our id.
     case registering
-    /// Registered: what is sent goes out.
+    /// Registered: frames can be sent.
     case online
 
     package var isOnline: Bool { self == .online }

@@ -24,7 +24,7 @@ package struct RelayMessage: Sendable, Equatable {
     package var payload: JSONValue
     package var timestamp: EpochMilliseconds?
     package var delivery: SignallingDelivery
-    /// Whether the frame said so. It says how it was routed, and proves nothing: only unsealing the payload does.
+    /// Whether the frame claims it. This only describes its routing and proves nothing; only opening the seal does.
     package var isSealed: Bool
 
     package init(

@@ -95,7 +95,7 @@ extension RelaySessionStateMachine {
         }
     }
 
-    /// What the owner is told of a frame. One that was stored is unwrapped, and told with its time.
+    /// The event for a frame. A stored frame is unwrapped, and its event has the time of storing.
     private func event(of frame: SignallingFrame) -> ReceivedAction {
         switch frame {
         case .message(let message): deliver(message, .live)

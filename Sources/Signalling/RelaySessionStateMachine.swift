@@ -177,8 +177,8 @@ extension RelaySessionStateMachine {
         state = .waiting(until: now.advanced(by: wait), reason)
     }
 
-    /// Whether it rests while it is down: then it tries again after ten minutes, or when ``reconnectNow()`` says that the
-    /// network has changed. A session that stands does not change by it.
+    /// Whether it retries slowly while it is down: only after ten minutes, or when ``reconnectNow()`` reports a network
+    /// change. An established session is not affected.
     package mutating func rest(
         _ isResting: Bool, now: UInt64, using generator: inout some RandomNumberGenerator
     ) {

@@ -3,7 +3,7 @@
     import Synchronization
 #endif
 
-/// A place at which tests let the process die, as in a loss of power: nothing is flushed, nobody is told.
+/// A place at which tests kill the process, as in a power cut: nothing is flushed, nothing is sent.
 ///
 /// Only debug builds have them (`FAILPOINTS` in Package.swift): there `BELLWIRE_FAIL_POINT=store.before_commit:17` ends
 /// the process when it comes there for the seventeenth time. In the release library a call is nothing at all.

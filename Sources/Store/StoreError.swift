@@ -14,7 +14,7 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
         package static let queueFull = Code("queue_full")
         /// A newer version of the library has written this file.
         package static let newerSchema = Code("newer_schema")
-        /// A column holds another type than was asked for.
+        /// A column has a different type than requested.
         package static let mismatch = Code("mismatch")
         /// A blocking call on the store's own thread.
         package static let wrongThread = Code("wrong_thread")

@@ -119,7 +119,7 @@ struct PairingFields {
             version: (info["version"]?.string).map { DisplayText.clean($0) })
     }
 
-    /// An optional WebSocket address; what is none counts as absent.
+    /// An optional WebSocket address; an invalid one counts as absent.
     func url(_ key: String) -> String? {
         guard let text = object[key]?.string, text.utf8.count <= PairingLimits.urlBytes,
             text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value < 0x7f })
@@ -136,7 +136,7 @@ struct PairingFields {
         return text.utf8.count <= PairingLimits.iceServersBytes ? text : nil
     }
 
-    /// Epoch *seconds*; 0 and what is no time mean "none".
+    /// Epoch *seconds*; 0 and invalid times mean "none".
     func iceExpiry() -> Int64? {
         guard let seconds = object["iceExpiry"]?.integer, seconds > 0 else { return nil }
         return seconds

@@ -1,7 +1,7 @@
 import CBellwire
 import Glibc
 
-/// The command-line program: a host of the public C interface like any other.
+/// The command-line program, on top of the public C interface.
 @main
 enum Bellwire {
     /// Every command, in the order of the overview.

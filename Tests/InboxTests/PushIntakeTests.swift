@@ -74,7 +74,7 @@ import Wire
         #expect(try take(more).waiting.offered == Inbox.offeredLimit)
         #expect(try take([item("z", Inbox.offeredLimit + 1)]).waiting.offered == Inbox.offeredLimit)
         // A dispatch moves it on.
-        try read { inbox throws(StoreError) in try inbox.handover.finish(through: 64, offering: 300) }
+        _ = try read { inbox throws(StoreError) in try inbox.handover.finish(through: 64, offering: 300) }
         let marks = try read { inbox throws(StoreError) in try inbox.handover.watermarks() }
         #expect(marks == Inbox.Watermarks(last: 257, handed: 64, offered: 257, waiting: 193))
         try read { inbox throws(StoreError) in try inbox.handover.withdrawOffer(beyond: 70) }

@@ -209,7 +209,7 @@ class Pair:
         assert paired == "Paired with Desk (linux)."
         self.desktop.line(r"^Paired with .+ \(linux\)\.$")
         # Both say the same digits and words.
-        string = r"^Sealed\. Compare with the \w+: (\d{6}, [a-z]+ [a-z]+)\."
+        string = r"^End-to-end encrypted\. Compare with the \w+: (\d{6}, [a-z]+ [a-z]+)\."
         found = re.match(string, sealed)
         assert found and found[1] == self.desktop.line(string)[1]
 
@@ -332,7 +332,7 @@ def test_peers_lists_and_renames(pair: Pair) -> None:
     listing = pair.bellwire("peers")
     assert listing.wait() == 0, listing.err.all
     heading, row = (re.split(r" {2,}", line) for line in listing.out.all)
-    assert heading == ["NAME", "PLATFORM", "SEALED", "TO COMPARE", "LAST SEEN", "ID"]
+    assert heading == ["NAME", "PLATFORM", "ENCRYPTED", "TO COMPARE", "LAST SEEN", "ID"]
     assert row[:3] == ["Desk", "linux", "yes"] and re.fullmatch(r"\d{6}, [a-z]+ [a-z]+", row[3])
     renamed = pair.bellwire("peers", "--rename", "Desk", "Desk at work")
     assert renamed.wait() == 0, renamed.err.all

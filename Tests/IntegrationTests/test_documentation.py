@@ -727,7 +727,7 @@ def test_frames_of_the_pages_are_those_that_travel(start: Start, bellwire: Start
     page = start(sys.executable, tmp_path / "peer.py", code)
     compare = json.loads(page.line('"compare"').string)["compare"]
     desktop.line("^Paired with A page of Python")
-    desktop.line(f"Sealed. Compare with the device: {compare}")
+    desktop.line(f"End-to-end encrypted. Compare with the device: {compare}")
     page.line(r'"opened".*"count"')
     for number in range(3):
         desktop.write(f"Push {number}\n")

@@ -324,7 +324,7 @@ def test_pair_code_pairs_by_digits_and_shows_what_the_desktop_shows(desk: Desk) 
     program = desk.run("pair_code", desk.relay)
     program.write(desk.digits.replace("-", " ") + "\n")
     paired = program.line(r"^Paired with Desk \[31m; both sides show (\d{6}, [a-z]+ [a-z]+)\.$")
-    assert desk.desktop.line(r"^Sealed\. Compare with the \w+: (\d{6}, [a-z]+ [a-z]+)\.")[1] == paired[1]
+    assert desk.desktop.line(r"^End-to-end encrypted\. Compare with the \w+: (\d{6}, [a-z]+ [a-z]+)\.")[1] == paired[1]
     program.write("y\n")
     assert program.wait() == 0, program.err.all
     sent = desk.run("send", "Title")

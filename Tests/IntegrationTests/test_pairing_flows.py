@@ -513,7 +513,7 @@ def test_the_person_at_the_terminal_decides_about_a_phone(house: House, answer: 
     terminal.write(answer + "\n")
     if accepted:
         terminal.wait_for(r"Paired with Eve.* \(ios\)")
-        terminal.wait_for("Not sealed: its identity is not proven")
+        terminal.wait_for("Not encrypted: its identity is not proven")
         phone.payload("chainlesschain:ice:config")
     else:
         terminal.wait_for("refused Eve")
@@ -699,7 +699,7 @@ def test_no_confirmation_comes_in_flow_b_and_ice_servers_after_the_ack_are_the_d
     fake_desktop.pair(is_silent=True)
     assert silent.wait() == 0, silent.err.all
     assert silent.out.all[0] == "Paired with Office PC (win32)."
-    assert silent.out.all[1].startswith("Not sealed: its identity is not proven")
+    assert silent.out.all[1].startswith("Not encrypted: its identity is not proven")
     again = bellwire("pair", fake_desktop.code(), "--json")
     connection = fake_desktop.accept()
     ack = receive(connection, lambda frame: frame.get("payload", {}).get("type") == "pair-ack")

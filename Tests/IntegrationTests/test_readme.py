@@ -28,7 +28,7 @@ def test_the_c_program_of_the_readme_prints_a_push(start: Start, bellwire: Start
     app = start(program, code)
     desktop.line("^Paired with")
     digits = app.line(r"^Compare with the desktop: (\d{6})$").group(1)
-    desktop.line(f"^Sealed. Compare with the device: {digits}")
+    desktop.line(f"^End-to-end encrypted. Compare with the device: {digits}")
     desktop.write("Tea\tis ready\n")
     push = json.loads(app.line("Tea").string)
     assert push["event"] == "notification.received" and push["data"]["body"] == "is ready"

@@ -129,7 +129,7 @@ def test_characters_that_the_terminal_has_not_end_nothing(
 def test_digits_are_typed(peers: Peers, shell: Shell) -> None:
     done = shell("pair", "--code", peers.desktop.code().code, "--relay-url", peers.url)
     assert done.returncode == 0, done.stderr
-    assert "Paired with Desk (sealed)" in done.stdout and "Compare" in done.stdout
+    assert "Paired with Desk (end-to-end encrypted)" in done.stdout and "Compare" in done.stdout
 
 
 def test_every_failure_has_its_code_and_a_line(peers: Peers, shell: Shell, tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Builds Bellwire for C: the shared library, the static library, the header, the pkg-config and CMake files, and the
-# bellwire program. None of them needs Swift where it runs or is linked.
+# bellwire program. None of them needs Swift to run or to link.
 #
 #   build.sh [--prefix DIR] [--build-dir DIR]
 #
-#   --prefix DIR      also installs there: install.sh, which has more options, and removes it again
-#   --build-dir DIR   where it builds (default: build/ in the checkout); the result stands in its stage/
+#   --prefix DIR      also installs there with install.sh, which has more options and can uninstall
+#   --build-dir DIR   where to build (default: build/ in the checkout); the result is in its stage/
 set -euo pipefail
 shopt -s inherit_errexit
 export LC_ALL=C
@@ -41,15 +41,15 @@ done
 
 # MARK: What it needs
 
-command -v swift > /dev/null || fail "swift is not on the PATH; Bellwire takes Swift 6.3 (https://swift.org/install)"
+command -v swift > /dev/null || fail "swift is not on the PATH; Bellwire needs Swift 6.3 (https://swift.org/install)"
 missing=$("$here/packages.sh" --print)
 [ -z "$missing" ] || fail "Debian packages are missing: ${missing//$'\n'/ }; bindings/c/packages.sh installs them"
 
-mkdir -p "$build" || fail "$build cannot be made"
+mkdir -p "$build" || fail "cannot create $build"
 stage=$build/stage
 log=$build/build.log
 exec 9> "$build/.lock"
-flock 9 # of two at once, the second waits and then finds everything done
+flock 9 # a second build waits for the first, and then has nothing to do
 
 # Swift's caches go to the home directory; a build account may have none.
 if [ ! -w "${HOME:-/nonexistent}" ]; then
@@ -57,7 +57,7 @@ if [ ! -w "${HOME:-/nonexistent}" ]; then
     mkdir -p "$XDG_CACHE_HOME"
 fi
 
-# Runs a step with its output in the log, and shows the log's end when it fails.
+# Runs a step with its output in the log, and shows the end of the log if it fails.
 run() {
     if ! "$@" > "$log" 2>&1 < /dev/null; then
         tail -n 40 "$log" >&2
@@ -67,23 +67,23 @@ run() {
 
 # MARK: Compile
 
-# One build makes the modules' archive and the program. -static-stdlib has to reach the compiler that links;
-# --static-swift-stdlib does not reach libraries.
+# One build makes the modules' archive and the program. The linking compiler needs -static-stdlib; --static-swift-stdlib
+# does not apply to libraries.
 #
-# The result does not depend on the directory (Tests/reproducible.sh compares two builds): paths in debug information are
-# relative to the checkout and the build directory. It does not refer to the compiler's cache of C modules, whose files are
-# not shipped, and objects carry no hash of the compiler's arguments, which contain those directories.
+# The result does not depend on the directory (Tests/reproducible.sh compares two builds). Paths in debug information are
+# relative to the checkout and the build directory. Debug information doesn't refer to the compiler's cache of C modules,
+# whose files are not shipped. Objects don't contain a hash of the compiler's arguments, which include the directories.
 maps=("$build/swift=/build" "$root=.")
 flags=(-Xswiftc -static-stdlib)
 for option in -no-clang-module-breadcrumbs -disable-incremental-llvm-codegen; do
     flags+=(-Xswiftc -Xfrontend -Xswiftc "$option")
 done
 for map in "${maps[@]}"; do flags+=(-Xswiftc -file-prefix-map -Xswiftc "$map" -Xcc "-ffile-prefix-map=$map"); done
-# Anew: an archive that is only updated keeps the objects of sources that have gone.
+# Remove the archive first: an update in place keeps the objects of deleted sources.
 release=$build/swift/release
 modules=$release/libbellwire-modules.a
 rm -f "$modules"
-echo "Building Bellwire (release) in $build"
+echo "Building Bellwire (release) in $build; about five minutes the first time. Progress: tail -f $log"
 run swift build --package-path "$root" --scratch-path "$build/swift" -c release "${flags[@]}" \
     --explicit-target-dependency-import-check error
 

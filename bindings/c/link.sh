@@ -61,11 +61,11 @@ architecture=$(sed -n 's/^ *"arch": "\(.*\)",$/\1/p' <<< "$info")
 # Swift's own clang, with which swiftc links as well, and its lld, which takes an order of functions.
 clang=$(dirname "$(realpath "$(command -v swiftc)")")/clang
 
-# The functions that the header declares: what both libraries export, and all that they export.
+# The functions that the header declares. Both libraries export exactly these.
 declared=$(cc -E -P "$header" | grep -oE '\bbw_[a-z0-9_]+\(' | tr -d '(' | sort -u)
 version=$(sed -n 's/^#define BW_VERSION "\(.*\)"$/\1/p' "$header")
 
-# The libraries that the modules ask for, by the list that the compiler left in them, and what Swift's runtime stands on.
+# The libraries that the modules need, from the list that the compiler left in them, and those of Swift's runtime.
 list_libraries() {
     local library
     swift_libraries=()
@@ -80,13 +80,13 @@ list_libraries() {
     done
 }
 
-# The linker takes every name of the version script from our objects: a function of the header without a body, which
-# the compiler does not notice, ends the build here. Nodelete, because Swift's runtime cannot be unloaded. Of libstdc++ it
-# uses a few functions: inside they are 0.07 MB, beside it 0.7 MB of each process.
+# The version script requires every function of the header, so one without a body, which the compiler does not notice,
+# fails the build here. Nodelete, because Swift's runtime cannot be unloaded. The runtime uses a few functions of
+# libstdc++: linked statically they take 0.07 MB, the shared library would take 0.7 MB of each process.
 #
-# What is beside no code that runs is not resident. The functions that a listening program calls stand together: order.txt
-# names them, order.sh records it, and without it everything works. So do those that have no names, small ones that
-# release the values of closures. The compiler's hashes of modules are for the compiler.
+# Pages without running code are not resident, so the functions that a listening program calls are placed together.
+# order.txt lists them; order.sh records it; the build works without it. Unnamed functions, small ones that release the
+# values of closures, are also placed together. The compiler's hashes of modules are of no use here.
 link_shared() {
     {
         echo "BELLWIRE_1 {"
@@ -108,7 +108,7 @@ link_shared() {
         ${order[@]+"${order[@]}"} -Xlinker "--script=$build/layout.ld" \
         "-Wl,-soname,$soname" -Xlinker "--version-script=$build/exports.map" -Wl,--no-undefined-version -Wl,-z,defs \
         -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now -Wl,--build-id
-    # What debuggers and valgrind want to know stays here, where they look for it; it is not installed.
+    # Debug information stays here, where debuggers and valgrind look for it; it is not installed.
     run objcopy --only-keep-debug "$build/$soname" "$stage/lib/.debug/$soname.debug"
     run strip --strip-all "$build/$soname"
     run objcopy "--add-gnu-debuglink=$stage/lib/.debug/$soname.debug" "$build/$soname"
@@ -116,12 +116,12 @@ link_shared() {
     ln -sfn "$soname" "$stage/lib/libbellwire.so"
 }
 
-# The archive is one object in which everything but the header's functions is local, so that it meets neither a C++
-# host's templates (groups are resolved here) nor another Swift runtime.
+# The archive is one object in which everything but the header's functions is local, so that it does not clash with the
+# templates of a C++ program (groups are resolved here) or with another Swift runtime.
 link_static() {
     local library variable copies=() redirections=() renames=() section
-    # jansson and libuv are inside: a host may have others, whose names would be taken for theirs. Four variables of libc
-    # they read in a way that only programs can; they get those of archive.c.
+    # It contains jansson and libuv, because a program may have other versions of them. They read four variables of libc
+    # in a way that works only in programs; archive.c provides these instead.
     cc -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Werror -c "$here/archive.c" -o "$build/archive.o"
     for variable in $(nm --defined-only "$build/archive.o" | sed -n 's/^.* [A-Z] bellwire_//p'); do
         redirections+=(--redefine-sym "$variable=bellwire_$variable")
@@ -134,8 +134,8 @@ link_static() {
     run ld -r --force-group-allocation -o "$build/bellwire.o" "$runtime/$architecture/swiftrt.o" \
         --whole-archive "$modules" --no-whole-archive \
         -L "$runtime" --start-group "${swift_libraries[@]}" --end-group "${copies[@]}" "$build/archive.o"
-    # swiftrt.o finds the metadata by the sections' names, in which the linker gathers those of the whole program. Under
-    # a name of our own, our runtime sees ours only, and that of a host in Swift sees only its.
+    # swiftrt.o finds metadata by section name, and the linker merges sections of the same name. With names of our own,
+    # our runtime sees only our metadata, and the runtime of a Swift program only its own.
     for section in $(objdump -h "$build/bellwire.o" | awk '$2 ~ /^swift5_/ { print $2 }' | sort -u); do
         renames+=(--rename-section "$section=bellwire_$section")
     done
@@ -151,7 +151,7 @@ link_static() {
 
 describe() {
     mkdir -p "$stage/lib/pkgconfig" "$stage/lib/cmake/bellwire"
-    # @PREFIX@ is the way from the libraries to what they lie in; install.sh knows others.
+    # @PREFIX@ is the path from the libraries to the prefix; install.sh sets others.
     sed "s/@VERSION@/$version/g; s/@PREFIX@/../g" "$here/bellwire.pc.in" > "$stage/lib/pkgconfig/bellwire.pc"
     for template in "$here"/cmake/*.in; do
         sed "s/@VERSION@/$version/g; s/@PREFIX@/../g" "$template" > "$stage/lib/cmake/bellwire/$(basename "$template" .in)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Records which functions a listening program calls, into order.txt beside this script. build.sh puts them side by side in
-# the shared library, so that the rest of it stays out of memory. Needs valgrind and a library that build.sh made; then
-# build again. A list that is out of date costs memory, and nothing else.
+# Records which functions a listening program calls, into order.txt beside this script. build.sh places them together in
+# the shared library, so that the rest of it is not loaded into memory. Needs valgrind and the output of build.sh; build
+# again afterwards. An outdated list only costs memory.
 #
 #   order.sh [--stage DIR]
 #

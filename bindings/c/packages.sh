@@ -1,47 +1,47 @@
 #!/usr/bin/env bash
-# The Debian packages that building and testing need: the one list that every script here reads.
+# Installs the Debian packages that building and testing need. Every script reads this one list.
 #
 #   packages.sh [--tests] [--print]
 #
-# Installs what is missing, after saying what that is; as root, or through sudo when that asks no password.
-#   --tests   also what only the tests and examples need
-#   --print   prints the missing packages, one a line, and installs nothing
+# Lists the missing packages, then installs them: as root, or with sudo if it needs no password.
+#   --tests   also installs what only the tests and examples need
+#   --print   prints the missing packages, one per line, and installs nothing
 set -euo pipefail
 
 build=(
-    # the compilers that Swift links with, and what the release is made with
+    # compilers and linkers
     binutils gcc g++ libc6-dev pkg-config git ca-certificates
-    # what Swift's own programs load
+    # libraries that the Swift toolchain needs
     libncurses6 libxml2 libcurl4 zlib1g tzdata
-    # the libraries that Bellwire stands on
+    # libraries that Bellwire links
     libhttp-parser-dev libjansson-dev libqrencode-dev libsodium-dev libsqlite3-dev libssl-dev libuv1-dev libwslay-dev
-    # of these the headers: they are loaded when they are used, where they are there
+    # headers of libraries that are loaded on first use
     libcurl4-openssl-dev libpng-dev libsystemd-dev libturbojpeg0-dev libzbar-dev
 )
-# clang-14, not clang: the latter would put itself over the clang of a Swift that was unpacked into /usr.
-# dbus-daemon to python3-gi: a private bus, with services on it that the tests play; iproute2 changes a network.
-# fish to zsh: the shells whose completion is tested, and both formatters of manual pages.
-# dunst to xvfb: a real notification server on a screen that nobody sees, clicked on and looked at.
+# clang-14, not clang: the latter would replace the clang of a Swift that was unpacked into /usr.
+# dbus-daemon to python3-gi: a private bus with services that the tests simulate; iproute2 changes a network.
+# fish to zsh: the shells whose completion is tested, and two formatters of manual pages.
+# dunst to xvfb: a real notification server on a virtual screen, which the tests click on and capture.
 tests=(
     clang-14 cmake make openssl python3 python3-venv shellcheck valgrind
     dbus-daemon iproute2 python3-dbus python3-dbusmock python3-gi util-linux
     fish groff-base man-db mandoc zsh
     dunst fonts-dejavu-core imagemagick xdotool xvfb
-    # a reader of QR codes that is not ours, and what turns SVG into pixels
+    # an independent QR code reader, and an SVG renderer
     librsvg2-bin zbar-tools
-    # what the examples in the documentation take: commands, a unit of systemd, the main loops of GLib and Qt
+    # for the examples in the documentation: commands, systemd units, the main loops of GLib and Qt
     curl jq libglib2.0-dev qtbase5-dev systemd
-    # the Debian packages: what makes them, what looks them over, and what runs the units as systemd would
+    # building and checking the Debian packages, and running the units as systemd does
     chrpath debhelper dh-python dpkg-dev lintian python3-seccomp
-    # what completes in bash
+    # completion in bash
     bash-completion
-    # examples/tray, and the panel that it is tried on: its window manager, the clipboard, and what reads windows out
+    # examples/tray, and a panel to test it on: window manager, clipboard, accessibility tools
     libgtk-3-dev libayatana-appindicator3-dev
     xfce4-panel xfwm4 xfconf x11-utils xclip at-spi2-core gir1.2-atspi-2.0 adwaita-icon-theme hicolor-icon-theme
     librsvg2-common
-    # the other build of curl, which a machine may have alone
+    # the other build of libcurl; some machines have only this one
     libcurl3-gnutls
-    # a locale with a decimal comma is made out of what locales has
+    # for a locale with a decimal comma
     locales
 )
 
@@ -64,7 +64,7 @@ if ! command -v apt-get > /dev/null; then
     exit 1
 fi
 
-# dpkg-query fails when one of the names is unknown to it, and still prints the others.
+# dpkg-query fails if one name is unknown, but still prints the others.
 installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${packages[@]}" 2> /dev/null | sed -n 's/^installed //p' || true)
 missing=()
 for package in "${packages[@]}"; do

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# Makes the Debian packages libbellwire1, libbellwire-dev, python3-bellwire and bellwire out of what bindings/c/build.sh
-# made, with debhelper. The same commit and tree give the same bytes.
+# Builds the Debian packages libbellwire1, libbellwire-dev, python3-bellwire and bellwire from the output of
+# bindings/c/build.sh, with debhelper. The build is reproducible.
 #
 #   build.sh [--output DIR] [--stage DIR]
 #
-#   --output DIR   where the packages go (default: build/debian in the checkout)
+#   --output DIR   where to put the packages (default: build/debian in the checkout)
 #   --stage DIR    the tree that bindings/c/build.sh made (default: $BELLWIRE_STAGE, or build/stage in the checkout, which
 #                  is built first when it is not there)
-#
-# bindings/c/packages.sh --tests installs what it needs. DEBFULLNAME and DEBEMAIL name who packages.
+# bindings/c/packages.sh --tests installs what it needs. DEBFULLNAME and DEBEMAIL name the maintainer.
 set -euo pipefail
 shopt -s inherit_errexit
 export LC_ALL=C.UTF-8

@@ -29,7 +29,7 @@ static bw_status page(void *handle, const char *params, char **json) {
     return bw_desktop_history(handle, params, json);
 }
 
-/* Its settings lie in its own store: nobody else is asked. Its devices hear of a change. */
+/* The settings are in its own store. Its devices are notified of changes. */
 static bw_status settings(void *handle, char **json) {
     return bw_desktop_invoke(handle, "notification.getSettings", NULL, PATIENCE_MS, json);
 }
@@ -73,7 +73,7 @@ static bw_status show_digits(void *handle, bw_completion done, void *data, bw_de
     return bw_desktop_code_async(handle, PATIENCE_MS, done, data, destroy);
 }
 
-/* Says at once who shows the code; what becomes of it is told as pairing.changed. */
+/* Returns at once with the scanned device; the outcome comes as pairing.changed. */
 static bw_status scan(void *handle, const char *text, bw_completion done, void *data, bw_destroy destroy) {
     char *device = NULL;
     bw_status status = bw_desktop_scan(handle, text, &device);

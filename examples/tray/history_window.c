@@ -15,7 +15,7 @@ struct _HistoryWindow {
     Model *model;
     GtkWidget *header, *search, *unread_only, *list, *scrolled, *mark_all, *nothing;
     json_t *rows; /* what the list shows */
-    json_t *peers; /* with whose names */
+    json_t *peers; /* with their names */
     char *next;   /* the place of the next page; NULL = there is none */
     char *open_id; /* of the row that is unfolded */
 };
@@ -187,7 +187,7 @@ static void select_id(HistoryWindow *self, const char *id, gboolean takes_focus)
     g_list_free(items);
 }
 
-/* From the first page on as far as somebody had read, and where they were. */
+/* Reloads as many rows as were shown, and restores the scroll position. */
 static void reload(HistoryWindow *self) {
     int limit = CLAMP((int)json_array_size(self->rows), PAGE, MOST);
     json_t *page = load(self, limit, NULL);

@@ -78,7 +78,7 @@ static void draw_count(cairo_t *cairo, int size, const char *digits) {
     cairo_arc(cairo, left + radius, top + radius, radius, G_PI / 2, 3 * G_PI / 2);
     cairo_arc(cairo, size - radius, top + radius, radius, -G_PI / 2, G_PI / 2);
     cairo_close_path(cairo);
-    /* What lies under its rim goes, so that the badge stands off the bell on every panel. */
+    /* Clears a rim around the badge, so that it is distinct from the bell on every panel. */
     cairo_save(cairo);
     cairo_set_operator(cairo, CAIRO_OPERATOR_CLEAR);
     cairo_set_line_width(cairo, 2 * ring);

@@ -16,7 +16,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-/* Not APPLICATION_ID, which the library takes on the bus for the alerts. */
+/* Not APPLICATION_ID, which the library claims on the bus for the alerts. */
 #define INSTANCE_ID APPLICATION_ID ".Instance"
 #define DESKTOP_INSTANCE_ID APPLICATION_ID ".DesktopInstance"
 
@@ -64,7 +64,7 @@ static void say_failure(Program *program, const char *failure) {
     gtk_widget_show(dialog);
 }
 
-/* Somebody tapped an alert. */
+/* The user tapped an alert. */
 static void on_opened(Model *model, const char *peer, const char *id, Program *program) {
     history_window_present(program->application, model, peer, id);
 }

@@ -48,7 +48,7 @@ static void model_init(Model *self) {
     self->latest = json_array();
 }
 
-/* Others' texts may hold U+0000, without which jansson would take none of what stands beside it. */
+/* Peers' texts may contain U+0000; without this flag jansson would refuse the whole document. */
 static json_t *parsed(const char *json) { return json_loads(json, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL); }
 
 /* What a call gave, as a value of ours; NULL when it failed. */
@@ -253,7 +253,7 @@ static void on_end(void *user_data, bw_status status, const char *json) {
     json_decref(result);
 }
 
-/* Some faults are told at once, and there will be no completion: then what it was called with is gone already. */
+/* Some errors are returned at once, without a completion; the user data has then been released. */
 static void begun(Model *self, bw_status status, GObject *owner, ModelDone done) {
     if (status >= 0 || status == BW_E_CLOSED) return;
     char *failure = text_failure(status);
@@ -271,7 +271,7 @@ json_t *model_page(Model *self, json_t *params) {
     json_t *page = taken(status, json);
     if (status < 0) {
         char *failure = text_failure(status);
-        /* Pages are what is loaded when something changed: one problem told over and over would change without end. */
+        /* Changes reload pages, so reporting the same problem again would reload them endlessly. */
         if (g_strcmp0(failure, self->problem) != 0) set_problem(self, failure);
         else g_free(failure);
     }

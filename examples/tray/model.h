@@ -21,17 +21,17 @@ enum { LATEST = 7 };
 /* The name that alerts, the badge and the autostart go by: that of the .desktop file. */
 #define APPLICATION_ID "org.bellwire.Tray"
 
-/* Opens and starts the library; *failure, when it gives NULL, says in words why not. relay_url and listen may be
+/* Opens and starts the library. If it returns NULL, *failure says why. relay_url and listen may be
  * NULL. */
 Model *model_new(gboolean is_desktop, const char *state_dir, const char *relay_url, const char *listen,
                  char **failure);
 
-/* Closes the library. What was under way is dropped. */
+/* Closes the library. Calls in progress are dropped. */
 void model_close(Model *self);
 
 gboolean model_is_desktop(Model *self);
 gint64 model_unread(Model *self);
-/* Whether somebody can be reached: one of the desktops, or the relay. */
+/* Whether a desktop, or the desktop's relay, can be reached. */
 gboolean model_is_online(Model *self);
 /* The paired peers, as bw_pairing_list() or bw_desktop_devices() has them, with "online" where it is known. The
  * model's. */
@@ -59,12 +59,12 @@ void model_show_digits(Model *self, GObject *owner, ModelDone done); /* desktops
 void model_scan(Model *self, const char *text, GObject *owner, ModelDone done);
 void model_type(Model *self, const char *digits, GObject *owner, ModelDone done); /* devices alone */
 void model_notify(Model *self, json_t *params, GObject *owner, ModelDone done);   /* desktops alone */
-/* Ends what is under way. */
+/* Ends calls in progress. */
 void model_cancel_pairing(Model *self);
-/* FALSE = nobody asks any more. */
+/* FALSE = there is no question any more. */
 gboolean model_confirm(Model *self, const char *flow, gboolean accepts);
 
-/* Whether alerts are shown; asks the user if nobody did so far. Devices alone. */
+/* Whether alerts are shown; asks the user if not asked before. Devices only. */
 gboolean model_alerts_allowed(Model *self);
 void model_allow_alerts(Model *self, gboolean allow);
 void model_ask_for_alerts(Model *self);

@@ -43,7 +43,7 @@ void pair_show_code(PairWindow *self);
 void pair_show_again(PairWindow *self, const char *note);
 void pair_fill_peers(PairWindow *self);
 
-/* Whether something is under way; and why it did not work. */
+/* Whether something is in progress; and why it failed. */
 void pair_clear(PairWindow *self);
 void pair_set_busy(PairWindow *self, gboolean is_busy);
 void pair_fail(PairWindow *self, const char *failure);

@@ -24,7 +24,7 @@ static GtkWidget *peer_row(PairWindow *self, json_t *peer) {
     char *seen = text_when(json_integer_value(json_object_get(peer, "lastSeenAt")));
     char *state = json_is_true(online) ? g_strdup("Online") : g_strdup_printf("Last seen %s", seen);
     char *sas = pair_sas_text(peer);
-    char *line = g_strdup_printf("%s  ·  %s", state, sas ? sas : "not sealed");
+    char *line = g_strdup_printf("%s  ·  %s", state, sas ? sas : "not encrypted");
     gtk_container_add(GTK_CONTAINER(column), widget_label(line, "dim-label"));
     g_free(line);
     g_free(sas);

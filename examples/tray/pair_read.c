@@ -7,7 +7,7 @@
 
 static void on_ended(GObject *owner, json_t *result, const char *failure) {
     PairWindow *self = TRAY_PAIR_WINDOW(owner);
-    (void)result; /* what it came to is told as an event as well, whichever way it went */
+    (void)result; /* an event reports the outcome, too, in either case */
     if (!self->is_closed && failure) pair_fail(self, failure);
 }
 
@@ -120,7 +120,7 @@ static void on_paste(GtkButton *button, PairWindow *self) {
 }
 
 static void on_paste_key(GtkTextView *view, PairWindow *self) {
-    /* By itself it takes text alone. */
+    /* By default it accepts only text. */
     g_signal_stop_emission_by_name(view, "paste-clipboard");
     paste(self);
 }

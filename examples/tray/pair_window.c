@@ -70,7 +70,7 @@ static void succeed(PairWindow *self, const char *flow, json_t *peer) {
     char *name = text_line(json_string_value(json_object_get(peer, "name")), PAIR_NAME_LIMIT);
     char *title = g_strdup_printf("Paired with %s", name), *sas = pair_sas_text(peer);
     fill_bar(self, GTK_MESSAGE_INFO, title, sas,
-             sas ? "Does the other side show the same?" : "Not sealed: its identity is not proven.");
+             sas ? "Does the other side show the same?" : "Not encrypted: its identity is not proven.");
     GtkInfoBar *bar = GTK_INFO_BAR(self->bar);
     if (sas) gtk_info_bar_add_button(bar, "They _differ", DIFFERS);
     gtk_info_bar_add_button(bar, sas ? "They _match" : "_Done", SAME);
@@ -133,7 +133,7 @@ static void on_pairing(Model *model, json_t *data, PairWindow *self) {
     if (!state || !flow) return;
     gboolean is_shown = strcmp(flow, "show") == 0 || strcmp(flow, "offer") == 0;
     if (pair_window_is_question(data)) return; /* pair_window_ask() is called for it */
-    /* A code that was shown, and whose question was answered, has come to its end as well. */
+    /* A shown code is also finished once its question was answered. */
     if (is_shown && g_strcmp0(flow, self->flow) == 0 && (!strcmp(state, "expired") || !strcmp(state, "failed")))
         pair_set_busy(self, FALSE);
     if (!strcmp(state, "success") || !strcmp(state, "completed") || !strcmp(state, "paired")) {

@@ -45,7 +45,7 @@ static void arm(Quiet *self);
 static void on_alarm(gpointer data) {
     Quiet *self = data;
     self->alarm = 0;
-    /* Somebody may have set the clock: then it goes on. */
+    /* The clock may have been changed; then it continues. */
     if (self->until <= now()) {
         quiet_end(self);
     } else {

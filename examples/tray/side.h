@@ -6,7 +6,7 @@
 
 #include <bellwire.h>
 
-/* Each takes the handle that open gave. Calls that ask somebody else are of the _async kind. */
+/* Each takes the handle that open returned. Calls to another machine use the _async form. */
 typedef struct {
     const char *kind; /* "device" or "desktop" */
     bw_status (*open)(const char *options_json, void **handle);

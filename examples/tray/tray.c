@@ -50,7 +50,7 @@ static void enable(GtkWidget *item, gboolean is_enabled) {
     if (gtk_widget_get_sensitive(item) != is_enabled) gtk_widget_set_sensitive(item, is_enabled);
 }
 
-/* What others wrote keeps its own direction of writing, between marks that nobody sees. */
+/* Peers' texts keep their own writing direction, between invisible marks. */
 static char *isolated(const char *text, glong limit) {
     char *line = text_line(text, limit), *whole = g_strdup_printf("\u2068%s\u2069", line);
     g_free(line);

@@ -4,7 +4,7 @@ void widget_style(void) {
     static gboolean is_set;
     if (is_set) return;
     is_set = TRUE;
-    /* A code is black on white in every theme, or nobody can scan it. */
+    /* A code must be black on white in every theme, or it cannot be scanned. */
     static const char style[] = ".code { background-color: white; border-radius: 8px; padding: 6px; }"
                                 ".digits { font-size: 140%; font-feature-settings: \"tnum\"; }"
                                 ".row-title { font-weight: bold; }"

@@ -20,7 +20,7 @@ package struct Authorization: Sendable, Equatable {
         case explain
         /// Only the person can change it, on the program's page of settings.
         case settings
-        /// All is well: give the tokens of push services, if there are any.
+        /// Nothing is missing: register the tokens of push services, if there are any.
         case register
         /// Ask whether alerts may make themselves heard.
         case upgrade
@@ -56,9 +56,9 @@ package struct Authorization: Sendable, Equatable {
 }
 
 extension Authorization {
-    /// What a host says (`bw_alerts_authorize`).
+    /// The program's decision (`bw_alerts_authorize`).
     ///
-    /// - Parameter until: goes with `ephemeral`, and must; else 0.
+    /// - Parameter until: required for `ephemeral`, otherwise 0.
     package init(status name: String, until: EpochMilliseconds) throws(AlertsError) {
         guard let status = Status(rawValue: name) else {
             let names = Status.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")

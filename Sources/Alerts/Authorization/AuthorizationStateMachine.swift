@@ -1,20 +1,19 @@
 package import Wire
 
 /// Decides whether the person is asked, and what becomes of the answer.
-///
-/// A pure state machine; moments are epoch milliseconds. Nobody is asked but by ``request(provisional:now:)``; a denial is
-/// not asked again; what a host sets on its page of settings holds at any time.
+/// A pure state machine; times are epoch milliseconds. Only ``request(provisional:now:)`` asks the user, and never
+/// again after a denial. The program's settings page can set the authorization at any time.
 package struct AuthorizationStateMachine: Sendable {
     package enum RequestAction: Sendable, Equatable {
         /// It is known: this is the answer.
         case answer(Authorization)
-        /// The person has said no before: this is the answer, and where to change it is to be said.
+        /// The user has declined before: that is the answer, together with how to change it.
         case denied(Authorization)
         /// Ask; then ``decided(_:now:)`` or ``askFailed()``.
         case ask
         /// The person is being asked already: the answer will be this one's, too.
         case wait
-        /// Nobody needs to be asked: store it, announce it, and it is the answer.
+        /// No question is needed: store it, announce it, and return it as the answer.
         case store(Authorization)
     }
 
@@ -24,7 +23,7 @@ package struct AuthorizationStateMachine: Sendable {
         case none
     }
 
-    /// What is stored, and was announced; it may have ended since.
+    /// The stored and announced value; it may have expired since.
     private var announced: Authorization
     package var stored: Authorization { announced }
     /// A question is open: those who wait for it hear of what ends it.
@@ -40,7 +39,7 @@ package struct AuthorizationStateMachine: Sendable {
 
     /// The host wants the authorization.
     ///
-    /// - Parameter provisional: to be quiet is enough, so nobody is asked.
+    /// - Parameter provisional: quiet alerts are enough, so the user is not asked.
     package mutating func request(provisional: Bool, now: EpochMilliseconds) -> RequestAction {
         let current = current(now)
         switch current.status {
@@ -63,7 +62,8 @@ package struct AuthorizationStateMachine: Sendable {
         return become(new.current(now))
     }
 
-    /// Nobody could ask, or the question went away without an answer: all is as it was, and it may be asked again.
+    /// There was no way to ask, or the question was closed without an answer: nothing changes, and the user may be
+    /// asked again.
     package mutating func askFailed() { isAsking = false }
 
     /// An ephemeral authorization may have ended.

@@ -1,7 +1,7 @@
 package import JSON
 
 extension AlertContent {
-    /// The members of its JSON, for readers of objects in which it stands beside others.
+    /// The members of its JSON, for readers of objects that also have other members.
     package static let fields = [
         "title", "subtitle", "body", "badge", "sound", "category", "thread", "userInfo", "deepLink", "attachments",
         "level",
@@ -16,7 +16,7 @@ extension AlertContent {
 
     /// A host's alert. Anything that is not as it must be is an error that names the field.
     ///
-    /// - Parameter place: where it stands, for the error, such as `content.`
+    /// - Parameter place: prefix of field names in errors, such as `content.`
     package init(parsing object: JSONObject, in place: String = "") throws(AlertsError) {
         let reader = try FieldReader(object, allowing: AlertContent.fields, in: place)
         self.init(
@@ -45,7 +45,7 @@ extension AlertContent {
         }
     }
 
-    /// One that was stored. What cannot be read has its default: a push's texts have other limits than a host's.
+    /// A stored alert. Unreadable members get their default, because a push's texts have other limits than a program's.
     package init(stored object: JSONObject) {
         self.init(
             title: object["title"]?.string ?? "", subtitle: object["subtitle"]?.string,

@@ -1,6 +1,6 @@
 package import JSON
 
-/// Reads what a host gives, so that nothing in it is overlooked: an unknown member is an error, and so is a null.
+/// Reads a program's JSON strictly: an unknown member is an error, and so is a null.
 package struct FieldReader {
     private let object: JSONObject
     /// Stands before a name in an error, such as `actions.0.`
@@ -74,7 +74,7 @@ package struct FieldReader {
         AlertsError("\(place)\(name): \(problem)", field: place + name)
     }
 
-    /// A name that somebody made up goes into an error message only when it looks like a name.
+    /// An error message quotes an unknown name only if it looks like a name.
     static func shown(_ name: String) -> String {
         let isName = (1...64).contains(name.utf8.count) && name.utf8.allSatisfy { 0x21...0x7e ~= $0 }
         return isName ? name : "a member with an invalid name"

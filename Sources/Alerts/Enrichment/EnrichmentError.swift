@@ -1,6 +1,6 @@
 /// Why an alert is shown without its image.
 package struct EnrichmentError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What went wrong, as one of an open list; the name stands in events.
+    /// The kind of failure, from an open list; events contain its name.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         package let name: String
 
@@ -8,7 +8,7 @@ package struct EnrichmentError: Error, Sendable, Equatable, CustomStringConverti
 
         package var description: String { name }
 
-        /// By its header, or by its bytes, it is none of PNG, JPEG, GIF and WebP.
+        /// Its header or its bytes are not PNG, JPEG, GIF or WebP.
         package static let notAnImage = Code("not_an_image")
         package static let tooManyPixels = Code("too_many_pixels")
         /// The cache's directory or disk.

@@ -40,7 +40,7 @@ package struct ImageCache: Sendable {
         return "\(directory)/\(file)"
     }
 
-    /// Removes what is too old, and of the rest the oldest until the size is kept. How many files were removed.
+    /// Removes expired files, then the oldest until the size limit is met. Returns how many files were removed.
     @discardableResult
     package func sweep(now: EpochMilliseconds) -> Int {
         guard let folder = try? open(making: false) else { return 0 }
@@ -84,7 +84,7 @@ package struct ImageCache: Sendable {
         let isFinished: Bool
     }
 
-    /// Opens the directory, ours alone: nobody else may put links or files into it.
+    /// Opens the directory, which only its owner may write to, so that others cannot put links or files into it.
     private func open(making: Bool) throws(EnrichmentError) -> CInt {
         if making, mkdir(directory, 0o700) != 0, errno != EEXIST {
             throw Self.failure("cannot create the image directory")
@@ -101,7 +101,7 @@ package struct ImageCache: Sendable {
         return folder
     }
 
-    /// Our own files; what else somebody put there stays.
+    /// Only our own files; other files in the directory stay.
     private static func entries(of folder: CInt) -> [Entry] {
         // The stream closes the descriptor that it reads from.
         let copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -130,7 +130,7 @@ package struct ImageCache: Sendable {
         return entries
     }
 
-    /// Whether a name is one that ``keep(_:_:named:)`` gives, and then whether the file is whole.
+    /// Whether ``keep(_:_:named:)`` created the name, and the file is complete.
     private static func isOurs(_ name: String) -> Bool? {
         let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard let hash = parts.first, isHash(hash), let ending = parts.last.map({ String(Substring($0)) }) else {

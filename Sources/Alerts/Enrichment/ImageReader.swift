@@ -66,7 +66,7 @@ struct ImageReader {
         guard let width = little(2), let height = little(2), let flags = byte(), advance(2) else { return nil }
         var extent = Extent(.gif, width, height)
         if skipColours(flags) { while frame(&extent) {} }
-        // One that is cut is shown as far as it goes; one that hides its frames behind too many blocks is not.
+        // A truncated image is shown as far as it goes. One with too many blocks before its frames is refused.
         return steps < Self.maximumSteps ? extent : nil
     }
 

@@ -3,12 +3,12 @@ package import JSON
 
 /// Which address of a push is that of its image.
 package enum ImageSource {
-    /// Where an address may stand, in this order; beside `data`, then inside it.
+    /// The fields that may contain a URL, in this order; beside `data`, then inside it.
     private static let places: [[String]] = [
         ["imageUrl"], ["fcm_options", "image"], ["notification", "image"], ["media_url"],
     ]
 
-    /// The first that is a valid `https://` address, in its checked form; those before it that are none do not count.
+    /// The first valid `https://` URL, in its checked form; invalid ones before it are skipped.
     ///
     /// `push` is a payload with its fields beside `data`, as it came.
     package static func first(in push: JSONObject) -> String? {
@@ -18,7 +18,7 @@ package enum ImageSource {
         return nil
     }
 
-    /// The same, or where none is valid the first that is there: the fetch says what is wrong with it.
+    /// The same, or the first one if none is valid: the fetch then reports what is wrong with it.
     package static func best(in push: JSONObject) -> String? { first(in: push) ?? named(in: push).first }
 
     /// Whatever stands at these places, in their order.

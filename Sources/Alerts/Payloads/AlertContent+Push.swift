@@ -3,10 +3,9 @@ package import Wire
 
 extension AlertContent {
     /// The alert of a push (bellwire.h, "Alerts"), out of what the push itself says.
-    ///
-    /// Without a `thread` it stands with those of its source, without a `category` in that of all pushes; its user info is
-    /// its data. The deep link may also be the data's. Without a `sound` a push has the default one, unless it is of low
-    /// priority; `none` makes it silent.
+    /// Without a `thread` it belongs to the thread of its source, without a `category` to the category of all pushes.
+    /// Its user info is its data. The deep link may also be in the data. Without a `sound` a push has the default one,
+    /// unless its priority is low; `none` makes it silent.
     package init(
         push title: String, subtitle: String?, body: String, priority: Priority, source: NotificationSource,
         category: String?, thread: String?, badge: Int64?, sound: String?, data: JSONObject?, deepLink: String?
@@ -23,7 +22,7 @@ extension AlertContent {
     /// The category of a push that names none.
     package static let remoteCategory = "REMOTE_NOTIFICATION"
 
-    /// A sound that somebody else chose is a name of the sound theme or the default one, never a file.
+    /// A peer may choose a name from the sound theme or the default sound, never a file.
     private static func remoteSound(_ sound: String?, _ level: AlertLevel) -> String? {
         guard let sound else { return level == .passive ? nil : "default" }
         guard !sound.isEmpty, sound != "none" else { return nil }

@@ -1,8 +1,7 @@
-/// One alert on its way, from the decision to show it to the screen: enriched, asked about, presented; shown once.
-///
-/// A pure state machine; `now` is monotonic milliseconds. Each event gives at most one action. It ends exactly once, with
-/// ``Action/finished(_:)``; whatever comes after that changes nothing, but that a banner which nobody waits for any more
-/// is closed. Who carries the actions out answers each ``Action/present(_:)`` exactly once.
+/// One alert, from the decision to show it until it is on the screen: enrichment, the program's decision, presentation.
+/// It is shown once. A pure state machine; `now` is monotonic milliseconds. Each event gives at most one action. It
+/// ends exactly once, with ``Action/finished(_:)``. Later events change nothing, except that a banner that is no longer
+/// needed is closed. The caller answers each ``Action/present(_:)`` exactly once.
 package struct AlertRunStateMachine: Sendable {
     package enum Action: Sendable, Equatable {
         /// Fetch the image, open the body; then ``enriched(now:)``.
@@ -50,7 +49,7 @@ package struct AlertRunStateMachine: Sendable {
         case asking(until: UInt64)
         case presenting
         case pausing(until: UInt64)
-        /// There is nobody who shows alerts.
+        /// Alerts cannot be shown.
         case waiting
         case finished
     }
@@ -128,7 +127,7 @@ package struct AlertRunStateMachine: Sendable {
             state = .finished
             return .finished(Outcome(presented: true, reason: nil, handle: handle, presentation: presentation))
         case .finished:
-            // The place is its successor's, who may be there already: a server gives one number to all who had it.
+            // Its successor has taken its place, perhaps already: the server uses the same number for both.
             guard let handle, !(wasReplaced && handle == place) else { return nil }
             return .close(handle: handle)
         case .new, .enriching, .asking, .pausing, .waiting: return nil
@@ -144,12 +143,12 @@ package struct AlertRunStateMachine: Sendable {
         return nil
     }
 
-    /// The host has not said yet who shows its alerts: that is no failure, and has no end.
+    /// The program has not set its presenting callback yet. That is not a failure, and has no deadline.
     package mutating func noPresenter() {
         if state == .presenting { state = .waiting }
     }
 
-    /// What failed before may go well now: a server has come, or the host has said who shows its alerts.
+    /// A retry may succeed now: a server has appeared, or the program has set its presenting callback.
     package mutating func presenterReady(now: UInt64) -> Action? {
         switch state {
         case .pausing: return retry()

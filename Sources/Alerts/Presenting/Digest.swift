@@ -32,7 +32,7 @@ package enum Digest {
     /// The one digest of each kind: a newer one takes its place.
     package static func id(_ hold: AlertDecision.Hold) -> AlertID { AlertID("bellwire.digest.\(hold.rawValue)") }
 
-    /// For how many an alert stands, if it is a digest; a host could have made one up.
+    /// How many alerts a digest summarizes, if it is one; a program could have forged it.
     static func count(_ row: AlertRow) -> Int64? {
         guard row.key.desktop == nil, AlertDecision.Hold.allCases.contains(where: { row.key.id == id($0) }) else {
             return nil

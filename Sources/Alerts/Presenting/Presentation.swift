@@ -11,8 +11,8 @@ package struct Presentation: OptionSet, Sendable, Equatable {
     package static let list = Presentation(rawValue: 8)
     package static let all: Presentation = [.banner, .sound, .badge, .list]
 
-    /// What a host's callback gave; bits that mean nothing are ignored. `nil`: nobody is there to answer. That, and what
-    /// is no answer, means all.
+    /// The result of the program's callback; unknown bits are ignored. `nil` = there is no callback. That, and an
+    /// invalid result, means all.
     package init(answer: Int32?) {
         self = answer.map { $0 < 0 ? .all : Presentation(rawValue: $0).intersection(.all) } ?? .all
     }

@@ -6,7 +6,7 @@ package struct Position: Sendable, Equatable {
     package let longitude: Double
     package let accuracy: Double
 
-    /// Fails where there is no such place.
+    /// Fails for coordinates out of range.
     package init(latitude: Double, longitude: Double, accuracy: Double = 0) throws(AlertsError) {
         // Every comparison with NaN is false.
         guard abs(latitude) <= 90 else { throw AlertsError("latitude: must be from -90 to 90", field: "latitude") }

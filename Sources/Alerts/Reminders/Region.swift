@@ -1,4 +1,4 @@
-/// A circle on the earth that somebody enters or leaves.
+/// A circle on the earth that a device enters or leaves.
 package struct Region: Sendable, Equatable {
     /// At what a reminder comes.
     package enum Crossing: String, Sendable, CaseIterable { case enter, exit, both }
@@ -27,7 +27,7 @@ package struct Region: Sendable, Equatable {
         return distance - position.accuracy > radius ? .outside : nil
     }
 
-    /// Whether a reminder comes when the position goes from one side to another. The first that is known leaves nothing.
+    /// Whether a reminder fires on this change of side. The first known position never counts as leaving.
     package func isCrossed(from old: Side, to new: Side) -> Bool {
         switch (old, new) {
         case (.outside, .inside), (.unknown, .inside): crossing != .exit

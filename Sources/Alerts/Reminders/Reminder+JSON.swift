@@ -6,7 +6,7 @@ extension Reminder {
     /// A host's reminder, added now: an alert with a trigger. Anything that is not as it must be is an error that names
     /// the field, and so is a time that never comes.
     ///
-    /// - Parameter newID: its id, when it says none.
+    /// - Parameter newID: the id to use if the reminder has none.
     package init(
         parsing object: JSONObject, newID: AlertID, now: EpochMilliseconds, in zone: LocalTime = .system
     ) throws(AlertsError) {

@@ -2,16 +2,14 @@ package import Calendar
 package import Wire
 
 /// The reminders that are still to come: at most 500.
-///
-/// A pure state machine over what the store holds (``ReminderTable``). Each event is one mutating method that gives what
-/// has changed: the caller writes that, and the alerts of what fires, in one transaction, and goes on with the changed
-/// schedule when it stands. Moments are epoch milliseconds.
-///
-/// A reminder waits → comes → leaves, or waits again where it repeats. However often it was due while nobody looked, it
-/// comes once.
+/// A pure state machine over what the store holds (``ReminderTable``). Each event is one mutating method that returns
+/// what has changed. The caller writes this, and the alerts of the reminders that fire, in one transaction, and
+/// continues with the changed schedule after the commit. Times are epoch milliseconds.
+/// A reminder waits → fires → is removed, or waits again if it repeats. If it was due several times while the program
+/// was not running, it fires once.
 package struct ReminderSchedule: Sendable, Equatable {
     package static let limit = 500
-    /// What is due longer than this at the start is late, in milliseconds.
+    /// A reminder that is overdue by more than this at the start counts as late, in milliseconds.
     package static let grace: EpochMilliseconds = 60_000
 
     /// In the order in which they were added.
@@ -30,7 +28,7 @@ package struct ReminderSchedule: Sendable, Equatable {
         package let isLate: Bool
     }
 
-    /// What is to be written, and what comes once it is.
+    /// What to write, and what fires after the commit.
     package struct Change: Sendable, Equatable {
         package enum Write: Sendable, Equatable {
             case save(Reminder)
@@ -77,7 +75,7 @@ package struct ReminderSchedule: Sendable, Equatable {
         return Change([.save(reminder)])
     }
 
-    /// Nothing changes where there is no such reminder.
+    /// Changes nothing if there is no such reminder.
     package mutating func remove(_ id: AlertID) -> Change { remove { $0.id == id } }
 
     package mutating func remove(thread: String) -> Change { remove { $0.content.thread == thread } }
@@ -101,7 +99,7 @@ package struct ReminderSchedule: Sendable, Equatable {
         return change
     }
 
-    /// The clock was set, or the time zone has changed. What is due by now then comes with ``passed(_:isStart:in:)``.
+    /// The clock or the time zone was changed. Reminders that are now due fire with ``passed(_:isStart:in:)``.
     package mutating func clockChanged(_ now: EpochMilliseconds, in zone: LocalTime = .system) -> Change {
         var change = Change()
         for index in reminders.indices {
@@ -112,7 +110,8 @@ package struct ReminderSchedule: Sendable, Equatable {
         return change
     }
 
-    /// The host says where it is. A position that may be inside as well as outside of a region changes nothing there.
+    /// The program reports its position. A position that may be inside or outside of a region changes nothing for that
+    /// region.
     package mutating func moved(
         to position: Position, at now: EpochMilliseconds, in zone: LocalTime = .system
     ) -> Change {

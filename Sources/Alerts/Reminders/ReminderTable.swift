@@ -1,7 +1,7 @@
 import JSON
 package import Store
 
-/// Where the reminders live: made for one piece of work on the store, over its connection.
+/// The stored reminders. Lives for one job of the store, on its connection.
 package struct ReminderTable {
     package static let migrations = [
         Migration(
@@ -26,7 +26,7 @@ package struct ReminderTable {
 
     package init(_ connection: Connection) { self.connection = connection }
 
-    /// In the order in which they were added. A row that cannot be read is left out: nobody could say when it comes.
+    /// In the order in which they were added. Unreadable rows are skipped, because their time is unknown.
     package func all() throws(StoreError) -> [Reminder] {
         let rows = try connection.query(
             "SELECT id, content, trigger, added_at, next_at, next_time, last_at, side FROM reminder ORDER BY row"

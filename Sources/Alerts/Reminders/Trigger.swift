@@ -27,7 +27,7 @@ package enum Trigger: Sendable, Equatable {
 }
 
 extension Trigger {
-    /// Of an interval in milliseconds; what is checked when it is read is kept from trapping here all the same.
+    /// An interval in milliseconds. It is validated when it is read; the arithmetic here cannot trap in any case.
     static func length(_ seconds: Int64) -> EpochMilliseconds {
         min(max(seconds, 1), longestInterval) * 1_000
     }

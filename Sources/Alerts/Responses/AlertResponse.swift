@@ -6,7 +6,7 @@ package struct AlertResponse: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         case tap
         case dismiss
-        /// Carried out by the library; the host is told.
+        /// Executed by the library; the program is notified.
         case markRead
         /// Of the host's categories.
         case button
@@ -22,12 +22,11 @@ package struct AlertResponse: Sendable, Equatable {
     /// One of the above, or the host's own id.
     package let action: String
     package let kind: Kind
-    /// Of a reply. `nil` where the presenter could not let the person write one.
+    /// The text of a reply. `nil` if the presenter has no text field.
     package let text: String?
 
     /// Whether that can be answered to an alert of this category.
-    ///
-    /// A text that is none, as of a server that sends an empty one with each button, is ignored for all but replies.
+    /// An empty text, which some servers send with every button, is ignored except for replies.
     package init(action: String, text: String?, category: Categories.Category?) throws(AlertsError) {
         let text = text.flatMap { $0.isEmpty ? nil : $0 }
         switch action {

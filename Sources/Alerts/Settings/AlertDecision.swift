@@ -3,7 +3,7 @@ package import Wire
 
 /// What of an alert decides whether it is shown.
 package struct AlertSubject: Sendable, Equatable {
-    /// The desktop has said: for the history alone.
+    /// The desktop silenced it: only for the history.
     package var isSilenced: Bool
     /// It did not come at once.
     package var isLate: Bool
@@ -52,7 +52,7 @@ package enum AlertDecision: Sendable, Equatable {
         case notDetermined = "not_determined"
         case denied
         case late
-        /// Too many are on their way to a screen that shows none.
+        /// Too many alerts wait for a screen that shows none.
         case tooMany = "too_many"
     }
 

@@ -111,15 +111,14 @@ extension AlertSettings {
     }
 
     /// The moment at which it is quiet no more; `nil` = it is not quiet now.
-    ///
-    /// A clock that is put forward or back on the way is heeded. Who waits asks again then: settings and zone may change.
+    /// Takes clock changes before then into account. Ask again at that time: settings and time zone may change.
     package func quietEnd(after now: EpochMilliseconds, _ clock: WallClock) -> EpochMilliseconds? {
         guard let hours = quietHours, hours.contains(minute: clock.minuteOfDay(now)) else { return nil }
         let minute: EpochMilliseconds = 60_000
         let remainder = now % minute
         var moment = now &- (remainder < 0 ? remainder &+ minute : remainder)
-        // By the clock until two hours before the end, which is more than any clock is put forward or back; then by the
-        // minute, so that no such leap is missed.
+        // In one step until two hours before the end, which is more than any daylight-saving change; then minute by
+        // minute, so that no change is missed.
         let rest = (hours.end &- clock.minuteOfDay(moment) &+ 1_440) % 1_440
         moment &+= EpochMilliseconds(max(0, rest &- 120)) &* minute
         for _ in 0..<1_440 {

@@ -1,7 +1,7 @@
 import JSON
 package import Store
 
-/// Where the authorization, the settings and the categories are kept.
+/// The stored authorization, settings and categories.
 ///
 /// Made for one piece of work on the store, over its connection; its table is among ``AlertTable/migrations``. What
 /// cannot be read has its default.
@@ -18,7 +18,7 @@ package struct AlertPreferences {
         AlertSettings(stored: try value("settings")?.object ?? [:])
     }
 
-    /// Those of the last run, until the host has registered its own anew: a tap may come before.
+    /// Those of the last run, until the program registers its categories again, because a tap may come earlier.
     package func categories() throws(StoreError) -> Categories {
         try value("categories").map(Categories.init(stored:)) ?? Categories()
     }

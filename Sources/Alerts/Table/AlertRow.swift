@@ -8,7 +8,7 @@ package struct AlertRow: Sendable, Equatable {
         case due = 0
         case heldQuiet = 1
         case heldLate = 2
-        /// It was shown, and neither answered nor taken back.
+        /// It was shown, and neither answered nor withdrawn.
         case delivered = 3
 
         package init(_ hold: AlertDecision.Hold) {
@@ -19,7 +19,7 @@ package struct AlertRow: Sendable, Equatable {
         }
     }
 
-    /// Its number. Another alert with the same key has another one: what is said of this never touches that.
+    /// Its number. Another alert with the same key has a different number, so a change of one never affects the other.
     package let row: Int64
     package let key: AlertKey
     package let content: AlertContent

@@ -3,7 +3,7 @@ package import Wire
 
 // What waits for a digest.
 extension AlertTable {
-    /// It waits for a digest. Gives the banner whose place it would have taken.
+    /// It waits for a digest. Returns the banner that it would have replaced.
     ///
     /// A digest that waits for another one becomes part of it.
     @discardableResult
@@ -39,12 +39,12 @@ extension AlertTable {
         try rows("state = ? ORDER BY row DESC LIMIT ?", [.integer(AlertRow.State(hold).rawValue), .integer(limit)])
     }
 
-    /// Makes one alert of all that wait for this digest, which is due now; `nil` when none does.
+    /// Makes one alert of all that wait for this digest, which is due now; `nil` if none does.
     package func release(_ hold: AlertDecision.Hold, at moment: EpochMilliseconds) throws(StoreError) -> AlertRow? {
         var count = try heldCount(hold)
         guard count > 0 else { return nil }
         let key = AlertKey(desktop: nil, id: Digest.id(hold))
-        // One that nobody has seen yet is part of this one.
+        // An earlier summary that has not been shown yet becomes part of this one.
         if let unseen = try find(key), unseen.state == .due { count &+= Digest.count(unseen) ?? 0 }
         let held = try held(hold)
         // One alone comes as it is, with all that can be done with it.

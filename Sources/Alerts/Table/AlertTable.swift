@@ -3,9 +3,8 @@ package import Store
 package import Wire
 
 /// The alerts that are on their way, held back, or on the screen.
-///
-/// Made for one piece of work on the store, over its connection. An alert enters in the transaction of the push or of the
-/// reminder that it is made of, so that none is lost, and leaves when it is hidden, answered or taken back.
+/// Lives for one job of the store, on its connection. An alert is added in the transaction of its push or reminder, so
+/// that none is lost, and removed when it is hidden, answered or withdrawn.
 package struct AlertTable {
     /// So many of each hold are kept for its digest; the older ones are counted only.
     package static let heldLimit: Int64 = 256
@@ -53,7 +52,7 @@ package struct AlertTable {
 
     // MARK: On its way
 
-    /// What is to be run after a start, the oldest first, in pages: until one is empty.
+    /// Alerts to show after a start, oldest first. Call for page after page, until one is empty.
     package func due(after row: Int64 = 0, limit: Int = 256) throws(StoreError) -> [AlertRow] {
         try rows("state = 0 AND row > ? ORDER BY row LIMIT ?", [.integer(row), .integer(limit)])
     }
@@ -68,7 +67,7 @@ package struct AlertTable {
             ]) > 0
     }
 
-    /// So many may be on their way at once; a host that shows none for days has the inbox.
+    /// Maximum alerts in progress; a program that shows none for days has the inbox.
     package static let dueLimit: Int64 = 1_000
 
     /// The youngest.
@@ -89,9 +88,9 @@ package struct AlertTable {
     }
 
     package struct Delivered: Sendable, Equatable {
-        /// It is in the list of delivered ones. Else it was replaced or taken back meanwhile.
+        /// Whether it is still in the list of delivered alerts; otherwise it was replaced or withdrawn in the meantime.
         package let isThere: Bool
-        /// Banners of which nobody knows any more.
+        /// Banners that no row refers to any more.
         package let close: [String]
 
         package init(isThere: Bool, close: [String]) { (self.isThere, self.close) = (isThere, close) }
@@ -105,7 +104,7 @@ package struct AlertTable {
             "UPDATE alert SET state = 3, shown_at = ?, handle = ? WHERE row = ?",
             [.integer(moment), .optional(handle), .integer(row)])
         guard isThere > 0 else {
-            // Unless its place is another's: a server gives one number to all who had it.
+            // Unless another alert has taken its place: the server uses the same number for both.
             let isFree = try handle.map { (handle) throws(StoreError) in try find(handle: handle) == nil } ?? false
             return Delivered(isThere: false, close: isFree ? [handle].compactMap(\.self) : [])
         }
@@ -153,7 +152,7 @@ package struct AlertTable {
         AlertKey(desktop: desktop.isEmpty ? nil : PeerID(desktop), id: AlertID(id))
     }
 
-    /// What cannot be read is dropped: it can be neither shown nor answered.
+    /// Unreadable rows are dropped: they can be neither shown nor answered.
     func rows(_ condition: String, _ values: [Value]) throws(StoreError) -> [AlertRow] {
         while true {
             var damaged: [Int64] = []

@@ -34,9 +34,9 @@ struct EventBuffer {
     private(set) var events = 0
     private(set) var completions = 0
     private(set) var questions = 0
-    /// Events dropped by overflows since the host was last told.
+    /// Events dropped by overflows since the last report.
     private var dropped = 0
-    /// Problems that nobody had subscribed to when they came: a failed opening is reported before the host can subscribe.
+    /// Problems without a subscriber at the time: opening reports a failure before the program can subscribe.
     private var unheard: [HostEvent] = []
 
     var isEmpty: Bool { events + completions + questions + stored.count == 0 }
@@ -125,7 +125,7 @@ struct EventBuffer {
         return taken
     }
 
-    /// Everything that waits; afterwards the buffer is as good as new, but for what it has not told.
+    /// Takes everything that waits; afterwards the buffer is empty, except for unreported problems and drops.
     mutating func takeAll() -> [Item] {
         var items: [Item] = []
         while let item = take(before: end) { items.append(item) }
@@ -150,7 +150,7 @@ struct EventBuffer {
         return item
     }
 
-    /// Gives the memory of what is gone back, now and then.
+    /// From time to time frees the memory of taken events.
     private mutating func trim() {
         let gone = head - base
         guard gone >= 64, gone * 2 >= slots.count else { return }

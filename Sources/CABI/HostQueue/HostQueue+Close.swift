@@ -9,8 +9,8 @@ extension HostQueue {
     /// for the callback that is running.
     func close(_ role: any Role) {
         let me = pthread_self()
-        // Whatever the role says of its calls from now on comes too late: they end because of the close. The completions
-        // are queued for the last step; who waits goes at once, for it may be the callback that the next step waits for.
+        // From now on the role's answers come too late: all calls end because of the close. Completions are queued for
+        // the last step. Waiting calls return at once, because the next step may wait for a callback that made one.
         let waiting = state.update { state -> [PendingCall] in
             state.phase = .closing
             return state.calls.keys.sorted().compactMap { state.end($0, .failure(.closed)) }
@@ -38,7 +38,7 @@ extension HostQueue {
             state.phase = .closed
             return state.thread
         }
-        // The first wake-up may have been taken by a dispatch that was under way; others may wait in `run`.
+        // A running dispatch may have consumed the first wake-up; other threads may wait in `run`.
         wake()
         guard let thread else { return }
         if thread == me { pthread_detach(thread) } else { pthread_join(thread, nil) }
@@ -68,7 +68,7 @@ extension HostQueue {
                 let queue = start.queue
                 queue.state.wait { $0.thread == nil ? nil : () }
                 while queue.state.withLock({ $0.phase == .open }) {
-                    // Nobody reads this loop's status: a store that failed is told by an event.
+                    // This loop's status is not reported; an event reports a failed store.
                     do throws(HostError) { try queue.run(milliseconds: nil, from: start.sources) } catch {
                         guard error.code != .closed else { continue }
                         let code = "\(error.code.name)_failed"

@@ -7,9 +7,8 @@ extension HostQueue {
     static let retryInterval = StoredSources.retryInterval
 
     /// Hands over what waits now, on the calling thread, and marks what it has handed over once, before it returns.
-    ///
-    /// Stored events come from `sources`. Errors: `busy` inside a callback of this handle or beside another dispatch,
-    /// `closed` when the handle was closed meanwhile, `store` when stored events could not be taken or marked.
+    /// Stored events come from `sources`. Errors: `busy` inside a callback of this handle or during another dispatch,
+    /// `closed` if the handle was closed in the meantime, `store` if stored events could not be taken or marked.
     func dispatch(from sources: [any EventSource]) throws(HostError) {
         try begin()
         defer { end() }
@@ -76,8 +75,8 @@ extension HostQueue {
         deliver(HostEvent(.problem, data: ["code": "events_dropped", "message": .string(message)]))
     }
 
-    /// Calls every subscription that wants the event, in the order in which they were made. `false` = nobody was called:
-    /// there is none, they were ended meanwhile, or the handle was closed.
+    /// Calls every subscription to the event, oldest first. `false` = none was called: there is none, all have ended,
+    /// or the handle was closed.
     ///
     /// `row` is that of a stored event in the batch: it has been handed over once somebody is called with it.
     @discardableResult private func deliver(_ event: HostEvent, row: Int64? = nil) -> Bool {
@@ -144,7 +143,8 @@ extension HostQueue {
         guard !waiting.isEmpty else { return }
         state.withLock { $0.sources.begin(name, rows: waiting.map(\.row)) }
         for item in waiting {
-            // A host that takes no updates gets a new push: none is kept from it, nor may one hold up those behind it.
+            // Without a subscription to updates, an update is delivered as a new push: none is withheld, and none
+            // blocks those behind it.
             let isWanted = item.event.name == name || state.withLock { $0.registrations.wants(item.event.name) }
             guard deliver(isWanted ? item.event : item.event.named(name), row: item.row) else { break }
         }
@@ -170,7 +170,7 @@ extension HostQueue {
         if let failure { throw failure }
     }
 
-    // MARK: The loop for programs that have none
+    // MARK: The loop for programs without one
 
     /// Dispatches until the time is over, ``quit()`` or close. `nil` = no limit.
     func run(milliseconds: Int64?, from sources: [any EventSource]) throws(HostError) {

@@ -4,8 +4,8 @@ import Hosting
 
 // What the library asks its host: in dispatch, in turn with all else that waits.
 extension HostQueue {
-    /// Registers who answers the questions of one kind, in the place of who did before; `nil` = nobody. Questions that
-    /// wait go to the new one.
+    /// Registers the callback that answers one kind of question, and replaces the previous one; `nil` = none. The new
+    /// callback also gets the waiting questions.
     ///
     /// The user data of the one before is released when its callback does not run, as with ``unsubscribe(_:)``.
     func setHook(_ hook: HostHook, _ callback: HookCallback?, _ userData: UserData) throws(HostError) {
@@ -27,7 +27,7 @@ extension HostQueue {
         before.userData.release()
     }
 
-    /// Puts a question in its place in the queue. One that nobody would answer is answered at once.
+    /// Puts a question into the queue, in order. Without a callback to answer it, it is answered at once.
     func ask(_ question: HostQuestion) {
         let isTaken = state.update { state -> Bool in
             guard state.phase == .open, state.buffer.questions < HostQueue.questionLimit,

@@ -13,7 +13,7 @@ final class HostQueue: Sendable {
     static let unheardCapacity = EventBuffer.unheardLimit
     /// Stored events, such as pushes, that are taken from their source at a time.
     static let batchLimit = 256
-    /// Questions that may wait; one more is answered at once, as if nobody were there.
+    /// Maximum waiting questions; a further one is answered at once, as if there were no callback.
     static let questionLimit = 2_048
 
     typealias HookCallback = Registrations.HookCallback
@@ -46,9 +46,8 @@ final class HostQueue: Sendable {
     }
 
     /// Whether as many file descriptors are free as an opening takes: of the queue, the loop, the lock, the database.
-    ///
-    /// Asked before, for libuv ends the process when it has none for its pipe of signals. Another thread may still take
-    /// them meanwhile.
+    /// Checked first, because libuv aborts the process if it has no descriptors for its signal pipe. Another thread may
+    /// still take them in between.
     func requireDescriptors() throws(HostError) {
         var probes: [Int32] = []
         defer { for probe in probes { Glibc.close(probe) } }
@@ -78,7 +77,7 @@ final class HostQueue: Sendable {
         if wakes { signal() }
     }
 
-    /// A topic of the host's own. Unlike the library's events it never makes another one give way.
+    /// A topic of the program's own. Unlike the library's events it never displaces another event.
     ///
     /// Errors: `limit` when the queue is full, `closed`.
     func post(_ topic: HostTopic, _ data: JSONObject) throws(HostError) {
@@ -155,7 +154,7 @@ extension HostQueue.State {
         return !isSignalled
     }
 
-    /// Puts each source that has something in its place in the queue, when somebody takes its events.
+    /// Puts each source with events into the queue, in order, if its events have a subscriber.
     mutating func enqueueStored() {
         guard phase == .open else { return }
         for name in sources.ready where registrations.wants(name) { buffer.append(stored: name) }

@@ -1,7 +1,7 @@
 import CBellwire
 import Hosting
 
-/// One call under way: either a thread waits for it, or a completion will be called.
+/// One call in progress: either a thread waits for it, or a completion will be called.
 ///
 /// Whether it is still open is for the queue to say (``HostQueue/State/calls``): who takes it out of there ends it.
 final class PendingCall: Sendable {
@@ -17,7 +17,7 @@ final class PendingCall: Sendable {
 }
 
 extension HostQueue {
-    /// Calls that may be under way for one handle, those counted whose completions wait to be dispatched.
+    /// Maximum calls in progress per handle, including those whose completions wait to be dispatched.
     static let callLimit = 1_024
 
     /// Starts something and waits for its outcome.
@@ -25,7 +25,7 @@ extension HostQueue {
         try answer { end in start { end($0.map { Answer($0) }) } }.json
     }
 
-    /// The same, where the outcome has a status of its own.
+    /// The same, for an outcome with its own status.
     func answer(_ start: (@escaping @Sendable (Outcome) -> Void) -> Void) throws(HostError) -> Answer {
         try requireHostThread()
         let (number, call) = try register(nil)
@@ -62,7 +62,7 @@ extension HostQueue {
         }
     }
 
-    /// The first outcome counts; after a close there is none but that.
+    /// The first outcome counts; after a close that is the only one.
     private func resolve(_ number: UInt64, _ outcome: Outcome) {
         let waiting = state.update { state in state.end(number, outcome) }
         waiting?.answer(outcome)

@@ -54,7 +54,7 @@ struct Registrations {
         return subscriptions.remove(at: index).userData
     }
 
-    /// Registers `callback` in the place of the hook before, which is returned. `nil` = nobody answers any more.
+    /// Registers `callback` and returns the previous hook. `nil` = there is no callback any more.
     mutating func setHook(_ hook: HostHook, _ callback: HookCallback?, _ userData: UserData) -> Hook? {
         var before: Hook?
         if let index = hooks.firstIndex(where: { $0.hook == hook }) { before = hooks.remove(at: index) }
@@ -76,14 +76,14 @@ struct Registrations {
         subscriptions.lazy.filter { $0.name == nil || $0.name == name }.map(\.number)
     }
 
-    /// `nil` = it was ended meanwhile.
+    /// `nil` = it has ended in the meantime.
     mutating func begin(_ number: bw_subscription) -> Subscription? {
         guard let subscription = subscriptions.first(where: { $0.number == number }) else { return nil }
         running = number
         return subscription
     }
 
-    /// `nil` = nobody answers.
+    /// `nil` = there is no callback.
     mutating func begin(_ hook: HostHook) -> Hook? {
         guard let hook = hooks.first(where: { $0.hook == hook }) else { return nil }
         running = hook.number
@@ -104,7 +104,8 @@ struct Registrations {
         return ended
     }
 
-    /// Ends every registration. Returns the user data to release now: that of the running callback goes when it returns.
+    /// Ends every registration. Returns the user data to release now; that of the running callback is released when it
+    /// returns.
     mutating func removeAll() -> [UserData] {
         let all = subscriptions.map { ($0.number, $0.userData) } + hooks.map { ($0.number, $0.userData) }
         (subscriptions, hooks) = ([], [])

@@ -8,13 +8,13 @@ struct StoredSources {
         let name: HostEvent.Name
         /// With or without a subscription for it.
         var waits = false
-        /// When the store failed to give its events.
+        /// When the store last failed to return its events.
         var failedAt: Int64?
         /// Rows of a batch that could not be marked and that no callback has seen: the batch must be restored first.
         var unmarked: [Int64]?
     }
 
-    /// The events of one source that the dispatch under way hands over, in order.
+    /// The events of one source that the running dispatch delivers, in order.
     struct Batch {
         let name: HostEvent.Name
         fileprivate let rows: [Int64]

@@ -44,7 +44,7 @@ package struct AnswerTable {
                 """),
     ]
 
-    /// So long an answer is kept, in milliseconds.
+    /// How long an answer is kept, in milliseconds.
     package static let lifetime: EpochMilliseconds = 48 * 60 * 60 * 1_000
     /// So many are kept for one device.
     package static let limit = 10_000
@@ -68,7 +68,7 @@ package struct AnswerTable {
         /// Of which method. Another one under the same id is a mistake of the device's.
         package let method: String
         package let result: JSONValue
-        /// More may become known: the pushes that it tells of are still under way.
+        /// The answer is incomplete: its pushes are still in progress.
         package let isOpen: Bool
     }
 
@@ -115,7 +115,7 @@ package struct AnswerTable {
             "DELETE FROM command_answer WHERE device = ? AND number <= ?", [device, .integer(number - Int64(limit))])
     }
 
-    /// All that it told of is known now.
+    /// The answer is complete now.
     package func complete(_ result: JSONValue, to key: Key) throws(StoreError) {
         try connection.execute(
             "UPDATE command_answer SET result = ?, open = 0 WHERE device = ? AND id = ?",
@@ -127,7 +127,7 @@ package struct AnswerTable {
         try connection.execute("UPDATE command_answer SET open = 0 WHERE open = 1")
     }
 
-    /// Lets go of what is too old: from the oldest on, as far as there is something.
+    /// Deletes expired answers, oldest first.
     package func prune(now: EpochMilliseconds) throws(StoreError) {
         let (oldest, overflow) = now.subtractingReportingOverflow(Self.lifetime)
         guard !overflow else { return }

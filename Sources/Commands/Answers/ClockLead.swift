@@ -24,7 +24,7 @@ package struct ClockLead: Sendable {
         lead = new <= known ? new : known + (new - known) / Self.weight
     }
 
-    /// What the device's clock says now, at the earliest: never later than ours.
+    /// The earliest time that the device's clock may show now; never later than ours.
     package func moment(now: EpochMilliseconds) -> EpochMilliseconds {
         let (moment, overflow) = now.subtractingReportingOverflow(max(0, lead ?? 0))
         return overflow ? now : moment

@@ -6,11 +6,9 @@ package import Wire
 /// A pure state machine: moments are monotonic milliseconds that the caller brings, and `Waiter` is what the caller wants
 /// back with each call, such as its completion. Each call leaves the table exactly once, by one of: an answer, the
 /// desktop's absence, the end of its connection, a cancel, its deadline, the closing of all.
-///
-/// A connection that ends takes everything on its way with it, in both directions, and nobody is told. A call to a
-/// desktop that executes an id only once (WireMessages, "Repeated and late commands") survives that: it is sent again,
-/// under its id, when there is a connection again, when the desktop comes back to its relay, and when it has been
-/// silent for a while.
+/// When a connection ends, messages in flight are lost in both directions, without notice. A call to a desktop that
+/// executes an id only once (WireMessages, "Repeated and late commands") survives this: it is sent again under its id
+/// when there is a new connection, when the desktop is back at its relay, and after a time without an answer.
 package struct PendingCalls<Waiter> {
     package struct Call {
         package let id: RequestID
@@ -32,7 +30,8 @@ package struct PendingCalls<Waiter> {
         fileprivate var patience: UInt64 { min(PendingCalls.firstPause << min(sends - 1, 8), PendingCalls.lastPause) }
     }
 
-    /// After so long without an answer a call is sent again, in milliseconds, and then after twice as long, up to the last.
+    /// How long to wait for an answer before a call is sent again, in milliseconds. The wait doubles each time, up to
+    /// the last value.
     package static var firstPause: UInt64 { 5_000 }
     package static var lastPause: UInt64 { 60_000 }
 
@@ -44,7 +43,7 @@ package struct PendingCalls<Waiter> {
     private var earliest: UInt64?
     /// Nothing is to be sent again before this.
     private var earliestRepeat: UInt64?
-    /// Answers that nobody waits for: late, doubled, or from another desktop than the one that was asked.
+    /// Answers without a waiting call: late, duplicate, or from a desktop that was not asked.
     package private(set) var strayResponses: UInt64 = 0
 
     /// - Parameter limit: more calls than this are refused.
@@ -105,8 +104,9 @@ package struct PendingCalls<Waiter> {
         }
     }
 
-    /// The relay says that `desktop` is absent. It never says which message it means, so all calls to it fail; but not those
-    /// that were sent again: they may have been carried out the first time, and the desktop may be on its way back as we are.
+    /// The relay reports `desktop` offline. It does not say which message was refused, so all calls to it fail, except
+    /// those that were sent again: they may have been executed the first time, and the desktop may be reconnecting,
+    /// too.
     package mutating func peerOffline(_ desktop: PeerID) -> [Call] {
         remove { $0.desktop == desktop && $0.sends == 1 }
     }
@@ -114,8 +114,8 @@ package struct PendingCalls<Waiter> {
     /// A call was written.
     package mutating func wrote(_ id: RequestID, over route: String) { calls[id]?.route = route }
 
-    /// The relay of this route says that `desktop` is absent, and there is another route: the calls that took this one were
-    /// not delivered, and are to be written to the other, in this order.
+    /// The relay of this route reports `desktop` offline, and there is another route. The calls sent over this route
+    /// were not delivered; send them over the other one, in this order.
     package func toReroute(to desktop: PeerID, from route: String) -> [Call] {
         calls.values.filter { $0.desktop == desktop && $0.sends == 1 && $0.route == route }
             .sorted { $0.number < $1.number }
@@ -172,10 +172,10 @@ package struct PendingCalls<Waiter> {
         calls[id].flatMap { $0.desktop == desktop ? $0 : nil }
     }
 
-    /// The caller gives one call up; `nil` when it has left already.
+    /// The caller gives up a call; `nil` if the call has already ended.
     package mutating func cancel(_ id: RequestID) -> Call? { calls.removeValue(forKey: id) }
 
-    /// Takes out the calls whose deadline is `now` or earlier, the earliest first.
+    /// Removes the calls with a deadline of `now` or earlier, earliest first.
     package mutating func expire(now: UInt64) -> [Call] {
         guard let earliest, earliest <= now else { return [] }
         let expired = remove { $0.deadline <= now }

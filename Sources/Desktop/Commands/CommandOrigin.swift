@@ -2,14 +2,14 @@ import JSON
 import Pairing
 import Wire
 
-/// Where the answer to a command goes.
+/// The destination of a command's answer.
 enum CommandOrigin: Sendable {
     /// A call of the host's own.
     case host(HostCallID)
     case device(DeviceRequest)
 }
 
-/// A device's request, with what its answer needs, whatever becomes of the device meanwhile.
+/// A device's request, with everything that its answer needs, even if the device is unpaired in the meantime.
 struct DeviceRequest: Sendable {
     let device: PeerID
     let id: RequestID
@@ -39,7 +39,7 @@ struct DeviceRequest: Sendable {
         (isSecure, isBellwire, revocation) = (false, false, RevocationFlag())
     }
 
-    /// The payload of the answer. A device that was unpaired meanwhile is told only that.
+    /// The payload of the answer. A device that has been unpaired in the meantime gets only an error that says so.
     func response(_ outcome: CommandResponse.Outcome) -> JSONValue {
         CommandResponse(id: id, outcome: revocation.isRevoked ? .error(.notPaired) : outcome)
             .payload(as: CommandResponse.Form(form, isBellwire: isBellwire))

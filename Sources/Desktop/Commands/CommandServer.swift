@@ -12,10 +12,9 @@ import Transport
 import Wire
 
 /// Executes commands of paired devices and of the host: each in a transaction, then its effects, then its answer.
-///
-/// Those that come while others are at the store go there together. A replayed frame has neither effects nor an answer;
-/// a repeated request gets its first answer (WireMessages, "Repeated and late commands"). The results leave through
-/// `output`, on the loop.
+/// Commands that arrive while others are in the store form the next batch. A replayed frame has neither effects nor an
+/// answer; a repeated request gets its first answer (WireMessages, "Repeated and late commands"). The results leave
+/// through `output`, on the loop.
 @EventLoop
 final class CommandServer {
     enum Output {
@@ -137,7 +136,7 @@ final class CommandServer {
         output(.answer(outcome, to: push.origin))
     }
 
-    /// The device of this session was unpaired: its requests that are under way have no effect.
+    /// The device of this session was unpaired: its requests in progress have no effect.
     func forget(_ session: DeviceSession) { session.revocation.revoke() }
 
     // MARK: Executing

@@ -16,7 +16,7 @@ enum Execution: Sendable {
     /// The same request was answered before.
     case answered(AnswerTable.Answer)
     case expired(EpochMilliseconds)
-    /// The device was unpaired meanwhile.
+    /// The device has been unpaired in the meantime.
     case revoked
 }
 
@@ -28,9 +28,9 @@ struct CommandTransaction: Sendable {
     let newID: NotificationID
     let now: EpochMilliseconds
     let roster: DeviceRoster
-    /// Where the answer goes.
+    /// The destination of the answer.
     let origin: CommandOrigin
-    /// The mark of the frame that brought it, where that was sealed.
+    /// The mark of its frame, if that was sealed.
     var mark: SealMark?
     var revocation: RevocationFlag?
     var constraints: RequestConstraints?

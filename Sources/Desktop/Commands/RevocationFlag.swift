@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Set when a device is unpaired: its commands under way have no effect from then on.
+/// Set when a device is unpaired: from then on its commands in progress have no effect.
 ///
 /// The store's thread reads it too.
 final class RevocationFlag: Sendable {

@@ -18,13 +18,13 @@ final class DeviceBook {
     private static let candidateLimit = 64
 
     private var book: PeerBook<PairedDevice, DeviceSession>
-    /// The clocks of peers whose pairing is under way; the newest few.
+    /// The clocks of the most recent peers that are pairing.
     private var candidates = PeerBook<Candidate, ClockLead>()
     private var cachedRoster: DeviceRoster?
     /// Those who are not paired any more.
     var reminders: UnpairReminders
 
-    /// - Parameter outboxes: how far each device's outbox is, as the store says.
+    /// - Parameter outboxes: the position of each device's outbox in the store.
     nonisolated init(
         _ devices: [PairedDevice], outboxes: [PeerID: Outbox.Position], reminders: UnpairReminders
     ) {
@@ -54,7 +54,7 @@ final class DeviceBook {
     @discardableResult
     func update<T>(_ id: PeerID, _ change: (inout DeviceSession) -> T) -> T? { book[id]?.apply(change) }
 
-    /// Brings a device's record up to date. One that is new begins with an empty outbox.
+    /// Updates a device's record. A new device starts with an empty outbox.
     func put(_ device: PairedDevice) {
         cachedRoster = nil
         reminders.forget(device.did)
@@ -65,7 +65,7 @@ final class DeviceBook {
         if isNew, let clockLead { book[device.did]?.clockLead = clockLead }
     }
 
-    /// From here on the device may do nothing, and nothing goes to it.
+    /// From now on the device has no rights, and nothing is sent to it.
     func forget(_ id: PeerID) -> DeviceSession? {
         cachedRoster = nil
         return book.forget(id)
@@ -118,7 +118,7 @@ struct DeviceRoster: Sendable {
         self.flags = flags
     }
 
-    /// Those of the devices that may still get pushes. Whoever was unpaired meanwhile has no outbox any more.
+    /// The outboxes of devices that may still get pushes; a device that has been unpaired in the meantime has none.
     func recipients(_ peers: [PeerID]) -> [Outbox.Recipient] {
         peers.compactMap { peer in
             guard let device = flags.peer(peer), flags[peer]?.isRevoked == false else { return nil }

@@ -5,7 +5,8 @@ import Store
 import Transport
 import Wire
 
-/// Changes of a device's record that the store makes first: a device that was unpaired meanwhile stays so.
+/// Changes of a device's record, made in the store first: a device that has been unpaired in the meantime stays
+/// unpaired.
 @EventLoop
 struct DeviceRecords {
     let store: DeviceStore

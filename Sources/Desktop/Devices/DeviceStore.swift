@@ -10,13 +10,13 @@ import Store
 import Transport
 import Wire
 
-/// The desktop's file, as far as devices are concerned: each call is one transaction, whose outcome comes back to the loop.
+/// The devices in the desktop's database. Each call is one transaction, with its outcome delivered on the loop.
 struct DeviceStore: Sendable {
     typealias Outcome<T> = @Sendable @EventLoop (Result<T, StoreError>) -> Void
 
     let database: Database
 
-    /// Writes a pairing down, with the seals that have brought it about. Returns what is stored now.
+    /// Stores a pairing, with the marks of the sealed frames that made it. Returns the stored device.
     func pair(_ record: PairingRecord<PairedDevice>, then: @escaping Outcome<PairedDevice>) {
         let (device, marks) = (record.peer, record.marks)
         database.perform { (connection) throws(StoreError) in
@@ -51,7 +51,7 @@ struct DeviceStore: Sendable {
 
     /// These are unpaired; only a device that was paired sealed can tell that a reminder is ours.
     ///
-    /// - Parameter everybody: also those whose pairing the loop does not know of yet.
+    /// - Parameter everybody: includes devices that the loop does not know yet.
     func unpair(_ devices: [PairedDevice], everybody: Bool = false, then: @escaping Outcome<Void>) {
         database.perform { (connection) throws(StoreError) in
             for device in devices {
@@ -74,10 +74,10 @@ struct DeviceStore: Sendable {
         }
     }
 
-    /// A device that was told that it is paired, and is not.
+    /// A device that believes it is paired, but is not.
     func remind(_ device: PeerID) {
         database.perform { (connection) throws(StoreError) in
-            // Another flow may have paired it meanwhile.
+            // Another flow may have paired it in the meantime.
             guard try PairedDevices(connection).find(device) == nil else { return }
             try UnpairNotices(connection).add(device, at: .now)
         } then: { _ in
@@ -89,7 +89,7 @@ struct DeviceStore: Sendable {
     func apply(_ statement: PushTokenStatement, _ mark: SealMark, then: @escaping Outcome<Bool>) {
         database.perform { (connection) throws(StoreError) in
             guard try SealStates(connection).save(mark) else { return false }
-            // It may have been unpaired meanwhile.
+            // It may have been unpaired in the meantime.
             guard let device = try PairedDevices(connection).find(mark.peer) else { return true }
             try DeviceTokens(connection).apply(statement, mark, deviceID: device.deviceID, now: .now)
             return true
@@ -146,7 +146,7 @@ extension DeviceStore {
         change(then) { (permissions) throws(StoreError) in try permissions.setEnabled(isEnabled, skill) }
     }
 
-    /// - Parameter change: gives `false` when there is no such skill.
+    /// - Parameter change: returns `false` if there is no such skill.
     private func change(
         _ then: @escaping Then, _ change: @escaping @Sendable (Permissions) throws(StoreError) -> Bool
     ) {

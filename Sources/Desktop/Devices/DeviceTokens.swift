@@ -9,7 +9,7 @@ import Wire
 /// was taken back keeps its place in the order of that device's frames, because an older frame may come later over
 /// another relay.
 struct DeviceTokens {
-    /// Services of one device, those that were taken back counted; the oldest gives way.
+    /// Maximum services per device, including revoked ones; beyond that the oldest is dropped.
     static let serviceLimit = 16
 
     static let migrations = [
@@ -34,7 +34,8 @@ struct DeviceTokens {
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// What a device has said with the frame of that mark; an older one than the last of that service says nothing.
+    /// Applies the tokens in a device's frame with this seal mark. A frame older than the last one for a service is
+    /// ignored for that service.
     func apply(
         _ statement: PushTokenStatement, _ mark: SealMark, deviceID: String, now: EpochMilliseconds
     ) throws(StoreError) {

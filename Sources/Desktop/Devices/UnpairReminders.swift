@@ -2,11 +2,10 @@ import Peering
 import Wire
 
 /// The devices that are not paired any more and may not know it.
-///
-/// Nobody answers `bellwire:unpair`, so it is said again: whenever a relay has registered the desktop, and when such a
-/// device speaks. Moments are the loop's milliseconds.
+/// `bellwire:unpair` has no answer, so it is repeated: whenever a relay has registered the desktop, and when the device
+/// sends something. Times are the loop's milliseconds.
 struct UnpairReminders: Sendable {
-    /// Before a device that goes on speaking is told again, in milliseconds.
+    /// Pause before a device that keeps sending is notified again, in milliseconds.
     static let interval: UInt64 = 10_000
 
     private struct Stranger: Peer {
@@ -24,21 +23,21 @@ struct UnpairReminders: Sendable {
     /// - Parameter peers: those whom the store remembers.
     init(_ peers: [PeerID]) { book = PeerBook(peers.map(Stranger.init)) { _ in Reminder() } }
 
-    /// The device is to be told now, over all routes, and again later.
+    /// Notify the device now, over all routes, and again later.
     mutating func begin(_ peer: PeerID, now: UInt64) {
         book.forget(peer)
         book.upsert(Stranger(id: peer)) { Reminder(toldAt: now) }
     }
 
-    /// It was told over this relay.
+    /// It was notified over this relay.
     mutating func told(_ peer: PeerID, over url: String) { book[peer]?.toldOver.insert(url) }
 
-    /// A relay has registered the desktop: those who were not told over it.
+    /// A relay has registered the desktop. Returns the devices that were not notified over it yet.
     func due(over url: String) -> [PeerID] {
         book.ids.filter { book[$0]?.toldOver.contains(url) == false }
     }
 
-    /// A stranger has sealed something to the desktop: whether it is to be told.
+    /// An unpaired peer has sent a sealed frame. Returns whether to notify it.
     mutating func spoke(_ peer: PeerID, now: UInt64) -> Bool {
         guard let reminder = book[peer], now &- reminder.toldAt >= Self.interval else { return false }
         book[peer]?.toldAt = now

@@ -4,7 +4,7 @@ import Peering
 import Sealing
 import Wire
 
-/// What a paired device says, read once: what it is to the desktop, with everything that its effect needs.
+/// A paired device's message, decoded once, with everything that its handling needs.
 ///
 /// What only counts in a seal is `ignored` in plain text.
 enum DeviceMessage {
@@ -30,7 +30,7 @@ enum DeviceMessage {
             let description = error.description
             self =
                 error.request.map { .malformedRequest($0, description: description) }
-                ?? .malformed(description: "a payload from a device: \(description)")
+                ?? .malformed(description: "a device's payload: \(description)")
         case .other(let type, let value): self = .forHost(type: type, ["payload": value])
         case .otherEvent(let name, let fields):
             self = .forHost(type: PayloadType.event, ["event": .string(name), "payload": .object(fields)])
@@ -38,8 +38,8 @@ enum DeviceMessage {
         }
     }
 
-    /// A payload whose type begins with `bellwire:`. Most of them count only in a seal (WireSealing, "After a sealed
-    /// pairing").
+    /// A payload with a type that begins with `bellwire:`. Most of them count only inside a seal (WireSealing, "After a
+    /// sealed pairing").
     private init(_ type: String, _ fields: JSONObject, from device: PairedDevice, _ mark: SealMark?) {
         switch type {
         case PushAcknowledgement.type:
@@ -61,11 +61,13 @@ enum DeviceMessage {
             let ids = [device.deviceID, device.did.text]
             self =
                 PushTokenStatement(type: type, payload: fields, of: ids).map { .token($0, mark) }
-                ?? .malformed(description: "a device's push token: malformed, or from another device")
+                ?? .malformed(description: "a device's malformed push token, or one of another device")
             return
         case PushReceipt.type:
             guard mark != nil else { break }
-            self = PushReceipt(payload: fields).map { .receipt($0) } ?? .malformed(description: "a device's receipt")
+            self =
+                PushReceipt(payload: fields).map { .receipt($0) }
+                ?? .malformed(description: "a device's malformed receipt")
             return
         default:
             self = .forHost(type: type, ["payload": .object(fields)])

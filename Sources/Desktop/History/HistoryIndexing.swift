@@ -4,8 +4,7 @@ import Listing
 import Store
 import Transport
 
-/// Indexes the history's texts in the background: one small piece of work for the store at a time, when its
-/// ``IndexSchedule`` says so.
+/// Indexes the history's texts in the background, in small jobs of the store. ``IndexSchedule`` decides when.
 @EventLoop
 final class HistoryIndexing {
     private let database: Database

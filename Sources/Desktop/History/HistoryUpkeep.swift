@@ -5,8 +5,8 @@ import Transport
 import Wire
 import Signalling
 
-/// Removes what is too old from the store, at the start and once a day: the history keeps as many rows and days as the
-/// settings say, answers are kept for two days. Indexes the history's texts in the background.
+/// Deletes expired data at the start and once a day: the settings limit the history's rows and days, and answers are
+/// kept for two days. Indexes the history's texts in the background.
 @EventLoop
 final class HistoryUpkeep {
     enum Output {

@@ -25,13 +25,13 @@ struct DesktopOptions: Sendable {
             do throws(RelayError) { relay = try RelayOptions(json: object) } catch {
                 throw HostError(.invalid, "option \"relay\": \(error.message)", detail: ["field": "relay"])
             }
-            // Beside the desktop's own, unless the host says where, or that nothing is kept.
+            // Inside the desktop's own directory, unless the options name another, or the desktop stores nothing.
             if object["state_dir"] == nil { relay?.stateDirectory = common.stateDirectory.map { "\($0)/relay" } }
         }
         signalingURL = try reader.relayURL("signaling_url")
         confirms = try reader.flag("confirm") ?? false
         commandsPerSecond = UInt32(clamping: try reader.integer("max_commands_per_second", in: 1...100_000) ?? 200)
-        // The wire knows three platforms of desktops; a name that is none of them makes phones refuse the code.
+        // The wire protocol defines three desktop platforms; phones refuse codes with any other.
         guard ["linux", "darwin", "win32"].contains(common.platform) else {
             throw reader.invalid("platform", "must be \"linux\", \"darwin\" or \"win32\" for a desktop")
         }
@@ -40,7 +40,7 @@ struct DesktopOptions: Sendable {
 }
 
 extension DesktopOptions {
-    /// A device that was quiet may give ten times as many at once: more than it may have under way.
+    /// An idle device may send ten times as many at once, which is more than it may have in progress.
     var rateLimiter: RateLimiter { RateLimiter(perSecond: commandsPerSecond, burst: commandsPerSecond * 10) }
 
     var legacyPairing: LegacyPairing { LegacyPairing(rawValue: common.legacy.rawValue) ?? .none }

@@ -8,7 +8,7 @@ import Store
 import Transport
 import Wire
 
-/// What the desktop tells its host. State is told when it has changed, and only then.
+/// The desktop's reports to the program. State is reported only when it has changed.
 @EventLoop
 final class HostReports {
     /// What could not be read, and was dropped.
@@ -103,7 +103,7 @@ final class HostReports {
 
     func storeFailed(_ message: String) { channel.problem("store_failed", message) }
 
-    /// Nothing is said of a store that was closed.
+    /// A closed store is not reported.
     func storeFailed(_ what: String, _ error: StoreError) {
         if error.code != .closed { storeFailed("\(what): \(error.message)") }
     }

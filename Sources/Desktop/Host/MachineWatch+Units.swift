@@ -2,7 +2,7 @@ import Hosting
 import Peering
 
 extension MachineWatch {
-    /// What is connected sleeps and wakes with its machine, and follows its network.
+    /// Connections are suspended and resumed with the machine, and follow its network.
     convenience init(_ routes: Routes, _ pairing: DesktopPairing) {
         self.init(
             networkChanged: {

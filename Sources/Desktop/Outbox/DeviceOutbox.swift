@@ -28,7 +28,7 @@ enum DeviceOutbox: Sendable {
         }
     }
 
-    /// Where a machine of the other kind begins when the device is paired anew.
+    /// First number for the other kind of state machine if the device is paired again.
     var position: Outbox.Position {
         switch self {
         case .sealed(let machine): Outbox.Position(last: machine.last, acknowledged: machine.acknowledged)
@@ -140,7 +140,7 @@ enum DeviceOutbox: Sendable {
         }
     }
 
-    /// Only a device paired sealed says how far it is.
+    /// Only a device with an encrypted pairing acknowledges pushes.
     mutating func acknowledged(through seq: Int64, isHello: Bool, now: UInt64) -> [Action] {
         change {
             isHello ? $0.hello(lastPushSeq: seq, now: now) : $0.acknowledged(through: seq, now: now)

@@ -81,7 +81,8 @@ final class OutboxSender {
         arm(by: deadline)
     }
 
-    /// A device says in a seal how far it is: with a hello after it has registered, else with an acknowledgement.
+    /// A device reports its position in a sealed frame: in a hello after it has registered, otherwise in an
+    /// acknowledgement.
     func acknowledged(through seq: Int64, isHello: Bool, by device: PeerID, _ mark: SealMark) {
         acknowledgements.add(mark)
         change(device) { $0.acknowledged(through: seq, isHello: isHello, now: EventLoop.now) }
@@ -93,7 +94,7 @@ final class OutboxSender {
 
     // MARK: Devices
 
-    /// Something came from the device, or a relay says that it is there.
+    /// A frame came from the device, or a relay reports it online.
     func heard(_ device: PeerID) { change(device) { $0.heard(now: EventLoop.now) } }
 
     /// Every relay over which the device is reached has called it absent.
@@ -107,7 +108,7 @@ final class OutboxSender {
         for ticket in missed { finish(runs.missed(ticket, by: device)) }
     }
 
-    /// The device is reached over a connection that has come up, or over another one: what was under way may be lost.
+    /// The device has a new connection or another route: frames in flight may be lost.
     func connected(_ device: PeerID) { change(device) { $0.connected(now: EventLoop.now) } }
 
     /// No connection is up.
@@ -118,7 +119,8 @@ final class OutboxSender {
         }
     }
 
-    /// A device was paired anew, perhaps in the other way: then its outbox is another machine.
+    /// A device was paired again. If it changed between encrypted and unencrypted, its outbox gets another state
+    /// machine.
     func paired(_ device: PairedDevice, isOnline: Bool) {
         let isOther = devices.update(device.did) { session in
             guard session.outbox.isSealed != device.isSecure else { return false }
@@ -182,7 +184,7 @@ final class OutboxSender {
         finish(finished)
     }
 
-    /// A timer that fires too early finds nothing to do, and is set anew.
+    /// A timer that fires too early finds nothing to do, and is restarted.
     private func arm(by deadline: UInt64?) {
         guard let deadline, deadline < timerAt ?? .max else { return }
         timerAt = deadline

@@ -1,4 +1,4 @@
-/// The pushes to one device whose callers wait to hear whether it has them: in the order of their numbers.
+/// The pushes to one device with callers that wait for its acknowledgement, in the order of their numbers.
 struct PendingDeliveries: Sendable {
     private struct Entry: Sendable {
         var seq: Int64

@@ -1,12 +1,11 @@
 import Wire
 
-/// Names a push whose caller waits to hear who received it.
+/// Identifies a push with a caller that waits for the list of receivers.
 typealias PushTicket = UInt64
 
-/// The pushes whose callers wait to hear who received them (WireSealing, "Delivery of pushes").
-///
-/// A device that acknowledges has received a push when it says so. A deployed phone has received one that was written
-/// and that no relay returned for 2 s. A device that hasn't answered by the deadline did not receive it; the push stays
+/// The pushes with callers that wait for the list of receivers (WireSealing, "Delivery of pushes"). A Bellwire device
+/// has received a push when it acknowledges it. A ChainlessChain phone counts as having received it if it was sent and
+/// no relay returned it within 2 s. A device that has not answered by the deadline has not received it; the push stays
 /// in its outbox. Times are the loop's milliseconds.
 struct PushRuns: Sendable {
     static let verdictTime: UInt64 = 2_000
@@ -17,7 +16,7 @@ struct PushRuns: Sendable {
         var delivered: Set<PeerID>
     }
 
-    /// A push whose time is over while some devices' answers are open.
+    /// A push that timed out before all devices answered.
     struct Overdue: Sendable, Equatable {
         var finished: Finished
         let open: Set<PeerID>
@@ -53,7 +52,7 @@ struct PushRuns: Sendable {
     /// The device is not there.
     mutating func missed(_ ticket: PushTicket, by peer: PeerID) -> Finished? { close(ticket, peer) }
 
-    /// When ``overdue(now:)`` is to be called; `nil` = nothing is under way.
+    /// When to call ``overdue(now:)``; `nil` = nothing is in progress.
     mutating func nextDeadline() -> UInt64? {
         while let first = deadlines.first {
             if runs[first.ticket] != nil { return first.at }
@@ -62,7 +61,7 @@ struct PushRuns: Sendable {
         return nil
     }
 
-    /// Ends the runs whose time is over.
+    /// Ends expired runs.
     mutating func overdue(now: UInt64) -> [Overdue] {
         var overdue: [Overdue] = []
         while let at = nextDeadline(), at <= now, let run = takeFirst() { overdue.append(run) }

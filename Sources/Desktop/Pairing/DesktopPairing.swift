@@ -18,7 +18,7 @@ final class DesktopPairing {
     enum Output {
         /// Write it to the store, then say ``stored(_:_:accept:)``.
         case store(PairingRecord<PairedDevice>)
-        /// The device was told that it is paired, and is not.
+        /// The device believes it is paired, but is not.
         case withdraw(PeerID)
         /// What came of a device while its pairing was being stored.
         case receiveAgain(RelayMessage, over: String)
@@ -27,14 +27,14 @@ final class DesktopPairing {
         case malformedFrame(SignallingFrameError, over: String)
     }
 
-    /// How the desktop's relays are, as far as pairing goes.
+    /// The state of the desktop's relays, as pairing needs it.
     struct Relays {
         var isOnline = false
-        /// The one that devices know without a code, if it has the desktop registered.
+        /// The relay that devices know without a code, if the desktop is registered there.
         var alias: String?
         /// What a code names.
         var offered: String?
-        /// Why none has the desktop registered, for people.
+        /// Why the desktop is not registered with any relay, for error messages.
         var problem: String?
 
         init() {}
@@ -66,7 +66,7 @@ final class DesktopPairing {
         send: @escaping Send, output: @escaping @EventLoop (Output) -> Void
     ) {
         (self.identity, self.options, self.devices, self.send, self.output) = (identity, options, devices, send, output)
-        // In the order in which they get frames: whose an ack is, its code says.
+        // In the order in which they are offered a frame; the code in an ack says which one it belongs to.
         flows = Flows([DesktopScanStateMachine(), DesktopTypedCodeStateMachine(), DesktopOfferStateMachine()])
         alias = TypedCodeAlias(links)
         flows.handler = { [weak self] event in self?.carryOut(event) }
@@ -130,7 +130,7 @@ final class DesktopPairing {
     var dropped: Int { flows.dropped }
     func isAwaited(_ flow: PairingFlow) -> Bool { flows.isAwaited(flow) }
 
-    /// Can a flow be waiting for something that this peer, who is not paired sealed, seals?
+    /// Whether a flow may wait for a sealed frame from this peer, which has no encrypted pairing.
     func mayPair(_ peer: PeerID) -> Bool {
         if case .sending(let offer) = flows.machine(DesktopScanStateMachine.self).reported, offer.did == peer {
             return true
@@ -150,7 +150,8 @@ final class DesktopPairing {
     func peerOffline(_ peer: PeerID, over url: String) { flows.peerOffline(peer, over: url) }
     func relayRefused(_ detail: String, over url: String) { flows.relayRefused(detail, over: url) }
 
-    /// Keeps what came of a device whose pairing is being stored. `false` = it is not: the frame is for now.
+    /// Keeps a frame from a device while its pairing is being stored. `false` = it is not being stored; handle the
+    /// frame now.
     func hold(_ message: RelayMessage, over url: String) -> Bool { flows.hold(message, over: url) }
 
     /// `true` = a flow has taken the frame.
@@ -169,7 +170,7 @@ final class DesktopPairing {
 
     /// A pairing was stored, or was not.
     ///
-    /// - Parameter accept: called first, where it was stored and not ended meanwhile.
+    /// - Parameter accept: called first, if the pairing was stored and has not ended in the meantime.
     func stored(
         _ record: PairingRecord<PairedDevice>, _ result: Result<PairedDevice, StoreError>,
         accept: @EventLoop (PairedDevice, SealMark?) -> Void
@@ -234,7 +235,7 @@ final class DesktopPairing {
         case .hold, .connect, .sendHello: break
         case .send(let message): flows.sent(message, relays: sent(message))
         case .sendICEConfig(let peer, let url):
-            // There are none: a deployed phone takes the frame itself as the sign.
+            // There are none: a ChainlessChain phone treats the frame itself as confirmation.
             let config = ICEConfig(pcPeerID: identity.did, iceServersJSON: "[]", timestamp: .now)
             _ = send(PairingMessage(.offer, config.json, to: peer, isSealed: false, .lastHeard(url)))
         case .openAlias(let id): openAlias(id)

@@ -4,7 +4,7 @@ import Notifications
 import Transport
 import Wire
 
-/// Names a call of the host's own that is under way.
+/// Identifies a call of the program's own that is in progress.
 typealias HostCallID = UInt64
 
 /// A call of the host's own, to be executed.
@@ -14,7 +14,8 @@ struct HostCall: Sendable {
     let params: JSONObject
 }
 
-/// The host's own calls under way: each ends exactly once, with its answer, at its deadline, or when the desktop is closed.
+/// The program's own calls in progress. Each ends exactly once: with its answer, at its deadline, or when the desktop
+/// is closed.
 ///
 /// One timer serves all of them.
 @EventLoop
@@ -91,7 +92,7 @@ final class PushPublisher {
         return HostCall(id: lastID, method: method, params: params)
     }
 
-    /// A timer that fires too early finds nothing to do, and is set anew.
+    /// A timer that fires too early finds nothing to do, and is restarted.
     private func arm(by deadline: UInt64) {
         guard deadline < timerAt ?? .max else { return }
         timerAt = deadline

@@ -17,16 +17,16 @@ final class EmbeddedRelay {
     /// Stopped, and still sending its goodbyes.
     private var leaving: Relay?
     private var announcement: RelayAnnouncement?
-    /// Where the desktop itself reaches it; `nil` = there is none, or it was never started.
+    /// The URL that the desktop itself uses; `nil` = there is no such relay, or it was never started.
     private(set) var ownURL: String?
 
     nonisolated init(_ options: RelayOptions?, memory: RelayMemory?, signalingURL: String?) {
         (self.options, self.memory, self.signalingURL) = (options, memory, signalingURL)
     }
 
-    /// Does nothing where there is no relay, or it runs.
+    /// Does nothing if there is no relay, or if it is running.
     ///
-    /// - Parameter bus: where it is announced; `nil` = nowhere.
+    /// - Parameter bus: the bus on which to announce it; `nil` = none.
     func start(as name: String, _ peer: PeerID, on bus: Bus?, log: @escaping RelayLog) throws(HostError) {
         guard let options, relay == nil else { return }
         // Devices dial the URL in the codes; the options name the relay's other origins (Wire, "Proof of an id").
@@ -45,7 +45,7 @@ final class EmbeddedRelay {
         }
     }
 
-    /// Calls `then` once everybody has left; also where it was stopped before.
+    /// Calls `then` once all peers are disconnected, also if it was stopped before.
     func stop(then: @escaping @EventLoop () -> Void) {
         announcement?.stop()
         announcement = nil
@@ -61,7 +61,7 @@ final class EmbeddedRelay {
         }
     }
 
-    /// Lets go of what is kept between starts; after the last ``stop(then:)``.
+    /// Releases everything that is kept between starts. Call it after the last ``stop(then:)``.
     func close(then: @escaping @Sendable () -> Void) {
         guard let memory else { return then() }
         memory.close(then: then)

@@ -2,8 +2,7 @@ import SystemServices
 import Transport
 
 /// Announces the desktop's relay as `_chainlesschain-signaling._tcp` (Wire, "Relays on the local network").
-///
-/// Only a hint for devices that know no relay: codes and keys decide who is trusted.
+/// Only a hint for devices that know no relay: trust depends on codes and keys alone.
 @EventLoop
 final class RelayAnnouncement {
     private let publisher: RelayPublisher

@@ -30,7 +30,7 @@ struct PeerSender {
             over: routes.link(request.route, orBestOf: request.device))
     }
 
-    /// To Bellwire devices, which alone understand it. One that is away asks for the history when it comes.
+    /// Only to Bellwire devices, because no others understand it. An offline one requests the history when it is back.
     func announce(_ event: StateEvent, to devices: [PeerID]) {
         guard !devices.isEmpty else { return }
         let payload = event.payload

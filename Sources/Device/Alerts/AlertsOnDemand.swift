@@ -7,7 +7,7 @@ import Store
 import Transport
 import Wire
 
-/// The device's alerts, made when somebody asks for them: with `"alerts":"none"` they would only use memory.
+/// The device's alerts, created on first use: with `"alerts":"none"` they would only use memory.
 @EventLoop
 final class AlertsOnDemand: AlertHost {
     enum Action {
@@ -21,14 +21,14 @@ final class AlertsOnDemand: AlertHost {
     private let context: DeviceContext
     private let emit: @EventLoop (Action) -> Void
 
-    /// - Parameter stored: what the store had at opening; `nil` = it is read when somebody asks for alerts.
+    /// - Parameter stored: the store's content at opening; `nil` = it is read when alerts are first used.
     init(_ stored: StoredAlertState?, _ context: DeviceContext, emit: @escaping @EventLoop (Action) -> Void) {
         self.stored = stored
         self.context = context
         self.emit = emit
     }
 
-    /// For requests of the host's, which are answered also where nobody shows alerts.
+    /// For the program's requests, which are answered even if alerts are not shown.
     var all: DeviceAlerts {
         if let made { return made }
         let options = context.options
@@ -44,7 +44,7 @@ final class AlertsOnDemand: AlertHost {
     /// `nil` = nobody shows alerts.
     private var shown: DeviceAlerts? { context.options.alerts.kind == .none ? nil : all }
 
-    /// Decides about pushes that are about to be stored; `nil` = nobody shows alerts.
+    /// Decides about pushes that are about to be stored; `nil` = alerts are not shown.
     var judge: AlertJudge? { shown?.judge }
 
     func begin() { shown?.begin() }

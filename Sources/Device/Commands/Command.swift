@@ -5,11 +5,11 @@ import OfflineQueue
 import Wire
 
 extension Device {
-    /// A command whose parameters have been checked: ready to be sent.
+    /// A command with checked parameters, ready to be sent.
     package struct Command: Sendable {
         enum Kind: Sendable {
             case notification(NotificationMethod)
-            /// One of the eleven whose result is passed as the desktop wrote it: hosts get less of it.
+            /// One of the eleven methods, with the desktop's result unchanged; programs get less of it.
             case unread(NotificationMethod)
             /// Passed as it is, and so is its result.
             case other(String)

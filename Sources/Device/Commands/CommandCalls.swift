@@ -9,7 +9,7 @@ import Signalling
 import Transport
 import Wire
 
-/// The commands under way: carries out what ``CommandSender`` decides, signs them and keeps their time.
+/// The commands in progress: performs the actions of ``CommandSender``, signs commands and runs its timer.
 @EventLoop
 final class CommandCalls {
     enum Action {
@@ -19,7 +19,7 @@ final class CommandCalls {
         case ended(CommandOrder, CommandOutcome)
         /// A method of the host's has a result: learn from it, then tell the host.
         case learn(NotificationMethod, JSONObject, JSONObject, from: PeerID, then: @Sendable @EventLoop () -> Void)
-        /// The desktop has told the revision of its settings.
+        /// The desktop has reported the revision of its settings.
         case revision(Int64, PeerID)
     }
 
@@ -89,7 +89,7 @@ final class CommandCalls {
         act(sender.answered(response, by: desktop, reach: reach, now: .now))
     }
 
-    /// A command has its outcome, also one that the offline queue has taken.
+    /// A command has its outcome, which may be that it was queued.
     func ended(_ order: CommandOrder, _ outcome: CommandOutcome) {
         guard case .host(let call) = order.owner else { return emit(.ended(order, outcome)) }
         switch call.next(after: order.command, outcome) {
@@ -153,7 +153,7 @@ final class CommandCalls {
         timer.start(at: sender.nextDeadline)
     }
 
-    /// Signed anew each time: a desktop accepts a signature once, for five minutes (WireMessages, "Authentication").
+    /// Signed again each time: a desktop accepts a signature once, for five minutes (WireMessages, "Authentication").
     private func write(_ order: CommandOrder, isFirst: Bool) {
         let method = order.command.method
         let request = CommandRequest(

@@ -17,7 +17,7 @@ enum CommandOutcome: Sendable, Equatable {
     case absent(HostError)
     /// It was sent; then its connection or its time ended. The desktop may have carried it out.
     case unanswered(RequestID, HostError)
-    /// The device was stopped, suspended or closed, or the desktop unpaired, while it was under way.
+    /// The device was stopped, suspended or closed, or the desktop was unpaired, while it was in progress.
     case ended(RequestID, HostError)
 
     struct Refusal: Sendable, Equatable {
@@ -54,7 +54,7 @@ enum CommandOutcome: Sendable, Equatable {
 }
 
 extension Device {
-    /// What a command gives its host.
+    /// The result of a command for the program.
     package struct Reply: Sendable {
         package let json: String
         /// It was not carried out yet; `json` is `{"queued":true,"id"}`.
@@ -87,7 +87,7 @@ extension HostError {
         self.init(Code(error), error.message, detail: detail)
     }
 
-    /// `nil` unless the desktop says that it did not do what it was asked for.
+    /// `nil` unless the desktop reports that it did not execute the command.
     init?(refusedBy result: JSONObject) {
         guard result["success"] == false else { return nil }
         let said = result["error"]?.string ?? "no reason given"

@@ -4,11 +4,10 @@ import JSON
 import Notifications
 import Wire
 
-/// The commands under way. Each is sent, sent again while its desktop may not have it, and ends in exactly one
-/// ``CommandOutcome``.
-///
-/// A pure state machine. `Owner` says who gets an outcome. A command that can wait goes into the offline queue when its
-/// desktop can't be reached, or turns out not to be there, or when others wait for that desktop already: they go in order.
+/// The commands in progress. Each is sent, sent again while its desktop may not have received it, and ends with exactly
+/// one ``CommandOutcome``. A pure state machine. `Owner` identifies the receiver of an outcome. A command that can be
+/// queued enters the offline queue if its desktop is unreachable or offline, or if other commands already wait for that
+/// desktop, which keeps their order.
 struct CommandSender<Owner: Sendable>: Sendable {
     /// A command with everything that decides over its way.
     struct Order: Sendable {
@@ -42,9 +41,9 @@ struct CommandSender<Owner: Sendable>: Sendable {
         /// this error.
         case queue(Order, unanswered: HostError?)
         case end(Order, CommandOutcome)
-        /// The desktop has no notification skill until it is connected to anew.
+        /// The desktop has no `notification.*` methods; assumed until the next connection.
         case lacksSkill(PeerID)
-        /// The desktop has told the revision of its settings.
+        /// The desktop has reported the revision of its settings.
         case revision(Int64, PeerID)
     }
 
@@ -54,7 +53,7 @@ struct CommandSender<Owner: Sendable>: Sendable {
     private var isStarted = false
     /// Commands sent again because no answer came.
     private(set) var repeated: Int64 = 0
-    /// Answers that nobody waits for.
+    /// Answers without a waiting command.
     var strayResponses: UInt64 { calls.strayResponses }
     /// When ``tick(now:reach:)`` is due.
     var nextDeadline: UInt64? { calls.nextDeadline }
@@ -120,8 +119,8 @@ struct CommandSender<Owner: Sendable>: Sendable {
 
     // MARK: Connections
 
-    /// A relay reports the desktop offline. It never says which frame it means. What took that route takes another one
-    /// that is left.
+    /// A relay reports the desktop offline. It does not say which frame it means. Calls that used this route use
+    /// another one, if there is one.
     mutating func absent(_ desktop: PeerID, over route: String, reach: DesktopReach) -> [Action] {
         guard !reach.isReachable else {
             return calls.toReroute(to: desktop, from: route).map { .writeAgain($0.waiter) }
@@ -138,7 +137,7 @@ struct CommandSender<Owner: Sendable>: Sendable {
         return end(calls.disconnected(desktop), reach) { .unanswered($0, error) }
     }
 
-    /// There is a route again, or a relay says that the desktop has come back: what was on its way before is lost.
+    /// There is a route again, or a relay reports that the desktop is back: earlier frames in flight are lost.
     mutating func back(_ desktop: PeerID, reach: DesktopReach, now: UInt64) -> [Action] {
         again(calls.toRepeat(to: desktop, now: now)) { _ in reach }
     }
@@ -217,8 +216,8 @@ extension CommandSender.Order {
 }
 
 extension CommandResponse {
-    /// Whether it refuses one frame of a call while another may yet be answered: one that came too late and had an
-    /// earlier expiry, or one that was sent again too soon for the desktop.
+    /// Whether the desktop refused one frame of a call while another one may still be answered: a frame that was late
+    /// and had an earlier expiry, or one that was sent again too soon.
     fileprivate func isOvertaken<Owner>(_ call: PendingCalls<CommandSender<Owner>.Order>.Call) -> Bool {
         guard case .error(let error) = outcome else { return false }
         if let expired = error.expiredAt { return expired < call.waiter.expiresAt }

@@ -89,7 +89,7 @@ final class FrameReader {
             }
             emit(.iceConfig(config, incoming.mark), peer)
         case .response(let response):
-            // Its id is good once, and nobody who asked waits for the disk.
+            // Its id is valid only once, so the waiting call need not wait for the disk.
             emit(.response(response), peer)
             save(incoming.mark)
         case .malformed(let malformed): drop(malformed, incoming)
@@ -125,7 +125,8 @@ final class FrameReader {
         }
     }
 
-    /// Passes on to the program what the library has no use for, unless the desktop was unpaired meanwhile.
+    /// Passes messages that the library does not handle to the program, unless the desktop has been unpaired in the
+    /// meantime.
     private func tell(_ type: String, _ fields: JSONObject, _ incoming: Incoming) {
         once(incoming.mark) { [self] in
             guard book.peers.contains(incoming.from) else { return }
@@ -167,7 +168,7 @@ final class FrameReader {
 }
 
 extension Incoming {
-    /// A push that was sent so long after it was made has waited for us. Both moments are by its sender's clock.
+    /// A push that was sent this long after its creation has waited for us. Both times are by its sender's clock.
     private static let liveTime: Int64 = 2_000
 
     fileprivate func isLate(_ event: NotificationEvent) -> Bool {

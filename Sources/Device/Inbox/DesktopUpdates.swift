@@ -15,7 +15,7 @@ import Wire
 @EventLoop
 final class DesktopUpdates {
     enum Action {
-        /// A refresh under way may have read what was before.
+        /// A refresh in progress may have read the earlier state.
         case overtaken(PeerID)
         case inboxChanged(PeerID, unread: Int64)
         /// The frame's mark is in the store already.
@@ -106,7 +106,7 @@ final class DesktopUpdates {
         context.channel.post(HostEvent(.settingsChanged, desktop: desktop.text, data: settings.json))
     }
 
-    /// A desktop has told the revision of its settings.
+    /// A desktop has reported the revision of its settings.
     func note(revision: Int64, of desktop: PeerID) {
         guard book.peers.contains(desktop), book.peers[desktop]?.settingsRevision != revision else { return }
         book.peers[desktop]?.settingsRevision = revision
@@ -124,7 +124,7 @@ final class DesktopUpdates {
         }
     }
 
-    /// What a desktop has said of its settings last; readable offline.
+    /// A desktop's settings as last received; readable offline.
     func describeSettings(of name: String?, _ then: @escaping Then) {
         let desktop: PeerID
         switch book.pick(name) {

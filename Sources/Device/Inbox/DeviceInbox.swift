@@ -116,7 +116,7 @@ final class DeviceInbox {
         }
     }
 
-    /// Something of the desktop's history has changed: a refresh under way may have read what was before.
+    /// The desktop's history has changed: a refresh in progress may have read the earlier state.
     func overtake(_ desktop: PeerID) { book.peers[desktop]?.sync.overtake() }
 
     /// The answer to a question of ``InboxSync``.
@@ -190,7 +190,7 @@ final class DeviceInbox {
     ) {
         let peer: PeerID
         if let name, !book.peers.contains(PeerID(name)) {
-            // One that was unpaired: its notifications are still here.
+            // An unpaired desktop: its notifications are still stored.
             peer = PeerID(name)
         } else {
             switch book.pick(name) {
@@ -209,7 +209,7 @@ final class DeviceInbox {
             let inbox = Inbox(connection)
             if !isPaired, try inbox.newestRow(of: peer) == 0 { return nil }
             guard let number = try inbox.changes.begin(kind, id, of: peer, at: moment) else { return nil }
-            // There is nobody to ask any more.
+            // There is no desktop to ask any more.
             if !isPaired { try inbox.changes.end(number, .done) }
             return (number, try inbox.newestRow(), try inbox.counts.unread())
         } then: { [weak self] result in
@@ -268,7 +268,7 @@ final class DeviceInbox {
         case .success(let stored):
             unread = stored.unread
             tell(change.desktop, unread: unread)
-            // What came meanwhile may be marked or gone as well.
+            // Rows that arrived in the meantime may be marked or deleted, too.
             if end.ending == .done, change.kind.isOfAll, stored.hasNewer {
                 sync(change.desktop) { $0.refreshUnasked(now: $1.loop) }
             }
@@ -282,14 +282,15 @@ final class DeviceInbox {
         change.then(.success(Device.Reply(answer)))
     }
 
-    /// A queued command has ended: the change that it stands for is over. What a method has queued is learned from.
+    /// A queued command has ended, and so has its change. The result of a command that a method call queued is also
+    /// applied.
     func ended(_ end: QueueEnd, learn: @escaping @Sendable @EventLoop (NotificationMethod, JSONObject) -> Void) {
         let command = end.command
         guard let method = NotificationMethod(name: command.method) else { return }
         let ending: InboxChange.Ending
         switch end.outcome {
         case .done: ending = .done
-        // It stays in the queue, for the host to try again; until then the inbox shows what is.
+        // It stays in the queue, so that the program can retry it; until then the inbox shows the unchanged rows.
         case .failed(let failure):
             ending = .refused
             book.peers[command.desktop]?.sync.note(HostError(.remote, failure.message))

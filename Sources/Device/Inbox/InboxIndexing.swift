@@ -4,8 +4,8 @@ import Listing
 import Store
 import Transport
 
-/// Brings the inbox's text index up to date in the background: ``IndexSchedule`` says when, each step is a piece of work
-/// of its own.
+/// Updates the inbox's text index in the background. ``IndexSchedule`` decides when; each step is a separate job of the
+/// store.
 @EventLoop
 final class InboxIndexing {
     private let database: Database

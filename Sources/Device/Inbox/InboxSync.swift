@@ -32,16 +32,16 @@ struct InboxSync: Sendable {
         /// Tell the host that this part of the inbox has changed; `unread`: of the whole inbox, when it is known.
         case tell(unread: Int64?)
         case finish([Then], Result<String, HostError>)
-        /// The desktop has told its settings.
+        /// The desktop has sent its settings.
         case learnSettings(JSONObject)
         case problem(String)
     }
 
-    /// A refresh is under way.
+    /// A refresh is in progress.
     var isLoading: Bool { refresh != nil }
-    /// What went wrong last, until something goes well.
+    /// The last error, until a success.
     private(set) var error: HostError?
-    /// It was asked what is new since it can be reached.
+    /// It was refreshed since it became reachable.
     private var isAsked = false
     private var refresh: Refresh?
     private var gap: Gap?
@@ -81,7 +81,7 @@ struct InboxSync: Sendable {
         return begin(Refresh(round: nextRound(), isOwn: true, wantsSettings: true, deadline: now &+ Self.timeout))
     }
 
-    /// Whether to ask on after this. A desktop that went away is asked anew when it is back.
+    /// Whether to continue after this. A desktop that went offline is asked again when it is back.
     private mutating func continues(after error: HostError?) -> Bool {
         guard let error else { return true }
         if error.code == .offline { isAsked = false }
@@ -106,7 +106,7 @@ struct InboxSync: Sendable {
         return begin(fresh)
     }
 
-    /// A refresh that nobody waits for: something may have changed unseen.
+    /// A refresh without waiters: something may have changed without an event.
     mutating func refreshUnasked(now: UInt64) -> [Action] {
         guard refresh?.isFresh != true else { return [] }
         guard refresh == nil else {
@@ -116,7 +116,7 @@ struct InboxSync: Sendable {
         return begin(Refresh(round: nextRound(), isOwn: true, wantsSettings: false, deadline: now &+ Self.timeout))
     }
 
-    /// Something of the history has changed: a refresh under way may have read what was before.
+    /// The history has changed: a refresh in progress may have read the earlier state.
     mutating func overtake() { refresh?.isOvertaken = true }
 
     private mutating func begin(_ fresh: Refresh) -> [Action] {
@@ -291,7 +291,7 @@ struct InboxSync: Sendable {
 
     // MARK: Errors and time
 
-    /// What went wrong stays readable until something goes well.
+    /// The error stays readable until a success.
     mutating func note(_ error: HostError?) {
         if let error, error.code == .closed { return }
         self.error = error
@@ -300,11 +300,11 @@ struct InboxSync: Sendable {
     /// When ``tick(now:)`` is due.
     var nextDeadline: UInt64? { refresh?.waiters.nextDeadline }
 
-    /// Fails the waiters whose time is over. A refresh that nobody else waits for ends with the last of them.
+    /// Fails expired waiters. A refresh ends together with its last waiter.
     mutating func tick(now: UInt64) -> [Action] {
         guard let expired = refresh?.waiters.takeExpired(now: now), !expired.isEmpty else { return [] }
         let error = HostError(.timeout, "the desktop did not answer in time")
-        // Before they hear of it: nobody may join a refresh that ends by this.
+        // Before the waiters are notified, because no call may join a refresh that is ending.
         let ended = refresh?.isUnwanted == true ? end(.failure(error), now: now) : []
         return ended + [.finish(expired, .failure(error))]
     }

@@ -3,7 +3,7 @@ import Hosting
 import Inbox
 import Wire
 
-/// A change of the host's in the inbox that is shown already, and whose command is on its way.
+/// A change that the program made in the inbox: already visible, with its command in progress.
 struct PendingChange: Sendable {
     let desktop: PeerID
     let kind: InboxEffect

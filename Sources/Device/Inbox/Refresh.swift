@@ -2,24 +2,24 @@ import Hosting
 import Inbox
 import Wire
 
-/// A refresh of one desktop's history that is under way.
+/// A refresh of one desktop's history, in progress.
 struct Refresh: Sendable {
     /// Tells this refresh's answers from those of earlier ones.
     let round: UInt64
-    /// It was not the host who asked for it: it goes on without waiters.
+    /// The library started it, so it continues without waiters.
     let isOwn: Bool
     var machine: InboxRefresh
     var run = Inbox.Run(number: 0, through: 0)
-    /// The youngest row when the page was asked for that is under way.
+    /// The newest row at the time of the current page's request.
     var through: Int64 = 0
-    /// Something was marked or deleted since it began: what it was told may be older than that.
+    /// Something was marked or deleted since it began, so its pages may be outdated.
     var isOvertaken = false
     /// Nothing was read yet: whoever comes now gets what they want to know.
     var isFresh = true
     /// The settings are asked for after it.
     var wantsSettings: Bool
     var waiters = Waiters()
-    /// What is wanted after this one: it was asked for too late.
+    /// A further refresh to run after this one, because it was requested too late to join.
     var again = Again()
     var added = 0
     var updated = 0
@@ -47,7 +47,7 @@ struct Refresh: Sendable {
         InboxRefresh(rowLimit: isOwn ? ownLimit : InboxRefresh.rowLimit)
     }
 
-    /// It is the host's, and nobody waits for it any more.
+    /// The program started it, and no call waits for it any more.
     var isUnwanted: Bool { waiters.isEmpty && !isOwn && !wantsSettings }
 
     func timeLeft(_ now: UInt64) -> UInt64 {
@@ -59,7 +59,7 @@ struct Refresh: Sendable {
         waiters.add(until: deadline, then)
     }
 
-    /// Whether it has to begin anew before what it was told counts.
+    /// Whether it must start again before its results count.
     mutating func beginsAnew() -> Bool {
         guard isOvertaken, restarts < Self.restartLimit else { return false }
         isOvertaken = false

@@ -2,7 +2,7 @@ import Hosting
 import SystemServices
 import Transport
 
-/// Whether the device is started, asleep or closed, and what it follows of its machine meanwhile.
+/// Whether the device is started, suspended or closed, and the machine events that it follows.
 @EventLoop
 final class Lifecycle {
     enum Action {
@@ -28,7 +28,7 @@ final class Lifecycle {
     /// The system bus, while the machine is followed.
     var bus: Bus? { machine?.bus }
 
-    // Each gives whether anything has changed.
+    // Each returns whether anything has changed.
 
     func start() -> Bool {
         guard !isClosed, !isStarted else { return false }

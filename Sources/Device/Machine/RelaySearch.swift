@@ -4,7 +4,7 @@ import Transport
 /// Looks for a relay on the local network, for a device that knows none.
 @EventLoop
 final class RelaySearch {
-    /// So long it is looked for, in milliseconds.
+    /// How long to search, in milliseconds.
     static let time: UInt64 = 3_000
 
     private let bus: Bus
@@ -14,7 +14,8 @@ final class RelaySearch {
 
     init(on bus: Bus) { self.bus = bus }
 
-    /// The first that is found, `nil` when none was in time. Only a hint: it says nothing about trust.
+    /// The first relay found, or `nil` if none was found in time. Only a hint: being found does not make a relay
+    /// trustworthy.
     func find(_ then: @escaping @EventLoop (DiscoveredRelay?) -> Void) {
         seekers.append(then)
         guard browser == nil else { return }
@@ -33,7 +34,7 @@ final class RelaySearch {
         browser.start()
     }
 
-    /// The network has changed: what is there now may be another relay.
+    /// The network has changed: another relay may be available now.
     func refresh() { browser?.refresh() }
 
     func end(_ relay: DiscoveredRelay?) {

@@ -43,7 +43,7 @@ final class DevicePairing {
     let flows = PairingCoordinator<PairedDesktop>([
         DeviceScanStateMachine(), DeviceShowStateMachine(), DeviceTypedCodeStateMachine(),
     ])
-    /// How often each flow was ended: one that still looks for its relay is not begun after that.
+    /// How often each flow was ended. A flow that is still searching for its relay does not start after that.
     private var rounds: [DevicePairingFlow: UInt64] = [:]
     private var search: RelaySearch?
     private var isClosed = false
@@ -68,7 +68,7 @@ final class DevicePairing {
         let actions = machine.scan(
             text, identity: identity, relayURL: context.options.common.relayURL, legacy: legacy, securePeers: secure,
             now: .now)
-        // The same code again joins the scan that is under way; another one takes its place.
+        // The same code joins the scan in progress; another code replaces it.
         if wasActive, !actions.isEmpty { flows.finish(.scan, .replaced("another code was scanned")) }
         flows.wait(for: .scan, timeout, then)
         flows.change(DeviceScanStateMachine.self) {
@@ -96,7 +96,7 @@ final class DevicePairing {
             let wasActive = machine.isActive
             var generator = SecureRandomNumberGenerator()
             let actions = machine.submit(text, identity: identity, over: route, legacy: legacy, using: &generator)
-            // The same code again joins the flow that is under way; another one takes its place.
+            // The same code joins the flow in progress; another code replaces it.
             if wasActive, !actions.isEmpty { flows.finish(.code, .replaced("another code was typed")) }
             flows.wait(for: .code, left, then)
             flows.change(DeviceTypedCodeStateMachine.self) {
@@ -177,10 +177,9 @@ final class DevicePairing {
 
     func networkChanged() { search?.refresh() }
 
-    /// A code names no relay: the host's own, else the one that worked last, else one nearby.
-    ///
-    /// Looking for it takes time: `found` gets what is left of the host's, in milliseconds. A flow that was cancelled
-    /// meanwhile is not begun.
+    /// The code names no relay: uses the configured one, or else the last one that worked, or else one found on the
+    /// local network. The search takes time: `found` gets the rest of the caller's timeout, in milliseconds. A flow
+    /// that was cancelled in the meantime does not start.
     private func findRelay(
         for flow: DevicePairingFlow, _ timeout: Int64, _ then: @escaping Then,
         found: @escaping @Sendable @EventLoop (PairingRoute?, Int64) -> Void

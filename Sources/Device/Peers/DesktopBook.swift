@@ -14,8 +14,8 @@ import Wire
 @EventLoop
 final class DesktopBook {
     enum Action {
-        /// These desktops are not paired any more; `isTold`: they are to hear so. End what is under way with them, then
-        /// forget them.
+        /// These desktops are no longer paired; `isTold` = they must be notified. End everything in progress with them,
+        /// then forget them.
         case leaving([PairedDesktop], isTold: Bool)
         /// The list, or something in it, has changed.
         case changed
@@ -119,7 +119,7 @@ final class DesktopBook {
         emit?(.changed)
     }
 
-    /// The list follows the store, but for one that was unpaired meanwhile.
+    /// The list follows the store, except for a desktop that was unpaired in the meantime.
     private func update(_ desktop: PairedDesktop) {
         guard peers.contains(desktop.id) else { return }
         add(desktop)

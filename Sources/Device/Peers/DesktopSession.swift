@@ -9,9 +9,9 @@ struct DesktopSession: Sendable {
     /// It has no notification commands over signalling, as far as known since connecting (WireDeployedPeers, "The
     /// desktop app").
     var lacksSkill = false
-    /// The newest revision of its settings that it has told.
+    /// The newest reported revision of its settings.
     var settingsRevision: Int64?
-    /// The queued command that is under way to it.
+    /// The queued command that is being sent to it.
     var lane = QueueDrainer.Lane()
     /// What the inbox asks it.
     var sync = InboxSync()

@@ -122,7 +122,7 @@ final class PushTokens {
             context.store { (connection) throws(StoreError) in
                 try PushTokenTable(connection).forget(removal)
             } then: { [weak self] result in
-                // One that the store did not forget is said again in the next run.
+                // A removal that the store has not forgotten is sent again in the next run.
                 if case .success = result { self?.machine.forgot(removal) }
             }
         }

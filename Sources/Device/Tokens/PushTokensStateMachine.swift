@@ -1,11 +1,9 @@
 import Wire
 
 /// Which of this device's push tokens each sealed desktop knows, and which to send (WireSealing, "Push tokens").
-///
-/// The host gives tokens after each opening; none of an earlier run is known here, so none is ever sent. The store
-/// remembers a token that was taken back until the desktops know it. Nobody answers these frames: one counts as
-/// received when it was written, its connection stayed up for ``settlingTime``, and no relay reported the desktop
-/// offline.
+/// The program sets its tokens after each opening. Tokens of earlier runs are not known here, so they are never sent.
+/// The store remembers a revoked token until the desktops know it. These frames have no answer: one counts as received
+/// if it was written, its connection stayed up for ``settlingTime``, and no relay reported the desktop offline.
 ///
 /// Times are the loop's milliseconds.
 struct PushTokensStateMachine: Sendable {
@@ -77,7 +75,8 @@ struct PushTokensStateMachine: Sendable {
         said.append(Said(desktop: desktop, statement: statement, at: now, urls: urls))
     }
 
-    /// A relay has nobody of that id: what went over it may be lost. It never says which frame it means.
+    /// The desktop is not at this relay, so frames sent through it may be lost. The relay does not say which frame it
+    /// means.
     mutating func wasCalledAbsent(_ desktop: PeerID, over url: String) {
         disown(url) { $0.desktop == desktop }
     }
@@ -128,7 +127,7 @@ struct PushTokensStateMachine: Sendable {
         return settled
     }
 
-    /// The store has forgotten it. One that was to be said again meanwhile stays.
+    /// The store has forgotten it. A removal that has become due again in the meantime stays.
     mutating func forgot(_ removal: Removal) {
         guard let index = said.firstIndex(where: { $0.isOf(removal.desktop, removal.service) }),
             said[index].statement.token == nil, said[index].isSettled

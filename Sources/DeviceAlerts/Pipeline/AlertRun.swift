@@ -23,7 +23,7 @@ struct AlertRun: Sendable {
     var machine = AlertRunStateMachine()
     /// Its image may still come.
     var isEnriching = false
-    /// Its presenter has not yet said whether it is on the screen.
+    /// Its presenter has not reported yet whether it is on the screen.
     var isBeingShown = false
     /// The person responded before its presenter said that it is on the screen.
     var isAnswered = false

@@ -37,7 +37,7 @@ package struct SilentPushDeadlines {
         return .begun
     }
 
-    /// False: no such push is under way.
+    /// `false` = no such push is in progress.
     mutating func complete(_ id: NotificationID, _ result: Result) -> Bool {
         guard deadlines.removeValue(forKey: id) != nil else { return false }
         if result == .failed { failed &+= 1 }

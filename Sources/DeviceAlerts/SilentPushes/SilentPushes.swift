@@ -17,7 +17,7 @@ package final class SilentPushes {
         return deadlines.begin(id, now: EventLoop.now)
     }
 
-    /// False: no such push is under way.
+    /// `false` = no such push is in progress.
     package func complete(_ id: NotificationID, _ result: SilentPushDeadlines.Result) -> Bool {
         defer { arm() }
         return deadlines.complete(id, result)

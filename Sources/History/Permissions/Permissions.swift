@@ -4,9 +4,7 @@ package import Store
 package import Wire
 
 /// What the desktop's user lets each device do.
-///
-/// Made for one piece of work on the store, over its connection. A paired device may do what is safe or mutating, until
-/// the user says otherwise.
+/// Lives for one job of the store, on its connection. By default a paired device may call safe and mutating methods.
 package struct Permissions {
     private let connection: Connection
     private let skills: [Skill]

@@ -4,9 +4,8 @@ package import Store
 package import Wire
 
 /// Where the desktop keeps its settings: a row for each field that was ever changed.
-///
-/// Made for one piece of work on the store, over its connection. Each change that is taken counts the revision up, and
-/// its fields carry that number; so it can be told what somebody had not seen when they made a change.
+/// Lives for one job of the store, on its connection. Each accepted change increments the revision, and its fields
+/// store that number. This shows which newer values the author of a change had not seen.
 package struct SettingsTable {
     private let connection: Connection
 

@@ -19,9 +19,8 @@ extension History {
     }
 
     /// Answers a question; `nil` when its `before` names no row.
-    ///
-    /// A search reads along the full-text index, whose order is that in which the notifications came; everything else goes
-    /// by the moment of creation. The two differ only where the desktop's clock was set back.
+    /// A search reads along the full-text index, in order of arrival; everything else is in order of creation time. The
+    /// two differ only if the desktop's clock was set back.
     ///
     /// - Parameter bytes: ends the page before its rows, as JSON, are more; one row there is always.
     package func page(_ query: HistoryQuery, bytes: Int = .max) throws(StoreError) -> Page? {

@@ -78,7 +78,7 @@ enum CPaceFunctions {
             && crypto_core_ristretto255_is_valid_point(share) == 1
     }
 
-    /// `scalar_mult_vfy`, of a share that came; `nil` stands for `G.I`, for which the draft says to abort.
+    /// `scalar_mult_vfy` of a received share; `nil` stands for `G.I`, on which the draft requires to abort.
     static func multiplyVerified(_ scalar: SecretBytes, share: [UInt8]) -> SecretBytes? {
         guard share.count == pointByteCount else { return nil }
         // libsodium refuses what is no canonical point, and the neutral one as a result.

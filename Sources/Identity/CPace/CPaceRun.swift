@@ -17,7 +17,7 @@ struct CPaceRun: Sendable {
             let generator = CPaceFunctions.generator(
                 password: secret, channel: Array(channel.utf8), session: bytes),
             let share = CPaceFunctions.multiply(scalar, generator: generator)
-        else { throw CPaceError(.noRandomness, "the randomness that was handed in gives no secret scalar") }
+        else { throw CPaceError(.noRandomness, "the given randomness is not a valid secret scalar") }
         self.session = session
         self.sessionBytes = bytes
         self.share = share

@@ -1,6 +1,6 @@
 import JSON
 
-/// A parameter of a method: what a host may give, and what goes on the wire.
+/// A parameter of a method: what a program may pass, and what is sent.
 package struct Parameter: Sendable {
     package enum Kind: Sendable, Equatable {
         /// At most so many bytes of UTF-8. A required one must not be empty.
@@ -37,7 +37,7 @@ package struct Parameter: Sendable {
     package private(set) var isRequired = false
     /// Other names under which a desktop takes it.
     private(set) var aliases: [String] = []
-    /// What is sent for a host that does not give it; `nil` = nothing.
+    /// The value to send if the program does not pass one; `nil` = nothing.
     private(set) var standard: JSONValue?
     private var spelling = Spelling.name
 

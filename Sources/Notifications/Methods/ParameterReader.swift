@@ -25,7 +25,7 @@ package struct ParameterReader {
         self.place = place
     }
 
-    /// The value of a parameter, checked, in the form in which it goes out; `nil` where it is absent.
+    /// The checked value of a parameter, as it is sent; `nil` if it is absent.
     package func value(_ parameter: Parameter) throws(NotificationsError) -> JSONValue? {
         let name = parameter.names.first { present($0) != nil } ?? parameter.name
         guard parameter.isRequired || present(name) != nil else { return nil }
@@ -115,7 +115,7 @@ package struct ParameterReader {
         names.count < 2 ? names.joined() : names.dropLast().joined(separator: ", ") + " or " + names.suffix(1).joined()
     }
 
-    /// A name that somebody made up goes into an error message only when it looks like a name.
+    /// An error message quotes an unknown name only if it looks like a name.
     private static func shown(_ name: String) -> String {
         let isName = name.utf8.count <= 64 && name.utf8.allSatisfy { 0x21...0x7e ~= $0 }
         return isName ? name : "a parameter with an invalid name"

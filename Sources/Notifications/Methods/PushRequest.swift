@@ -1,7 +1,7 @@
 package import JSON
 package import Wire
 
-/// The parameters of `send`, `sendToMobile` and `broadcast` as a desktop reads them: what is to be told, and how.
+/// The parameters of `send`, `sendToMobile` and `broadcast` as a desktop reads them.
 package struct PushRequest: Sendable, Equatable {
     package var title: String
     package var body: String

@@ -1,7 +1,6 @@
 /// Text as the full-text index reads it, and the user's words as it is asked for them.
-///
-/// The index finds words by the spaces around them. Chinese and Japanese have none, so each of their characters is set
-/// apart as a word of its own, and a word of the user's in such characters is looked up as a row of them.
+/// The index separates words by spaces. Chinese and Japanese have none, so each of their characters is indexed as a
+/// word, and a search word in such characters matches them as a sequence.
 package enum SearchText {
     /// What is indexed beside title and body; `nil` when these are enough.
     package static func of(title: String, body: String) -> String? {

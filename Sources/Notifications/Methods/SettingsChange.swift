@@ -39,7 +39,8 @@ package struct SettingsChange: Sendable, Equatable {
     static func rule(_ given: JSONObject) throws(NotificationsError) -> JSONObject {
         guard SettingsField.allCases.contains(where: { given[$0.rawValue] != nil }) else { throw isEmpty }
         var given = given
-        // With us such a range means never, on a deployed desktop always: the switch says it to both.
+        // On a Bellwire desktop such a range means never, on a ChainlessChain desktop always. The switch means the same
+        // on both.
         if let start = given[SettingsField.quietHoursStart.rawValue],
             start == given[SettingsField.quietHoursEnd.rawValue]
         {

@@ -19,7 +19,7 @@ struct Envelope {
         var isAbsent: Bool { kind == .absent }
     }
 
-    /// Where the object's `{` stands.
+    /// Position of the object's `{`.
     var open: Int32 = 0
     var type = Field()
     var to = Field()

@@ -38,14 +38,14 @@ package struct RelayOptions: Sendable {
         package var maximumFramesPerSecond = 200
         /// Whether the limits for one peer and for one address hold for loopback as well. `limit_loopback`, default false.
         package var limitsLoopback = false
-        /// Bytes waiting for one slow reader; with more it is disconnected, and nobody else waits for it.
+        /// Maximum bytes queued for one slow reader; beyond that it is disconnected. Other peers are not affected.
         /// `max_queued_bytes`, default 8 MiB.
         package var maximumQueuedBytes = 8 << 20
     }
 
-    /// Who is let in, and how long registering may take.
+    /// Limits on connections and registration.
     package struct Admission: Sendable {
-        /// Connections; at the limit newcomers wait in the kernel's backlog, and the log says so once.
+        /// Maximum connections. At the limit, new ones wait in the kernel's backlog, and the log reports it once.
         /// `max_connections`, default 0 = what the process's file limit allows, less 64.
         package var maximumConnections = 0
         /// Connections that have not registered; the next is answered with 503. `max_unregistered`, default 4,096.
@@ -67,9 +67,9 @@ package struct RelayOptions: Sendable {
         package var maximumAliasesPerAddress = 32
         /// The same in all. `max_aliases`, default 4,096.
         package var maximumAliases = 4_096
-        /// Ids that were ever proved here, and so are never registered without a proof again. None is ever forgotten: at the
-        /// limit a new one is registered as proved, but not remembered, and the log says so once.
-        /// `max_proved_ids`, default 100,000.
+        /// Maximum ids remembered as proved; these always need a proof. None is ever forgotten: at the limit a new id
+        /// can register with a proof, but is not remembered, and the log reports it once. `max_proved_ids`, default
+        /// 100,000.
         package var maximumProvedIDs = 100_000
         /// Peers that one peer has talked with, who hear of its presence; the oldest is forgotten of which only one has
         /// sent, and where both have the new one is not noted. `max_acquaintances_per_peer`, default 256.
@@ -79,19 +79,20 @@ package struct RelayOptions: Sendable {
         package var maximumAcquaintances = 65_536
     }
 
-    /// What is kept for absent peers.
+    /// Storage for offline peers.
     package struct Storage: Sendable {
         /// Absent peers for which something is kept; for more, nothing is. For a quarter of them (for one at least) one network
         /// may have something kept that has proved no id. `max_absent_peers`, default 10,000.
         package var maximumAbsentPeers = 10_000
-        /// Frames kept for one of them; the oldest goes of whoever has sent most of them. `max_stored_per_peer`, default 100;
-        /// 0 = keep nothing.
+        /// Maximum frames stored for one peer; beyond that, the oldest frame of the sender with the most frames is
+        /// dropped. `max_stored_per_peer`, default 100; 0 = keep nothing.
         package var maximumStoredPerPeer = 100
         /// Bytes kept for one of them, never more than half of `max_queued_bytes`, so that all of them can be sent at once;
         /// the oldest go of whoever has sent most of them. `max_stored_bytes_per_peer`, default 4 MiB.
         package var maximumStoredBytesPerPeer = 4 << 20
-        /// Bytes kept for all of them; at the limit a peer's own oldest go, and where that is not enough the new frame is
-        /// not kept. A quarter of it is for what one network sends that has proved no id. `max_stored_bytes`, default 64 MiB.
+        /// Maximum bytes stored for all peers. At the limit, a peer's own oldest frames are dropped; if that is not
+        /// enough, the new frame is not stored. Senders without a proved id may use a quarter of it per network.
+        /// `max_stored_bytes`, default 64 MiB.
         package var maximumStoredBytes = 64 << 20
         /// Milliseconds that a frame is kept. `stored_for_ms`, default 24 h.
         package var storedFor: UInt64 = 24 * 60 * 60 * 1_000

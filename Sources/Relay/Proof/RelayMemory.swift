@@ -7,7 +7,7 @@ internal import Transport
 ///
 /// The relay decides on its own copy in memory; the disk follows, and nobody on the wire waits for it.
 package final class RelayMemory: Sendable {
-    /// Where a damaged database was put. A new one was begun; the host is to be told.
+    /// Path of a damaged database that was moved aside; a new one was created. To be reported to the program.
     package let movedAside: String?
     @EventLoop var proved: ProvedIDs
     private let directory: StateDirectory?

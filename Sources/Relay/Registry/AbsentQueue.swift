@@ -1,6 +1,6 @@
-/// What is kept for one absent peer, in the order in which it came, and whose it is.
+/// The frames stored for one offline peer, in order of arrival, with their senders.
 struct AbsentQueue {
-    /// Who is counted for a frame.
+    /// The sender that a frame counts for.
     enum Source: Hashable {
         /// By number, all its registrations that have proved nothing: whoever has one of them can have hundreds.
         case network(Int)
@@ -22,7 +22,7 @@ struct AbsentQueue {
         let storedAt: Moment
         /// Only for a proved registration (Wire, "Absent peers").
         let isSealed: Bool
-        /// The delivery that it is on its way with; 0 = none.
+        /// The delivery that is sending it; 0 = none.
         fileprivate(set) var delivery: UInt64 = 0
 
         init(_ bytes: [UInt8], from source: Source, isSealed: Bool, at moment: Moment) {
@@ -72,7 +72,7 @@ struct AbsentQueue {
         return gone.count
     }
 
-    /// Puts what is on its way with no delivery on its way with that one, and returns it. Sealed frames wait for one who
+    /// Assigns all frames without a delivery to this one, and returns them. Sealed frames wait for a peer that
     /// `isProved`.
     mutating func take(for delivery: UInt64, isProved: Bool) -> [Frame] {
         var fresh: [Frame] = []
@@ -87,8 +87,9 @@ struct AbsentQueue {
         for index in frames.indices { frames[index].delivery = 0 }
     }
 
-    /// Whose oldest frame goes for a new one: of whoever would then have the most here, by `measure`, of which the new one
-    /// has `size`. Who has little here loses nothing to one who has much. `nil` = the new one itself has the most.
+    /// The sender whose oldest frame is dropped for a new one: the one that would then have the most here, by
+    /// `measure`; the new frame measures `size`. So a sender with few frames loses none to a sender with many. `nil` =
+    /// the new frame is dropped, because its sender would have the most.
     func loser(for source: Source, _ size: Int, by measure: (Holding) -> Int) -> Source? {
         var most = size
         var loser: Source?

@@ -115,8 +115,8 @@ struct AbsentStore {
         }
     }
 
-    /// What is to be sent to a peer that has come, oldest first, without what is on its way already. All of it stays
-    /// in the store until ``written(to:through:)``. Sealed frames wait for one who `isProved`.
+    /// The frames to send to a peer that has registered, oldest first, without those already being sent. All stay in
+    /// the store until ``written(to:through:)``. Sealed frames wait for a peer that `isProved`.
     mutating func takeForDelivery(to peer: Int, isProved: Bool, at moment: Moment) -> Delivery? {
         dropExpired(of: peer, at: moment)
         guard var queue = queues.removeValue(forKey: peer) else { return nil }

@@ -1,8 +1,8 @@
 /// Who has talked with whom: what decides who hears of whom (presence, `get-peers`).
-///
-/// It counts for both sides, in whichever direction the first frame went: a desktop that pushes to an absent phone
-/// wants to hear when it comes. Anybody can begin that with anybody, so a pair in which both have sent never goes for one
-/// in which only one has, and what a peer has begun itself never goes for what a stranger begins with it.
+/// It applies to both sides, whichever sent the first frame: a desktop that pushes to an offline phone needs to know
+/// when the phone is back. Any peer can start this with any other. Therefore a pair in which both have sent is never
+/// dropped for a one-sided one, and a pair that a peer started itself is never dropped for one that a stranger started
+/// with it.
 ///
 /// Bounded: at the limit for one peer its oldest such acquaintance is forgotten; when the whole table is full, a peer can
 /// only replace its own. What the unproved registrations of one network have begun takes half of the table at most.

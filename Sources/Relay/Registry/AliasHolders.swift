@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Counts the registered aliases of typed codes, in total and per address: a peer with thousands of codes could hold
-/// the one that somebody types (WirePairing, "Typed codes").
+/// one that a user types (WirePairing, "Typed codes").
 struct AliasHolders {
     struct Limits {
         var perAddress: Int

@@ -8,7 +8,7 @@ struct Doorkeeper {
 
     enum Admission: Equatable {
         case welcome
-        /// Too many have not said who they are.
+        /// Too many connections have not registered.
         case full
         /// Too many of them from this address.
         case addressFull

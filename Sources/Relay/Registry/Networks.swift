@@ -39,7 +39,7 @@ struct Networks {
         if !isCounted { forgetIfUnused(number) }
     }
 
-    /// Forgets those from which nobody comes and for which nothing is counted any more.
+    /// Forgets networks without connections and without counted items.
     mutating func sweep(isCounted: (Int) -> Bool) {
         for number in networks.indices where !isCounted(number) { forgetIfUnused(number) }
     }

@@ -1,10 +1,9 @@
 internal import Glibc
 
 /// All peers that the relay knows of, by id.
-///
-/// A look-up takes the id's bytes as they stand in a frame, and allocates nothing: open addressing with linear probing
-/// over hashes keyed anew in each process, so that nobody can choose ids that collide. An index stays the peer's own
-/// until it is removed, and is then used again.
+/// A lookup uses the id's bytes inside the frame and allocates nothing: open addressing with linear probing over hashes
+/// with a random key per process, so that attackers cannot choose colliding ids. A peer keeps its index until it is
+/// removed; the index is then reused.
 struct PeerTable {
     /// Hash in the upper half, index + 1 in the lower; 0 = free.
     private var slots: [UInt64] = Array(repeating: 0, count: 64)
@@ -122,8 +121,8 @@ struct Peer {
         return name.withUnsafeBytes { $0.baseAddress.map { memcmp($0, bytes, other.count) == 0 } ?? false }
     }
 
-    /// The alias of a typed code (WirePairing, "Typed codes"): nothing is stored for it, and its presence is told to
-    /// nobody.
+    /// The alias of a typed code (WirePairing, "Typed codes"): nothing is stored for it, and its presence is not
+    /// reported.
     var isAlias: Bool { name.withUnsafeBytes { $0.starts(with: "pairing-code:") } }
 }
 

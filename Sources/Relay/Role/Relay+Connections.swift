@@ -10,7 +10,7 @@ extension Relay: WebSocketDelegate {
         case .none: return
         case .forward(let target, let frame):
             if let socket = socket(of: target), send(frame, of: text, on: socket) { return }
-            // It is closing, and its end is on the way to us.
+            // It is closing; the event of its end will follow.
             guard
                 case .perform(let actions) = machine.received(
                     text, from: place.id, at: now(), isTargetClosing: true)
@@ -44,7 +44,7 @@ extension Relay: WebSocketDelegate {
 
     @inline(__always)
     private func place(of webSocket: WebSocket) -> Place? {
-        // Nobody else puts anything there, and a cast would ask the runtime for every message.
+        // Nothing else is stored there, and a checked cast would cost a runtime call per message.
         webSocket.context.map { unsafeDowncast($0, to: Place.self) }
     }
 

@@ -27,8 +27,8 @@ package final class Connection {
         }
         self.handle = handle
         sqlite3_busy_timeout(handle, 2_000)
-        // Without it, SQLite prepares a statement anew on every use whose plan a bound value could change: each
-        // "arrival > ?" beside a partial index "WHERE arrival > 0" costs 30 to 80 us.
+        // Without it, SQLite prepares a statement again on every use if a bound value could change its plan: each
+        // "arrival > ?" next to a partial index "WHERE arrival > 0" costs 30 to 80 us.
         bw_sqlite3_keep_query_plans(handle)
     }
 
@@ -59,7 +59,7 @@ package final class Connection {
         return rows
     }
 
-    /// The first row, or `nil` when there is none.
+    /// The first row, or `nil` if there is none.
     package func first<T>(
         _ sql: String, _ values: [Value] = [], _ read: (borrowing Row) throws(StoreError) -> T
     ) throws(StoreError) -> T? {
@@ -70,10 +70,10 @@ package final class Connection {
         return row
     }
 
-    /// The one number that a query always gives, such as a count.
+    /// The number that a query always returns, such as a count.
     package func integer(_ sql: String, _ values: [Value] = []) throws(StoreError) -> Int64 {
         let number = try first(sql, values) { (row) throws(StoreError) in try row.integer(0) }
-        guard let number else { throw StoreError(.mismatch, "a query that always gives a row gave none") }
+        guard let number else { throw StoreError(.mismatch, "a query that always returns a row returned none") }
         return number
     }
 

@@ -46,7 +46,7 @@ package struct Row: ~Copyable {
             throw StoreError(.mismatch, "there is no column \(column) in this row")
         }
         guard sqlite3_column_type(handle, column) == type else {
-            throw StoreError(.mismatch, "column \(column) holds another type than was asked for")
+            throw StoreError(.mismatch, "column \(column) has a different type than requested")
         }
     }
 

@@ -1,9 +1,8 @@
 /// Group commit: several jobs in one transaction, and so in one disk sync.
-///
-/// The jobs first run together without savepoints, which would cost a copy of every page that each of them touches. If
-/// one of several fails, the transaction is rolled back and they run again, each in a savepoint of its own, so that the
-/// failed one is rolled back alone. SQLite itself ends the whole transaction on some errors (a full disk, a failed write): then each
-/// job runs again in a transaction of its own, so that none loses its work to a neighbour.
+/// The jobs first run together without savepoints, which would copy every page that a job touches. If one of several
+/// fails, the transaction is rolled back and they run again, each in its own savepoint, so that only the failed one is
+/// rolled back. On some errors (a full disk, a failed write) SQLite ends the whole transaction: then each job runs
+/// again in its own transaction, so that no job loses its work because of another one.
 struct Batch {
     let connection: Connection
 

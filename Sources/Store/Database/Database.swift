@@ -15,7 +15,7 @@ package final class Database: Sendable {
     /// What an opening gave.
     package struct Opened: Sendable {
         package let database: Database
-        /// Where a damaged file was put. A new one was begun; the host is to be told.
+        /// Path of a damaged file that was moved aside; a new one was created. To be reported to the program.
         package let movedAside: String?
     }
 

@@ -39,7 +39,7 @@ struct DatabaseFile {
         return connection
     }
 
-    /// Creates the file for its owner alone, where there is none. Gives whether it needs to be checked.
+    /// Creates a missing file with access for its owner only. Returns whether the file needs a check.
     private func prepare() throws(StoreError) -> Bool {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
         guard descriptor >= 0 else {

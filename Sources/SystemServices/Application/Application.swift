@@ -93,7 +93,7 @@ package final class Application {
             then: then)
     }
 
-    private var taken: BusError { BusError(.refused, "the name \(id) is another program's on the bus") }
+    private var taken: BusError { BusError(.refused, "another program owns the name \(id) on the bus") }
 
     private func settle(_ new: BusError?) {
         guard problem != new else { return }

@@ -1,7 +1,6 @@
 /// Which server banners go to, and when that can be said.
-///
-/// GNOME's own interface where the program has a name that it can be started by, and the server knows the program; else
-/// the specification's. Each change of the choice is told once.
+/// GNOME's own interface if the program has a name by which it can be started and the server knows the program;
+/// otherwise the specification's. Each change of the choice is reported once.
 struct BannerRouteStateMachine: Sendable {
     enum Route: Sendable, Equatable {
         /// Nobody shows banners now.
@@ -147,7 +146,7 @@ struct BannerRouteStateMachine: Sendable {
     private mutating func tell() -> [Action] {
         switch route {
         case .undecided:
-            // What was told is no longer so: a server that comes is told of again, also if it is like the one before.
+            // The last report no longer holds: the next server is reported again, even if it equals the previous one.
             if case .ready = told { told = .nothing }
             return []
         case .none(let error):

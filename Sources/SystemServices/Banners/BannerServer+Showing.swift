@@ -58,7 +58,7 @@ extension BannerServer {
                 return waiting.end(.failure(Self.failure(result)))
             }
             guard waiting.isWaiting else {
-                // Nobody knows of it any more; unless it is one that was shown before, or has been since.
+                // Forgets the banner, unless it was shown before or has been shown since.
                 if let self, !self.followed.shown.contains(number) { self.closeNumber(number, owner) }
                 return
             }
@@ -143,8 +143,8 @@ extension BannerServer {
         }
     }
 
-    /// Follows a banner that an earlier run has shown: what is done with it is told, if its server still lives.
-    /// `replyID`: that of its text field. At most 1,024 wait for the server to say who it is.
+    /// Follows a banner that an earlier run has shown: the user's response is reported if its server is still running.
+    /// `replyID` is the id of its text field. At most 1,024 wait for the server to identify itself.
     package func adopt(_ handle: Handle, replyID: String? = nil) {
         guard case .number(let number, let life) = handle.target else { return }
         if life == followed.life {

@@ -1,11 +1,10 @@
 package import Transport
 
 /// Shows banners through the desktop environment, and tells what the user did with them.
-///
-/// By `org.freedesktop.Notifications`; with a name of the program's, by GNOME's `org.gtk.Notifications` where that is,
-/// because such a server can start a program that has ended. A server that can be started is, when a banner is to be
-/// shown. After a restart of the server, or of the bus, ``Event/ready(name:capabilities:)`` comes again; what was shown
-/// before is no longer followed.
+/// Uses `org.freedesktop.Notifications`; or, if the program has a name, GNOME's `org.gtk.Notifications` if available,
+/// because such a server can start a program that has ended. A server that can be started by the bus is started when a
+/// banner is shown. After a restart of the server or the bus, ``Event/ready(name:capabilities:)`` comes again; earlier
+/// banners are no longer followed.
 @EventLoop
 package final class BannerServer {
     /// Whose banners they are.

@@ -33,7 +33,8 @@ struct ShownBanners: Sendable {
 
     mutating func clear() { entries = [:] }
 
-    /// `NotificationClosed`. `nil` = none of ours, or one that was answered already: that is how its end is told, too.
+    /// `NotificationClosed`. `nil` = not one of ours, or already answered: an answered banner is also closed with this
+    /// signal.
     mutating func closed(_ number: UInt32, reason: UInt32) -> End? {
         guard forget(number) else { return nil }
         let dismissedByUser: UInt32 = 2

@@ -5,7 +5,7 @@ import Glibc
 ///
 /// Only sockets of this machine are taken: `tcp:` would look up a name, `unixexec:` would start a program.
 package struct BusAddress: Sendable, Hashable {
-    /// One or more addresses, with `;` between them; empty where there is none.
+    /// One or more addresses, separated by `;`; empty if there is none.
     let text: String
     /// What connecting fails with where there is no address.
     private let absence: String
@@ -36,7 +36,7 @@ package struct BusAddress: Sendable, Hashable {
 
     static func system(sockets: [String]) -> BusAddress {
         guard let socket = sockets.first(where: { access($0, F_OK) == 0 }) else {
-            return BusAddress(absent: "no system bus: \(sockets.first ?? "its socket") is not there")
+            return BusAddress(absent: "no system bus: \(sockets.first ?? "its socket") does not exist")
         }
         return BusAddress("unix:path=\(escaped(socket))")
     }
@@ -49,7 +49,7 @@ package struct BusAddress: Sendable, Hashable {
                 absent: "no session bus: neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set")
         }
         guard access("\(directory)/bus", F_OK) == 0 else {
-            return BusAddress(absent: "no session bus: \(directory)/bus is not there")
+            return BusAddress(absent: "no session bus: \(directory)/bus does not exist")
         }
         return BusAddress("unix:path=\(escaped(directory))/bus")
     }

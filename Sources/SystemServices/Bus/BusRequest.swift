@@ -13,7 +13,7 @@ package struct BusRequest: Sendable, Equatable {
     /// The unique name of the caller, as the bus wrote it.
     package let sender: String
     package let path: String
-    /// Empty where the caller named none.
+    /// Empty if the caller passed none.
     package let interface: String
     package let member: String
     package let values: [BusValue]

@@ -82,7 +82,7 @@ package final class BusService {
 
     func busIsReady() {
         guard !isStopped else { return }
-        // In this order nothing is missed: from the first rule on changes are told, then what is so now.
+        // This order misses nothing: the match rules report changes from now on, then the current owner is read.
         for rule in rules {
             driver("AddMatch", rule) { [weak self] result in
                 if case .failure(let error) = result { self?.missing(error) }

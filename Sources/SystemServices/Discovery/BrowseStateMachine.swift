@@ -1,7 +1,6 @@
 /// Which relays are there, out of what Avahi says of each of them on each interface and protocol.
-///
-/// One name is one relay: of the ways to reach it the best is told, and a better or another one later on. When Avahi
-/// goes away, so do they all.
+/// One name is one relay. The best address to reach it is reported, and later a better or a different one. When Avahi
+/// stops, all are withdrawn.
 struct BrowseStateMachine: Sendable {
     /// Sightings that are followed: a relay has one for each interface and protocol. More are counted and left alone.
     static let maximumSightings = 64
@@ -45,7 +44,7 @@ struct BrowseStateMachine: Sendable {
     }
 
     private enum Answer: Equatable {
-        /// `before`: what a refresh asks for anew stands until then.
+        /// `before`: results that a refresh requests again stay valid until then.
         case waiting(attempt: Int, before: ResolvedService?)
         case resolved(ResolvedService)
         case failed

@@ -1,9 +1,8 @@
 import CLinux
 
 /// Tells changes of the network from the kernel's repetitions, in the bytes of its route socket.
-///
-/// What is there at first is not asked for, so that its first repetition counts too: a change too many is harmless.
-/// A wireless card and a router's advertisements repeat what is known every few seconds; only what differs counts.
+/// The initial state is not read, so its first repetition also counts; one change too many is harmless. Wireless cards
+/// and router advertisements repeat known facts every few seconds; only differences count.
 struct NetworkChanges: Sendable {
     /// Links, addresses and routes that are remembered. When more come, all are forgotten, which counts as a change.
     static let maximumFacts = 4_096

@@ -74,7 +74,7 @@ package final class NetworkMonitor {
         guard let socket else { return }
         let isNew = withUnsafeTemporaryAllocation(byteCount: 32 << 10, alignment: 8) { buffer -> Bool in
             var isNew = false
-            // Bounded, so that a storm of routes does not keep the loop; what is left is told again.
+            // Bounded, so that a burst of route changes does not block the loop; the descriptor reports the rest again.
             for _ in 0..<32 {
                 var isKernel = false
                 let count = linux_route_receive(socket.descriptor, buffer.baseAddress, buffer.count, &isKernel)

@@ -1,9 +1,8 @@
 package import Transport
 
 /// Tells when the machine goes to sleep and when it is awake again, by logind's `PrepareForSleep`.
-///
-/// The machine waits until the host has closed its connections: a lock of logind's is held for that, and let go of at
-/// once when the host says so, after 4 s at the latest. Without logind nothing is told, and ``note`` says why.
+/// The machine waits until the owner has closed its connections: this holds a logind delay lock and releases it as soon
+/// as the owner is done, or after 4 s. Without logind nothing is reported, and ``note`` says why.
 @EventLoop
 package final class SleepMonitor {
     package enum Event {

@@ -40,7 +40,8 @@ struct SleepStateMachine<Lock> {
         return [.inhibit]
     }
 
-    /// logind is gone, and with it what held the machine. Whoever was told to sleep is told to wake: nobody else would.
+    /// logind has stopped, and its delay lock has ended. If the owner was notified of sleep, it is now notified of
+    /// waking; no other event would do that.
     mutating func gone(_ reason: String) -> [Action] {
         round &+= 1
         isAsking = false

@@ -1,8 +1,7 @@
 import Glibc
 
 /// Bytes that wait, in one piece: appended at the end, taken as a whole.
-///
-/// Its memory goes back as soon as it is emptied, so that an idle connection holds none.
+/// Its memory is freed as soon as it is empty, so that an idle connection holds none.
 struct ByteQueue: ~Copyable {
     /// What a burst of messages usually needs; growing then doubles.
     private static let firstCapacity = 16 << 10

@@ -1,7 +1,6 @@
 /// Who may open a WebSocket to a listener from inside a browser.
-///
-/// A web page can make any browser dial us, and the browser says on whose behalf by `Origin`. Programs send none, or
-/// (some client libraries) the address that they dial.
+/// A web page can make any browser connect to us; the browser names the page's site in `Origin`. Programs send none, or
+/// (some client libraries) the address that they connect to.
 struct OriginRule {
     /// Besides pages of the listener's own host and port.
     let allowed: [String]

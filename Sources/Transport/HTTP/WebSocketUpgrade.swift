@@ -55,7 +55,7 @@ enum WebSocketUpgrade {
         guard head["Sec-WebSocket-Accept"] == accept(for: key) else {
             return refused("its Sec-WebSocket-Accept is wrong")
         }
-        // We offered none, so none may come.
+        // We offered none, so the server must not choose one.
         guard head["Sec-WebSocket-Extensions"] == nil, head["Sec-WebSocket-Protocol"] == nil else {
             return refused("it chose an extension or protocol that was not offered")
         }

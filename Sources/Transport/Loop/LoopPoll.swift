@@ -1,9 +1,8 @@
 import CUV
 
 /// Watches a descriptor that another library owns: tells when it can be read or written.
-///
 /// The descriptor must stay open until ``stop()`` or the end of this object, and no other `LoopPoll` may watch it. It
-/// is level-triggered: what is not read is told again.
+/// is level-triggered: unread data is reported again.
 @EventLoop
 package final class LoopPoll {
     package struct Events: OptionSet, Sendable {

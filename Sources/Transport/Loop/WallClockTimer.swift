@@ -2,10 +2,8 @@ import CUV
 import Glibc
 
 /// A timer by the clock on the wall: fires at a moment, also when the machine slept meanwhile.
-///
-/// It fires too when somebody has set the clock, or the time zone of the machine: its owner looks at the time again, and
-/// starts it anew. Before the first start it has no descriptor, and after ``stop()`` none any more. Letting go of it stops
-/// it.
+/// It also fires when the machine's clock or time zone was changed: its owner checks the time and restarts it. It has
+/// no descriptor before the first start and after ``stop()``. Releasing it stops it.
 @EventLoop
 package final class WallClockTimer {
     private let fire: @EventLoop () -> Void
@@ -65,7 +63,7 @@ package final class WallClockTimer {
         timer.start(after: UInt64(min(Self.remaining(until: moment), Self.glance)))
     }
 
-    /// Milliseconds, none for what is past.
+    /// Milliseconds; 0 if the time has passed.
     private static func remaining(until moment: Int64) -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

@@ -3,9 +3,8 @@ import Glibc
 import Synchronization
 
 /// Addresses of a host name.
-///
-/// The system's look-up blocks, for as long as its configuration says, so each runs on a thread of its own that ends with
-/// it. Numeric addresses and `localhost` (RFC 6761) need none.
+/// The system's lookup blocks, as long as its configuration allows, so each one runs on its own thread, which then
+/// ends. Numeric addresses and `localhost` (RFC 6761) need no thread.
 enum Resolver {
     typealias Answer = Result<[SocketAddress], TransportError>
 

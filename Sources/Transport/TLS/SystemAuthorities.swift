@@ -2,9 +2,8 @@ import COpenSSL
 import Glibc
 
 /// Where this machine keeps the authorities that it trusts.
-///
-/// OpenSSL looks where the system has them that it was built for. One that came along with the library, as in a Python
-/// wheel, may run on another system, which has them elsewhere.
+/// OpenSSL looks in the paths of the system it was built for. A copy that is bundled with the library, as in a Python
+/// wheel, may run on a system with other paths.
 package enum SystemAuthorities {
     /// Fedora and Red Hat, the same since their version 7, openSUSE, Alpine (Go keeps this list in
     /// `crypto/x509/root_linux.go`).
@@ -13,8 +12,8 @@ package enum SystemAuthorities {
         "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem", "/etc/ssl/certs/ca-certificates.crt",
     ]
 
-    /// The file of authorities to name to OpenSSL and libcurl; `nil` where OpenSSL finds them by itself, where the
-    /// user's environment says where they are, and where there are none.
+    /// The file of certificate authorities for OpenSSL and libcurl; `nil` if OpenSSL finds them by itself, if the
+    /// environment names them, or if there are none.
     package static func elsewhere() -> String? {
         for variable in [X509_get_default_cert_file_env(), X509_get_default_cert_dir_env()] {
             if let variable, getenv(variable) != nil { return nil }

@@ -12,10 +12,9 @@ enum FrameEvent {
 }
 
 /// Reads the frames of one peer (RFC 6455), without a socket: bytes in, messages out.
-///
-/// wslay reads the frames. It does so byte by byte and copies, so the case that nearly all traffic is, a whole text
-/// message in one frame, is taken where it stands (``FrameDecoder/takeWhole(_:)``); everything else (fragments, frames
-/// cut by the end of a read, control frames, and all that is wrong) goes through wslay.
+/// wslay reads the frames, byte by byte and with copies. Nearly all traffic is a whole text message in one frame, which
+/// is read in place (``FrameDecoder/takeWhole(_:)``). Everything else (fragments, frames split across reads, control
+/// frames, and invalid ones) goes through wslay.
 struct FrameDecoder: ~Copyable {
     /// Frames from a client are masked, frames from a server are not.
     private let isMasked: Bool

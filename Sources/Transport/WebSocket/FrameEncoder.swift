@@ -6,9 +6,8 @@ import Synchronization
 enum WebSocketRole { case client, server }
 
 /// Writes frames (RFC 6455) behind each other into a queue of bytes, by wslay.
-///
-/// One serves all connections of a thread that have this role: each call writes whole frames, so none is ever inside
-/// another. (For both roles two are needed: wslay 1.1.1 goes on masking after the first masked frame.)
+/// One encoder serves all connections of a thread with this role, because each call writes whole frames. (Each role
+/// needs its own: wslay 1.1.1 keeps masking after the first masked frame.)
 final class FrameEncoder {
     /// What wslay's callbacks write to.
     private struct Sink {

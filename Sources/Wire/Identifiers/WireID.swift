@@ -1,9 +1,8 @@
 import Glibc
 
 /// An opaque text that names something on the wire. Two are the same when their bytes are.
-///
-/// Swift's own comparison of strings would take two texts for one that only look the same, such as é in its two forms: a
-/// peer could then pass for another one, and a push for one that came before.
+/// Swift's string comparison treats canonically equivalent texts as equal, such as the two forms of é: a peer could
+/// then impersonate another one, and a push could pass for an earlier one.
 package protocol WireID: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible
 where StringLiteralType == String {
     var text: String { get }

@@ -46,7 +46,7 @@ package struct NotificationEvent: Sendable, Equatable {
 }
 
 extension Priority {
-    /// `priority` decides where it says something that is known, then `urgency`, then it is normal.
+    /// A known `priority` decides, otherwise a known `urgency`; the default is normal.
     package init(priority: JSONValue?, urgency: JSONValue?) {
         self =
             priority?.string.flatMap(Priority.init(name:)) ?? urgency?.string.flatMap(Priority.init(name:)) ?? .normal

@@ -27,7 +27,7 @@ package struct RicherFields: Sendable, Equatable {
         "sound", "encrypted_body",
     ]
 
-    /// What stands beside `data` wins over what stands inside it. A field of another type is as good as absent.
+    /// A field beside `data` takes precedence over one inside it. A field of the wrong type counts as absent.
     package init(beside: JSONObject, inside data: JSONObject?) {
         silenced = beside["silenced"]?.bool ?? data?["silenced"].flatMap(RicherFields.bool)
         expiresAt = beside["expiresAt"]?.integer ?? data?["expiresAt"].flatMap(RicherFields.integer)

@@ -39,7 +39,7 @@ package enum StateEvent: Sendable, Equatable {
         return ["type": .string(PayloadType.event), "payload": .object(inner)]
     }
 
-    /// Reads an event that ``Payload`` gives as `otherEvent`; `nil` for a name that is none of these.
+    /// Reads an event that ``Payload`` decodes as `otherEvent`; `nil` for any other name.
     package init?(name: String, _ fields: JSONObject) throws(MalformedPayload) {
         switch name {
         case Name.read:

@@ -1,8 +1,7 @@
 package import JSON
 
-/// What a peer says to a peer: the `payload` of a `message`, told apart by its `type`.
-///
-/// Decoding never fails: what is no payload is ``malformed(_:)``, what is unknown is ``other(type:_:)``.
+/// A message between peers: the `payload` of a `message` frame, distinguished by its `type`.
+/// Decoding never fails: an invalid payload is ``malformed(_:)``, an unknown one ``other(type:_:)``.
 package enum Payload: Sendable, Equatable {
     case request(CommandRequest)
     case response(CommandResponse)

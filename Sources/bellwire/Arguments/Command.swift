@@ -1,4 +1,4 @@
-/// One command: what its help page says, what it takes, what it does.
+/// One command: its help page, operands, options and implementation.
 struct Command: Sendable {
     struct Operand: Sendable {
         let name: String
@@ -6,10 +6,10 @@ struct Command: Sendable {
         var isRequired = false
         /// The last operand of a command may be given several times.
         var repeats = false
-        /// Words that it may be; for the completion, the command itself says what else it takes.
+        /// Its possible words, for completion; the command itself checks the value.
         var choices: [String] = []
 
-        /// How the usage shows it.
+        /// Its form in the usage line.
         var spelling: String {
             let name = repeats ? "\(name)..." : name
             return isRequired ? name : "[\(name)]"
@@ -27,7 +27,7 @@ struct Command: Sendable {
     /// Paragraphs for its own page.
     let about: [String]
     let operands: [Operand]
-    /// Its own options; ``common`` are added to them.
+    /// Its own options, in addition to ``common``.
     let ownOptions: [Option]
     let examples: [Example]
     let run: @Sendable (Arguments) throws(Failure) -> Exit
@@ -36,6 +36,6 @@ struct Command: Sendable {
 
     var options: [Option] { ownOptions + Command.common }
 
-    /// How it is called.
+    /// The usage line.
     var usage: String { (["bellwire", name, "[options]"] + operands.map(\.spelling)).joined(separator: " ") }
 }

@@ -1,13 +1,13 @@
 import CBellwire
 
-/// The help pages: made from the commands themselves, so that they cannot lag behind.
+/// The help pages, generated from the commands.
 enum Help {
     private static let width = 80
 
-    /// What the program does, in a line.
+    /// What the program does, in one line.
     static let summary = "end-to-end encrypted notifications between your own machines"
 
-    /// What it takes without a command.
+    /// Options without a command.
     static let options = [
         ("--help, -h", "Shows this page; bellwire COMMAND --help shows a command's page."),
         ("--version, -V", "Shows the version."),
@@ -60,7 +60,7 @@ enum Help {
         return page
     }
 
-    /// Two columns; a first column that is too long has a line of its own.
+    /// Two columns; if the first one is too long, it gets its own line.
     private static func table(_ rows: [(String, String)]) -> String {
         let column = min(rows.map(\.0.count).max() ?? 0, 26) + 4
         return rows.map { name, text in

@@ -14,7 +14,7 @@ struct Option: Sendable {
     let value: Value
     /// What it does, for the help page; its default is said by ``initial``.
     let help: String
-    /// The default as text; `nil` where there is none, or the help says it.
+    /// The default as text; `nil` if there is none, or if the help text contains it.
     let initial: String?
     /// The only values that it takes; none = any.
     let choices: [String]

@@ -10,7 +10,7 @@ extension Command {
             time, priority, source, title, body. Ctrl-C stops it.
             """,
             """
-            A device that proves that it has seen the code is paired at once, sealed (end-to-end encrypted). If a \
+            A device that proves that it has seen the code is paired at once, end-to-end encrypted. If a \
             device can't prove it, like the phone apps of other makers, or if you scanned its code, the desktop asks \
             on the terminal. You have 30 seconds to answer. Without a terminal it refuses such devices and prints a \
             message, unless you pass --accept.
@@ -62,7 +62,10 @@ extension Command {
     static let acceptAll = Option("accept", "Accepts every device without asking.")
     static let confirmAll = Option("confirm", "Asks about every device, even if it proved that it saw the code.")
     static let desktopLegacy = Option.legacy(
-        "Which devices may pair unsealed: qr = those that scanned the QR code; all = also with its six digits; none = none."
+        """
+        Which devices may pair unencrypted: qr = those that scanned the QR code; all = also those that use its six \
+        digits; none = no device.
+        """
     )
     static let qrText = Option(
         "qr-text",

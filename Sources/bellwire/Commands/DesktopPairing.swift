@@ -1,15 +1,15 @@
 import CBellwire
 import JSON
 
-/// Pairing in one run of `bellwire desktop`: what is shown, whom the person at the terminal is asked about, what is said.
+/// Pairing in one run of `bellwire desktop`: shows codes, asks the user about devices, reports the results.
 final class DesktopPairing {
-    /// A device that waits for a person's answer.
+    /// A device that waits for the user's answer.
     private struct Question {
         let flow: String
         let device: PairedPeer
     }
 
-    /// What the relay has to register the digits' alias, in milliseconds. Nothing else is done meanwhile.
+    /// How long the relay may take to register the digits' alias, in milliseconds. The command blocks for this time.
     private static let aliasTime: Int32 = 3_000
 
     private let handle: Handle
@@ -18,14 +18,14 @@ final class DesktopPairing {
     private var wantsOffer = false
     private var wantsDigits = false
     private var digitsNotBefore: Int64 = 0
-    /// Before the relay is asked for them again, in milliseconds: each time longer.
+    /// Pause before the next request for digits, in milliseconds. It grows with each attempt.
     private var digitsPause: Int64 = 4_000
-    /// Where devices come to: digits do not say it.
+    /// The relay that devices use. The digits do not contain it.
     private var relayURL: String?
     private var scanned: String?
     private var showsDigits = false
     private var questions: [Question] = []
-    /// Flows in which a device was refused here: where that is their end, it is said already.
+    /// Flows in which a device was refused here. If that ends the flow, the refusal is already printed.
     private var refused: Set<String> = []
 
     /// - Parameter scanned: the text of a device's code.
@@ -38,7 +38,7 @@ final class DesktopPairing {
 
     func begin(isUnpaired: Bool) {
         if arguments.has(Command.pairNever) { return }
-        // Who asks for a code's text wants a code.
+        // --qr-text implies --pair.
         let isAsked = arguments.has(Command.pairAlways) || arguments.has(Command.qrText)
         wantsOffer = isAsked || isUnpaired && scanned == nil
         if !wantsOffer, scanned == nil, !json {
@@ -48,9 +48,9 @@ final class DesktopPairing {
 
     // MARK: Codes
 
-    /// The desktop is at a relay: what was to be shown or scanned is.
+    /// The desktop is registered with a relay: scans the given code, or shows one.
     ///
-    /// - Returns: whether it is still there.
+    /// - Returns: whether it is still registered.
     func online() throws(Failure) -> Bool {
         if let text = scanned {
             scanned = nil
@@ -59,7 +59,7 @@ final class DesktopPairing {
         if wantsOffer {
             let offer: JSONValue
             do throws(Failure) { offer = try result { bw_desktop_offer(handle.pointer, 10_000, $0) } } catch {
-                // The relay went in this very moment: the next time that it is there, the offer is made.
+                // The relay has just disconnected: the offer follows when it is back.
                 guard error.exit == .offline else { throw error }
                 return false
             }
@@ -70,7 +70,7 @@ final class DesktopPairing {
         return true
     }
 
-    /// When ``online()`` is to be called again, as ``Clock`` has it; `nil` = only when something has happened.
+    /// When to call ``online()`` again, in ``Clock`` time; `nil` = only after the next event.
     var deadline: Int64? { wantsDigits ? digitsNotBefore : nil }
 
     private func display(_ offer: JSONValue) throws(Failure) {
@@ -84,7 +84,7 @@ final class DesktopPairing {
             alsoText: arguments.has(Command.qrText))
     }
 
-    /// The QR code does without: a relay that does not give them in time is asked again.
+    /// The QR code works without digits, so a relay that does not provide them in time is asked again later.
     private func displayDigits() {
         let code: JSONValue
         do throws(Failure) { code = try result { bw_desktop_code(handle.pointer, Self.aliasTime, $0) } } catch {
@@ -109,9 +109,9 @@ final class DesktopPairing {
 
     var isAsking: Bool { !questions.isEmpty }
 
-    /// Takes a line of the terminal as the answer to the oldest question.
+    /// Takes a line from the terminal as the answer to the oldest question.
     ///
-    /// - Returns: `false` where nothing was asked.
+    /// - Returns: `false` if there was no question.
     func answer(_ line: String) -> Bool {
         guard let question = questions.first else { return false }
         switch line.trimmed.lowercased() {
@@ -122,19 +122,19 @@ final class DesktopPairing {
         return true
     }
 
-    /// The input has ended: nobody will answer.
+    /// The input has ended: refuses all devices that wait for an answer.
     func nobodyAnswers() {
         for question in questions { decide(question, false) }
     }
 
     private func ask(_ question: Question) {
-        let proof = question.device.isSealed ? "" : " It can't prove that it saw the code."
+        let proof = question.device.isEncrypted ? "" : " It can't prove that it saw the code."
         Output.notice("\(question.device.title) wants to pair.\(proof) Accept? y or n, within 30 s:")
     }
 
     private func decide(_ question: Question, _ accept: Bool) {
         questions.removeAll { $0.flow == question.flow }
-        // Too late is said by the flow itself.
+        // If the answer is too late, the flow reports it.
         let isTaken = bw_desktop_confirm(handle.pointer, question.flow, accept ? 1 : 0) >= 0
         if !accept, isTaken {
             refused.insert(question.flow)
@@ -145,27 +145,27 @@ final class DesktopPairing {
 
     // MARK: Events
 
-    /// Follows `pairing.changed`, also where nothing is shown to people.
+    /// Handles `pairing.changed`, also with `--json`.
     func changed(_ data: JSONValue) {
         let flow = data["flow"]?.string ?? ""
         let unanswered = questions.first { $0.flow == flow }
         questions.removeAll { $0.flow == flow }
         let state = data["state"]?.string ?? ""
-        // The digits go with the QR code.
+        // The digits end together with the QR code.
         if flow == "offer", ["paired", "expired", "cancelled", "failed"].contains(state) { wantsDigits = false }
         switch state {
         case "failed" where unanswered != nil && data["reason"]?.string == "timeout":
             refused.insert(flow)
             Output.notice("refused \(unanswered?.device.title ?? ""): no answer")
         case "displaying":
-            // After a device that only knew the digits the code is open for others.
+            // A device that only knew the digits was refused; the code stays valid for others.
             refused.remove(flow)
             if let unanswered {
                 Output.notice("refused \(unanswered.device.title): no answer; the code stays valid")
             }
         case "acked" where data["confirm"]?.bool == true, "confirming":
             if let device = data["device"].flatMap({ PairedPeer($0) }) { decideAbout(device, in: flow) }
-        // What is shown beside it is for the same device: left open, it would let in another one.
+        // QR code and digits are for one device. Left open, the other code would admit a second one.
         case "paired" where flow == "offer": _ = bw_desktop_pairing_cancel(handle.pointer, "code")
         case "paired" where flow == "code": _ = bw_desktop_pairing_cancel(handle.pointer, "offer")
         default: break
@@ -176,19 +176,19 @@ final class DesktopPairing {
         let question = Question(flow: flow, device: device)
         if arguments.has(Command.acceptAll) { return decide(question, true) }
         guard LineInput.canAsk else {
-            let proof = device.isSealed ? "" : "it can't prove that it saw the code, and "
+            let proof = device.isEncrypted ? "" : "it can't prove that it saw the code, and "
             Output.notice(
                 "\(device.title): \(proof)there is no terminal to ask on; use --accept to accept such devices")
             return decide(question, false)
         }
         questions.append(question)
         guard questions.count == 1 else { return }
-        // What was typed before it was asked answers nothing.
+        // Lines typed before the question are not answers.
         if !arguments.has(Command.stdinOption) { LineInput.forgetTyped() }
         ask(question)
     }
 
-    /// Says what `pairing.changed` tells.
+    /// Prints a `pairing.changed` event.
     func show(_ data: JSONValue) {
         let flow = data["flow"]?.string ?? ""
         let isDigits = flow == "code"

@@ -31,7 +31,7 @@ extension Command {
         let params = JSONValue.object(try HistoryFilter.params(arguments)).serialized()
         let session = try DeviceSession(arguments)
         let desktop = try session.desktop(arguments)
-        if let option = HistoryFilter.special.first(where: arguments.has), !desktop.isSealed {
+        if let option = HistoryFilter.special.first(where: arguments.has), !desktop.isEncrypted {
             Output.notice("\(desktop.name) may ignore --\(option.name); bellwire inbox supports it")
         }
         try session.connect(to: desktop, until: deadline)

@@ -1,10 +1,10 @@
 import JSON
 
-/// What is asked of a history or of the inbox: the same options for both.
+/// The filter options of history and inbox.
 enum HistoryFilter {
     static let priorities = ["low", "normal", "high", "urgent"]
 
-    /// These are known to Bellwire desktops and to the inbox; other desktops know ``plain`` alone.
+    /// Bellwire desktops and the inbox support these; other desktops support only ``plain``.
     static let special = [search, priority, source, since, until, sort]
     static let plain = [unread, limit, offset]
     static let options = special + plain

@@ -12,9 +12,9 @@ extension Command {
             --image it reads the code from a picture, such as a screenshot. A code is valid for five minutes.
             """,
             """
-            Pairing with another Bellwire is sealed (end-to-end encrypted): nobody in between can read or change what \
-            follows. Both sides show the same six digits and two words; compare them. If a peer can only be paired \
-            unsealed, like a desktop of another maker, the command says so.
+            A pairing with another Bellwire is end-to-end encrypted: nobody in between can read or change what \
+            follows. Both sides show the same six digits and two words; compare them. If a desktop does not \
+            support encryption, like those of other makers, the command says so.
             """,
             "Only one process at a time can use a state directory. Stop a running bellwire listen first.",
         ],
@@ -49,7 +49,8 @@ extension Command {
         "timeout", .required("SECONDS"),
         "How long to wait for the desktop (default: 60; with --show, until the code expires).")
     private static let pairLegacy = Option.legacy(
-        "Which desktops may pair unsealed: qr = those with a QR code; all = also with six digits; none = none.")
+        "Which desktops may pair unencrypted: qr = those with a QR code; all = also with six digits; none = no desktop."
+    )
     private static let pairList = Option("list", "Lists the paired desktops instead of pairing (see bellwire peers).")
 
     private static func runPair(_ arguments: Arguments) throws(Failure) -> Exit {

@@ -5,11 +5,11 @@ extension Command {
         about: [
             """
             Lists the desktops that this device is paired with; with --desktop, the devices of the desktop on this \
-            machine. Each line has name, platform, whether the pairing is sealed, the digits and words to compare, \
+            machine. Each line has name, platform, whether the pairing is encrypted, the digits and words to compare, \
             when it was last seen, and its id. Give PEER as its name, its id or the beginning of its id.
             """,
             """
-            An unpaired peer loses all rights at once. A peer that was paired sealed is notified if it can be reached \
+            An unpaired peer loses all rights at once. The peer of an encrypted pairing is notified if it can be reached \
             within --timeout; a desktop that uses another relay needs --relay-url for this. Any other peer finds out \
             when it is refused.
             """,

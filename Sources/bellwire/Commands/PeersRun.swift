@@ -23,7 +23,7 @@ final class PeersRun {
             clear: { bw_desktop_clear($0) })
     }
 
-    /// What was said to a peer has so long to leave, in milliseconds.
+    /// How long to wait for farewell messages to be sent, in milliseconds.
     private static let farewellTime: Int64 = 500
 
     private let arguments: Arguments
@@ -82,8 +82,8 @@ final class PeersRun {
     // MARK: Unpairing
 
     private func end(_ peers: [PairedPeer], _ unpair: () throws(Failure) -> Void) throws(Failure) {
-        let sealed = peers.filter(\.isSealed)
-        let reached = try reach(sealed)
+        let encrypted = peers.filter(\.isEncrypted)
+        let reached = try reach(encrypted)
         try unpair()
         if !reached.isEmpty { _ = try handle.wait(until: Clock.now &+ PeersRun.farewellTime) }
         for peer in peers {
@@ -93,22 +93,22 @@ final class PeersRun {
                 Output.line("Unpaired \(peer.title).")
             }
         }
-        for peer in sealed where !reached.contains(peer.id) {
+        for peer in encrypted where !reached.contains(peer.id) {
             let later = book.kind == "device" ? "it will be notified when this desktop runs" : "unpair there, too"
             Output.notice("\(peer.name) could not be notified; \(later)")
         }
     }
 
-    /// Goes online where there is somebody to tell.
+    /// Goes online if there are peers to notify.
     ///
-    /// - Returns: the ids of those to whom there is a connection.
+    /// - Returns: the ids of the connected peers.
     private func reach(_ peers: [PairedPeer]) throws(Failure) -> Set<String> {
         guard canConnect, !peers.isEmpty else { return [] }
         let all = Set(peers.map(\.id))
         var online: Set<String> = []
         try handle.subscribe("connection.changed") { _, event in
             let isOnline = event["data"].map { Connection($0).isOnline } ?? false
-            // A desktop has one connection for all of its devices.
+            // A desktop has one connection for all its devices.
             let concerned = event["desktop"]?.string.map { all.intersection([$0]) } ?? all
             online = isOnline ? online.union(concerned) : online.subtracting(concerned)
         }
@@ -141,10 +141,10 @@ final class PeersRun {
             return
         }
         if peers.isEmpty { return Output.notice("no \(book.kind) is paired") }
-        var rows = [["NAME", "PLATFORM", "SEALED", "TO COMPARE", "LAST SEEN", "ID"]]
+        var rows = [["NAME", "PLATFORM", "ENCRYPTED", "TO COMPARE", "LAST SEEN", "ID"]]
         rows += peers.map { peer in
             [
-                peer.name, peer.platform, peer.isSealed ? "yes" : "no", peer.shortString ?? "-",
+                peer.name, peer.platform, peer.isEncrypted ? "yes" : "no", peer.shortString ?? "-",
                 Clock.text(ofEpochMilliseconds: peer.json["lastSeenAt"]?.integer ?? 0), Printable.line(peer.id),
             ]
         }

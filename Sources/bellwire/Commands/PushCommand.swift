@@ -16,9 +16,9 @@ final class PushCommand {
         self.json = json
     }
 
-    /// Runs it, within the callback that has the push: only then is the push taken.
+    /// Runs it inside the callback that received the push, so that the push is done only afterwards.
     ///
-    /// - Returns: the signal that came meanwhile, where the command was done all the same.
+    /// - Returns: the signal that arrived while the command ran, if the command finished anyway.
     func run(_ event: JSONValue, desktop: String) -> Int32? {
         let data = event["data"] ?? .null
         let outcome: ChildProcess.Outcome
@@ -28,7 +28,7 @@ final class PushCommand {
                 output: json ? 2 : 1)
             outcome = child.wait(limit: limit)
         } catch {
-            // A push whose command never began is not taken: ending inside dispatch hands it over again.
+            // If the command never started, the push is not done: exiting inside dispatch makes it come again.
             Output.failure(error, json: json)
             _exit(error.exit.code)
         }
@@ -60,7 +60,8 @@ final class PushCommand {
 
     // MARK: Variables
 
-    /// They are cut, as Linux takes 128 KiB of one and not much more of all; standard input has everything.
+    /// The values are cut, because Linux limits one variable to 128 KiB, and all of them together. Standard input has
+    /// everything.
     private func variables(of event: JSONValue, _ data: JSONValue, desktop: String) -> [(String, String)] {
         [
             ("BELLWIRE_ID", Printable.line(data["id"]?.string ?? "")),
@@ -76,7 +77,7 @@ final class PushCommand {
         ].map { ($0, $0 == "BELLWIRE_BODY" ? $1 : PushCommand.cut($1, to: 4_096)) }
     }
 
-    /// The beginning that fits, with whole characters.
+    /// The longest prefix of whole characters that fits.
     private static func cut(_ text: String, to limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         var end = text.utf8.index(text.startIndex, offsetBy: limit)

@@ -82,7 +82,7 @@ extension Command {
     }
 }
 
-/// `host:port`, with the port that was really taken.
+/// `host:port` with the port that is actually in use.
 struct Address: CustomStringConvertible {
     let description: String
 

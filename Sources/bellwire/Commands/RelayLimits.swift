@@ -28,69 +28,87 @@ enum RelayLimits {
                 "Maximum bytes per frame; a longer frame closes its connection."),
             Limit(
                 "max_frames_per_second", relay.traffic.maximumFramesPerSecond,
-                "Maximum frames per second and connection, except from loopback; further frames are refused. 0 = no limit."
+                "Maximum frames per second from one connection, except loopback; more are refused. 0 = no limit."
             ),
             Limit(
                 "max_connections", relay.admission.maximumConnections,
-                "Maximum connections; more wait in the backlog. 0 = the limit of open files minus 64."),
+                "Maximum connections; further ones wait. 0 = the process's limit of open files, minus 64."),
             Limit(
                 "max_unregistered", relay.admission.maximumUnregistered,
-                "Maximum unregistered connections; the next one gets status 503."),
+                "Maximum connections that have not registered yet; further ones get HTTP status 503."),
             Limit(
                 "max_unregistered_per_address", relay.admission.maximumUnregisteredPerAddress,
-                "The same per address, except loopback; the next one gets status 429."),
+                "The same from one address, except loopback; further ones get HTTP status 429."),
             Limit(
                 "register_within_ms", relay.admission.registerWithin,
-                "Milliseconds within which a connection must register."),
+                "Time for a connection to register, in milliseconds; then it is closed."),
             Limit(
                 "takeover_within_ms", relay.admission.takeoverWithin,
-                "Milliseconds within which the owner of an id must answer a ping when another peer claims the id."),
+                """
+                If another peer claims an id, its owner must answer a ping within this time, in milliseconds, to keep \
+                the id.
+                """),
             Limit(
                 "max_aliases_per_address", relay.names.maximumAliasesPerAddress,
-                "Maximum pairing-code aliases per address, loopback included; further ones are refused."),
-            Limit("max_aliases", relay.names.maximumAliases, "The same for all addresses together."),
+                "Maximum typed pairing codes from one address, including loopback; further ones are refused."),
+            Limit("max_aliases", relay.names.maximumAliases, "Maximum typed pairing codes in total."),
             Limit(
                 "max_proved_ids", relay.names.maximumProvedIDs,
-                "Maximum ids remembered as proved; further ids can register, but are not remembered."),
+                """
+                Maximum ids remembered as proved, which always need a proof; further ids can register, but are not \
+                remembered.
+                """),
             Limit(
                 "max_absent_peers", relay.storage.maximumAbsentPeers,
-                "Maximum offline peers with stored frames; at most a quarter may come from one network without a proved id."
+                """
+                Maximum offline peers for which frames are stored. Senders without a proved id may use a quarter per \
+                network.
+                """
             ),
             Limit(
                 "max_stored_per_peer", relay.storage.maximumStoredPerPeer,
-                "Maximum stored frames per offline peer; beyond that, the sender with the most frames loses its oldest."
+                """
+                Maximum frames stored for one offline peer; beyond that, the sender with the most loses its oldest \
+                frame.
+                """
             ),
             Limit(
                 "max_stored_bytes_per_peer", relay.storage.maximumStoredBytesPerPeer,
-                "Maximum stored bytes per offline peer; beyond that, the sender with the most bytes loses its oldest frames."
+                """
+                Maximum bytes stored for one offline peer; beyond that, the sender with the most loses its oldest \
+                frames.
+                """
             ),
             Limit(
                 "max_stored_bytes", relay.storage.maximumStoredBytes,
-                "Maximum stored bytes in total; at most a quarter may come from one network without a proved id."),
-            Limit("stored_for_ms", relay.storage.storedFor, "Milliseconds to store a frame."),
+                "Maximum bytes stored in total. Senders without a proved id may use a quarter per network."),
+            Limit("stored_for_ms", relay.storage.storedFor, "How long to store a frame, in milliseconds."),
             Limit(
                 "max_queued_bytes", relay.traffic.maximumQueuedBytes,
                 "Maximum bytes queued for a slow reader; beyond that, it is disconnected. Other peers are not affected."
             ),
             Limit(
                 "max_acquaintances_per_peer", relay.names.maximumAcquaintancesPerPeer,
-                "Maximum contacts that are told about a peer's presence; beyond that, the oldest one-sided contact is dropped."
+                """
+                Maximum contacts of one peer, which are notified when it goes online or offline; beyond that, the \
+                oldest contact with frames in only one direction is dropped.
+                """
             ),
             Limit(
                 "max_acquaintances", relay.names.maximumAcquaintances,
-                "Maximum contact pairs in total; at most half may come from one network without a proved id."),
+                "Maximum pairs of contacts in total. Peers without a proved id may use half per network."),
         ]
     }()
 
-    private static let limitLoopback = Option("limit-loopback", "Applies the limits to loopback, too.")
+    private static let limitLoopback = Option("limit-loopback", "Applies the limits to connections from loopback, too.")
     private static let allowedOrigins = Option(
         "allowed-origins", .required("LIST"),
-        "Web origins that may connect, such as https://example.org, separated by commas."
+        "Websites whose pages may connect, such as https://example.org, separated by commas (default: none)."
     )
 
     static let options: [Option] = limits.map(\.option) + [limitLoopback, allowedOrigins]
 
-    /// What the user gave, as keys of `bw_relay_open`.
+    /// The given options, as keys of `bw_relay_open`.
     static func values(_ arguments: Arguments) throws(Failure) -> JSONObject {
         var values = JSONObject()
         for limit in limits where arguments.has(limit.option) {

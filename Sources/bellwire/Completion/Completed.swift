@@ -69,7 +69,7 @@ enum CompletionText {
         return text
     }
 
-    /// What stands where a command is expected.
+    /// The words that can take the place of a command.
     static var firstWords: [(name: String, brief: String)] {
         Bellwire.commands.map { ($0.name, brief($0.summary)) } + [
             ("help", "Shows a command's page"), ("--help", "Shows the overview"), ("--version", "Shows the version"),

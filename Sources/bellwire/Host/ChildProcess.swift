@@ -9,7 +9,7 @@ final class ChildProcess {
         /// Its exit code, or 128 and the signal that ended it, as shells have it.
         var code: Int32 = 0
         var isOverTime = false
-        /// The signal with which somebody wanted to end us meanwhile.
+        /// The signal to stop that this program received in the meantime.
         var interruption: Int32?
     }
 

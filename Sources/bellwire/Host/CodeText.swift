@@ -17,7 +17,7 @@ enum CodeText {
         return text.trimmed
     }
 
-    /// What the QR code in a picture says: the only one, or the only one that is for pairing.
+    /// The text of the QR code in a picture: the only code, or the only one for pairing.
     static func read(image path: String) throws(Failure) -> String {
         let texts = try result { bw_qr_read(path, $0) }.array?.compactMap(\.string) ?? []
         let found = texts.count > 1 ? texts.filter { $0.contains("-pairing\"") } : texts

@@ -4,9 +4,9 @@ import JSON
 /// A change at a desktop that waits in the queue where the desktop is away: of the inbox, or of its settings.
 final class DesktopChange {
     static let queueOnly = Option(
-        "queue", "Does not connect: the change goes into the queue, and is carried out with the next connection.")
+        "queue", "Does not connect: puts the change into the queue, to be sent with the next connection.")
     static let timeout = Option.timeout(
-        10, "How long to wait for the desktop; then the change waits in the queue (see bellwire queue).")
+        10, "How long to wait for the desktop before the change goes into the queue (see bellwire queue).")
     static let options = [queueOnly, timeout, .desktop]
 
     private let session: DeviceSession
@@ -27,10 +27,10 @@ final class DesktopChange {
         }
     }
 
-    /// Nobody is to be asked: the desktop is not paired any more.
+    /// Does not connect, because the desktop is no longer paired.
     func staysHere() { connects = false }
 
-    /// Goes online, once, unless the change is for the queue. A desktop that is away is no failure.
+    /// Connects once, unless the change only goes into the queue. An offline desktop is not a failure.
     private func connect() throws(Failure) {
         guard connects else { return }
         connects = false
@@ -42,7 +42,7 @@ final class DesktopChange {
         }
     }
 
-    /// Connects, makes the change, and waits for its end where it had to queue behind others.
+    /// Connects and makes the change. If it had to queue behind others, waits for its end.
     ///
     /// - Returns: the desktop's answer, or `{"queued":true,"id"}`.
     func carryOut(
@@ -67,7 +67,7 @@ final class DesktopChange {
         throw Failure(.failed, "\(desktop.name) refused: \(end["error"]?["message"]?.string ?? "no reason given")")
     }
 
-    /// Says what became of it, or that it waits.
+    /// Prints the outcome, or that the change waits.
     static func say(_ answer: JSONValue, of desktop: PairedPeer, json: Bool, done: String) {
         if json { return Output.json(answer) }
         guard answer["queued"]?.bool == true else { return Output.line(done) }

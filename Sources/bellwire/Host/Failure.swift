@@ -5,7 +5,7 @@ import JSON
 struct Failure: Error {
     let exit: Exit
     let message: String
-    /// What `bw_last_error` said; `nil` where the program itself refuses.
+    /// The result of `bw_last_error`; `nil` if the program itself refuses.
     let error: JSONValue?
 
     init(_ exit: Exit, _ message: String, error: JSONValue? = nil) {
@@ -24,7 +24,7 @@ struct Failure: Error {
         // The library speaks of its options; here they are spelled otherwise.
         if bw_status_code(rawValue: status) == BW_E_BUSY { message += " (--state-dir)" }
         if detail?["reason"]?.string == "no_relay" { message += " (--relay-url)" }
-        // What the peer itself says stands in the detail.
+        // The peer's own message is in the detail.
         if let words = detail?["message"]?.string, !words.isEmpty, words != message { message += ": \(words)" }
         self.init(Exit(status, reason: detail?["reason"]?.string), message, error: error)
     }

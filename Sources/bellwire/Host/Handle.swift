@@ -56,7 +56,7 @@ final class Handle {
 
     func start() throws(Failure) { try check(role.start(pointer)) }
 
-    /// Ends the handle before its owner goes; what is called on it later fails.
+    /// Closes the handle before its owner is released; later calls on it fail.
     func close() throws(Failure) { try check(role.close(pointer)) }
 
     @discardableResult
@@ -75,10 +75,10 @@ final class Handle {
         try check(role.unsubscribe(pointer, subscription))
     }
 
-    /// Dispatches events, and reads lines where there is an input, until `isDone`, the deadline (see ``Clock``; `nil` =
+    /// Dispatches events, and reads lines if there is an input, until `isDone`, the deadline (see ``Clock``; `nil` =
     /// none) or a signal.
     ///
-    /// - Parameter waitingFor: what a person at a terminal is told that it takes so long for; `nil` = nothing.
+    /// - Parameter waitingFor: shown to the user at a terminal if it takes long; `nil` = nothing.
     func wait(
         until deadline: Int64? = nil, input: LineInput? = nil, waitingFor: Progress? = nil,
         isDone: () throws(Failure) -> Bool = { false }

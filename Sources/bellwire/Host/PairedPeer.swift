@@ -16,13 +16,13 @@ struct PairedPeer {
 
     var platform: String { Printable.line(json["platform"]?.string ?? "") }
 
-    /// For people: what it is called, and what it runs on.
+    /// Name and platform, for messages.
     var title: String { platform.isEmpty ? name : "\(name) (\(platform))" }
 
-    /// Whether it was paired sealed.
-    var isSealed: Bool { json["secure"]?.bool == true }
+    /// Whether the pairing is end-to-end encrypted.
+    var isEncrypted: Bool { json["secure"]?.bool == true }
 
-    /// The short authentication string, where the pairing is sealed: six digits and two words.
+    /// The short authentication string of an encrypted pairing: six digits and two words.
     var shortString: String? {
         guard let digits = json["sas"]?["digits"]?.string else { return nil }
         let words = json["sas"]?["words"]?.array?.compactMap(\.string) ?? []
@@ -30,24 +30,27 @@ struct PairedPeer {
             ([digits] + (words.isEmpty ? [] : [words.joined(separator: " ")])).joined(separator: ", "))
     }
 
-    /// What is said after a pairing.
+    /// The lines to print after a pairing.
     ///
-    /// - Parameter other: what the peer is: `desktop` or `device`.
+    /// - Parameter other: the peer's role: `desktop` or `device`.
     func pairedLines(other: String) -> [String] {
         let seal =
-            isSealed
+            isEncrypted
             ? shortString.map {
-                "Sealed. Compare with the \(other): \($0). If it shows something else, unpair it: someone is intercepting the connection."
-            } ?? "Sealed."
-            : "Not sealed: its identity is not proven, and the relay can read all messages."
+                """
+                End-to-end encrypted. Compare with the \(other): \($0). If they differ, unpair: someone is \
+                intercepting the connection.
+                """
+            } ?? "End-to-end encrypted."
+            : "Not encrypted: its identity is not proven, and the relay can read all messages."
         return ["Paired with \(title).", seal]
     }
 }
 
 extension PairedPeer {
-    /// The only one with this id or name, or whose id begins so.
+    /// The only peer with this id, this name, or an id that begins with it.
     ///
-    /// - Parameter kind: what they are: `desktop` or `device`.
+    /// - Parameter kind: their role: `desktop` or `device`.
     static func find(_ wanted: String, in all: [PairedPeer], kind: String) throws(Failure) -> PairedPeer {
         let found =
             all.filter { $0.id == wanted }.nonEmpty ?? all.filter { $0.name == wanted }.nonEmpty

@@ -1,6 +1,6 @@
 import JSON
 
-/// A notification as one line for people: time, priority, source, title, body.
+/// A notification as one line of text: time, priority, source, title, body.
 enum NotificationLine {
     static func text(_ notification: JSONValue) -> String {
         let time = Clock.text(ofEpochMilliseconds: notification["createdAt"]?.integer ?? 0)
@@ -13,9 +13,9 @@ enum NotificationLine {
             .filter { !$0.isEmpty }.joined(separator: "  ")
     }
 
-    /// A page of a history: a line for each, * where it is unread; for a person also how many there are.
+    /// Prints a page of a history, one line per notification, with * if unread. On a terminal also prints the counts.
     ///
-    /// - Parameter withIDs: as those by which a row is named.
+    /// - Parameter withIDs: also prints the ids, which commands take as operands.
     static func list(_ page: JSONValue, unread: Int64?, withIDs: Bool = false) {
         let rows = page["notifications"]?.array ?? []
         for row in rows {

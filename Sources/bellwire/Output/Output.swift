@@ -1,7 +1,7 @@
 import Glibc
 import JSON
 
-/// What the program says: each line is written at once, whole.
+/// The program's output. Each line is written at once, with one call.
 enum Output {
     static func line(_ text: String) { write(text + "\n", to: 1) }
 
@@ -9,13 +9,13 @@ enum Output {
 
     static func json(_ value: JSONValue) { line(value.serialized()) }
 
-    /// For the person at the terminal; standard output stays what a script wants.
+    /// For the user at the terminal, on standard error; standard output is for scripts.
     static func notice(_ text: String, _ style: Style? = nil) {
         let line = "bellwire: \(Printable.line(text))"
         write((style?.of(line, on: 2) ?? line) + "\n", to: 2)
     }
 
-    /// Why the program ends, in one line on standard error.
+    /// Prints why the program ends, in one line on standard error.
     static func failure(_ failure: Failure, json: Bool) {
         guard json else { return notice(failure.message, failure.exit.isInterruption ? nil : .red) }
         let error = failure.error ?? ["message": .string(failure.message)]
@@ -23,10 +23,10 @@ enum Output {
             JSONValue.object(["error": error, "exit": .integer(Int64(failure.exit.code))]).serialized() + "\n", to: 2)
     }
 
-    /// Whether standard output is a person's terminal.
+    /// Whether standard output is a terminal.
     static var isTerminal: Bool { isatty(1) == 1 }
 
-    /// Columns of the terminal; `nil` when it does not say.
+    /// Columns of the terminal; `nil` if unknown.
     static var columns: Int? {
         var size = winsize()
         guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
@@ -43,7 +43,7 @@ enum Output {
         }
     }
 
-    /// `false` and errno when not all of it could be written.
+    /// `false`, with errno, if not everything was written.
     private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
         var rest = bytes
         while !rest.isEmpty {
@@ -58,7 +58,8 @@ enum Output {
     private static func write(_ text: String, to descriptor: Int32) {
         var text = text
         let failed = !text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
-        // A line that nobody got must not count as shown: inside dispatch, ending here hands the push over again later.
+        // A line that could not be written must not count as shown: exiting here, inside dispatch, makes the push come
+        // again.
         if failed, descriptor == 1 {
             notice("cannot write to standard output: \(String(cString: strerror(errno)))")
             _exit(Exit.failed.code)

@@ -1,7 +1,7 @@
-/// Text of a peer's, made fit for a terminal.
+/// A peer's text, made safe for a terminal.
 enum Printable {
-    /// One line: line breaks and tabs become a space; other control characters, which could steer the terminal, and
-    /// marks that turn the direction of text become `?`.
+    /// One line: line breaks and tabs become spaces. Other control characters, which could control the terminal, and
+    /// marks that change the text direction become `?`.
     static func line(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -15,7 +15,7 @@ enum Printable {
         return String(result)
     }
 
-    /// The same for a text of several lines: line breaks and tabs stay.
+    /// The same for several lines: line breaks and tabs stay.
     static func lines(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

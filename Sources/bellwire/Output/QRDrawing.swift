@@ -2,8 +2,8 @@ import CBellwire
 
 /// A QR code on the terminal.
 enum QRDrawing {
-    /// Draws the code where there is a terminal that is wide enough, and says under it what to do with it; else, or with
-    /// `alsoText`, its text on a line of its own.
+    /// Draws the code if the terminal is wide enough, with instructions below it. Otherwise, or with `alsoText`, prints
+    /// its text on a separate line.
     static func show(_ payload: String, says: String, alsoText: Bool) throws(Failure) {
         let drawing = Output.isTerminal ? try self.drawing(of: payload) : nil
         if let drawing {
@@ -13,9 +13,9 @@ enum QRDrawing {
         if drawing == nil || alsoText { Output.line(payload) }
     }
 
-    /// `nil`, and said, where the terminal is too narrow for it.
+    /// `nil`, with a message, if the terminal is too narrow.
     private static func drawing(of payload: String) throws(Failure) -> String? {
-        // Measured without colours: those are no columns.
+        // Measured without colours, which take no columns.
         let measured = try resultText { bw_qr_terminal(payload, 1, $0) }
         let width = measured.split(separator: "\n").map(\.count).max() ?? 0
         if let columns = Output.columns, columns < width {

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Colours, for people's terminals alone.
+/// Colours, on terminals only.
 enum Style: String {
     case bold = "1"
     case dim = "2"
@@ -10,14 +10,14 @@ enum Style: String {
     case green = "32"
     case yellow = "33"
 
-    /// What `--color` says; 0 = auto, 1 = always, 2 = never.
+    /// The value of `--color`: 0 = auto, 1 = always, 2 = never.
     private static let choice = Atomic<Int>(0)
 
     static func choose(_ word: String?) {
         choice.store(["always": 1, "never": 2][word ?? ""] ?? 0, ordering: .relaxed)
     }
 
-    /// Whether what goes to this descriptor has colours.
+    /// Whether output to this descriptor has colours.
     static func isOn(_ descriptor: Int32) -> Bool {
         switch choice.load(ordering: .relaxed) {
         case 1: true
@@ -26,13 +26,13 @@ enum Style: String {
         }
     }
 
-    /// no-color.org, and a terminal that has none.
+    /// NO_COLOR (no-color.org), or a terminal without colours.
     private static var isRefused: Bool {
         if let word = getenv("NO_COLOR"), word.pointee != 0 { return true }
         return getenv("TERM").map { String(cString: $0) == "dumb" } ?? true
     }
 
-    /// The text in this style, as the descriptor takes it. What it holds must be fit for a terminal (``Printable``).
+    /// The text in this style, if the descriptor has colours. The text must be safe for a terminal (``Printable``).
     func of(_ text: String, on descriptor: Int32 = 1) -> String {
         Style.isOn(descriptor) && !text.isEmpty ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
     }

@@ -111,8 +111,8 @@ async def pair(device: Device, arguments: argparse.Namespace) -> int:
     if arguments.json:
         emit({"paired": to_json(desktop)})
         return DONE
-    sealed = "sealed" if desktop.secure else "NOT sealed: the relay can read it"
-    print(f"Paired with {visible(desktop.name)} ({sealed}).")
+    encryption = "end-to-end encrypted" if desktop.secure else "NOT encrypted: the relay can read all messages"
+    print(f"Paired with {visible(desktop.name)} ({encryption}).")
     if desktop.sas is not None:
         print(f"Compare on both sides: {desktop.sas.digits}, {' '.join(desktop.sas.words)}")
     return DONE
@@ -273,7 +273,9 @@ def parser() -> argparse.ArgumentParser:
     way.add_argument("--code", metavar="DIGITS", help="the twelve digits that the desktop shows")
     each.add_argument("--relay-url", metavar="URL", help="the relay to use")
     each.add_argument("--name", help="the name that the other side sees; default: the host name")
-    each.add_argument("--legacy", choices=("qr", "all", "none"), help="which desktops may pair unsealed; default: qr")
+    each.add_argument(
+        "--legacy", choices=("qr", "all", "none"), help="which desktops may pair unencrypted; default: qr"
+    )
     each.add_argument("--timeout", type=waiting, default=60.0, metavar="SECONDS", help="seconds to wait; default: 60")
 
     each = command("send", send, "Shows a notification on the paired desktop.", aimed)

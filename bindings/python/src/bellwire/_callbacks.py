@@ -32,7 +32,7 @@ class Scope:
 
 
 class Collected(threading.local):
-    """What callbacks have raised on this thread, inside each of the calls that are under way."""
+    """The exceptions that callbacks raised on this thread, for each call in progress."""
 
     def __init__(self) -> None:
         self.calls: list[list[BaseException]] = []
@@ -52,7 +52,7 @@ class Held:
     """
 
     def __init__(self) -> None:
-        #: Calls that are under way.
+        #: Calls in progress.
         self.depth = 0
         self.in_host = False
         self.came: list[tuple[Handler, int, FrameType | None]] = []
@@ -89,7 +89,7 @@ class Held:
         try:
             while replaced:
                 handler, ours = self.wrappers[replaced[-1]]
-                # The host may have set another one meanwhile.
+                # The program may have set another one in the meantime.
                 if _signal.getsignal(replaced[-1]) is ours:
                     _signal.signal(replaced[-1], handler)
                 replaced.pop()
@@ -158,7 +158,7 @@ def report(error: BaseException) -> None:
     threading.excepthook(threading.ExceptHookArgs((type(error), error, error.__traceback__, None)))
 
 
-#: What stands behind a key: its scope, and the function that takes the arguments after ``user_data``.
+#: The entry of a key: its scope, and the function that takes the arguments after ``user_data``.
 Entry = tuple[Scope, Callable[..., Any]]
 
 _lock = threading.RLock()
@@ -241,7 +241,7 @@ def _will_present(key: int, text: bytes) -> int:
 
 
 def _present(key: int, text: bytes) -> int:
-    # A host whose callback raises has shown nothing: the library tries again.
+    # If the callback raises, the alert counts as not shown, and the library tries again.
     return _number(_call(key, 1, text), 0)
 
 

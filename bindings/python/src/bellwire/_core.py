@@ -116,7 +116,7 @@ class Core:
     def failure(self, status: int) -> BellwireError:
         error = last_error(status)
         if isinstance(error, HandleError) and self.closed:
-            return ClosedError(f"the {self.role} was closed meanwhile")
+            return ClosedError(f"the {self.role} was closed in the meantime")
         return error
 
     def do(self, name: str, *arguments: Any) -> int:
@@ -198,7 +198,7 @@ class Core:
 
     def pump(self, ready: Callable[[], bool], timeout: float | None) -> bool:
         """Dispatches, or waits for who does, until ``ready``; whether it is."""
-        self.do("fd")  # in a fork it says so: there is nobody there to wait for
+        self.do("fd")  # raises in a forked child, where no other thread would wake the wait
         end = None if timeout is None else time.monotonic() + timeout
         while not ready():
             left = None if end is None else end - time.monotonic()
@@ -206,7 +206,7 @@ class Core:
                 return False
             with self.condition:
                 if self.threaded or self.dispatcher is not None:
-                    # Somebody else does.
+                    # Another thread dispatches.
                     self.condition.wait_for(
                         lambda: ready() or self.closed or (self.dispatcher is None and not self.threaded), left
                     )
@@ -230,10 +230,11 @@ class Core:
     # Who takes what
 
     def add_taker(self, taker: Taker, *events: str) -> None:
-        """Says that somebody is about to take these events; "*" = all.
+        """Registers a taker of these events; "*" = all.
 
-        A stream that takes stored events one at a time is away between two of them, while the library keeps them for
-        it. With another one beside it they would be handed over without it: so it comes back before, and stays.
+        A stream that takes stored events one at a time is not subscribed between two of them, so that the library
+        keeps them for it. A second taker would get them in that time. So the stream subscribes again first, and stays
+        subscribed.
         """
         for other, names in list(self.takers.items()):
             if _overlap(names, events):
@@ -271,7 +272,7 @@ class Core:
 
 
 class Attachment:
-    """A handle that an asyncio loop reads; kept for as long as somebody awaits something of it."""
+    """A handle that an asyncio loop polls, as long as a coroutine awaits something from it."""
 
     def __init__(self, core: Core, loop: asyncio.AbstractEventLoop) -> None:
         self.core, self.loop = weakref.ref(core), loop
@@ -296,7 +297,7 @@ class Attachment:
         if self.thread == _thread.get_ident():
             function()
             return
-        # The loop is closed: nobody waits any more.
+        # The loop is closed, so no coroutine waits any more.
         with suppress(RuntimeError):
             self.loop.call_soon_threadsafe(function)
 

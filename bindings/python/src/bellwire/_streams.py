@@ -30,10 +30,10 @@ def subscribe(core: Core, event: str, function: Callable[[bytes, bytes], None], 
 class Source(Generic[T]):
     """A stream's subscriptions, and the events that have arrived but were not consumed yet.
 
-    What the library keeps in its store until it is handed over, such as pushes, is taken one at a time: the
-    subscription ends inside its own callback and is made anew for the next one. So what nobody iterates to stays in the
-    store, also when the process ends. This goes only as long as nobody else on this handle takes the same events; a
-    second one would take them while this one is away.
+    Events that the library stores until they are delivered, such as pushes, are taken one at a time: the subscription
+    ends inside its own callback, and is created again for the next event. So events that the program has not iterated
+    to stay stored, also when the process ends. This works only while no other taker on this handle takes the same
+    events; it would get them while this source is not subscribed.
     """
 
     def __init__(self, core: Core, events: tuple[str, ...], read: Callable[[Any], T], stored: str | None) -> None:
@@ -87,7 +87,7 @@ class Source(Generic[T]):
             self.wake()
 
     def rest(self) -> None:
-        """Nobody waits any more, and perhaps nobody will: what comes now belongs into the store."""
+        """Pauses when no iteration waits, so that further events stay in the store."""
         if self.stored is not None and not self.items and self.core.takes_alone(self):
             self.core.takers.pop(self, None)
             self.pause()

@@ -175,7 +175,7 @@ class Desktop(PostingHandle):
         return self._ask(one(Permissions), "permissions")
 
     def allow(self, device: str, skill: str, allowance: Allowance | str) -> None:
-        """Sets what a device may do with a skill such as ``notification``, from now on.
+        """Sets what a device may do from now on with a skill, a group of methods such as ``notification``.
 
         Refused commands raise :class:`~bellwire.DeniedError` on the device. Raises :class:`~bellwire.NotFoundError`.
         """

@@ -272,7 +272,7 @@ class Failure:
 @wire
 @dataclass(frozen=True)
 class ShortAuthentication:
-    """The digits and words that both sides of a sealed pairing show, for their users to compare."""
+    """The digits and words that both sides of an encrypted pairing show, for their users to compare."""
 
     digits: str
     words: tuple[str, ...] = ()
@@ -286,7 +286,7 @@ class PairedDesktop:
     id: str
     name: str
     platform: str = ""
-    #: Paired sealed; there is never a fallback to plain text.
+    #: Whether the pairing is end-to-end encrypted; it then never falls back to plain text.
     secure: bool = False
     sas: Optional[ShortAuthentication] = None
     online: bool = False

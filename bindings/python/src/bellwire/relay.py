@@ -1,4 +1,4 @@
-"""A relay: forwards frames between desktops and devices; it cannot read sealed traffic."""
+"""A relay: forwards frames between desktops and devices; it cannot read end-to-end encrypted ones."""
 
 from __future__ import annotations
 

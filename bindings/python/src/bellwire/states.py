@@ -132,7 +132,7 @@ class InboxDesktop:
     refreshed_at: Optional[datetime] = None
     #: The last failure, until a refresh succeeds.
     error: Optional[Failure] = None
-    #: The desktop has no notification skill.
+    #: The desktop has no ``notification.*`` methods.
     unsupported: bool = False
 
 
