@@ -811,9 +811,10 @@ BW_API bw_status bw_device_token(bw_device *device, const char *service, const u
 BW_API bw_status bw_device_clear_token(bw_device *device, const char *service);
 
 /* Processes a payload that a service delivered: an APNs payload ("aps") or an FCM message ("notification","data").
- * The push is attributed to the paired desktop that its "desktop" field names, at the top level or inside "data".
- * Without that field its source is "push:<service>". Its "notificationId" is the push's id: a push that already came
- * over the wire is a duplicate. An "encrypted_body" is decrypted with the pairing's keys. A payload with only a badge
+ * Nothing authenticates it, so its desktop is "push:<service>", with ids and collapse keys of its own. Only if its
+ * "desktop" field, at the top level or inside "data", names a desktop that was paired without sealing ("secure":false)
+ * is the push attributed to that desktop. Its "notificationId" is the push's id: one that already came from the same
+ * source is a duplicate. An "encrypted_body" is decrypted with the pairing's keys. A payload with only a badge
  * sets the badge; content-available without an alert becomes notification.silent. *result_json (may be NULL) becomes
  * {"kind":"push"|"silent"|"badge","id"?,"duplicate"}. Errors: BW_E_PROTOCOL (neither format), BW_E_LIMIT (100,000
  * pushes wait for the program), BW_E_STORE. Since 0.1. */
