@@ -56,6 +56,7 @@ final class DesktopSwitchboard {
     private var phase = Phase.stopped
 
     private var sender: PeerSender { PeerSender(routes: routes, channel: channel) }
+    private var reminders: ReminderSender { ReminderSender(devices: devices, sender: sender) }
     private var records: DeviceRecords { DeviceRecords(store: store, devices: devices) }
 
     nonisolated init(
@@ -169,19 +170,20 @@ final class DesktopSwitchboard {
         unpair(devices.all, everybody: true, then)
     }
 
-    func describe(_ then: Then) {
-        let state = DesktopState(
+    func describe(_ then: Then) { then(.success(state.json.serialized())) }
+
+    private var state: DesktopState {
+        DesktopState(
             identity: identity, isStarted: isStarted, unread: host.unread, devices: devices.count,
             connection: routes.connection(of: nil), relay: relay.json, offer: pairing.offering,
             notes: machine?.notes ?? [], commands: commands.counters, channel: channel.counters,
             malformed: host.malformed, droppedAcks: pairing.dropped)
-        then(.success(state.json.serialized()))
     }
 
     // MARK: Devices come and go
 
     private func unpair(_ gone: [PairedDevice], everybody: Bool, _ then: @escaping Then) {
-        for device in gone where device.isSecure { remind(device.did) }
+        for device in gone where device.isSecure { reminders.begin(device.did) }
         for device in gone { forget(device.did) }
         if !gone.isEmpty { host.devices(devices.json) }
         store.unpair(gone, everybody: everybody) { [self] result in
@@ -209,16 +211,6 @@ final class DesktopSwitchboard {
         routes.setPeers(devices.routed)
     }
 
-    /// Notifies the device that it is not paired, now and again later.
-    private func remind(_ device: PeerID) {
-        devices.reminders.begin(device, now: EventLoop.now)
-        for (url, _) in routes.onlineLinks { remind(device, over: url) }
-    }
-
-    private func remind(_ device: PeerID, over url: String) {
-        if sender.unpair(device, over: url) { devices.reminders.told(device, over: url) }
-    }
-
     // MARK: Routes
 
     private func received(_ event: RouteEvent) {
@@ -226,7 +218,7 @@ final class DesktopSwitchboard {
         case .message(let message, let url): received(message, over: url)
         case .linkChanged(let url, let state):
             host.log(.info, state.summary(of: url))
-            if state.isOnline { for device in devices.reminders.due(over: url) { remind(device, over: url) } }
+            if state.isOnline { reminders.connected(to: url) }
             pairing.relaysChanged(DesktopPairing.Relays(routes, relay, common: options.common.relayURL))
         case .reachable(let device, _): outboxes.connected(device)
         case .peerOnline(let device, _): outboxes.heard(device)
@@ -248,12 +240,13 @@ final class DesktopSwitchboard {
     private func received(_ message: RelayMessage, over url: String) {
         if pairing.hold(message, over: url) { return }
         let device = devices[message.from]
-        let mayPair = device?.isSecure != true && pairing.mayPair(message.from)
-        switch channel.open(message, of: PeerChannel.Sender(device), mayPair: mayPair) {
+        switch channel.open(message, of: PeerChannel.Sender(device), mayPair: pairing.mayPair(message.from)) {
         case .ofPeer(let frame): if let device { received(frame, from: device, over: url) }
         case .ofStranger(let frame): receivedFromStranger(frame, over: url)
         case .plainOfSecure(let frame): pairing.received(frame, isOfSecurePeer: true, over: url)
-        case .counted(.unknownSender): strangerSpoke(message.from, over: url)
+        case .stale(let frame):
+            if !pairing.received(frame, isOfSecurePeer: false, over: url) { channel.countReplay() }
+        case .counted(.unknownSender): reminders.spoke(message.from, over: url)
         case .counted(.unopened(let error)): host.log(.warning, "dropped a sealed frame: \(error.message)")
         }
     }
@@ -266,14 +259,10 @@ final class DesktopSwitchboard {
         }
         if payload.isAck { return }
         channel.countUnknownSender()
-        if frame.isSealed { return strangerSpoke(frame.from, over: url) }
+        if frame.isSealed { return reminders.spoke(frame.from, over: url) }
         if case .request(let request) = payload {
             respond(.error(.notPaired), to: DeviceRequest(request.answerable, ofStranger: frame.from, over: url))
         }
-    }
-
-    private func strangerSpoke(_ peer: PeerID, over url: String) {
-        if devices.reminders.spoke(peer, now: EventLoop.now) { remind(peer, over: url) }
     }
 
     private func received(_ frame: Incoming, from device: PairedDevice, over url: String) {
@@ -379,7 +368,7 @@ final class DesktopSwitchboard {
         case .malformedFrame(let error, let url): host.dropped(frame: error, over: url)
         case .withdraw(let peer):
             guard !devices.isSecure(peer) else { return }
-            remind(peer)
+            reminders.begin(peer)
             store.remind(peer)
         case .store(let record):
             store.pair(record) { [self] result in

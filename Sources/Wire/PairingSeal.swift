@@ -1,4 +1,4 @@
-import JSON
+package import JSON
 
 /// What marks the code of a Bellwire peer: `"bw":{"v":1,"secret"}` (WirePairing, "Codes").
 ///
@@ -26,6 +26,18 @@ enum PairingMAC {
     static func read(_ object: JSONObject) -> String? { object["bw"]?["mac"]?.string }
 
     static func json(_ mac: String?) -> JSONValue? { mac.map { ["mac": .string($0)] } }
+}
+
+/// Which payloads can prove that their sender has seen a code (WirePairing, "Proof of the code").
+package enum PairingProofs {
+    /// Is it of a kind that carries a `mac`, and is one there? Says nothing about whether it is right.
+    package static func isCarried(by payload: JSONObject) -> Bool {
+        switch payload["type"]?.string {
+        case PairAck.type, PairingConfirmation.type: PairingMAC.read(payload) != nil
+        case PairingHello.type: payload["payload"]?.object.flatMap { PairingMAC.read($0) } != nil
+        default: false
+        }
+    }
 }
 
 extension PairingFields {

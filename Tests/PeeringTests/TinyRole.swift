@@ -91,6 +91,8 @@ final class TinyRole<Known: PairedPeer> {
         case .ofStranger(let incoming):
             if !pairing.received(incoming, isOfSecurePeer: false, over: url) { channel.countUnknownSender() }
         case .plainOfSecure(let incoming): pairing.received(incoming, isOfSecurePeer: true, over: url)
+        case .stale(let incoming):
+            if !pairing.received(incoming, isOfSecurePeer: false, over: url) { channel.countReplay() }
         case .counted: break
         }
     }
