@@ -257,6 +257,13 @@ BW_API bw_status bw_pairing_type_async(bw_device *device, const char *code, int3
  * is in progress. Since 0.1. */
 BW_API bw_status bw_pairing_cancel(bw_device *device, const char *flow);
 
+/* The user's answer about the desktop that pairing.changed named with "state":"confirming"; flow NULL = the only one
+ * that asks, which is "show". Such a desktop cannot prove that it saw the code: whoever knows its six digits can send
+ * the same. accept 0 = reject; no answer before "expiresAt" (30 s) is a rejection too. After it the code is "displaying"
+ * again. A desktop that does prove it takes the place of the one in question, and pairs without a question. Errors:
+ * BW_E_NOT_FOUND (nothing waits for an answer). Since 0.1. */
+BW_API bw_status bw_pairing_confirm(bw_device *device, const char *flow, int32_t accept);
+
 /* The paired desktops, oldest pairing first, as JSON
  * [{"id","name","platform","secure","sas"?,"online","pairedAt","lastSeenAt","signalingUrl"?,"relayUrl"?,
  * "iceExpired"?}].
@@ -740,7 +747,8 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *   settings.changed       {"settings","fetchedAt"} as in bw_inbox_settings(): the settings of the "desktop" changed
  *   connection.changed     {"online","routes":[…]} of the "desktop"
  *   pairing.changed        {"flow":"scan","state":"scanning"|"sending"|"success"|"failed",…},
- *                          {"flow":"show","state":"connecting"|"displaying"|"completed"|"expired"|"failed",…},
+ *                          {"flow":"show","state":"connecting"|"displaying"|"confirming"|"completed"|"expired"|
+ *                          "failed",…},
  *                          {"flow":"code","state":"submitting"|"waiting"|"success"|"failed",…}; plus, where they apply,
  *                          "payload", "code", "expiresAt", "desktop", "reason", "message"
  *   peers.changed          {"desktops":[…]} as in bw_pairing_list(): a desktop was paired, renamed or unpaired, or its

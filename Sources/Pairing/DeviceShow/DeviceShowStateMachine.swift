@@ -7,9 +7,12 @@ package import Wire
 /// minutes by itself. A newer one replaces the one before. The code is shown once a relay has the device registered. A
 /// wrong confirmation is never answered, only counted, so a guesser learns nothing.
 ///
-/// The code carries a secret, and a desktop that knows it confirms sealed. A plain confirmation, as deployed desktops
-/// send it, counts if the host allows such peers, and until ten of them had a wrong code.
+/// The code carries a secret, and a desktop that knows it confirms sealed: that pairs at once. A plain confirmation, as
+/// deployed desktops send it, counts if the host allows such peers, and until ten of them had a wrong code. Its sender
+/// may know only the six digits, so a person is asked; declining it ends nothing, and a sealed one takes its place.
 package struct DeviceShowStateMachine: Sendable {
+    /// What a person has to accept a desktop, in milliseconds.
+    package static let confirmationTime: UInt64 = 30_000
     /// What the relay has until we are registered, in milliseconds.
     package static let connectTime: UInt64 = 15_000
 
@@ -18,6 +21,8 @@ package struct DeviceShowStateMachine: Sendable {
         /// `detail` says what the relay's last failure was.
         case connecting(Show, detail: String?)
         case displaying(Shown)
+        /// A person is asked.
+        case confirming(PairedDesktop, Shown, until: EpochMilliseconds)
         /// The process sleeps; nothing is open. `nil` where the code was not yet shown.
         case suspended(Show, Shown?)
         case storing(PairedDesktop, PairingBond?, Shown)
@@ -38,6 +43,8 @@ package struct DeviceShowStateMachine: Sendable {
         let show: Show
         let offer: DevicePairingOffer
         var guesses = PlainGuesses()
+        /// Whose plain confirmation was not accepted.
+        var refused = RefusedSenders()
 
         var expiresAt: EpochMilliseconds { offer.timestamp.later(by: DevicePairingOffer.lifetime) }
     }
@@ -53,6 +60,7 @@ package struct DeviceShowStateMachine: Sendable {
         case .connecting, .suspended(_, nil): .connecting
         case .displaying(let shown), .suspended(_, let shown?), .storing(_, _, let shown):
             .displaying(shown.offer, expiresAt: shown.expiresAt)
+        case .confirming(let desktop, _, let until): .confirming(desktop, answerBy: until)
         case .completed(let desktop, _): .completed(desktop)
         case .expired: .expired
         case .failed(let failure): .failed(failure)
@@ -62,7 +70,7 @@ package struct DeviceShowStateMachine: Sendable {
     /// Can the code still lead to a pairing?
     package var isActive: Bool {
         switch state {
-        case .connecting, .displaying, .suspended, .storing: true
+        case .connecting, .displaying, .confirming, .suspended, .storing: true
         case .idle, .completed, .expired, .failed: false
         }
     }
@@ -71,7 +79,7 @@ package struct DeviceShowStateMachine: Sendable {
     package var heldRoute: PairingRoute? {
         switch state {
         case .connecting(let show, _): show.route
-        case .displaying(let shown), .storing(_, _, let shown): shown.show.route
+        case .displaying(let shown), .confirming(_, let shown, _), .storing(_, _, let shown): shown.show.route
         case .idle, .suspended, .completed, .expired, .failed: nil
         }
     }
@@ -98,19 +106,42 @@ extension DeviceShowStateMachine {
     /// Takes the code back; `.timeout` where the host's time has run out. Too late once the desktop is being stored.
     package mutating func cancel(_ reason: PairingReason = .cancelled) -> [DeviceShowAction] {
         switch state {
-        case .connecting, .displaying, .suspended: end(.failed(PairingFailure(reason)))
+        case .connecting, .displaying, .confirming, .suspended: end(.failed(PairingFailure(reason)))
         case .idle, .storing, .completed, .expired, .failed: []
         }
     }
 
+    /// The person's answer to the desktop that was reported as `confirming`. A no leaves the code displayed, as it was.
+    package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<DeviceShowAction> {
+        guard case .confirming(let desktop, let shown, _) = state else { return .nothingWaits }
+        guard accept else { return .taken(refuse(desktop, shown, now: now)) }
+        state = .storing(desktop, nil, shown)
+        return .taken([.stopTimer, .store(desktop)])
+    }
+
     /// The time of the last `startTimer` is over.
-    package mutating func timedOut() -> [DeviceShowAction] {
+    package mutating func timedOut(now: EpochMilliseconds) -> [DeviceShowAction] {
         switch state {
         case .connecting(_, let detail):
             end(.failed(PairingFailure(.relayUnreachable, detail: detail ?? "no answer in time")))
         case .displaying: end(.expired)
+        case .confirming(let desktop, let shown, _): refuse(desktop, shown, now: now)
         case .idle, .suspended, .storing, .completed, .expired, .failed: []
         }
+    }
+
+    /// Nobody has accepted the desktop: it is not asked about again, and the code stays open for the one that saw it.
+    private mutating func refuse(
+        _ desktop: PairedDesktop, _ shown: Shown, now: EpochMilliseconds
+    ) -> [DeviceShowAction] {
+        guard !shown.offer.isExpired(at: now) else { return end(.expired) }
+        var shown = shown
+        shown.refused.add(desktop.address)
+        state = .displaying(shown)
+        return [
+            .startTimer(after: Self.remaining(of: shown, at: now)),
+            .report(.displaying(shown.offer, expiresAt: shown.expiresAt)),
+        ]
     }
 
     /// The desktop was unpaired: its confirmation, sent again, is not answered any more.
@@ -130,6 +161,11 @@ extension DeviceShowStateMachine {
             let released = release()
             state = .suspended(shown.show, shown)
             return released
+        // Whoever was asked about may confirm again.
+        case .confirming(_, let shown, _):
+            let released = release()
+            state = .suspended(shown.show, shown)
+            return released + [.report(reported)]
         case .idle, .suspended, .storing, .completed, .expired, .failed: return []
         }
     }
@@ -179,7 +215,8 @@ extension DeviceShowStateMachine {
             state = .connecting(show, detail: detail)
             return []
         // The code stays valid: the relay may be back before it ends.
-        case .idle, .connecting, .displaying, .suspended, .storing, .completed, .expired, .failed: return []
+        case .idle, .connecting, .displaying, .confirming, .suspended, .storing, .completed, .expired, .failed:
+            return []
         }
     }
 
@@ -194,6 +231,8 @@ extension DeviceShowStateMachine {
         let taker: PeerID?
         switch state {
         case .displaying(let open): (shown, taker) = (open, nil)
+        // Who has seen the code goes before who only knows its six digits.
+        case .confirming(let desktop, let open, _): (shown, taker) = (open, frame.isSealed ? nil : desktop.address)
         case .storing(let desktop, _, let open), .completed(let desktop, let open):
             (shown, taker) = (open, desktop.address)
         case .idle, .connecting, .suspended, .expired, .failed:
@@ -243,17 +282,36 @@ extension DeviceShowStateMachine {
             return end(.expired)
         }
         let desktop = PairedDesktop(confirmation, from: frame.from, over: shown.show.route, bond: bond, at: now)
+        guard bond != nil else { return ask(about: desktop, shown, now: now) }
         state = .storing(desktop, bond, shown)
         return [.stopTimer, .store(desktop)]
+    }
+
+    private mutating func ask(about desktop: PairedDesktop, _ shown: Shown, now: EpochMilliseconds)
+        -> [DeviceShowAction]
+    {
+        guard shown.refused.mayAsk(desktop.address) else {
+            dropped.refused &+= 1
+            return []
+        }
+        let until = now.later(by: EpochMilliseconds(Self.confirmationTime))
+        state = .confirming(desktop, shown, until: until)
+        return [.startTimer(after: Self.confirmationTime), .report(.confirming(desktop, answerBy: until))]
     }
 }
 
 extension DeviceShowStateMachine {
     /// A plain frame has said a wrong code.
     private mutating func noteGuess() {
-        guard case .displaying(var shown) = state else { return }
-        shown.guesses.note()
-        state = .displaying(shown)
+        switch state {
+        case .displaying(var shown):
+            shown.guesses.note()
+            state = .displaying(shown)
+        case .confirming(let desktop, var shown, let until):
+            shown.guesses.note()
+            state = .confirming(desktop, shown, until: until)
+        case .idle, .connecting, .suspended, .storing, .completed, .expired, .failed: break
+        }
     }
 }
 
@@ -277,7 +335,7 @@ extension DeviceShowStateMachine {
     private func release() -> [DeviceShowAction] {
         let close = heldRoute.map { [DeviceShowAction.close($0)] } ?? []
         switch state {
-        case .connecting, .displaying: return [.stopTimer] + close
+        case .connecting, .displaying, .confirming: return [.stopTimer] + close
         case .idle, .suspended, .storing, .completed, .expired, .failed: return close
         }
     }
@@ -287,7 +345,8 @@ extension DeviceShowStateMachine {
         switch outcome {
         case .expired: state = .expired
         case .failed(let failure): state = .failed(failure)
-        case .idle, .connecting, .displaying, .completed: preconditionFailure("a code ends here only by failing")
+        case .idle, .connecting, .displaying, .confirming, .completed:
+            preconditionFailure("a code ends here only by failing")
         }
         return released + [.report(outcome)]
     }

@@ -47,7 +47,9 @@ extension DeviceShowStateMachine: DevicePairingMachine {
 
     package var heldRoutes: [PairingRoute] { heldRoute.map { [$0] } ?? [] }
 
-    package mutating func timerFired(now: EpochMilliseconds) -> [DeviceShowAction] { timedOut() }
+    package var asksPerson: Bool { if case .confirming = reported { true } else { false } }
+
+    package mutating func timerFired(now: EpochMilliseconds) -> [DeviceShowAction] { timedOut(now: now) }
     package mutating func suspended(now: EpochMilliseconds) -> [DeviceShowAction] { suspended() }
 
     package mutating func routeFailed(
