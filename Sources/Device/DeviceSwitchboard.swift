@@ -33,7 +33,8 @@ final class DeviceSwitchboard {
     private(set) lazy var pairing = DevicePairing(context, desktops) { [weak self] in self?.act($0) }
     private(set) lazy var commands = CommandCalls(
         context, desktops, reach: { [weak self] in self?.reach($0) },
-        write: { [weak self] in self?.sender.send($0, to: $1) ?? (.offline, nil) }, emit: { [weak self] in self?.act($0) })
+        write: { [weak self] in self?.sender.send($0, to: $1) ?? (.offline, nil) },
+        emit: { [weak self] in self?.act($0) })
     private(set) lazy var queue = CommandQueue(
         opened.queue, context, desktops, reach: { [weak self] in self?.reach($0) },
         emit: { [weak self] in self?.act($0) })
@@ -288,8 +289,10 @@ final class DeviceSwitchboard {
         case .send(let message, let url):
             let sent = channel.send(message.payload, to: message.peer, sealed: message.isSealed, over: routes.link(url))
             pairing.flows.sent(message, relays: sent.isWritten ? 1 : 0)
-        case .sendHello(let peer, let url):
-            _ = channel.send(hello(to: peer).json, to: peer, sealed: true, over: routes.link(url))
+        case .sendHello(let peer, let url, let proof):
+            var hello = hello(to: peer)
+            hello.proof = proof
+            _ = channel.send(hello.json, to: peer, sealed: true, over: routes.link(url))
         case .paired(let desktop, let mark):
             if desktop.isSecure { channel.keep(desktop.id, since: mark) }
             desktops.add(desktop)

@@ -212,7 +212,7 @@ private struct ShowModel {
                 storing = desktop
                 #expect(desktop.isSecure || wasAsking, "nobody was asked about a desktop that proves nothing")
                 #expect(desktop.isSecure == (desktop.shortString != nil))
-            case .sendHello(let peer, _): #expect(peer == Fixture.desktop)
+            case .sendHello(let peer, _, _): #expect(peer == Fixture.desktop)
             case .open, .close, .startTimer, .stopTimer, .report: break
             }
         }
@@ -232,6 +232,7 @@ private struct ShowModel {
             carryOut(
                 machine.show(
                     Fixture.code("012345"), secret: Fixture.secret,
+                    random: Bool.random(using: &random) ? Fixture.deviceRandom : nil,
                     identity: Int.random(in: 0..<9, using: &random) > 0 ? Fixture.deviceIdentity : nil,
                     over: Int.random(in: 0..<9, using: &random) > 0 ? route : nil,
                     legacy: LegacyPairing.allCases.randomElement(using: &random) ?? .qr))

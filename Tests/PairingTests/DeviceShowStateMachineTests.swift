@@ -14,7 +14,9 @@ import Wire
         legacy: LegacyPairing = .qr, over route: PairingRoute? = relay,
         as identity: PairingIdentity? = Fixture.deviceIdentity
     ) -> [DeviceShowAction] {
-        machine.show(Fixture.code("012345"), secret: Fixture.secret, identity: identity, over: route, legacy: legacy)
+        machine.show(
+            Fixture.code("012345"), secret: Fixture.secret, random: nil, identity: identity, over: route,
+            legacy: legacy)
     }
 
     private mutating func display(legacy: LegacyPairing = .qr) {

@@ -25,15 +25,24 @@ package struct DeviceShowStateMachine: Sendable {
         case confirming(PairedDesktop, Shown, until: EpochMilliseconds)
         /// The process sleeps; nothing is open. `nil` where the code was not yet shown.
         case suspended(Show, Shown?)
-        case storing(PairedDesktop, PairingBond?, Shown)
+        case storing(PairedDesktop, Greeting?, Shown)
         case completed(PairedDesktop, Shown)
         case expired
         case failed(PairingFailure)
     }
 
+    /// What answers a sealed confirmation.
+    struct Greeting: Sendable, Equatable {
+        /// `nil` for a desktop that knows of no revision.
+        let proof: PairingHello.Proof?
+        let shortString: ShortAuthenticationString
+    }
+
     struct Show: Sendable, Equatable {
         let code: PairingCode
         let secret: PairingSecret
+        /// What the code commits to; `nil` = it is of no revision.
+        let random: PairingRandom?
         let identity: PairingIdentity
         let route: PairingRoute
         let legacy: LegacyPairing
@@ -91,14 +100,17 @@ extension DeviceShowStateMachine {
     /// Shows a code, as soon as the relay has us registered; the five minutes begin then.
     ///
     /// `route` is the host's own relay, else the one that worked last, else one that was found; `nil` = there is none.
+    ///
+    /// - Parameter random: new random bytes; `nil` = a code as the first release shows it, which commits to nothing.
     package mutating func show(
-        _ code: PairingCode, secret: PairingSecret, identity: PairingIdentity?, over route: PairingRoute?,
-        legacy: LegacyPairing = .qr
+        _ code: PairingCode, secret: PairingSecret, random: PairingRandom?, identity: PairingIdentity?,
+        over route: PairingRoute?, legacy: LegacyPairing = .qr
     ) -> [DeviceShowAction] {
         guard let identity else { return end(.failed(PairingFailure(.noIdentity))) }
         guard let route else { return end(.failed(PairingFailure(.noRelay))) }
         let released = release()
-        let show = Show(code: code, secret: secret, identity: identity, route: route, legacy: legacy)
+        let show = Show(
+            code: code, secret: secret, random: random, identity: identity, route: route, legacy: legacy)
         state = .connecting(show, detail: nil)
         return released + [.report(.connecting), .startTimer(after: Self.connectTime), .open(route)]
     }
@@ -195,7 +207,7 @@ extension DeviceShowStateMachine {
         guard case .connecting(let show, _) = state, show.route == route else { return [] }
         let offer = DevicePairingOffer(
             code: show.code, did: show.identity.did, deviceInfo: show.identity.deviceInfo, timestamp: now,
-            seal: PairingSeal(secret: show.secret.base64url))
+            seal: PairingSeal(secret: show.secret.base64url, commitment: show.random?.commitment))
         let shown = Shown(show: show, offer: offer)
         state = .displaying(shown)
         return [
@@ -259,32 +271,52 @@ extension DeviceShowStateMachine {
         guard let confirmation = dropped.confirmation(of: frame, code: shown.show.code, since: start) else {
             return []
         }
-        var bond: PairingBond?
+        var greeting: Greeting?
         if frame.isSealed {
-            bond = PairingBond(
-                secret: shown.show.secret, device: shown.offer.did, desktop: frame.from, code: shown.show.code)
-            guard bond?.proves(confirmation) == true else {
+            greeting = Self.greeting(to: confirmation, from: frame.from, shown, now: now)
+            guard greeting != nil else {
                 dropped.wrongProof &+= 1
                 return []
             }
+            guard dropped.names(confirmation, senderOf: frame) else { return [] }
         }
         if let taker {
             guard taker == frame.from else {
                 dropped.notOpen &+= 1
                 return []
             }
-            guard case .completed = state, bond != nil else { return [] }
-            return [.sendHello(to: taker, over: shown.show.route)]
+            guard case .completed = state, let greeting else { return [] }
+            return [.sendHello(to: taker, over: shown.show.route, proof: greeting.proof)]
         }
         // The timer may be late: a machine that slept.
         guard !shown.offer.isExpired(at: now) else {
             dropped.notOpen &+= 1
             return end(.expired)
         }
-        let desktop = PairedDesktop(confirmation, from: frame.from, over: shown.show.route, bond: bond, at: now)
-        guard bond != nil else { return ask(about: desktop, shown, now: now) }
-        state = .storing(desktop, bond, shown)
+        let desktop = PairedDesktop(
+            confirmation, from: frame.from, over: shown.show.route, shortString: greeting?.shortString, at: now)
+        guard greeting != nil else { return ask(about: desktop, shown, now: now) }
+        state = .storing(desktop, greeting, shown)
         return [.stopTimer, .store(desktop)]
+    }
+
+    /// `nil` = the confirmation does not prove that its sender has seen the code.
+    private static func greeting(
+        to confirmation: PairingConfirmation, from desktop: PeerID, _ shown: Shown, now: EpochMilliseconds
+    ) -> Greeting? {
+        let show = shown.show
+        guard
+            let bond = PairingBond(secret: show.secret, device: shown.offer.did, desktop: desktop, code: show.code)
+        else { return nil }
+        guard let text = confirmation.random else {
+            return bond.proves(confirmation) ? Greeting(proof: nil, shortString: bond.shortString) : nil
+        }
+        guard let own = show.random, let random = PairingRandom(base64url: text),
+            bond.proves(confirmation, to: own.commitment, random: random)
+        else { return nil }
+        return Greeting(
+            proof: bond.helloProof(own, desktopRandom: random, at: now),
+            shortString: bond.shortString(deviceRandom: own, desktopRandom: random))
     }
 
     private mutating func ask(about desktop: PairedDesktop, _ shown: Shown, now: EpochMilliseconds)
@@ -320,10 +352,10 @@ extension DeviceShowStateMachine {
 extension DeviceShowStateMachine {
     /// The desktop is in the store, as given.
     package mutating func stored(_ desktop: PairedDesktop) -> [DeviceShowAction] {
-        guard case .storing(let storing, let bond, let shown) = state, storing.id == desktop.id else { return [] }
+        guard case .storing(let storing, let greeting, let shown) = state, storing.id == desktop.id else { return [] }
         state = .completed(desktop, shown)
         return [.report(.completed(desktop))]
-            + (bond.map { [.sendHello(to: $0.desktop, over: shown.show.route)] } ?? [])
+            + (greeting.map { [.sendHello(to: storing.address, over: shown.show.route, proof: $0.proof)] } ?? [])
     }
 
     package mutating func storeFailed(_ id: PeerID, detail: String?) -> [DeviceShowAction] {
@@ -354,14 +386,16 @@ extension DeviceShowStateMachine {
 
 extension PairedDesktop {
     /// The sender of a valid confirmation. Its address is what the relay wrote (WirePairing, "The desktop scans").
+    ///
+    /// - Parameter shortString: `nil` = it is not sealed.
     init(
-        _ confirmation: PairingConfirmation, from: PeerID, over route: PairingRoute, bond: PairingBond?,
-        at now: EpochMilliseconds
+        _ confirmation: PairingConfirmation, from: PeerID, over route: PairingRoute,
+        shortString: ShortAuthenticationString?, at now: EpochMilliseconds
     ) {
         self.init(
             address: from, pcPeerID: confirmation.pcPeerID ?? from, name: confirmation.deviceInfo.name,
-            platform: confirmation.deviceInfo.platform, reachedOver: route, isSecure: bond != nil,
-            shortString: bond?.shortString, at: now)
+            platform: confirmation.deviceInfo.platform, reachedOver: route, isSecure: shortString != nil,
+            shortString: shortString, at: now)
     }
 
     /// A desktop that was met at a relay of ours, where its code names none.

@@ -37,7 +37,7 @@ extension DeviceShowStateMachine: DevicePairingMachine {
         switch action {
         case .open(let route): .connect(route)
         case .close: .release
-        case .sendHello(let peer, let route): .sendHello(to: peer, over: route)
+        case .sendHello(let peer, let route, let proof): .sendHello(to: peer, over: route, proof)
         case .startTimer(let delay): .startTimer(after: delay)
         case .stopTimer: .stopTimer
         case .store(let desktop): .store(desktop)
