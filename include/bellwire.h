@@ -212,9 +212,10 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
  *
  * Pairings between Bellwire peers are end-to-end encrypted: only someone who has seen the code can pair, and nobody in
  * between can read or change what follows. Both sides show the same "sas" (short authentication string), {"digits":
- * six digits, "words": two words}, for their users to compare. Such a peer has "secure":true in lists, and is called
- * an encrypted peer below; there is never a fallback to plain text with it. ChainlessChain desktops and phones have
- * "secure":false. Keys are static: someone who steals a key can read earlier recorded traffic (no forward secrecy).
+ * six digits, "words": two words}, for their users to compare. If the desktop scanned the device's code ("show"),
+ * someone who copied that code cannot imitate them. Such a peer has "secure":true in lists, and is called an encrypted
+ * peer below; there is never a fallback to plain text with it. ChainlessChain desktops and phones have "secure":false.
+ * Keys are static: someone who steals a key can read earlier recorded traffic (no forward secrecy).
  *
  * Every pairing function may fail with BW_E_STORE or BW_E_PAIRING; the detail then has a "reason": not_json,
  * wrong_type, bad_code, missing_peer_id, bad_field, expired, no_identity, no_relay, relay_unreachable,
@@ -258,7 +259,7 @@ BW_API bw_status bw_pairing_type_async(bw_device *device, const char *code, int3
 BW_API bw_status bw_pairing_cancel(bw_device *device, const char *flow);
 
 /* The user's answer about the desktop that pairing.changed named with "state":"confirming"; flow NULL = the only one
- * that asks, which is "show". Such a desktop cannot prove that it saw the code: whoever knows its six digits can send
+ * that asks, which is "show". Such a desktop cannot prove that it saw the code: anyone who knows its six digits can send
  * the same. accept 0 = reject; no answer before "expiresAt" (30 s) is a rejection too. After it the code is "displaying"
  * again. A desktop that does prove it takes the place of the one in question, and pairs without a question. Errors:
  * BW_E_NOT_FOUND (nothing waits for an answer). Since 0.1. */
