@@ -45,7 +45,7 @@ final class DesktopSwitchboard {
         database: store.database, devices: devices, limiter: options.rateLimiter,
         output: { [weak self] output in self?.carryOut(output) })
     private(set) lazy var outboxes = OutboxSender(
-        database: store.database, devices: devices,
+        database: store.database, devices: devices, epoch: channel.epoch,
         send: { [weak self] payload, device in self?.sender.send(payload, to: device) ?? .offline },
         output: { [weak self] output in self?.carryOut(output) })
     private(set) lazy var pairing = DesktopPairing(
@@ -177,7 +177,8 @@ final class DesktopSwitchboard {
             identity: identity, isStarted: isStarted, unread: host.unread, devices: devices.count,
             connection: routes.connection(of: nil), relay: relay.json, offer: pairing.offering,
             notes: machine?.notes ?? [], commands: commands.counters, channel: channel.counters,
-            malformed: host.malformed, droppedAcks: pairing.dropped)
+            malformed: host.malformed, droppedAcks: pairing.dropped,
+            staleAcknowledgements: outboxes.staleAcknowledgements)
     }
 
     // MARK: Devices come and go
@@ -274,8 +275,8 @@ final class DesktopSwitchboard {
         if isPresent { outboxes.heard(did) }
         if frame.isLive { devices.noteClock(of: did, frame.sealedAt) }
         switch DeviceMessage(payload, from: device, mark) {
-        case .position(let seq, let isHello, let mark):
-            outboxes.acknowledged(through: seq, isHello: isHello, by: did, mark)
+        case .position(let seq, let epoch, let isHello, let mark):
+            outboxes.acknowledged(through: seq, in: epoch, isHello: isHello, by: did, mark)
         case .request(let request):
             records.touch(device, request.form)
             guard let session = devices.session(did) else { return }

@@ -195,14 +195,12 @@ final class DeviceSwitchboard {
         for peer in routes.peers(over: url) {
             desktops.peers[peer]?.lacksSkill = false
             desktops.peers[peer]?.lane.connected()
-            sender.sayHello(hello(to: peer), to: peer, over: url)
+            sender.sayHello(pushes.hello(to: peer), to: peer, over: url)
             tokens.tell(peer)
             // For the others `reachable` follows.
             if routes.bestRoute(of: peer) != url { queue.check(peer) }
         }
     }
-
-    private func hello(to peer: PeerID) -> PairingHello { PairingHello(lastPushSeq: pushes.committed(of: peer)) }
 
     // MARK: Sending
 
@@ -290,13 +288,13 @@ final class DeviceSwitchboard {
             let sent = channel.send(message.payload, to: message.peer, sealed: message.isSealed, over: routes.link(url))
             pairing.flows.sent(message, relays: sent.isWritten ? 1 : 0)
         case .sendHello(let peer, let url, let proof):
-            var hello = hello(to: peer)
+            var hello = pushes.hello(to: peer)
             hello.proof = proof
             _ = channel.send(hello.json, to: peer, sealed: true, over: routes.link(url))
         case .paired(let desktop, let mark):
             if desktop.isSecure { channel.keep(desktop.id, since: mark) }
             desktops.add(desktop)
-            sender.sayHello(hello(to: desktop.id), to: desktop.id)
+            sender.sayHello(pushes.hello(to: desktop.id), to: desktop.id)
             tokens.paired(desktop.id)
         case .receiveAgain(let message, let url): received(message, over: url)
         }
@@ -358,11 +356,11 @@ final class DeviceSwitchboard {
 
     private func act(_ event: PushCarrier.Event) {
         switch event {
-        case .acknowledge(let desktop, let last, let url):
+        case .acknowledge(let desktop, let position, let url):
             FailPoint.beforeAcknowledgement.reach()
             // Anything that is not sent now is part of the next hello.
             let route = url.flatMap { routes.isOnline($0) ? $0 : nil }
-            _ = sender.send(PushAcknowledgement(pushSeq: last).json, to: desktop, over: route)
+            _ = sender.send(position.payload, to: desktop, over: route)
             FailPoint.afterAcknowledgement.reach()
         case .stored(let desktops, let unread, let judged):
             for desktop in desktops { inbox.tell(desktop, unread: unread, isArrival: true) }

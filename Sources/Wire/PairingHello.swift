@@ -22,11 +22,15 @@ package struct PairingHello: Sendable, Equatable {
 
     /// The last push that the device has stored; 0 = none.
     package var lastPushSeq: Int64
+    /// The epoch in which the desktop sealed that push; `nil` = it came before this start of the device, or the device
+    /// doesn't say.
+    package var epoch: Int64?
     /// In the answer to a confirmation, between peers of revision 1.
     package var proof: Proof?
 
-    package init(lastPushSeq: Int64, proof: Proof? = nil) {
+    package init(lastPushSeq: Int64, epoch: Int64? = nil, proof: Proof? = nil) {
         self.lastPushSeq = lastPushSeq
+        self.epoch = epoch
         self.proof = proof
     }
 
@@ -34,6 +38,7 @@ package struct PairingHello: Sendable, Equatable {
     package init(payload: JSONObject) throws(PairingFailure) {
         guard case .integer(Self.version)? = payload["v"] else { throw PairingFailure(.badField, detail: "v") }
         lastPushSeq = max(0, payload["lastPushSeq"]?.integer ?? 0)
+        if let epoch = payload["epoch"]?.integer, epoch > 0 { self.epoch = epoch }
         guard let timestamp = payload["timestamp"]?.integer, let mac = PairingMAC.read(payload),
             let random = PairingMAC.random(payload)
         else { return }
@@ -46,7 +51,7 @@ package struct PairingHello: Sendable, Equatable {
             "type": .string(Self.type),
             "payload": [
                 "v": .integer(Self.version), "lastPushSeq": .integer(lastPushSeq),
-                "timestamp": (proof?.timestamp).map(JSONValue.integer),
+                "epoch": epoch.map(JSONValue.integer), "timestamp": (proof?.timestamp).map(JSONValue.integer),
                 "bw": PairingMAC.json(proof?.mac, random: proof?.random),
             ],
         ]

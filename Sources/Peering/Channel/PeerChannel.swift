@@ -74,6 +74,8 @@ package final class PeerChannel {
         case failed(StoreError)
     }
 
+    /// Numbers this start of the role (WireSealing, "Replay protection").
+    package nonisolated let epoch: Int64
     private let database: Database
     private let makeSealer: @Sendable () -> Sealer
     /// Not private, for tests.
@@ -82,6 +84,7 @@ package final class PeerChannel {
 
     package nonisolated init(key: SigningKey, seal: RoleState.Seal, database: Database) {
         self.database = database
+        epoch = seal.epoch
         makeSealer = { Sealer(key: key, epoch: seal.epoch, windows: seal.windows) }
     }
 

@@ -35,7 +35,7 @@ final class UnitBench {
     private(set) var replayed = 0
     var isOnline = true
     private(set) lazy var sender = OutboxSender(
-        database: database, devices: devices,
+        database: database, devices: devices, epoch: 1,
         send: { [unowned self] payload, device in take(payload, device) },
         output: { [unowned self] output in told(output) })
     private(set) lazy var server = CommandServer(
