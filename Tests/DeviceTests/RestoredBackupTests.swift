@@ -40,19 +40,17 @@ struct RestoredBackupTests {
         await home.desktop.close()
         try FileManager.default.copyItem(atPath: directory, toPath: backup)
 
-        var desktop = try await open(home.url, RecordingHost())
+        let first = try await open(home.url, RecordingHost())
         for title in ["B", "C", "D"] {
-            #expect(try await notify(title, by: desktop)["deliveredCount"] == 1)
+            #expect(try await notify(title, by: first)["deliveredCount"] == 1)
             #expect(try await home.deviceHost.push(from: home.device)["title"]?.string == title)
         }
         // The device registers anew: a hello.
         home.device.stop()
-        _ = try await home.deviceHost.event(.connectionChanged) { $0["online"] == false }
         home.device.start()
-        _ = try await home.deviceHost.event(.connectionChanged) { $0["online"] == true }
-        let command = try Device.Command("notification.getUnreadCount", params: nil)
-        _ = try await value { home.device.invoke(command, desktop: nil, timeout: 10_000, then: $0) }
-        await desktop.close()
+        _ = try await notify("E", by: first)
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "E")
+        await first.close()
         let old = await relay.keptLetters().filter { $0.from == device && $0.isSealed }
         #expect(old.count >= 4)
 
@@ -60,8 +58,8 @@ struct RestoredBackupTests {
         try FileManager.default.copyItem(atPath: backup, toPath: directory)
         // Nothing gets through in either direction but what the relay plays back.
         await relay.carries { _ in [] }
-        desktop = try await open(home.url, RecordingHost())
-        async let notified = notify("E", by: desktop, timeout: 3_000)
+        let desktop = try await open(home.url, RecordingHost())
+        async let notified = notify("F", by: desktop, timeout: 3_000)
         _ = try await relay.letter { $0.to == device }
         for letter in old { await relay.deliver(letter) }
         #expect(try await notified["deliveredCount"] == 0)
@@ -72,12 +70,12 @@ struct RestoredBackupTests {
         home.device.stop()
         home.device.start()
         var titles: [String] = []
-        while !titles.contains("E") {
+        while !titles.contains("F") {
             titles.append(try await home.deviceHost.push(from: home.device)["title"]?.string ?? "")
         }
-        #expect(titles == ["E"])
-        #expect(try await notify("F", by: desktop)["deliveredCount"] == 1)
-        #expect(try await home.deviceHost.push(from: home.device)["title"] == "F")
+        #expect(titles == ["F"])
+        #expect(try await notify("G", by: desktop)["deliveredCount"] == 1)
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "G")
         await home.device.close()
         await desktop.close()
         await relay.close()
@@ -91,18 +89,18 @@ struct RestoredBackupTests {
         try await home.pair()
         await home.desktop.close()
         try FileManager.default.copyItem(atPath: directory, toPath: backup)
-        var desktop = try await open(home.url, RecordingHost())
+        let first = try await open(home.url, RecordingHost())
         home.device.stop()
         home.device.start()
-        _ = try await notify("A", by: desktop)
+        _ = try await notify("A", by: first)
         #expect(try await home.deviceHost.push(from: home.device)["title"] == "A")
-        await desktop.close()
+        await first.close()
         let old = await relay.keptLetters().filter { $0.from == device && $0.isSealed }
         #expect(old.count >= 2)
 
         try FileManager.default.removeItem(atPath: directory)
         try FileManager.default.copyItem(atPath: backup, toPath: directory)
-        desktop = try await open(home.url, RecordingHost())
+        let desktop = try await open(home.url, RecordingHost())
         await relay.carries { _ in [] }
         _ = try await value { desktop.unpair(device, then: $0) }
         let shown = try await value { home.device.show(timeout: 10_000, then: $0) }

@@ -143,7 +143,7 @@ final class UnitBench {
 
     func acknowledge(_ seq: Int64, by device: PairedDevice, isHello: Bool = false, mark: Int64 = 1) {
         sender.acknowledged(
-            through: seq, isHello: isHello, by: device.did, SealMark(peer: device.did, epoch: 1, seq: mark))
+            through: seq, in: nil, isHello: isHello, by: device.did, SealMark(peer: device.did, epoch: 1, seq: mark))
     }
 
     /// Everything that was submitted to the store has come back.
