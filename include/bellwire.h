@@ -212,9 +212,10 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
  *
  * Pairings between Bellwire peers are end-to-end encrypted: only someone who has seen the code can pair, and nobody in
  * between can read or change what follows. Both sides show the same "sas" (short authentication string), {"digits":
- * six digits, "words": two words}, for their users to compare. Such a peer has "secure":true in lists, and is called
- * an encrypted peer below; there is never a fallback to plain text with it. ChainlessChain desktops and phones have
- * "secure":false. Keys are static: someone who steals a key can read earlier recorded traffic (no forward secrecy).
+ * six digits, "words": two words}, for their users to compare. If the desktop scanned the device's code ("show"),
+ * someone who copied that code cannot imitate them. Such a peer has "secure":true in lists, and is called an encrypted
+ * peer below; there is never a fallback to plain text with it. ChainlessChain desktops and phones have "secure":false.
+ * Keys are static: someone who steals a key can read earlier recorded traffic (no forward secrecy).
  *
  * Every pairing function may fail with BW_E_STORE or BW_E_PAIRING; the detail then has a "reason": not_json,
  * wrong_type, bad_code, missing_peer_id, bad_field, expired, no_identity, no_relay, relay_unreachable,
@@ -256,6 +257,13 @@ BW_API bw_status bw_pairing_type_async(bw_device *device, const char *code, int3
 /* Cancels a flow ("scan", "show" or "code"; NULL = all three); its calls fail with reason "cancelled". BW_OK if none
  * is in progress. Since 0.1. */
 BW_API bw_status bw_pairing_cancel(bw_device *device, const char *flow);
+
+/* The user's answer about the desktop that pairing.changed named with "state":"confirming"; flow NULL = the only one
+ * that asks, which is "show". Such a desktop cannot prove that it saw the code: anyone who knows its six digits can send
+ * the same. accept 0 = reject; no answer before "expiresAt" (30 s) is a rejection too. After it the code is "displaying"
+ * again. A desktop that does prove it takes the place of the one in question, and pairs without a question. Errors:
+ * BW_E_NOT_FOUND (nothing waits for an answer). Since 0.1. */
+BW_API bw_status bw_pairing_confirm(bw_device *device, const char *flow, int32_t accept);
 
 /* The paired desktops, oldest pairing first, as JSON
  * [{"id","name","platform","secure","sas"?,"online","pairedAt","lastSeenAt","signalingUrl"?,"relayUrl"?,
@@ -740,7 +748,8 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *   settings.changed       {"settings","fetchedAt"} as in bw_inbox_settings(): the settings of the "desktop" changed
  *   connection.changed     {"online","routes":[…]} of the "desktop"
  *   pairing.changed        {"flow":"scan","state":"scanning"|"sending"|"success"|"failed",…},
- *                          {"flow":"show","state":"connecting"|"displaying"|"completed"|"expired"|"failed",…},
+ *                          {"flow":"show","state":"connecting"|"displaying"|"confirming"|"completed"|"expired"|
+ *                          "failed",…},
  *                          {"flow":"code","state":"submitting"|"waiting"|"success"|"failed",…}; plus, where they apply,
  *                          "payload", "code", "expiresAt", "desktop", "reason", "message"
  *   peers.changed          {"desktops":[…]} as in bw_pairing_list(): a desktop was paired, renamed or unpaired, or its
@@ -811,9 +820,10 @@ BW_API bw_status bw_device_token(bw_device *device, const char *service, const u
 BW_API bw_status bw_device_clear_token(bw_device *device, const char *service);
 
 /* Processes a payload that a service delivered: an APNs payload ("aps") or an FCM message ("notification","data").
- * The push is attributed to the paired desktop that its "desktop" field names, at the top level or inside "data".
- * Without that field its source is "push:<service>". Its "notificationId" is the push's id: a push that already came
- * over the wire is a duplicate. An "encrypted_body" is decrypted with the pairing's keys. A payload with only a badge
+ * Nothing authenticates it, so its desktop is "push:<service>", with ids and collapse keys of its own. Only if its
+ * "desktop" field, at the top level or inside "data", names a desktop that was paired without sealing ("secure":false)
+ * is the push attributed to that desktop. Its "notificationId" is the push's id: one that already came from the same
+ * source is a duplicate. An "encrypted_body" is decrypted with the pairing's keys. A payload with only a badge
  * sets the badge; content-available without an alert becomes notification.silent. *result_json (may be NULL) becomes
  * {"kind":"push"|"silent"|"badge","id"?,"duplicate"}. Errors: BW_E_PROTOCOL (neither format), BW_E_LIMIT (100,000
  * pushes wait for the program), BW_E_STORE. Since 0.1. */

@@ -43,6 +43,17 @@ public func bw_pairing_cancel(_ device: OpaquePointer?, _ flow: UnsafePointer<CC
     }
 }
 
+@_cdecl("bw_pairing_confirm") @implementation
+public func bw_pairing_confirm(
+    _ device: OpaquePointer?, _ flow: UnsafePointer<CChar>?, _ accept: Int32
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let flow = try CABI.flow(flow, of: DevicePairingFlow.self)
+        _ = try endpoint.queue.call { endpoint.role.confirm(flow, accept != 0, then: $0) }
+    }
+}
+
 @_cdecl("bw_pairing_list") @implementation
 public func bw_pairing_list(
     _ device: OpaquePointer?, _ desktops_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?

@@ -4,7 +4,7 @@ package import Store
 
 extension Outbox {
     /// The outbox's part of the desktop's file.
-    package static let migrations = [first] + PeerNumbers.migrations + [references]
+    package static let migrations = [first] + PeerNumbers.migrations + [references, epochs]
 
     private static let first = Migration(
         "delivery.outbox.1",
@@ -36,6 +36,11 @@ extension Outbox {
             END;
             CREATE INDEX history_collapse ON history(collapse_key) WHERE collapse_key IS NOT NULL;
             """)
+
+    /// The devices that name the epoch of what they acknowledge.
+    private static let epochs = Migration(
+        "delivery.outbox.3",
+        sql: "CREATE TABLE outbox_epoch (device INTEGER PRIMARY KEY REFERENCES peer(number)) STRICT;")
 
     /// Devices as numbers, and entries that refer to the history instead of holding a copy of their push.
     ///

@@ -55,6 +55,8 @@ package struct Outbox {
         package var acknowledged: Int64
         /// By how much all its entries have been counted up just now.
         package var shift: Int64 = 0
+        /// The device has named the epoch of what it acknowledges.
+        package var namesEpochs = false
 
         package init(last: Int64, acknowledged: Int64) {
             self.last = last
@@ -78,9 +80,14 @@ package struct Outbox {
     /// All devices that have, or had, entries.
     package func positions() throws(StoreError) -> [PeerID: Position] {
         let rows = try connection.query(
-            "SELECT id, last, acknowledged FROM outbox_device JOIN peer ON number = device"
+            """
+            SELECT id, last, acknowledged, number IN (SELECT device FROM outbox_epoch) FROM outbox_device
+            JOIN peer ON number = device
+            """
         ) { (row) throws(StoreError) in
-            (PeerID(try row.text(0)), Position(last: try row.integer(1), acknowledged: try row.integer(2)))
+            var position = Position(last: try row.integer(1), acknowledged: try row.integer(2))
+            position.namesEpochs = try row.integer(3) != 0
+            return (PeerID(try row.text(0)), position)
         }
         return Dictionary(rows) { first, _ in first }
     }
@@ -126,8 +133,13 @@ package struct Outbox {
     ///
     /// For what the machine has decided from memory (``OutboxStateMachine/Action/settle(through:)``): when this is lost,
     /// the entries are sent once more, and the device answers that it has them.
-    package func settle(through seq: Int64, by device: PeerID) throws(StoreError) {
+    ///
+    /// - Parameter namesEpochs: the device has named the epoch of what it acknowledges.
+    package func settle(through seq: Int64, by device: PeerID, namesEpochs: Bool = false) throws(StoreError) {
         guard let number = try PeerNumbers(connection).find(device) else { return }
+        if namesEpochs {
+            try connection.execute("INSERT OR IGNORE INTO outbox_epoch VALUES (?)", [.integer(number)])
+        }
         try connection.execute(
             "DELETE FROM outbox WHERE device = ? AND seq <= ?", [.integer(number), .integer(seq)])
         try connection.execute(
@@ -145,6 +157,19 @@ package struct Outbox {
             position.acknowledged = seq
             return position
         }
+        try count(device, on: &position, after: seq)
+        return position
+    }
+
+    /// A device has numbers through `seq` from an earlier start of ours, of which nothing is known: everything that waits is
+    /// counted on from there, and nothing is settled.
+    package func recount(after seq: Int64, by device: PeerID) throws(StoreError) -> Position {
+        var position = try position(of: device)
+        if seq > position.acknowledged { try count(device, on: &position, after: seq) }
+        return position
+    }
+
+    private func count(_ device: PeerID, on position: inout Position, after seq: Int64) throws(StoreError) {
         let number = try PeerNumbers(connection).number(of: device)
         position.shift = seq - position.acknowledged
         position.last += position.shift
@@ -158,7 +183,6 @@ package struct Outbox {
             INSERT INTO outbox_device VALUES (?, ?, ?) ON CONFLICT (device) DO UPDATE
             SET last = excluded.last, acknowledged = excluded.acknowledged
             """, [.integer(number), .integer(position.last), .integer(position.acknowledged)])
-        return position
     }
 
     /// Gives an entry up, as one that can never be sent.
@@ -185,6 +209,7 @@ package struct Outbox {
         guard let number = try PeerNumbers(connection).find(device) else { return }
         try connection.execute("DELETE FROM outbox WHERE device = ?", [.integer(number)])
         try connection.execute("DELETE FROM outbox_device WHERE device = ?", [.integer(number)])
+        try connection.execute("DELETE FROM outbox_epoch WHERE device = ?", [.integer(number)])
     }
 
     // MARK: The history's rows

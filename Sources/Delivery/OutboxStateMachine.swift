@@ -32,6 +32,9 @@ package struct OutboxStateMachine: Sendable {
         /// The device is further than we have ever counted: count on from there (``Outbox/acknowledge(through:by:)``),
         /// and give the position to ``renumbered(_:now:)``. Nothing is sent until then.
         case renumber(after: Int64)
+        /// The device has this number from an earlier start of ours, of which nobody knows what it sent: count on from there
+        /// (``Outbox/recount(after:by:)``), settle nothing, and give the position to ``renumbered(_:now:)``.
+        case recount(after: Int64)
     }
 
     /// What we know of the device's presence.
@@ -161,6 +164,18 @@ package struct OutboxStateMachine: Sendable {
         guard !isRenumbering else { return [] }
         let settled: [Action] = seq == acknowledged ? [] : [.settle(through: seq)]
         return settled + goBack(to: seq, again: false)
+    }
+
+    /// The device has registered, and says how far it is with what an earlier start has sent it. That may have been before a
+    /// backup was restored, and this may be an old frame: no push counts as delivered by it. What waits is sent under numbers
+    /// that the device doesn't have yet; it recognizes by their ids those that it has.
+    package mutating func recalled(lastPushSeq seq: Int64, now: UInt64) -> [Action] {
+        guard seq > acknowledged else { return hello(lastPushSeq: seq, now: now) }
+        presence = .present
+        guard !isRenumbering else { return [] }
+        isRenumbering = true
+        rest()
+        return [.recount(after: seq)]
     }
 
     /// What waits has new numbers. Also for a position in which nothing was counted on: then the store knew more numbers

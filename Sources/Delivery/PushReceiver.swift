@@ -1,4 +1,5 @@
 import Notifications
+import Sealing
 package import Wire
 
 /// Decides what becomes of each push that comes to a device: committed with others, answered, or dropped.
@@ -67,6 +68,16 @@ package struct PushReceiver: Sendable {
     package static let recentLimit = 256
     package static let recentLifetime: UInt64 = 30_000
 
+    /// How far a desktop's pushes are stored, for the desktop to hear.
+    package struct Position: Sendable, Equatable {
+        /// 0 = none.
+        package let seq: Int64
+        /// The desktop's epoch in which that push was sealed; `nil` = it came before this start.
+        package let epoch: Int64?
+        /// The desktop has sent something in another epoch since then, so it can't take the number for one of its own.
+        package let isOfEarlierStart: Bool
+    }
+
     /// How far one desktop's numbers have come.
     private struct Desktop: Sendable {
         let id: PeerID
@@ -74,6 +85,10 @@ package struct PushReceiver: Sendable {
         let round: UInt64
         var committed: Int64
         var accepted: Int64
+        /// Of the committed number.
+        var epoch: Int64?
+        /// Of the numbered frame that came last.
+        var heardEpoch: Int64?
     }
 
     private struct Waiting: Sendable {
@@ -102,11 +117,21 @@ package struct PushReceiver: Sendable {
         desktops.first { $0.id == desktop }?.committed ?? 0
     }
 
+    /// Where a desktop's pushes stand, for an acknowledgement or a hello.
+    package func position(of desktop: PeerID) -> Position {
+        guard let desktop = desktops.first(where: { $0.id == desktop }) else {
+            return Position(seq: 0, epoch: nil, isOfEarlierStart: false)
+        }
+        return Position(
+            seq: desktop.committed, epoch: desktop.epoch, isOfEarlierStart: desktop.heardEpoch != desktop.epoch)
+    }
+
     // MARK: What comes
 
     package mutating func received(_ push: ReceivedPush, now: UInt64) -> [Action] {
         guard let seq = push.seq else { return receivedPlain(push, now: now) }
         let place = place(of: push.desktop)
+        desktops[place].heardEpoch = push.mark?.epoch
         let (committed, accepted) = (desktops[place].committed, desktops[place].accepted)
         guard seq > accepted else {
             counters.duplicates &+= 1
@@ -134,6 +159,7 @@ package struct PushReceiver: Sendable {
     /// The desktop has nothing more through there.
     package mutating func received(_ skip: ReceivedSkip) -> [Action] {
         let place = place(of: skip.desktop)
+        desktops[place].heardEpoch = skip.mark.epoch
         guard skip.through > desktops[place].accepted else {
             return skip.through <= desktops[place].committed ? [acknowledgement(place, skip.route)] : []
         }
@@ -163,6 +189,7 @@ package struct PushReceiver: Sendable {
             case .stored, .duplicate:
                 let (number, route) = waiting.item.number
                 desktops[place].committed = max(desktops[place].committed, number)
+                desktops[place].epoch = waiting.item.epoch
                 due.removeAll { $0.place == place }
                 due.append((place, route))
             case .full, .replayed, .behind: refused.append(place)
@@ -267,6 +294,14 @@ extension PushReceiver.Item {
         switch self {
         case .push(let push): push.desktop
         case .skip(let skip): skip.desktop
+        }
+    }
+
+    /// Of the seal that it came in.
+    fileprivate var epoch: Int64? {
+        switch self {
+        case .push(let push): push.mark?.epoch
+        case .skip(let skip): skip.mark.epoch
         }
     }
 

@@ -45,7 +45,7 @@ final class DesktopSwitchboard {
         database: store.database, devices: devices, limiter: options.rateLimiter,
         output: { [weak self] output in self?.carryOut(output) })
     private(set) lazy var outboxes = OutboxSender(
-        database: store.database, devices: devices,
+        database: store.database, devices: devices, epoch: channel.epoch,
         send: { [weak self] payload, device in self?.sender.send(payload, to: device) ?? .offline },
         output: { [weak self] output in self?.carryOut(output) })
     private(set) lazy var pairing = DesktopPairing(
@@ -56,6 +56,7 @@ final class DesktopSwitchboard {
     private var phase = Phase.stopped
 
     private var sender: PeerSender { PeerSender(routes: routes, channel: channel) }
+    private var reminders: ReminderSender { ReminderSender(devices: devices, sender: sender) }
     private var records: DeviceRecords { DeviceRecords(store: store, devices: devices) }
 
     nonisolated init(
@@ -169,19 +170,21 @@ final class DesktopSwitchboard {
         unpair(devices.all, everybody: true, then)
     }
 
-    func describe(_ then: Then) {
-        let state = DesktopState(
+    func describe(_ then: Then) { then(.success(state.json.serialized())) }
+
+    private var state: DesktopState {
+        DesktopState(
             identity: identity, isStarted: isStarted, unread: host.unread, devices: devices.count,
             connection: routes.connection(of: nil), relay: relay.json, offer: pairing.offering,
             notes: machine?.notes ?? [], commands: commands.counters, channel: channel.counters,
-            malformed: host.malformed, droppedAcks: pairing.dropped)
-        then(.success(state.json.serialized()))
+            malformed: host.malformed, droppedAcks: pairing.dropped,
+            staleAcknowledgements: outboxes.staleAcknowledgements)
     }
 
     // MARK: Devices come and go
 
     private func unpair(_ gone: [PairedDevice], everybody: Bool, _ then: @escaping Then) {
-        for device in gone where device.isSecure { remind(device.did) }
+        for device in gone where device.isSecure { reminders.begin(device.did) }
         for device in gone { forget(device.did) }
         if !gone.isEmpty { host.devices(devices.json) }
         store.unpair(gone, everybody: everybody) { [self] result in
@@ -209,16 +212,6 @@ final class DesktopSwitchboard {
         routes.setPeers(devices.routed)
     }
 
-    /// Notifies the device that it is not paired, now and again later.
-    private func remind(_ device: PeerID) {
-        devices.reminders.begin(device, now: EventLoop.now)
-        for (url, _) in routes.onlineLinks { remind(device, over: url) }
-    }
-
-    private func remind(_ device: PeerID, over url: String) {
-        if sender.unpair(device, over: url) { devices.reminders.told(device, over: url) }
-    }
-
     // MARK: Routes
 
     private func received(_ event: RouteEvent) {
@@ -226,7 +219,7 @@ final class DesktopSwitchboard {
         case .message(let message, let url): received(message, over: url)
         case .linkChanged(let url, let state):
             host.log(.info, state.summary(of: url))
-            if state.isOnline { for device in devices.reminders.due(over: url) { remind(device, over: url) } }
+            if state.isOnline { reminders.connected(to: url) }
             pairing.relaysChanged(DesktopPairing.Relays(routes, relay, common: options.common.relayURL))
         case .reachable(let device, _): outboxes.connected(device)
         case .peerOnline(let device, _): outboxes.heard(device)
@@ -248,12 +241,13 @@ final class DesktopSwitchboard {
     private func received(_ message: RelayMessage, over url: String) {
         if pairing.hold(message, over: url) { return }
         let device = devices[message.from]
-        let mayPair = device?.isSecure != true && pairing.mayPair(message.from)
-        switch channel.open(message, of: PeerChannel.Sender(device), mayPair: mayPair) {
+        switch channel.open(message, of: PeerChannel.Sender(device), mayPair: pairing.mayPair(message.from)) {
         case .ofPeer(let frame): if let device { received(frame, from: device, over: url) }
         case .ofStranger(let frame): receivedFromStranger(frame, over: url)
         case .plainOfSecure(let frame): pairing.received(frame, isOfSecurePeer: true, over: url)
-        case .counted(.unknownSender): strangerSpoke(message.from, over: url)
+        case .stale(let frame):
+            if !pairing.received(frame, isOfSecurePeer: false, over: url) { channel.countReplay() }
+        case .counted(.unknownSender): reminders.spoke(message.from, over: url)
         case .counted(.unopened(let error)): host.log(.warning, "dropped a sealed frame: \(error.message)")
         }
     }
@@ -266,14 +260,10 @@ final class DesktopSwitchboard {
         }
         if payload.isAck { return }
         channel.countUnknownSender()
-        if frame.isSealed { return strangerSpoke(frame.from, over: url) }
+        if frame.isSealed { return reminders.spoke(frame.from, over: url) }
         if case .request(let request) = payload {
             respond(.error(.notPaired), to: DeviceRequest(request.answerable, ofStranger: frame.from, over: url))
         }
-    }
-
-    private func strangerSpoke(_ peer: PeerID, over url: String) {
-        if devices.reminders.spoke(peer, now: EventLoop.now) { remind(peer, over: url) }
     }
 
     private func received(_ frame: Incoming, from device: PairedDevice, over url: String) {
@@ -285,8 +275,8 @@ final class DesktopSwitchboard {
         if isPresent { outboxes.heard(did) }
         if frame.isLive { devices.noteClock(of: did, frame.sealedAt) }
         switch DeviceMessage(payload, from: device, mark) {
-        case .position(let seq, let isHello, let mark):
-            outboxes.acknowledged(through: seq, isHello: isHello, by: did, mark)
+        case .position(let seq, let epoch, let isHello, let mark):
+            outboxes.acknowledged(through: seq, in: epoch, isHello: isHello, by: did, mark)
         case .request(let request):
             records.touch(device, request.form)
             guard let session = devices.session(did) else { return }
@@ -379,7 +369,7 @@ final class DesktopSwitchboard {
         case .malformedFrame(let error, let url): host.dropped(frame: error, over: url)
         case .withdraw(let peer):
             guard !devices.isSecure(peer) else { return }
-            remind(peer)
+            reminders.begin(peer)
             store.remind(peer)
         case .store(let record):
             store.pair(record) { [self] result in

@@ -91,6 +91,11 @@ package final class Device: Role {
         EventLoop.post { [core] in core.pairing.cancel(flow) }
     }
 
+    /// The user's answer about the desktop that a flow has reported; `nil` = in the only flow that asks.
+    package func confirm(_ flow: DevicePairingFlow?, _ accept: Bool, then: @escaping Then) {
+        EventLoop.post { [core] in core.pairing.flows.answer(flow?.flow, accept: accept, then) }
+    }
+
     package func rename(_ desktop: String, to name: String, then: @escaping Then) {
         EventLoop.post { [core] in core.desktops.rename(desktop, to: name, then) }
     }

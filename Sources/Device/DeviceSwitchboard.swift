@@ -33,7 +33,8 @@ final class DeviceSwitchboard {
     private(set) lazy var pairing = DevicePairing(context, desktops) { [weak self] in self?.act($0) }
     private(set) lazy var commands = CommandCalls(
         context, desktops, reach: { [weak self] in self?.reach($0) },
-        write: { [weak self] in self?.send($0, to: $1) ?? (.offline, nil) }, emit: { [weak self] in self?.act($0) })
+        write: { [weak self] in self?.sender.send($0, to: $1) ?? (.offline, nil) },
+        emit: { [weak self] in self?.act($0) })
     private(set) lazy var queue = CommandQueue(
         opened.queue, context, desktops, reach: { [weak self] in self?.reach($0) },
         emit: { [weak self] in self?.act($0) })
@@ -42,7 +43,7 @@ final class DeviceSwitchboard {
     private(set) lazy var updates = DesktopUpdates(context, desktops) { [weak self] in self?.act($0) }
     private(set) lazy var tokens = PushTokens(
         removals: opened.tokenRemovals, context, desktops: { [weak self] in self?.desktops.peers.ids ?? [] },
-        say: { [weak self] in self?.sendEverywhere($0, to: $1) ?? [] })
+        say: { [weak self] in self?.sender.sendEverywhere($0, to: $1) ?? [] })
     private(set) lazy var pushes = PushCarrier(
         opened.waitingPushes, context.database, committed: opened.committedPushes,
         pushesWait: { [channel = context.channel] in channel.pushesWait() },
@@ -54,6 +55,10 @@ final class DeviceSwitchboard {
         context, desktops, open: { [weak self] in self?.frames.open(&$0, from: $1) },
         emit: { [weak self] in self?.act($0) })
     private(set) lazy var alerts = AlertsOnDemand(opened.alerts, context) { [weak self] in self?.act($0) }
+
+    private var sender: DesktopSender {
+        DesktopSender(context: context, desktops: desktops, routes: routes, channel: channel)
+    }
 
     nonisolated var context: DeviceContext { opened.context }
     nonisolated init(_ opened: OpenedDevice, links: RelayLinkMaker) {
@@ -190,43 +195,19 @@ final class DeviceSwitchboard {
         for peer in routes.peers(over: url) {
             desktops.peers[peer]?.lacksSkill = false
             desktops.peers[peer]?.lane.connected()
-            sayHello(to: peer, over: url)
+            sender.sayHello(pushes.hello(to: peer), to: peer, over: url)
             tokens.tell(peer)
             // For the others `reachable` follows.
             if routes.bestRoute(of: peer) != url { queue.check(peer) }
         }
     }
 
-    private func sayHello(to peer: PeerID, over url: String? = nil) {
-        if desktops.peers.peer(peer)?.isSecure == true { _ = send(hello(to: peer), to: peer, over: url) }
-    }
-
-    private func hello(to peer: PeerID) -> JSONValue { PairingHello(lastPushSeq: pushes.committed(of: peer)).json }
-
     // MARK: Sending
-
-    /// To a paired desktop, in the way in which it was paired, over its best route or this one.
-    private func send(_ payload: JSONValue, to peer: PeerID, over url: String? = nil) -> (sent: Sent, route: String?) {
-        guard let desktop = desktops.peers.peer(peer), let url = url ?? routes.bestRoute(of: peer) else {
-            return (.offline, nil)
-        }
-        let sent = channel.send(payload, to: peer, sealed: desktop.isSecure, over: routes.link(url))
-        if case .unsealable(let error) = sent {
-            context.channel.log(.warning, "could not seal a frame: \(error.message)")
-        }
-        return (sent, url)
-    }
-
-    /// To a sealed desktop, over every route. Gives those that have taken it.
-    private func sendEverywhere(_ payload: JSONValue, to peer: PeerID) -> [String] {
-        guard desktops.peers.peer(peer)?.isSecure == true, !routes.isAbsent(peer) else { return [] }
-        return routes.routes(of: peer).filter { send(payload, to: peer, over: $0).sent.isWritten }
-    }
 
     /// Tells the desktop whether its push was shown. Best effort: nothing waits for a desktop that is not there.
     func sendReceipt(id: NotificationID, presented: Bool, to desktop: PeerID) {
         guard reach(desktop).map({ $0.isSecure && $0.isReachable }) == true else { return }
-        _ = send(PushReceipt(id: id, isPresented: presented, at: .now).json, to: desktop)
+        _ = sender.send(PushReceipt(id: id, isPresented: presented, at: .now).json, to: desktop)
     }
 
     // MARK: Frames
@@ -246,6 +227,8 @@ final class DeviceSwitchboard {
             if !incoming.isSealed, pairing.flows.hold(message, over: url) { return }
             if !isTaken { channel.countUnknownSender() }
         case .plainOfSecure(let incoming): pairing.flows.received(incoming, isOfSecurePeer: true, over: url)
+        case .stale(let incoming):
+            if !pairing.flows.received(incoming, isOfSecurePeer: false, over: url) { channel.countReplay() }
         case .counted(.unknownSender): break
         case .counted(.unopened(let error)):
             context.channel.log(.warning, "dropped a sealed frame: \(error.message)")
@@ -279,7 +262,7 @@ final class DeviceSwitchboard {
     /// From here on it is a stranger.
     private func forget(_ desktop: PairedDesktop, isTold: Bool) {
         let peer = desktop.id
-        if isTold, desktop.isSecure { _ = send(Unpair.payload, to: peer) }
+        if isTold, desktop.isSecure { _ = sender.send(Unpair.payload, to: peer) }
         pairing.flows.removed(peer)
         guard let session = desktops.peers.forget(peer) else { return }
         commands.forget(peer)
@@ -304,12 +287,14 @@ final class DeviceSwitchboard {
         case .send(let message, let url):
             let sent = channel.send(message.payload, to: message.peer, sealed: message.isSealed, over: routes.link(url))
             pairing.flows.sent(message, relays: sent.isWritten ? 1 : 0)
-        case .sendHello(let peer, let url):
-            _ = channel.send(hello(to: peer), to: peer, sealed: true, over: routes.link(url))
+        case .sendHello(let peer, let url, let proof):
+            var hello = pushes.hello(to: peer)
+            hello.proof = proof
+            _ = channel.send(hello.json, to: peer, sealed: true, over: routes.link(url))
         case .paired(let desktop, let mark):
             if desktop.isSecure { channel.keep(desktop.id, since: mark) }
             desktops.add(desktop)
-            sayHello(to: desktop.id)
+            sender.sayHello(pushes.hello(to: desktop.id), to: desktop.id)
             tokens.paired(desktop.id)
         case .receiveAgain(let message, let url): received(message, over: url)
         }
@@ -371,11 +356,11 @@ final class DeviceSwitchboard {
 
     private func act(_ event: PushCarrier.Event) {
         switch event {
-        case .acknowledge(let desktop, let last, let url):
+        case .acknowledge(let desktop, let position, let url):
             FailPoint.beforeAcknowledgement.reach()
             // Anything that is not sent now is part of the next hello.
             let route = url.flatMap { routes.isOnline($0) ? $0 : nil }
-            _ = send(PushAcknowledgement(pushSeq: last).json, to: desktop, over: route)
+            _ = sender.send(position.payload, to: desktop, over: route)
             FailPoint.afterAcknowledgement.reach()
         case .stored(let desktops, let unread, let judged):
             for desktop in desktops { inbox.tell(desktop, unread: unread, isArrival: true) }

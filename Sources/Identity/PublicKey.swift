@@ -9,7 +9,7 @@ package struct PublicKey: Hashable, Sendable {
 
     /// `nil` unless these are the 32 bytes of a point that a key can be.
     package init?(bytes: [UInt8]) {
-        guard bytes.count == Self.byteCount, crypto_core_ed25519_is_valid_point(bytes) == 1 else { return nil }
+        guard bytes.count == Self.byteCount, MainSubgroup.contains(bytes) else { return nil }
         self.bytes = bytes
     }
 

@@ -17,6 +17,8 @@ package struct ReplayWindow: Sendable, Equatable {
 
     /// Newest first; at most two.
     private var epochs: [Epoch] = []
+    /// Epochs above the others that were refused for good when a pairing began the window anew; ascending, disjoint.
+    private var retired: [ClosedRange<Int64>] = []
 
     /// Nothing has come.
     package init() {}
@@ -25,7 +27,7 @@ package struct ReplayWindow: Sendable, Equatable {
 
     /// Would ``record(epoch:seq:)`` take it?
     package func accepts(epoch number: Int64, seq: Int64) -> Bool {
-        guard number > 0, seq > 0 else { return false }
+        guard number > 0, seq > 0, !retired.contains(where: { $0.contains(number) }) else { return false }
         if let epoch = epochs.first(where: { $0.number == number }) { return epoch.accepts(seq) }
         // Between the two, or above both, nothing was ever accepted: whatever was dropped lies below both.
         guard epochs.count > 1, let oldest = epochs.last else { return true }
@@ -73,6 +75,60 @@ extension ReplayWindow {
     }
 }
 
+extension ReplayWindow {
+    /// At most so many ranges of epochs are refused for good; beyond that the highest ones are joined.
+    private static let retiredLimit = 4
+
+    /// The peer is paired by the frame of this mark.
+    package mutating func begin(at mark: SealMark) {
+        if mark.isStale {
+            restart(epoch: mark.epoch, seq: mark.seq)
+        } else {
+            begin(epoch: mark.epoch, seq: mark.seq)
+        }
+    }
+
+    /// As ``begin(epoch:seq:)``, for a frame that the window refuses and a pairing's MAC proves: its sender has lost its
+    /// state, after its clock was in the future.
+    ///
+    /// The epochs of that future stay refused, whoever has kept their frames. Only two of them are known, so the upper half
+    /// of everything between the frame's epoch and them is refused too. An epoch that is remembered keeps what has come of it.
+    package mutating func restart(epoch number: Int64, seq: Int64) {
+        guard number > 0, seq > 0 else { return }
+        retired = retired.compactMap { range in
+            guard number >= range.lowerBound else { return range }
+            return number < range.upperBound ? Self.upperHalf(above: number, range.upperBound) : nil
+        }
+        if let newest = epochs.first?.number, let oldest = epochs.last?.number, number < oldest {
+            retire(Self.upperHalf(above: number, oldest).lowerBound...newest)
+            epochs = []
+        }
+        begin(epoch: number, seq: seq)
+        _ = record(epoch: number, seq: seq)
+    }
+
+    /// Both are positive, so nothing overflows.
+    private static func upperHalf(above lower: Int64, _ upper: Int64) -> ClosedRange<Int64> {
+        (upper - (upper - lower - 1) / 2)...upper
+    }
+
+    private mutating func retire(_ range: ClosedRange<Int64>) {
+        var joined: [ClosedRange<Int64>] = []
+        for next in (retired + [range]).sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = joined.last, next.lowerBound <= last.upperBound {
+                joined[joined.count - 1] = last.lowerBound...max(last.upperBound, next.upperBound)
+            } else {
+                joined.append(next)
+            }
+        }
+        while joined.count > Self.retiredLimit {
+            let (last, before) = (joined.removeLast(), joined.removeLast())
+            joined.append(before.lowerBound...last.upperBound)
+        }
+        retired = joined
+    }
+}
+
 extension ReplayWindow.Epoch {
     /// Of which nothing up to that seq counts.
     fileprivate static func closed(_ number: Int64, through seq: Int64) -> ReplayWindow.Epoch {
@@ -116,15 +172,27 @@ extension ReplayWindow.Epoch {
 
 extension ReplayWindow {
     private static let form: UInt8 = 1
+    /// With epochs that are refused for good: their count, and the two ends of each range.
+    private static let retiringForm: UInt8 = 2
     private static let epochByteCount = 16 + width / 8
+    private static let rangeByteCount = 16
 
-    /// For the store: at most 1,057 bytes.
+    /// For the store: at most 1,122 bytes.
     package var bytes: [UInt8] {
-        let count = 1 + epochs.count * Self.epochByteCount
+        let head = retired.isEmpty ? 1 : 2 + retired.count * Self.rangeByteCount
+        let count = head + epochs.count * Self.epochByteCount
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             let target = UnsafeMutableRawBufferPointer(buffer)
-            target[0] = Self.form
+            target[0] = retired.isEmpty ? Self.form : Self.retiringForm
             var place = 1
+            if !retired.isEmpty {
+                target[1] = UInt8(retired.count)
+                place = 2
+            }
+            for range in retired {
+                place = Self.store(UInt64(bitPattern: range.lowerBound), into: target, at: place)
+                place = Self.store(UInt64(bitPattern: range.upperBound), into: target, at: place)
+            }
             for epoch in epochs {
                 place = Self.store(UInt64(bitPattern: epoch.number), into: target, at: place)
                 place = Self.store(UInt64(bitPattern: epoch.highest), into: target, at: place)
@@ -141,21 +209,38 @@ extension ReplayWindow {
 
     /// What ``bytes`` gave; `nil` for anything else.
     package init?(bytes: [UInt8]) {
-        guard bytes.first == Self.form, (bytes.count - 1).isMultiple(of: Self.epochByteCount),
-            bytes.count <= 1 + 2 * Self.epochByteCount
-        else { return nil }
-        for first in stride(from: 1, to: bytes.count, by: Self.epochByteCount) {
-            let words = bytes.withUnsafeBytes { bytes in
-                (0..<Self.epochByteCount / 8).map {
-                    UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: first + 8 * $0, as: UInt64.self))
-                }
+        guard let form = bytes.first else { return nil }
+        var head = 1
+        switch form {
+        case Self.form: break
+        case Self.retiringForm:
+            guard bytes.count > 1, (1...Self.retiredLimit).contains(Int(bytes[1])) else { return nil }
+            head = 2 + Int(bytes[1]) * Self.rangeByteCount
+            guard bytes.count >= head else { return nil }
+            let ends = Self.words(bytes, from: 2, count: 2 * Int(bytes[1])).map { Int64(bitPattern: $0) }
+            for first in stride(from: 0, to: ends.count, by: 2) {
+                let (lower, upper) = (ends[first], ends[first + 1])
+                guard lower > retired.last?.upperBound ?? 0, lower <= upper else { return nil }
+                retired.append(lower...upper)
             }
+        default: return nil
+        }
+        guard (bytes.count - head).isMultiple(of: Self.epochByteCount), bytes.count <= head + 2 * Self.epochByteCount
+        else { return nil }
+        for first in stride(from: head, to: bytes.count, by: Self.epochByteCount) {
+            let words = Self.words(bytes, from: first, count: Self.epochByteCount / 8)
             let epoch = Epoch(
                 number: Int64(bitPattern: words[0]), highest: Int64(bitPattern: words[1]), bits: Array(words[2...]))
             guard epoch.number > 0, epoch.highest > 0, !epoch.accepts(epoch.highest),
                 epochs.last.map({ $0.number > epoch.number }) ?? true
             else { return nil }
             epochs.append(epoch)
+        }
+    }
+
+    private static func words(_ bytes: [UInt8], from first: Int, count: Int) -> [UInt64] {
+        bytes.withUnsafeBytes { bytes in
+            (0..<count).map { UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: first + 8 * $0, as: UInt64.self)) }
         }
     }
 }

@@ -12,10 +12,14 @@ package struct SealMark: Sendable, Equatable {
     package let peer: PeerID
     package let epoch: Int64
     package let seq: Int64
+    /// The replay window refuses it. Only a pairing whose MAC proves the frame may save it
+    /// (``ReplayWindow/restart(epoch:seq:)``).
+    package let isStale: Bool
 
-    package init(peer: PeerID, epoch: Int64, seq: Int64) {
+    package init(peer: PeerID, epoch: Int64, seq: Int64, isStale: Bool = false) {
         self.peer = peer
         self.epoch = epoch
         self.seq = seq
+        self.isStale = isStale
     }
 }

@@ -25,9 +25,9 @@ package struct SealStates {
 
     /// Begins a start: its epoch, higher than any before. Nothing is to be sealed with it before this is committed.
     ///
-    /// It is taken from the clock where that is ahead, so that after the loss of the file, or with an old copy of it, the
-    /// peers, who remember, still take what is sealed; else it counts up by one. A file that is lost after it was begun
-    /// with a clock in the future is not made good by that: then nothing is taken until that time has come.
+    /// The clock's time if that is ahead, so that peers still accept what is sealed after the file was lost or replaced by
+    /// an old copy; otherwise one more than the last. If the file is lost after a start with a clock in the future, peers
+    /// refuse what is sealed until they pair again (WireSealing, "Replay protection").
     package func begin(now: EpochMilliseconds) throws(StoreError) -> Int64 {
         let last = try connection.first("SELECT epoch FROM seal_start") { (row) throws(StoreError) in
             try row.integer(0)
@@ -76,11 +76,11 @@ package struct SealStates {
         return true
     }
 
-    /// The peer is paired by the frame of this mark: what it has sealed before that is void (``ReplayWindow/begin(epoch:seq:)``).
+    /// The peer is paired by the frame of this mark: what it has sealed before that is void (``ReplayWindow/begin(at:)``).
     /// In the transaction that stores the pairing.
     package func begin(_ mark: SealMark) throws(StoreError) {
         var window = try window(of: mark.peer) ?? ReplayWindow()
-        window.begin(epoch: mark.epoch, seq: mark.seq)
+        window.begin(at: mark)
         try store(window, of: mark.peer)
     }
 

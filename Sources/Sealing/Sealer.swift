@@ -67,7 +67,7 @@ package final class Sealer {
     package func keep(_ peer: PeerID, since mark: SealMark? = nil) {
         touch(peer) { entry in
             entry.isKept = true
-            if let mark { entry.window.begin(epoch: mark.epoch, seq: mark.seq) }
+            if let mark { entry.window.begin(at: mark) }
         }
     }
 
@@ -101,16 +101,22 @@ package final class Sealer {
     /// - Parameters:
     ///   - payload: the sealed payload, whole or its inner part.
     ///   - peer: the `from` that the relay wrote. Whether this peer may speak to us is the caller's to know.
+    ///   - isProof: whether a body carries a proof that a pairing under way may accept. Such a frame opens even if the
+    ///     replay window refuses it; its mark is ``SealMark/isStale`` then. Asked only about refused frames.
     ///
     /// Throws `forged`, `replayed`, `misaddressed` or `malformed`, and counts it in ``refused``.
-    package func open(_ payload: JSONObject, from peer: PeerID) throws(SealError) -> Opened {
-        do throws(SealError) { return try opened(payload, from: peer) } catch {
+    package func open(
+        _ payload: JSONObject, from peer: PeerID, isProof: (JSONObject) -> Bool = { _ in false }
+    ) throws(SealError) -> Opened {
+        do throws(SealError) { return try opened(payload, from: peer, isProof) } catch {
             refused.count(error)
             throw error
         }
     }
 
-    private func opened(_ payload: JSONObject, from peer: PeerID) throws(SealError) -> Opened {
+    private func opened(
+        _ payload: JSONObject, from peer: PeerID, _ isProof: (JSONObject) -> Bool
+    ) throws(SealError) -> Opened {
         let envelope = try SealedEnvelope(decoding: payload)
         guard peer != id else { throw SealError(.misaddressed, "a sealed frame claims to be from this peer itself") }
         guard let box = box(of: peer), let bytes = box.open(envelope.box, nonce: envelope.nonce) else {
@@ -122,12 +128,13 @@ package final class Sealer {
             throw SealError(.misaddressed, "a sealed frame was redirected or reflected")
         }
         boxes.insert(box, of: peer)
-        guard touch(peer, { $0.window.record(epoch: plaintext.epoch, seq: plaintext.seq) }) else {
+        let isStale = !touch(peer) { $0.window.record(epoch: plaintext.epoch, seq: plaintext.seq) }
+        guard !isStale || isProof(plaintext.body) else {
             throw SealError(.replayed, "a sealed frame was replayed, or is too old")
         }
         return Opened(
             body: plaintext.body, timestamp: plaintext.timestamp,
-            mark: SealMark(peer: peer, epoch: plaintext.epoch, seq: plaintext.seq))
+            mark: SealMark(peer: peer, epoch: plaintext.epoch, seq: plaintext.seq, isStale: isStale))
     }
 
     /// From the cache, else computed: it enters the cache only when the peer has proved to be one.

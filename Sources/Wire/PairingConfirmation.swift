@@ -11,16 +11,19 @@ package struct PairingConfirmation: Sendable, Equatable {
     package var timestamp: EpochMilliseconds?
     /// Sealed ones prove that their sender has seen the code (WirePairing, "Proof of the code").
     package var mac: String?
+    /// The desktop's random bytes, in base64url: of one of revision 1, to a device of revision 1.
+    package var random: String?
 
     package init(
         code: PairingCode, pcPeerID: PeerID?, deviceInfo: PairingDeviceInfo, timestamp: EpochMilliseconds?,
-        mac: String? = nil
+        mac: String? = nil, random: String? = nil
     ) {
         self.code = code
         self.pcPeerID = pcPeerID
         self.deviceInfo = deviceInfo
         self.timestamp = timestamp
         self.mac = mac
+        self.random = random
     }
 
     /// Reads a payload, or a frame of this type at top level. Only `type` and `pairingCode` are required.
@@ -32,6 +35,7 @@ package struct PairingConfirmation: Sendable, Equatable {
         deviceInfo = (try? fields.deviceInfo()) ?? PairingDeviceInfo(name: "", platform: "")
         timestamp = object["timestamp"]?.integer
         mac = PairingMAC.read(object)
+        random = PairingMAC.random(object)
     }
 
     package var json: JSONValue {
@@ -39,7 +43,7 @@ package struct PairingConfirmation: Sendable, Equatable {
             "type": .string(Self.type), "pairingCode": .string(code.digits),
             "pcPeerId": (pcPeerID?.text).map(JSONValue.string), "deviceInfo": deviceInfo.json,
             "timestamp": timestamp.map(JSONValue.integer),
-            "bw": PairingMAC.json(mac),
+            "bw": PairingMAC.json(mac, random: random),
         ]
     }
 }

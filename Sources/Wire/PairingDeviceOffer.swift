@@ -32,7 +32,7 @@ package struct DevicePairingOffer: Sendable, Equatable {
         did = try fields.peer("did")
         timestamp = try fields.timestamp()
         deviceInfo = try fields.deviceInfo()
-        seal = try fields.seal()
+        seal = try fields.deviceSeal()
         guard !isExpired(at: now) else { throw PairingFailure(.expired) }
     }
 

@@ -1,6 +1,6 @@
-import JSON
+package import JSON
 
-/// What marks the code of a Bellwire peer: `"bw":{"v":1,"secret"}` (WirePairing, "Codes").
+/// What marks the code of a Bellwire peer: `"bw":{"v":1,"secret","rev"?,"commit"?}` (WirePairing, "Codes").
 ///
 /// Deployed peers ignore the field.
 package struct PairingSeal: Sendable, Equatable {
@@ -10,22 +10,61 @@ package struct PairingSeal: Sendable, Equatable {
     package var secret: String
     /// The desktop's user is asked before it confirms, so its confirmation takes longer.
     package var confirm: Bool
+    /// SHA-256 of the device's random bytes, in base64url: in a device's code of revision 1.
+    package var commitment: String?
 
-    package init(secret: String, confirm: Bool = false) {
+    package init(secret: String, confirm: Bool = false, commitment: String? = nil) {
         self.secret = secret
         self.confirm = confirm
+        self.commitment = commitment
     }
 
     var json: JSONValue {
-        ["v": .integer(Self.version), "secret": .string(secret), "confirm": confirm ? true : nil]
+        [
+            "v": .integer(Self.version), "secret": .string(secret), "confirm": confirm ? true : nil,
+            "rev": commitment.map { _ in .integer(PairingRevision.current) },
+            "commit": commitment.map(JSONValue.string),
+        ]
     }
 }
 
-/// The `bw` of an ack or a confirmation: `{"mac"}`. What is no text counts as absent, and so as no proof.
+/// What a peer of ours can do beyond the first release (WirePairing, "Revisions").
+package enum PairingRevision {
+    /// The hello proves the code, and the digits to compare depend on random bytes of both sides.
+    package static let current: Int64 = 1
+}
+
+/// The `bw` of an ack, a confirmation or a hello: `{"mac","rev"?,"random"?}`. What is no text counts as absent, and so as
+/// no proof.
 enum PairingMAC {
     static func read(_ object: JSONObject) -> String? { object["bw"]?["mac"]?.string }
 
-    static func json(_ mac: String?) -> JSONValue? { mac.map { ["mac": .string($0)] } }
+    /// Only with a `rev` that we know.
+    static func random(_ object: JSONObject) -> String? {
+        guard let revision = object["bw"]?["rev"]?.integer, revision >= PairingRevision.current else { return nil }
+        return object["bw"]?["random"]?.string
+    }
+
+    static func json(_ mac: String?, random: String? = nil) -> JSONValue? {
+        mac.map {
+            [
+                "mac": .string($0), "rev": random.map { _ in .integer(PairingRevision.current) },
+                "random": random.map(JSONValue.string),
+            ]
+        }
+    }
+}
+
+/// Which payloads can prove that their sender has seen a code (WirePairing, "Proof of the code").
+package enum PairingProofs {
+    /// Is it of a kind that carries a `mac`, and is one there? Says nothing about whether it is right.
+    package static func isCarried(by payload: JSONObject) -> Bool {
+        switch payload["type"]?.string {
+        case PairAck.type, PairingConfirmation.type: PairingMAC.read(payload) != nil
+        case PairingHello.type: payload["payload"]?.object.flatMap { PairingMAC.read($0) } != nil
+        default: false
+        }
+    }
 }
 
 extension PairingFields {
@@ -40,7 +79,24 @@ extension PairingFields {
         guard let secret = bw["secret"]?.string, Base64URLText.holds(secret, bytes: 16) else {
             throw PairingFailure(.badField, detail: "bw.secret")
         }
-        return PairingSeal(secret: secret, confirm: bw["confirm"]?.bool ?? false)
+        var seal = PairingSeal(secret: secret, confirm: bw["confirm"]?.bool ?? false)
+        guard let revision = bw["rev"], !revision.isNull else { return seal }
+        guard case .integer(let number) = revision, number > 0 else {
+            throw PairingFailure(.badField, detail: "bw.rev")
+        }
+        guard let commitment = bw["commit"], !commitment.isNull else { return seal }
+        guard let text = commitment.string, Base64URLText.holds(text, bytes: 32) else {
+            throw PairingFailure(.badField, detail: "bw.commit")
+        }
+        seal.commitment = text
+        return seal
+    }
+
+    /// The `bw` of a device's code: one of revision 1 commits to random bytes.
+    func deviceSeal() throws(PairingFailure) -> PairingSeal? {
+        let seal = try seal()
+        guard seal?.commitment == nil, let revision = object["bw"]?["rev"], !revision.isNull else { return seal }
+        throw PairingFailure(.badField, detail: "bw.commit")
     }
 }
 

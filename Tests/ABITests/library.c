@@ -354,6 +354,7 @@ static void device_functions(bw_device *device)
     CHECK_STATUS(bw_pairing_show(device, 1000, &out), NONE);
     CHECK_STATUS(bw_pairing_show_async(device, 1000, complete_never, user_data(), give_back), NONE);
     CHECK_STATUS(bw_pairing_cancel(device, "scan"), NONE);
+    CHECK_STATUS(bw_pairing_confirm(device, "show", 1), NONE);
     CHECK_STATUS(bw_pairing_list(device, &out), NONE);
     CHECK_STATUS(bw_notification_send(device, NULL, PARAMS, 1000, &out), NONE);
     CHECK_STATUS(bw_notification_send_async(device, NULL, PARAMS, 1000, complete_never, user_data(), give_back), NONE);

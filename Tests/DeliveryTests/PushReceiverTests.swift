@@ -42,6 +42,32 @@ import Wire
         #expect(receiver.counters.admitted == 4 && receiver.counters.duplicates == 0)
     }
 
+    @Test("its position names the epoch of the push that was stored last, and says if the desktop sends in another one")
+    func positions() {
+        func push(_ seq: Int64, in epoch: Int64) -> ReceivedPush {
+            let mark = SealMark(peer: "d", epoch: epoch, seq: seq)
+            let notification = Notification(
+                id: NotificationID("n-\(seq)"), title: "T", createdAt: 1, receivedAt: 1)
+            return ReceivedPush(desktop: "d", notification: notification, seq: seq, mark: mark, route: "lan")
+        }
+        var receiver = PushReceiver(committed: [("d", 4)])
+        #expect(receiver.position(of: "d") == .init(seq: 4, epoch: nil, isOfEarlierStart: false), "before this start")
+        #expect(receiver.position(of: "e") == .init(seq: 0, epoch: nil, isOfEarlierStart: false))
+        _ = receiver.received(push(5, in: 70), now: 0)
+        #expect(receiver.position(of: "d") == .init(seq: 4, epoch: nil, isOfEarlierStart: true))
+        _ = receiver.committed([.stored])
+        #expect(receiver.position(of: "d") == .init(seq: 5, epoch: 70, isOfEarlierStart: false))
+        // The desktop has started again, and doesn't know how far the device is.
+        _ = receiver.received(push(5, in: 80), now: 0)
+        #expect(receiver.position(of: "d") == .init(seq: 5, epoch: 70, isOfEarlierStart: true))
+        _ = receiver.received(push(6, in: 80), now: 0)
+        _ = receiver.committed([.replayed])
+        #expect(receiver.position(of: "d") == .init(seq: 5, epoch: 70, isOfEarlierStart: true))
+        _ = receiver.received(push(6, in: 80), now: 0)
+        _ = receiver.committed([.duplicate])
+        #expect(receiver.position(of: "d") == .init(seq: 6, epoch: 80, isOfEarlierStart: false))
+    }
+
     @Test("one commit takes 256; what waits is bounded")
     func bounds() {
         var receiver = PushReceiver()

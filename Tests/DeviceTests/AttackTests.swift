@@ -251,6 +251,7 @@ struct AttackTests {
         let device = home.deviceID
         let shown = try await value { home.device.show(timeout: 10_000, then: $0) }
         await home.relay.deliver(Self.plainConfirmation(shown["code"], from: "pc-1", to: device))
+        try await home.acceptDesktop()
         _ = try await home.deviceHost.event(.pairingChanged) { $0["state"] == "completed" }
         await home.relay.deliver(
             .init(from: "desktop-unknown", to: device, payload: .object(Self.push("Evil")), isSealed: false))
@@ -339,6 +340,7 @@ struct AttackTests {
                         "type": "pairing:confirmation", "pairingCode": shown["code"], "pcPeerId": "pc-1",
                         "deviceInfo": ["name": .string(name), "platform": .string(name)], "timestamp": 1,
                     ], isSealed: false))
+            try await home.acceptDesktop()
             let done = try await home.deviceHost.event(.pairingChanged) { $0["state"] == "completed" }
             let desktop = try await value { home.device.desktops(then: $0) }.array?.first
             for seen in [done["desktop"], desktop] {

@@ -60,6 +60,12 @@ struct AttackedHome {
         _ = try await desktopHost.event(.pairingChanged) { $0["state"] == "paired" }
     }
 
+    /// The device's user accepts the desktop that can prove nothing.
+    func acceptDesktop() async throws {
+        _ = try await deviceHost.event(.pairingChanged) { $0["state"] == "confirming" }
+        _ = try await value { device.confirm(.show, true, then: $0) }
+    }
+
     /// A push of the desktop's, as the relay was given it.
     func push(_ title: String) async throws -> HostileRelay.Letter {
         let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)"}"#)

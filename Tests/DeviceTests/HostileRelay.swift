@@ -38,6 +38,9 @@ final class HostileRelay: HTTPHandler, WebSocketDelegate {
         try await letters.take("such a letter", location, where: isWanted)
     }
 
+    /// All that it was given and nobody has asked for.
+    func keptLetters() -> [Letter] { letters.drain() }
+
     /// Hands over a letter of its own, or an old one again. `storedAt` = as one that was kept.
     func deliver(_ letter: Letter, storedAt: Int64? = nil) {
         var frame: JSONObject = [

@@ -685,9 +685,10 @@ def keys_of(value: object) -> object:
 
 
 def kind_of(frame: dict[str, Any]) -> tuple[object, ...]:
-    """Frames of one kind have the same members: an event's name, a refusal and an `auth` make another kind."""
+    """Frames of one kind have the same members: a name, a refusal, an `auth` and random bytes make another kind."""
     inner = frame["payload"] if isinstance(frame.get("payload"), dict) else {}
-    return frame.get("type"), inner.get("event"), "error" in inner, "auth" in inner
+    proof = inner.get("bw") or frame.get("bw") or {}
+    return frame.get("type"), inner.get("event"), "error" in inner, "auth" in inner, "random" in proof
 
 
 def names_in(value: object) -> Iterator[str]:

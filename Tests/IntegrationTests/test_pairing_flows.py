@@ -724,7 +724,7 @@ def test_legacy_none_pairs_no_deployed_desktop(bellwire: Start, fake_desktop: Fa
 def test_a_deployed_desktop_that_scans_confirms_in_each_form(
     bellwire: Start, fake_desktop: FakeDesktop, is_routed: bool
 ) -> None:
-    device = bellwire("pair", "--show", "--relay-url", fake_desktop.url, "--json")
+    device = bellwire("pair", "--show", "--accept", "--relay-url", fake_desktop.url, "--json")
     fake_desktop.accept()
     offer = json.loads(device.event("offer")["data"]["payload"])
     assert offer["type"] == "device-pairing" and offer["did"] == fake_desktop.device_id

@@ -143,6 +143,13 @@ private final class DeliveryModel {
                         try Outbox(connection).settle(through: through, by: Self.device)
                     }
                 }
+            case .recount(let seq):
+                work.append { [self] in
+                    let position = try desktop.run { connection throws(StoreError) in
+                        try Outbox(connection).recount(after: seq, by: Self.device)
+                    }
+                    perform(machine.renumbered(position, now: now))
+                }
             case .renumber(let seq):
                 work.append { [self] in
                     let position = try desktop.run { connection throws(StoreError) in

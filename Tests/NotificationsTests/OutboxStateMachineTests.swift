@@ -52,7 +52,7 @@ extension OutboxStateMachine.Action {
     fileprivate var isSending: Bool {
         switch self {
         case .read, .send: true
-        case .settle, .renumber: false
+        case .settle, .renumber, .recount: false
         }
     }
 }
@@ -381,5 +381,21 @@ extension OutboxStateMachine.Action {
         #expect(actions == [])
         #expect(machine.sent == 5)
         #expect(machine.enqueued(entry(6), now: 1) == [.send([entry(6)])])
+    }
+
+    @Test("what a device has of an earlier start settles nothing: what waits is counted on from there")
+    func recalled() {
+        var machine = OutboxStateMachine.present(at(3, of: 9))
+        #expect(machine.recalled(lastPushSeq: 7, now: 0) == [.recount(after: 7)])
+        #expect(machine.acknowledged == 3, "nothing is delivered by it")
+        #expect(machine.recalled(lastPushSeq: 8, now: 0) == [], "one at a time")
+        var position = at(7, of: 13)
+        position.shift = 4
+        let actions = machine.renumbered(position, now: 0)
+        #expect(actions.contains { if case .read(from: 8, through: 13, _) = $0 { true } else { false } })
+        // No further than we know: as any hello.
+        var other = OutboxStateMachine.present(at(3, of: 9))
+        var same = other
+        #expect(other.recalled(lastPushSeq: 3, now: 0) == same.hello(lastPushSeq: 3, now: 0))
     }
 }

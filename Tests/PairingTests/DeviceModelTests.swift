@@ -188,11 +188,14 @@ private struct ShowModel {
     private var now = Fixture.now
     private var storing: PairedDesktop?
     private var isAsleep = false
+    private var isAsking = false
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     private mutating func carryOut(_ actions: [DeviceShowAction]) {
         let current = machine.reported
+        let wasAsking = isAsking
+        isAsking = if case .confirming = current { true } else { false }
         let notes = actions.map { action -> ModelLedger.Note in
             switch action {
             case .open(let route): .open(route.url)
@@ -207,8 +210,9 @@ private struct ShowModel {
             switch action {
             case .store(let desktop):
                 storing = desktop
+                #expect(desktop.isSecure || wasAsking, "nobody was asked about a desktop that proves nothing")
                 #expect(desktop.isSecure == (desktop.shortString != nil))
-            case .sendHello(let peer, _): #expect(peer == Fixture.desktop)
+            case .sendHello(let peer, _, _): #expect(peer == Fixture.desktop)
             case .open, .close, .startTimer, .stopTimer, .report: break
             }
         }
@@ -221,13 +225,14 @@ private struct ShowModel {
     mutating func step() {
         now += Int64.random(in: 0...2_000, using: &random)
         let route = [Fixture.lan, Fixture.relay].randomElement(using: &random) ?? Fixture.lan
-        switch Int.random(in: 0..<20, using: &random) {
+        switch Int.random(in: 0..<22, using: &random) {
         case 0, 1:
             storing = nil
             isAsleep = false
             carryOut(
                 machine.show(
                     Fixture.code("012345"), secret: Fixture.secret,
+                    random: Bool.random(using: &random) ? Fixture.deviceRandom : nil,
                     identity: Int.random(in: 0..<9, using: &random) > 0 ? Fixture.deviceIdentity : nil,
                     over: Int.random(in: 0..<9, using: &random) > 0 ? route : nil,
                     legacy: LegacyPairing.allCases.randomElement(using: &random) ?? .qr))
@@ -249,6 +254,14 @@ private struct ShowModel {
         case 15: wake()
         case 16, 17: finishStoring()
         case 18: machine.removed(Fixture.desktop)
+        case 19, 20:
+            let isAsked = if case .confirming = machine.reported { true } else { false }
+            switch machine.answer(accept: Bool.random(using: &random), now: now) {
+            case .taken(let actions):
+                #expect(isAsked)
+                carryOut(actions)
+            case .nothingWaits: #expect(!isAsked)
+            }
         default: fire()
         }
     }
@@ -269,7 +282,7 @@ private struct ShowModel {
     private mutating func fire() {
         guard let wait = ledger.fire() else { return }
         now += wait
-        carryOut(machine.timedOut())
+        carryOut(machine.timedOut(now: now))
     }
 
     mutating func finish() {

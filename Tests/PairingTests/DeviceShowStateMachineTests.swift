@@ -14,7 +14,9 @@ import Wire
         legacy: LegacyPairing = .qr, over route: PairingRoute? = relay,
         as identity: PairingIdentity? = Fixture.deviceIdentity
     ) -> [DeviceShowAction] {
-        machine.show(Fixture.code("012345"), secret: Fixture.secret, identity: identity, over: route, legacy: legacy)
+        machine.show(
+            Fixture.code("012345"), secret: Fixture.secret, random: nil, identity: identity, over: route,
+            legacy: legacy)
     }
 
     private mutating func display(legacy: LegacyPairing = .qr) {
@@ -26,6 +28,12 @@ import Wire
         _ frame: PairingFrame, after milliseconds: EpochMilliseconds = 1_000
     ) -> [DeviceShowAction] {
         machine.received(frame, now: Self.start + milliseconds)
+    }
+
+    /// A person accepts the desktop that is asked about.
+    private mutating func accept(after milliseconds: EpochMilliseconds = 2_000) -> [DeviceShowAction] {
+        guard case .taken(let actions) = machine.answer(accept: true, now: Self.start + milliseconds) else { return [] }
+        return actions
     }
 
     private func reason(_ actions: [DeviceShowAction]) -> PairingReason? {
@@ -84,8 +92,8 @@ import Wire
     mutating func deployed() {
         for legacy in [LegacyPairing.qr, .all] {
             display(legacy: legacy)
-            guard case .store(let desktop)? = received(PairingFrame(Fixture.plainConfirmation(), from: "pc")).last
-            else {
+            _ = received(PairingFrame(Fixture.plainConfirmation(), from: "pc"))
+            guard case .store(let desktop)? = accept().last else {
                 Issue.record("not confirmed")
                 return
             }
@@ -97,11 +105,8 @@ import Wire
             #expect(received(PairingFrame(Fixture.plainConfirmation(), from: "pc")) == [])
         }
         display()
-        guard
-            case .store(let desktop)? = received(
-                PairingFrame(Fixture.plainConfirmation(pcPeerID: nil), from: "pc")
-            ).last
-        else {
+        _ = received(PairingFrame(Fixture.plainConfirmation(pcPeerID: nil), from: "pc"))
+        guard case .store(let desktop)? = accept().last else {
             Issue.record("not confirmed")
             return
         }
@@ -193,7 +198,7 @@ import Wire
         #expect(machine.routeFailed(Self.relay, detail: "refused") == [])
         #expect(machine.reported == .connecting)
         #expect(
-            machine.timedOut() == [
+            machine.timedOut(now: Self.start) == [
                 .stopTimer, .close(Self.relay),
                 .report(.failed(PairingFailure(.relayUnreachable, detail: "refused"))),
             ])
@@ -204,7 +209,7 @@ import Wire
     @Test("five minutes from when it was displayed, by the clock handed in, also when the timer is late")
     mutating func expiry() {
         display()
-        #expect(machine.timedOut() == [.stopTimer, .close(Self.relay), .report(.expired)])
+        #expect(machine.timedOut(now: Self.start) == [.stopTimer, .close(Self.relay), .report(.expired)])
         #expect(received(Fixture.sealed(Fixture.confirmation(), from: Fixture.desktop)) == [])
         #expect(machine.dropped.notOpen == 1)
         display()
@@ -254,7 +259,8 @@ import Wire
         _ = machine.suspended()
         #expect(machine.cancel() == [.report(.failed(PairingFailure(.cancelled)))])
         display()
-        guard case .store(let desktop)? = received(PairingFrame(Fixture.plainConfirmation(), from: "pc")).last else {
+        _ = received(PairingFrame(Fixture.plainConfirmation(), from: "pc"))
+        guard case .store(let desktop)? = accept().last else {
             Issue.record("not confirmed")
             return
         }
@@ -263,5 +269,88 @@ import Wire
         #expect(
             machine.storeFailed(desktop.id, detail: nil)
                 == [.close(Self.relay), .report(.failed(PairingFailure(.storeFailed)))])
+    }
+
+    // MARK: Plain confirmations
+
+    private func stores(_ actions: [DeviceShowAction]) -> Bool {
+        actions.contains { if case .store = $0 { true } else { false } }
+    }
+
+    @Test("a plain confirmation alone pairs nothing: a person is asked, for 30 s")
+    mutating func asks() {
+        display()
+        let frame = PairingFrame(Fixture.plainConfirmation(), from: "pc")
+        let asked = received(frame)
+        #expect(!stores(asked))
+        guard case .report(.confirming(let desktop, let answerBy))? = asked.last else {
+            Issue.record("nobody was asked")
+            return
+        }
+        #expect(asked.first == .startTimer(after: 30_000))
+        #expect(desktop.address == "pc" && !desktop.isSecure && answerBy == Self.start + 31_000)
+        #expect(machine.reported.data["state"] == "confirming" && machine.reported.data["desktop"]?["id"] == "pc")
+        #expect(machine.isActive && machine.heldRoute == Self.relay)
+        // Once; and nobody else is asked about meanwhile.
+        #expect(received(frame) == [])
+        #expect(received(PairingFrame(Fixture.plainConfirmation(), from: "pc-2")) == [])
+        #expect(received(PairingFrame(Fixture.reject(), from: "pc-2")) == [])
+        #expect(accept() == [.stopTimer, .store(desktop)])
+        #expect(machine.answer(accept: true, now: Self.start) == .nothingWaits)
+        #expect(machine.stored(desktop) == [.report(.completed(desktop))])
+    }
+
+    @Test("a sealed confirmation takes the place of the plain one that is asked about, and asks nobody")
+    mutating func displaced() {
+        display()
+        _ = received(PairingFrame(Fixture.plainConfirmation(), from: "pc"))
+        let forged = Fixture.sealed(Fixture.confirmation(secret: Fixture.otherSecret), from: Fixture.desktop)
+        #expect(received(forged) == [])
+        let actions = received(Fixture.sealed(Fixture.confirmation(), from: Fixture.desktop))
+        guard case .store(let desktop)? = actions.last else {
+            Issue.record("the real one was dropped")
+            return
+        }
+        #expect(actions.first == .stopTimer && desktop.isSecure && desktop.address == Fixture.desktop)
+        #expect(machine.answer(accept: true, now: Self.start) == .nothingWaits)
+        #expect(machine.stored(desktop).first == .report(.completed(desktop)))
+    }
+
+    @Test("a no, or no answer, leaves the code open for the desktop that saw it; nobody is asked about twice")
+    mutating func declined() {
+        display()
+        for (number, sender) in (["pc-1", "pc-2", "pc-3"] as [PeerID]).enumerated() {
+            #expect(received(PairingFrame(Fixture.plainConfirmation(), from: sender)).count == 2)
+            let after = Self.start + 2_000
+            let shown: [DeviceShowAction] = [
+                .startTimer(after: 298_000),
+                .report(.displaying(Fixture.deviceOffer(at: Self.start), expiresAt: Self.start + 300_000)),
+            ]
+            if number == 1 {
+                #expect(machine.timedOut(now: after) == shown)
+            } else {
+                #expect(machine.answer(accept: false, now: after) == .taken(shown))
+            }
+            #expect(received(PairingFrame(Fixture.plainConfirmation(), from: sender)) == [])
+        }
+        #expect(received(PairingFrame(Fixture.plainConfirmation(), from: "pc-4")) == [], "three are enough")
+        #expect(machine.dropped.refused == 4)
+        #expect(stores(received(Fixture.sealed(Fixture.confirmation(), from: Fixture.desktop))))
+    }
+
+    @Test("asked too late, the code has ended; asleep, whoever was asked about may confirm again")
+    mutating func asksLate() {
+        display()
+        _ = received(PairingFrame(Fixture.plainConfirmation(), from: "pc"), after: 299_000)
+        #expect(
+            machine.answer(accept: false, now: Self.start + 300_001)
+                == .taken([.stopTimer, .close(Self.relay), .report(.expired)]))
+        display()
+        let shown = machine.reported
+        _ = received(PairingFrame(Fixture.plainConfirmation(), from: "pc"))
+        #expect(machine.suspended() == [.stopTimer, .close(Self.relay), .report(shown)])
+        #expect(machine.resumed(now: Self.start) == [.startTimer(after: 300_000), .open(Self.relay)])
+        #expect(received(PairingFrame(Fixture.plainConfirmation(), from: "pc")).count == 2)
+        #expect(reason(machine.cancel()) == .cancelled)
     }
 }

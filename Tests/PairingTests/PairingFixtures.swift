@@ -28,6 +28,8 @@ enum Fixture {
 
     static let secretText = TextEncoding.base64url.encode(Array(0..<16))
     static let secret = PairingSecret(base64url: secretText) ?? .random()
+    static let deviceRandom = PairingRandom(base64url: TextEncoding.base64url.encode(Array(16..<32)))
+    static let desktopRandom = PairingRandom(base64url: TextEncoding.base64url.encode(Array(32..<48))) ?? .random()
     static let otherSecret = PairingSecret.random()
 
     static func code(_ digits: String) -> PairingCode {

@@ -215,7 +215,8 @@ private struct ShowTable {
     mutating func run() {
         perform(
             device.show(
-                Fixture.code("012345"), secret: Fixture.secret, identity: Fixture.deviceIdentity, over: Fixture.relay))
+                Fixture.code("012345"), secret: Fixture.secret, random: Fixture.deviceRandom,
+                identity: Fixture.deviceIdentity, over: Fixture.relay))
         guard case .displaying(let offer, _) = device.reported else { return }
         perform(desktop.scan(offer.serialized(), identity: Fixture.desktopIdentity, now: table.now))
         if case .taken(let actions) = desktop.answer(accept: true, now: table.now) { perform(actions) }
@@ -243,8 +244,9 @@ private struct ShowTable {
             switch action {
             case .open(let route): perform(device.routeOnline(route, now: table.now))
             case .close, .startTimer, .stopTimer, .report: break
-            case .sendHello(let peer, _):
-                table.send(.object(Fixture.hello), from: Fixture.device, to: peer, sealed: true)
+            case .sendHello(let peer, _, let proof):
+                table.send(
+                    PairingHello(lastPushSeq: 0, proof: proof).json, from: Fixture.device, to: peer, sealed: true)
             case .store(let desktop): perform(device.stored(desktop))
             }
         }

@@ -102,7 +102,8 @@ import Wire
         let code = device.pairing.newCode(for: .show)
         let route = PairingRoute(.relay, url: url)
         device.pairing.change(DeviceShowStateMachine.self) {
-            $0.show(code, secret: .random(), identity: device.identity("Phone"), over: route)
+            $0.show(
+                code, secret: .random(), random: .random(), identity: device.identity("Phone"), over: route)
         }
         let shown = try await device.reports.take("the code", #_sourceLocation) { $0["state"] == "displaying" }
         let text = try #require(shown["payload"]?.string)

@@ -114,6 +114,7 @@ private final class StubLink: RelayLink {
             case .ofPeer(let incoming): incoming.isSealed ? "peer sealed" : "peer plain"
             case .ofStranger(let incoming): incoming.isSealed ? "stranger sealed" : "stranger plain"
             case .plainOfSecure: "plain of secure"
+            case .stale: "stale"
             case .counted(.unknownSender): "unknown"
             case .counted(.unopened(let error)): error.code.name
             }

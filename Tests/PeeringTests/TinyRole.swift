@@ -91,6 +91,8 @@ final class TinyRole<Known: PairedPeer> {
         case .ofStranger(let incoming):
             if !pairing.received(incoming, isOfSecurePeer: false, over: url) { channel.countUnknownSender() }
         case .plainOfSecure(let incoming): pairing.received(incoming, isOfSecurePeer: true, over: url)
+        case .stale(let incoming):
+            if !pairing.received(incoming, isOfSecurePeer: false, over: url) { channel.countReplay() }
         case .counted: break
         }
     }
@@ -102,9 +104,9 @@ final class TinyRole<Known: PairedPeer> {
         case .hold(let urls): routes.hold(urls)
         case .connect(let url): pairing.connected(url, routes.connect(url))
         case .send(let message): pairing.sent(message, relays: send(message))
-        case .sendHello(let peer, let url):
+        case .sendHello(let peer, let url, let proof):
             _ = channel.send(
-                PairingHello(lastPushSeq: 0).json, to: peer, sealed: true, over: routes.link(url))
+                PairingHello(lastPushSeq: 0, proof: proof).json, to: peer, sealed: true, over: routes.link(url))
         case .sendICEConfig, .withdraw: break
         case .openAlias(let id): openAlias(id)
         case .closeAlias:

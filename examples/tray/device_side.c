@@ -63,6 +63,10 @@ static bw_status type(void *handle, const char *digits, bw_completion done, void
 
 static bw_status cancel(void *handle) { return bw_pairing_cancel(handle, NULL); }
 
+static bw_status confirm(void *handle, const char *flow, int32_t accept) {
+    return bw_pairing_confirm(handle, flow, accept);
+}
+
 const Side device_side = {
     .kind = "device",
     .open = open_device,
@@ -84,4 +88,5 @@ const Side device_side = {
     .scan = scan,
     .type = type,
     .cancel = cancel,
+    .confirm = confirm,
 };

@@ -93,7 +93,7 @@ static void ask(PairWindow *self, const char *flow, json_t *peer) {
              sas ? "Pair only if the device shows the same digits and words."
              : json_is_true(json_object_get(peer, "secure"))
                  ? "This is the device whose code was read."
-                 : "It can't prove that it saw the code. Pair only a device that is in your hands.");
+                 : "It can't prove that it saw the code. Pair only if it is yours and asks right now.");
     gtk_info_bar_add_button(GTK_INFO_BAR(self->bar), "_Refuse", REFUSE);
     gtk_info_bar_add_button(GTK_INFO_BAR(self->bar), "_Pair", PAIR);
     g_free(sas);
@@ -280,5 +280,5 @@ void pair_window_present(GtkApplication *application, Model *model) {
 
 void pair_window_ask(GtkApplication *application, Model *model, json_t *data) {
     ask(the_window(application, model), json_string_value(json_object_get(data, "flow")),
-        json_object_get(data, "device"));
+        json_object_get(data, json_object_get(data, "desktop") ? "desktop" : "device"));
 }

@@ -31,7 +31,9 @@ final class DeviceBook {
         self.reminders = reminders
         book = PeerBook(devices) { device in
             let position = outboxes[device.did] ?? Outbox.Position(last: 0, acknowledged: 0)
-            return DeviceSession(DeviceOutbox(position, isSealed: device.isSecure))
+            var session = DeviceSession(DeviceOutbox(position, isSealed: device.isSecure))
+            session.acknowledgedEpoch = AcknowledgedEpoch(isNamed: position.namesEpochs)
+            return session
         }
     }
 

@@ -20,6 +20,8 @@ struct DeviceSession: Sendable {
     var deliveries = PendingDeliveries()
     /// How far it has acknowledged, until the store knows (``OutboxSender``).
     var unsavedAcknowledgement = UnsavedAcknowledgement()
+    /// Of which start its acknowledgements are (``OutboxSender``).
+    var acknowledgedEpoch = AcknowledgedEpoch()
     /// How far our clock is ahead of the device's.
     var clockLead = ClockLead()
     var lastSeen = LastSeen()

@@ -9,8 +9,9 @@ import Wire
 /// What only counts in a seal is `ignored` in plain text.
 enum DeviceMessage {
     case request(CommandRequest)
-    /// It has stored all pushes through this one; with a hello it has just registered.
-    case position(through: Int64, isHello: Bool, SealMark)
+    /// It has stored all pushes through this one, which was sealed in that epoch of ours; with a hello it has just
+    /// registered.
+    case position(through: Int64, epoch: Int64?, isHello: Bool, SealMark)
     /// It ends its pairing.
     case unpair(SealMark)
     case token(PushTokenStatement, SealMark)
@@ -44,13 +45,14 @@ enum DeviceMessage {
         switch type {
         case PushAcknowledgement.type:
             guard let mark, let acknowledgement = PushAcknowledgement(payload: fields) else { break }
-            self = .position(through: acknowledgement.pushSeq, isHello: false, mark)
+            self = .position(
+                through: acknowledgement.pushSeq, epoch: acknowledgement.epoch, isHello: false, mark)
             return
         case PairingHello.type:
             guard let mark, let hello = try? PairingHello(payload: fields), PushSeq.isOne(hello.lastPushSeq) else {
                 break
             }
-            self = .position(through: hello.lastPushSeq, isHello: true, mark)
+            self = .position(through: hello.lastPushSeq, epoch: hello.epoch, isHello: true, mark)
             return
         case Unpair.type:
             guard let mark else { break }

@@ -21,6 +21,8 @@ struct DesktopState {
     let malformed: HostReports.Malformed
     /// Pairing frames that were dropped.
     let droppedAcks: Int
+    /// Of pushes that an earlier start has sent.
+    let staleAcknowledgements: Int64
 
     var json: JSONValue {
         var state: JSONObject = [
@@ -42,6 +44,7 @@ struct DesktopState {
             "lateCommands": .integer(commands.late),
             "repeatedCommands": .integer(commands.repeated),
             "droppedAcks": .integer(Int64(droppedAcks)),
+            "staleAcknowledgements": .integer(staleAcknowledgements),
             "plainOfSecure": .integer(channel.plainOfSecure),
             "forged": .integer(Int64(clamping: channel.unopened.forged)),
             "replayed": .integer(channel.replayed),

@@ -15,6 +15,8 @@ enum DeviceOutbox: Sendable {
         case settle(through: Int64)
         /// The device is further than we have ever counted: the store counts on from there.
         case renumber(after: Int64)
+        /// As that, but nothing through this number is settled: the device has it from an earlier start of ours.
+        case recount(after: Int64)
     }
 
     init(_ position: Outbox.Position, isSealed: Bool) {
@@ -149,6 +151,15 @@ enum DeviceOutbox: Sendable {
         }
     }
 
+    /// It says how far it is with what an earlier start has sent it.
+    mutating func recalled(through seq: Int64, now: UInt64) -> [Action] {
+        change {
+            $0.recalled(lastPushSeq: seq, now: now)
+        } plain: { _ in
+            []
+        }
+    }
+
     mutating func renumbered(_ position: Outbox.Position, now: UInt64) -> [Action] {
         change {
             $0.renumbered(position, now: now)
@@ -202,6 +213,7 @@ extension DeviceOutbox.Action {
         case .send(let frames): self = .send(frames)
         case .settle(let through): self = .settle(through: through)
         case .renumber(let seq): self = .renumber(after: seq)
+        case .recount(let seq): self = .recount(after: seq)
         }
     }
 

@@ -28,9 +28,13 @@ final class OutboxSender {
     typealias Send = @EventLoop (JSONValue, PairedDevice) -> Sent
 
     private let database: Database
+    /// Of this start (WireSealing, "Replay protection").
+    private let epoch: Int64
     private let devices: DeviceBook
     private let send: Send
     private let output: @EventLoop (Output) -> Void
+    /// Acknowledgements of pushes that an earlier start has sent: ignored.
+    private(set) var staleAcknowledgements: Int64 = 0
     private var runs = PushRuns()
     /// What the store does not know yet.
     private var acknowledgements = AcknowledgementBatch<SealMark>()
@@ -39,9 +43,11 @@ final class OutboxSender {
     private lazy var timer = LoopTimer { [weak self] in self?.deadlineReached() }
 
     init(
-        database: Database, devices: DeviceBook, send: @escaping Send, output: @escaping @EventLoop (Output) -> Void
+        database: Database, devices: DeviceBook, epoch: Int64, send: @escaping Send,
+        output: @escaping @EventLoop (Output) -> Void
     ) {
-        (self.database, self.devices, self.send, self.output) = (database, devices, send, output)
+        (self.database, self.devices, self.epoch) = (database, devices, epoch)
+        (self.send, self.output) = (send, output)
     }
 
     // MARK: Pushes
@@ -83,9 +89,21 @@ final class OutboxSender {
 
     /// A device reports its position in a sealed frame: in a hello after it has registered, otherwise in an
     /// acknowledgement.
-    func acknowledged(through seq: Int64, isHello: Bool, by device: PeerID, _ mark: SealMark) {
+    ///
+    /// - Parameter epoch: of the seal in which the push of this number came, as the device says.
+    func acknowledged(
+        through seq: Int64, in epoch: Int64?, isHello: Bool, by device: PeerID, _ mark: SealMark
+    ) {
         acknowledgements.add(mark)
-        change(device) { $0.acknowledged(through: seq, isHello: isHello, now: EventLoop.now) }
+        let verdict = devices.update(device) {
+            $0.acknowledgedEpoch.judge(epoch, isHello: isHello, current: self.epoch)
+        }
+        switch verdict {
+        case .current?: change(device) { $0.acknowledged(through: seq, isHello: isHello, now: EventLoop.now) }
+        case .earlier?: change(device) { $0.recalled(through: seq, now: EventLoop.now) }
+        case .stale?: staleAcknowledgements &+= 1
+        case nil: break
+        }
         save(acknowledgements.due())
     }
 
@@ -210,7 +228,8 @@ final class OutboxSender {
             case .read(let from, let through, let round): read(device, from, through, round)
             case .send(let frames): guard write(frames, to: device) else { return }
             case .settle(let through): settle(device, through: through)
-            case .renumber(let seq): renumber(device, after: seq)
+            case .renumber(let seq): renumber(device, after: seq, isOfEarlierStart: false)
+            case .recount(let seq): renumber(device, after: seq, isOfEarlierStart: true)
             }
         }
     }
@@ -277,15 +296,18 @@ final class OutboxSender {
     /// If this is lost, those pushes are sent once more after the next start.
     private func save(_ work: AcknowledgementBatch<SealMark>.Work?) {
         guard let work else { return }
-        let settled = work.devices.compactMap { device -> (device: PeerID, seq: Int64)? in
+        let settled = work.devices.compactMap { device -> (device: PeerID, seq: Int64, namesEpochs: Bool)? in
             let seq = devices.update(device) { $0.unsavedAcknowledgement.take() } ?? nil
-            return seq.map { (device, $0) }
+            let namesEpochs = devices.session(device)?.acknowledgedEpoch.isNamed == true
+            return seq.map { (device, $0, namesEpochs) }
         }
         database.submitLater(within: 50) { (connection) throws(StoreError) in
             var marks = SealMarks(connection)
             for mark in work.marks { _ = try marks.record(mark) }
             try marks.save()
-            for (device, seq) in settled { try Outbox(connection).settle(through: seq, by: device) }
+            for (device, seq, namesEpochs) in settled {
+                try Outbox(connection).settle(through: seq, by: device, namesEpochs: namesEpochs)
+            }
         } then: { [weak self] result in
             EventLoop.post { self?.saved(result) }
         }
@@ -298,10 +320,12 @@ final class OutboxSender {
         save(acknowledgements.finished())
     }
 
-    private func renumber(_ device: PeerID, after seq: Int64) {
+    private func renumber(_ device: PeerID, after seq: Int64, isOfEarlierStart: Bool) {
         database.perform { (connection) throws(StoreError) -> Outbox.Position? in
             guard try PairedDevices(connection).find(device) != nil else { return nil }
-            return try Outbox(connection).acknowledge(through: seq, by: device)
+            let outbox = Outbox(connection)
+            return isOfEarlierStart
+                ? try outbox.recount(after: seq, by: device) : try outbox.acknowledge(through: seq, by: device)
         } then: { [weak self] result in
             switch result {
             case .success(let position?): self?.renumbered(device, position)

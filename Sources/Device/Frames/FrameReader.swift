@@ -83,7 +83,9 @@ final class FrameReader {
             guard let mark = incoming.mark else { return tell(Unpair.type, ["payload": .object(fields)], incoming) }
             emit(.unpaired(mark), peer)
         case .iceConfig(let object):
-            guard let config = try? ICEConfig(payload: object) else {
+            // A sealed frame speaks for its sender alone.
+            guard let config = try? ICEConfig(payload: object), !incoming.isSealed || config.pcPeerID ?? peer == peer
+            else {
                 counters.malformedPayloads &+= 1
                 return save(incoming.mark)
             }

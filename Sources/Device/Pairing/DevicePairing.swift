@@ -33,7 +33,7 @@ final class DevicePairing {
         case connect(String)
         /// Send it, and tell the flows whether it was written.
         case send(PairingMessage, over: String)
-        case sendHello(to: PeerID, over: String)
+        case sendHello(to: PeerID, over: String, PairingHello.Proof?)
         /// The pairing is in the store; what the desktop has sealed before that mark is void.
         case paired(PairedDesktop, SealMark?)
         /// Something of a desktop that is stored now came while it was not.
@@ -85,7 +85,8 @@ final class DevicePairing {
             flows.wait(for: .show, left, then)
             let code = flows.newCode(for: .show)
             flows.change(DeviceShowStateMachine.self) {
-                $0.show(code, secret: .random(), identity: identity, over: route, legacy: legacy)
+                $0.show(
+                    code, secret: .random(), random: .random(), identity: identity, over: route, legacy: legacy)
             }
         }
     }
@@ -153,7 +154,7 @@ final class DevicePairing {
         case .hold(let urls): emit(.hold(urls))
         case .connect(let url): emit(.connect(url))
         case .send(let message): if case .over(let route) = message.path { emit(.send(message, over: route.url)) }
-        case .sendHello(let peer, let url): emit(.sendHello(to: peer, over: url))
+        case .sendHello(let peer, let url, let proof): emit(.sendHello(to: peer, over: url, proof))
         case .store(let record): store(record)
         case .receiveAgain(let message, let url): emit(.receiveAgain(message, over: url))
         case .report(let data): context.channel.post(HostEvent(.pairingChanged, data: data))

@@ -32,6 +32,8 @@ final class DesktopBook {
         self.context = context
     }
 
+    func isSecure(_ id: PeerID) -> Bool { peers.peer(id)?.isSecure == true }
+
     /// The desktop of that id, or with `nil` the only one.
     func pick(_ name: String?) -> Result<PairedDesktop, HostError> {
         if let name { return peers.peer(PeerID(name)).map(Result.success) ?? .failure(.noSuchDesktop) }

@@ -2,6 +2,7 @@ import Delivery
 import DeviceAlerts
 import Hosting
 import Inbox
+import JSON
 import Notifications
 import Sealing
 import Store
@@ -14,8 +15,8 @@ import Wire
 final class PushCarrier {
     /// What the device is to do.
     enum Event {
-        /// Tell a desktop that its pushes through this number are stored.
-        case acknowledge(PeerID, through: Int64, over: String?)
+        /// Tell a desktop through which number its pushes are stored.
+        case acknowledge(PeerID, PushReceiver.Position, over: String?)
         /// Pushes of these desktops have entered the inbox, with these alerts.
         case stored([PeerID], unread: Int64, alerts: [AlertJudge.Judged])
         /// Too many wait for the host: one at least was not taken. Told once until one is.
@@ -87,7 +88,11 @@ final class PushCarrier {
 
     var counters: PushReceiver.Counters { receiver.counters }
 
-    func committed(of desktop: PeerID) -> Int64 { receiver.committed(of: desktop) }
+    /// How far a desktop's pushes are stored: for the hello that starts its resend.
+    func hello(to desktop: PeerID) -> PairingHello {
+        let position = receiver.position(of: desktop)
+        return PairingHello(lastPushSeq: position.seq, epoch: position.epoch)
+    }
 
     func received(_ push: ReceivedPush) { perform(receiver.received(push, now: EventLoop.now)) }
 
@@ -140,7 +145,7 @@ final class PushCarrier {
         let due = due
         self.due = []
         for (desktop, route) in due {
-            tell(.acknowledge(desktop, through: receiver.committed(of: desktop), over: route))
+            tell(.acknowledge(desktop, receiver.position(of: desktop), over: route))
         }
     }
 
@@ -212,5 +217,14 @@ final class PushCarrier {
     private func end(_ item: PushReceiver.Item, _ end: CallEnd) {
         guard case .push(let push) = item, let ticket = push.ticket else { return }
         calls.removeValue(forKey: ticket)?.then(end)
+    }
+}
+
+extension PushReceiver.Position {
+    /// The acknowledgement. If the push is of an earlier start of the desktop, a hello: its number settles nothing there, but
+    /// tells it where to continue (WireSealing, "Delivery of pushes").
+    var payload: JSONValue {
+        isOfEarlierStart
+            ? PairingHello(lastPushSeq: seq, epoch: epoch).json : PushAcknowledgement(pushSeq: seq, epoch: epoch).json
     }
 }

@@ -1,6 +1,5 @@
 import Alerts
 import DeviceAlerts
-import DeviceAlerts
 import Hosting
 import JSON
 import Notifications
@@ -57,7 +56,7 @@ final class PushServices {
         }
         let id = push.id ?? NotificationID(random: .random(in: 0 ... .max), .random(in: 0 ... .max))
         let desktop = push.desktop.flatMap { book.peers.contains($0) ? $0 : nil }
-        let source = desktop ?? PeerID("push:\(service)")
+        let source = source(of: desktop, service)
         switch push.kind {
         case .badge:
             emit(.badge(push.richer.badge))
@@ -77,6 +76,15 @@ final class PushServices {
             }
             emit(.push(Notification(event, receivedAt: .now), from: source, call))
         }
+    }
+
+    /// Whose push it is.
+    ///
+    /// Nothing authenticates a payload, so none counts as the word of a desktop that seals (WirePushServices, "Whose
+    /// push it is"): under an id of its own it shares neither ids nor collapse keys with that desktop.
+    private func source(of desktop: PeerID?, _ service: String) -> PeerID {
+        guard let desktop, book.peers.peer(desktop)?.isSecure == false else { return PeerID("push:\(service)") }
+        return desktop
     }
 
     private func ended(_ id: NotificationID, hasWork: Bool, _ end: PushCarrier.CallEnd, _ then: Then) {

@@ -1,6 +1,6 @@
 package import Wire
 
-import Identity
+package import Identity
 
 /// The desktop scans, on the desktop: it has a device's code, asks its user, and tells the device (WirePairing, "The
 /// desktop scans").
@@ -38,8 +38,23 @@ package struct DesktopScanStateMachine: Sendable {
         let identity: PairingIdentity
         /// `nil` where the device seals nothing.
         let bond: PairingBond?
+        /// This side's part of the digits to compare.
+        let random: PairingRandom
         /// It was paired sealed before.
         let isKnown: Bool
+
+        /// What the device's code commits to; `nil` = it knows of no revision.
+        var commitment: String? { offer.seal?.commitment }
+
+        func confirmation(at now: EpochMilliseconds) -> PairingConfirmation {
+            guard let bond else {
+                return PairingConfirmation(
+                    code: offer.code, pcPeerID: identity.did, deviceInfo: identity.deviceInfo, timestamp: now)
+            }
+            return commitment.map {
+                bond.confirmation(of: identity.deviceInfo, to: $0, random: random, at: now)
+            } ?? bond.confirmation(of: identity.deviceInfo, at: now)
+        }
     }
 
     struct Delivery: Sendable, Equatable {
@@ -98,9 +113,11 @@ extension DesktopScanStateMachine {
     ///
     /// The same code again joins the scan that is under way, and gives the same device after it. `securePeers` are the
     /// devices that are paired sealed: no code without a secret leads back to plaintext with them.
+    ///
+    /// - Parameter random: new random bytes.
     package mutating func scan(
         _ text: String, identity: PairingIdentity?, legacy: LegacyPairing = .qr, securePeers: Set<PeerID> = [],
-        now: EpochMilliseconds
+        random: PairingRandom = .random(), now: EpochMilliseconds
     ) -> [DesktopScanAction] {
         let offer: DevicePairingOffer
         do throws(PairingFailure) { offer = try DevicePairingOffer(parsing: text, now: now) } catch {
@@ -129,7 +146,8 @@ extension DesktopScanStateMachine {
         let until = now.later(by: EpochMilliseconds(Self.confirmationTime))
         let withdrawn = withdraw()
         let isKnown = securePeers.contains(offer.did)
-        state = .confirming(Scan(offer: offer, identity: identity, bond: bond, isKnown: isKnown), until: until)
+        state = .confirming(
+            Scan(offer: offer, identity: identity, bond: bond, random: random, isKnown: isKnown), until: until)
         return withdrawn + [
             .startTimer(after: Self.confirmationTime), .report(.scanned(offer)),
             .report(.confirming(offer, answerBy: until)),
@@ -198,7 +216,7 @@ extension DesktopScanStateMachine {
             let offer = delivery.scan.offer
             guard dropped.isReject(frame, code: offer.code, since: offer.timestamp) else { return [] }
             return end(.failed(PairingFailure(.rejected)), isKnownThere: true)
-        case (PairingHello.type?, .some):
+        case (PairingHello.type?, let bond?):
             guard frame.isSealed else {
                 dropped.notSecure &+= 1
                 return []
@@ -208,13 +226,27 @@ extension DesktopScanStateMachine {
                 dropped.stored &+= 1
                 return []
             }
-            guard (try? PairingHello(payload: frame.inner)) != nil else {
+            guard let hello = try? PairingHello(payload: frame.inner) else {
                 dropped.malformed &+= 1
                 return []
             }
-            return succeed(delivery.scan, now: now)
+            return received(hello, delivery.scan, bond, now: now)
         case (_, .some), (_, nil): return []
         }
+    }
+
+    /// The device greets whenever it registers. If its code is of revision 1, only a hello that proves it completes the
+    /// pairing: an old one may have been played back.
+    private mutating func received(
+        _ hello: PairingHello, _ scan: Scan, _ bond: PairingBond, now: EpochMilliseconds
+    ) -> [DesktopScanAction] {
+        guard let commitment = scan.commitment else { return succeed(scan, bond.shortString, now: now) }
+        guard let proof = hello.proof else { return [] }
+        guard let random = bond.deviceRandom(in: proof, commitment: commitment, desktopRandom: scan.random) else {
+            dropped.wrongProof &+= 1
+            return []
+        }
+        return succeed(scan, bond.shortString(deviceRandom: random, desktopRandom: scan.random), now: now)
     }
 
     /// The time of the last `startTimer` is over.
@@ -226,7 +258,7 @@ extension DesktopScanStateMachine {
             case .handedOut: return end(.failed(PairingFailure(.relayUnreachable, detail: "no answer in time")))
             case .pausing: return send(delivery, now: now)
             case .written:
-                guard delivery.scan.bond != nil else { return succeed(delivery.scan, now: now) }
+                guard delivery.scan.bond != nil else { return succeed(delivery.scan, nil, now: now) }
                 guard delivery.waitsLeft > 1 else { return end(.failed(PairingFailure(.timeout))) }
                 delivery.waitsLeft -= 1
                 return send(delivery, now: now)
@@ -246,11 +278,11 @@ extension DesktopScanStateMachine {
             return [told, .report(reported)]
         }
         state = .paired(device, scan)
-        guard scan.isKnown, let bond = scan.bond else { return [told] }
+        guard scan.isKnown, scan.bond != nil, scan.commitment == nil else { return [told] }
         // It greets whenever it registers, so that its hello may have been no answer. One more confirmation settles it: a
         // device that has taken the first one says hello again, and that is all.
         return [
-            told, .repeatConfirmation(bond.confirmation(of: scan.identity.deviceInfo, at: now), to: device.did),
+            told, .repeatConfirmation(scan.confirmation(at: now), to: device.did),
         ]
     }
 
@@ -271,14 +303,9 @@ extension DesktopScanStateMachine {
         guard !scan.offer.isExpired(at: now) else { return end(.expired) }
         delivery.phase = .handedOut
         state = .sending(delivery)
-        let info = scan.identity.deviceInfo
-        let confirmation =
-            scan.bond?.confirmation(of: info, at: now)
-            ?? PairingConfirmation(
-                code: scan.offer.code, pcPeerID: scan.identity.did, deviceInfo: info, timestamp: now)
         return [
             .startTimer(after: Self.verdictTime),
-            .sendConfirmation(confirmation, to: scan.offer.did, sealed: scan.bond != nil),
+            .sendConfirmation(scan.confirmation(at: now), to: scan.offer.did, sealed: scan.bond != nil),
         ]
     }
 
@@ -310,11 +337,14 @@ extension DesktopScanStateMachine {
         end(.failed(delivery.wasOffline ? PairingFailure(.desktopOffline) : failure))
     }
 
-    private mutating func succeed(_ scan: Scan, now: EpochMilliseconds) -> [DesktopScanAction] {
+    /// - Parameter shortString: `nil` = it is not sealed.
+    private mutating func succeed(
+        _ scan: Scan, _ shortString: ShortAuthenticationString?, now: EpochMilliseconds
+    ) -> [DesktopScanAction] {
         let info = scan.offer.deviceInfo
         let device = PairedDevice(
             did: scan.offer.did, deviceID: info.deviceID ?? "", name: info.name, platform: info.platform,
-            pairedAt: now, lastSeenAt: now, isSecure: scan.bond != nil, shortString: scan.bond?.shortString)
+            pairedAt: now, lastSeenAt: now, isSecure: scan.bond != nil, shortString: shortString)
         state = .storing(device, scan)
         return [.stopTimer, .store(device)]
     }

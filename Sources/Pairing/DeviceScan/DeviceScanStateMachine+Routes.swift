@@ -116,6 +116,7 @@ extension DeviceScanStateMachine {
             dropped.wrongProof &+= 1
             return []
         }
+        guard dropped.names(confirmation, senderOf: frame) else { return [] }
         return succeed(attempt, now: now)
     }
 

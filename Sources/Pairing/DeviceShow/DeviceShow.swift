@@ -8,6 +8,9 @@ package enum DeviceShowState: Sendable, Equatable {
     case connecting
     /// Shown until `expiresAt`, in epoch milliseconds.
     case displaying(DevicePairingOffer, expiresAt: EpochMilliseconds)
+    /// A desktop that cannot prove that it saw the code has answered it. A person has until `answerBy`, in epoch
+    /// milliseconds, to accept it.
+    case confirming(PairedDesktop, answerBy: EpochMilliseconds)
     /// Where it was sealed, the desktop has the short authentication string.
     case completed(PairedDesktop)
     case expired
@@ -22,6 +25,11 @@ package enum DeviceShowState: Sendable, Equatable {
             [
                 "flow": "show", "state": "displaying", "payload": .string(offer.serialized()),
                 "code": .string(offer.code.digits), "expiresAt": .integer(expiresAt),
+            ]
+        case .confirming(let desktop, let answerBy):
+            [
+                "flow": "show", "state": "confirming", "desktop": .object(desktop.json),
+                "expiresAt": .integer(answerBy),
             ]
         case .completed(let desktop): ["flow": "show", "state": "completed", "desktop": .object(desktop.json)]
         case .expired: PairingFailure(.expired).data(flow: "show", state: "expired")
@@ -38,8 +46,9 @@ package enum DeviceShowAction: Sendable, Equatable {
     case open(PairingRoute)
     /// The code needs this connection no more. After a success it is not closed: it is the desktop's.
     case close(PairingRoute)
-    /// Send `bellwire:hello` to the desktop, in a seal: the answer to its confirmation.
-    case sendHello(to: PeerID, over: PairingRoute)
+    /// Send `bellwire:hello` to the desktop, in a seal: the answer to its confirmation, with a proof for a desktop of
+    /// revision 1.
+    case sendHello(to: PeerID, over: PairingRoute, proof: PairingHello.Proof? = nil)
     /// Call `timedOut` in so many milliseconds; replaces the timer before it.
     case startTimer(after: UInt64)
     case stopTimer

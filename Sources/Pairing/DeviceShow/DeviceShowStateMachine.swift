@@ -7,9 +7,12 @@ package import Wire
 /// minutes by itself. A newer one replaces the one before. The code is shown once a relay has the device registered. A
 /// wrong confirmation is never answered, only counted, so a guesser learns nothing.
 ///
-/// The code carries a secret, and a desktop that knows it confirms sealed. A plain confirmation, as deployed desktops
-/// send it, counts if the host allows such peers, and until ten of them had a wrong code.
+/// The code carries a secret, and a desktop that knows it confirms sealed: that pairs at once. A plain confirmation, as
+/// deployed desktops send it, counts if the host allows such peers, and until ten of them had a wrong code. Its sender
+/// may know only the six digits, so a person is asked; declining it ends nothing, and a sealed one takes its place.
 package struct DeviceShowStateMachine: Sendable {
+    /// What a person has to accept a desktop, in milliseconds.
+    package static let confirmationTime: UInt64 = 30_000
     /// What the relay has until we are registered, in milliseconds.
     package static let connectTime: UInt64 = 15_000
 
@@ -18,17 +21,28 @@ package struct DeviceShowStateMachine: Sendable {
         /// `detail` says what the relay's last failure was.
         case connecting(Show, detail: String?)
         case displaying(Shown)
+        /// A person is asked.
+        case confirming(PairedDesktop, Shown, until: EpochMilliseconds)
         /// The process sleeps; nothing is open. `nil` where the code was not yet shown.
         case suspended(Show, Shown?)
-        case storing(PairedDesktop, PairingBond?, Shown)
+        case storing(PairedDesktop, Greeting?, Shown)
         case completed(PairedDesktop, Shown)
         case expired
         case failed(PairingFailure)
     }
 
+    /// What answers a sealed confirmation.
+    struct Greeting: Sendable, Equatable {
+        /// `nil` for a desktop that knows of no revision.
+        let proof: PairingHello.Proof?
+        let shortString: ShortAuthenticationString
+    }
+
     struct Show: Sendable, Equatable {
         let code: PairingCode
         let secret: PairingSecret
+        /// What the code commits to; `nil` = it is of no revision.
+        let random: PairingRandom?
         let identity: PairingIdentity
         let route: PairingRoute
         let legacy: LegacyPairing
@@ -38,6 +52,8 @@ package struct DeviceShowStateMachine: Sendable {
         let show: Show
         let offer: DevicePairingOffer
         var guesses = PlainGuesses()
+        /// Whose plain confirmation was not accepted.
+        var refused = RefusedSenders()
 
         var expiresAt: EpochMilliseconds { offer.timestamp.later(by: DevicePairingOffer.lifetime) }
     }
@@ -53,6 +69,7 @@ package struct DeviceShowStateMachine: Sendable {
         case .connecting, .suspended(_, nil): .connecting
         case .displaying(let shown), .suspended(_, let shown?), .storing(_, _, let shown):
             .displaying(shown.offer, expiresAt: shown.expiresAt)
+        case .confirming(let desktop, _, let until): .confirming(desktop, answerBy: until)
         case .completed(let desktop, _): .completed(desktop)
         case .expired: .expired
         case .failed(let failure): .failed(failure)
@@ -62,7 +79,7 @@ package struct DeviceShowStateMachine: Sendable {
     /// Can the code still lead to a pairing?
     package var isActive: Bool {
         switch state {
-        case .connecting, .displaying, .suspended, .storing: true
+        case .connecting, .displaying, .confirming, .suspended, .storing: true
         case .idle, .completed, .expired, .failed: false
         }
     }
@@ -71,7 +88,7 @@ package struct DeviceShowStateMachine: Sendable {
     package var heldRoute: PairingRoute? {
         switch state {
         case .connecting(let show, _): show.route
-        case .displaying(let shown), .storing(_, _, let shown): shown.show.route
+        case .displaying(let shown), .confirming(_, let shown, _), .storing(_, _, let shown): shown.show.route
         case .idle, .suspended, .completed, .expired, .failed: nil
         }
     }
@@ -83,14 +100,17 @@ extension DeviceShowStateMachine {
     /// Shows a code, as soon as the relay has us registered; the five minutes begin then.
     ///
     /// `route` is the host's own relay, else the one that worked last, else one that was found; `nil` = there is none.
+    ///
+    /// - Parameter random: new random bytes; `nil` = a code as the first release shows it, which commits to nothing.
     package mutating func show(
-        _ code: PairingCode, secret: PairingSecret, identity: PairingIdentity?, over route: PairingRoute?,
-        legacy: LegacyPairing = .qr
+        _ code: PairingCode, secret: PairingSecret, random: PairingRandom?, identity: PairingIdentity?,
+        over route: PairingRoute?, legacy: LegacyPairing = .qr
     ) -> [DeviceShowAction] {
         guard let identity else { return end(.failed(PairingFailure(.noIdentity))) }
         guard let route else { return end(.failed(PairingFailure(.noRelay))) }
         let released = release()
-        let show = Show(code: code, secret: secret, identity: identity, route: route, legacy: legacy)
+        let show = Show(
+            code: code, secret: secret, random: random, identity: identity, route: route, legacy: legacy)
         state = .connecting(show, detail: nil)
         return released + [.report(.connecting), .startTimer(after: Self.connectTime), .open(route)]
     }
@@ -98,19 +118,42 @@ extension DeviceShowStateMachine {
     /// Takes the code back; `.timeout` where the host's time has run out. Too late once the desktop is being stored.
     package mutating func cancel(_ reason: PairingReason = .cancelled) -> [DeviceShowAction] {
         switch state {
-        case .connecting, .displaying, .suspended: end(.failed(PairingFailure(reason)))
+        case .connecting, .displaying, .confirming, .suspended: end(.failed(PairingFailure(reason)))
         case .idle, .storing, .completed, .expired, .failed: []
         }
     }
 
+    /// The person's answer to the desktop that was reported as `confirming`. A no leaves the code displayed, as it was.
+    package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<DeviceShowAction> {
+        guard case .confirming(let desktop, let shown, _) = state else { return .nothingWaits }
+        guard accept else { return .taken(refuse(desktop, shown, now: now)) }
+        state = .storing(desktop, nil, shown)
+        return .taken([.stopTimer, .store(desktop)])
+    }
+
     /// The time of the last `startTimer` is over.
-    package mutating func timedOut() -> [DeviceShowAction] {
+    package mutating func timedOut(now: EpochMilliseconds) -> [DeviceShowAction] {
         switch state {
         case .connecting(_, let detail):
             end(.failed(PairingFailure(.relayUnreachable, detail: detail ?? "no answer in time")))
         case .displaying: end(.expired)
+        case .confirming(let desktop, let shown, _): refuse(desktop, shown, now: now)
         case .idle, .suspended, .storing, .completed, .expired, .failed: []
         }
+    }
+
+    /// Nobody has accepted the desktop: it is not asked about again, and the code stays open for the one that saw it.
+    private mutating func refuse(
+        _ desktop: PairedDesktop, _ shown: Shown, now: EpochMilliseconds
+    ) -> [DeviceShowAction] {
+        guard !shown.offer.isExpired(at: now) else { return end(.expired) }
+        var shown = shown
+        shown.refused.add(desktop.address)
+        state = .displaying(shown)
+        return [
+            .startTimer(after: Self.remaining(of: shown, at: now)),
+            .report(.displaying(shown.offer, expiresAt: shown.expiresAt)),
+        ]
     }
 
     /// The desktop was unpaired: its confirmation, sent again, is not answered any more.
@@ -130,6 +173,11 @@ extension DeviceShowStateMachine {
             let released = release()
             state = .suspended(shown.show, shown)
             return released
+        // Whoever was asked about may confirm again.
+        case .confirming(_, let shown, _):
+            let released = release()
+            state = .suspended(shown.show, shown)
+            return released + [.report(reported)]
         case .idle, .suspended, .storing, .completed, .expired, .failed: return []
         }
     }
@@ -159,7 +207,7 @@ extension DeviceShowStateMachine {
         guard case .connecting(let show, _) = state, show.route == route else { return [] }
         let offer = DevicePairingOffer(
             code: show.code, did: show.identity.did, deviceInfo: show.identity.deviceInfo, timestamp: now,
-            seal: PairingSeal(secret: show.secret.base64url))
+            seal: PairingSeal(secret: show.secret.base64url, commitment: show.random?.commitment))
         let shown = Shown(show: show, offer: offer)
         state = .displaying(shown)
         return [
@@ -179,7 +227,8 @@ extension DeviceShowStateMachine {
             state = .connecting(show, detail: detail)
             return []
         // The code stays valid: the relay may be back before it ends.
-        case .idle, .connecting, .displaying, .suspended, .storing, .completed, .expired, .failed: return []
+        case .idle, .connecting, .displaying, .confirming, .suspended, .storing, .completed, .expired, .failed:
+            return []
         }
     }
 
@@ -194,6 +243,8 @@ extension DeviceShowStateMachine {
         let taker: PeerID?
         switch state {
         case .displaying(let open): (shown, taker) = (open, nil)
+        // Who has seen the code goes before who only knows its six digits.
+        case .confirming(let desktop, let open, _): (shown, taker) = (open, frame.isSealed ? nil : desktop.address)
         case .storing(let desktop, _, let open), .completed(let desktop, let open):
             (shown, taker) = (open, desktop.address)
         case .idle, .connecting, .suspended, .expired, .failed:
@@ -220,40 +271,79 @@ extension DeviceShowStateMachine {
         guard let confirmation = dropped.confirmation(of: frame, code: shown.show.code, since: start) else {
             return []
         }
-        var bond: PairingBond?
+        var greeting: Greeting?
         if frame.isSealed {
-            bond = PairingBond(
-                secret: shown.show.secret, device: shown.offer.did, desktop: frame.from, code: shown.show.code)
-            guard bond?.proves(confirmation) == true else {
+            greeting = Self.greeting(to: confirmation, from: frame.from, shown, now: now)
+            guard greeting != nil else {
                 dropped.wrongProof &+= 1
                 return []
             }
+            guard dropped.names(confirmation, senderOf: frame) else { return [] }
         }
         if let taker {
             guard taker == frame.from else {
                 dropped.notOpen &+= 1
                 return []
             }
-            guard case .completed = state, bond != nil else { return [] }
-            return [.sendHello(to: taker, over: shown.show.route)]
+            guard case .completed = state, let greeting else { return [] }
+            return [.sendHello(to: taker, over: shown.show.route, proof: greeting.proof)]
         }
         // The timer may be late: a machine that slept.
         guard !shown.offer.isExpired(at: now) else {
             dropped.notOpen &+= 1
             return end(.expired)
         }
-        let desktop = PairedDesktop(confirmation, from: frame.from, over: shown.show.route, bond: bond, at: now)
-        state = .storing(desktop, bond, shown)
+        let desktop = PairedDesktop(
+            confirmation, from: frame.from, over: shown.show.route, shortString: greeting?.shortString, at: now)
+        guard greeting != nil else { return ask(about: desktop, shown, now: now) }
+        state = .storing(desktop, greeting, shown)
         return [.stopTimer, .store(desktop)]
+    }
+
+    /// `nil` = the confirmation does not prove that its sender has seen the code.
+    private static func greeting(
+        to confirmation: PairingConfirmation, from desktop: PeerID, _ shown: Shown, now: EpochMilliseconds
+    ) -> Greeting? {
+        let show = shown.show
+        guard
+            let bond = PairingBond(secret: show.secret, device: shown.offer.did, desktop: desktop, code: show.code)
+        else { return nil }
+        guard let text = confirmation.random else {
+            return bond.proves(confirmation) ? Greeting(proof: nil, shortString: bond.shortString) : nil
+        }
+        guard let own = show.random, let random = PairingRandom(base64url: text),
+            bond.proves(confirmation, to: own.commitment, random: random)
+        else { return nil }
+        return Greeting(
+            proof: bond.helloProof(own, desktopRandom: random, at: now),
+            shortString: bond.shortString(deviceRandom: own, desktopRandom: random))
+    }
+
+    private mutating func ask(about desktop: PairedDesktop, _ shown: Shown, now: EpochMilliseconds)
+        -> [DeviceShowAction]
+    {
+        guard shown.refused.mayAsk(desktop.address) else {
+            dropped.refused &+= 1
+            return []
+        }
+        let until = now.later(by: EpochMilliseconds(Self.confirmationTime))
+        state = .confirming(desktop, shown, until: until)
+        return [.startTimer(after: Self.confirmationTime), .report(.confirming(desktop, answerBy: until))]
     }
 }
 
 extension DeviceShowStateMachine {
     /// A plain frame has said a wrong code.
     private mutating func noteGuess() {
-        guard case .displaying(var shown) = state else { return }
-        shown.guesses.note()
-        state = .displaying(shown)
+        switch state {
+        case .displaying(var shown):
+            shown.guesses.note()
+            state = .displaying(shown)
+        case .confirming(let desktop, var shown, let until):
+            shown.guesses.note()
+            state = .confirming(desktop, shown, until: until)
+        case .idle, .connecting, .suspended, .storing, .completed, .expired, .failed: break
+        }
     }
 }
 
@@ -262,10 +352,10 @@ extension DeviceShowStateMachine {
 extension DeviceShowStateMachine {
     /// The desktop is in the store, as given.
     package mutating func stored(_ desktop: PairedDesktop) -> [DeviceShowAction] {
-        guard case .storing(let storing, let bond, let shown) = state, storing.id == desktop.id else { return [] }
+        guard case .storing(let storing, let greeting, let shown) = state, storing.id == desktop.id else { return [] }
         state = .completed(desktop, shown)
         return [.report(.completed(desktop))]
-            + (bond.map { [.sendHello(to: $0.desktop, over: shown.show.route)] } ?? [])
+            + (greeting.map { [.sendHello(to: storing.address, over: shown.show.route, proof: $0.proof)] } ?? [])
     }
 
     package mutating func storeFailed(_ id: PeerID, detail: String?) -> [DeviceShowAction] {
@@ -277,7 +367,7 @@ extension DeviceShowStateMachine {
     private func release() -> [DeviceShowAction] {
         let close = heldRoute.map { [DeviceShowAction.close($0)] } ?? []
         switch state {
-        case .connecting, .displaying: return [.stopTimer] + close
+        case .connecting, .displaying, .confirming: return [.stopTimer] + close
         case .idle, .suspended, .storing, .completed, .expired, .failed: return close
         }
     }
@@ -287,7 +377,8 @@ extension DeviceShowStateMachine {
         switch outcome {
         case .expired: state = .expired
         case .failed(let failure): state = .failed(failure)
-        case .idle, .connecting, .displaying, .completed: preconditionFailure("a code ends here only by failing")
+        case .idle, .connecting, .displaying, .confirming, .completed:
+            preconditionFailure("a code ends here only by failing")
         }
         return released + [.report(outcome)]
     }
@@ -295,14 +386,16 @@ extension DeviceShowStateMachine {
 
 extension PairedDesktop {
     /// The sender of a valid confirmation. Its address is what the relay wrote (WirePairing, "The desktop scans").
+    ///
+    /// - Parameter shortString: `nil` = it is not sealed.
     init(
-        _ confirmation: PairingConfirmation, from: PeerID, over route: PairingRoute, bond: PairingBond?,
-        at now: EpochMilliseconds
+        _ confirmation: PairingConfirmation, from: PeerID, over route: PairingRoute,
+        shortString: ShortAuthenticationString?, at now: EpochMilliseconds
     ) {
         self.init(
             address: from, pcPeerID: confirmation.pcPeerID ?? from, name: confirmation.deviceInfo.name,
-            platform: confirmation.deviceInfo.platform, reachedOver: route, isSecure: bond != nil,
-            shortString: bond?.shortString, at: now)
+            platform: confirmation.deviceInfo.platform, reachedOver: route, isSecure: shortString != nil,
+            shortString: shortString, at: now)
     }
 
     /// A desktop that was met at a relay of ours, where its code names none.

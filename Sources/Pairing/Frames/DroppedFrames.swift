@@ -69,6 +69,15 @@ extension DroppedFrames {
         return confirmation
     }
 
+    /// Does a sealed confirmation say in whose name it is sent? Else counts it.
+    mutating func names(_ confirmation: PairingConfirmation, senderOf frame: PairingFrame) -> Bool {
+        guard confirmation.pcPeerID == frame.from else {
+            wrongSender &+= 1
+            return false
+        }
+        return true
+    }
+
     /// Does the frame decline this code, after the offer began? Else counts what is wrong with it.
     mutating func isReject(_ frame: PairingFrame, code: PairingCode, since start: EpochMilliseconds) -> Bool {
         guard frame.delivery.isSince(start) else {

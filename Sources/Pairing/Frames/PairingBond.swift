@@ -18,7 +18,7 @@ struct PairingBond: Sendable, Equatable {
         self.code = code
     }
 
-    /// What both people can compare.
+    /// What both people can compare, if one side knows of no revision.
     var shortString: ShortAuthenticationString {
         ShortAuthenticationString(secret: secret, deviceID: device.text, desktopID: desktop.text)
     }
@@ -44,16 +44,71 @@ struct PairingBond: Sendable, Equatable {
         confirmation.code == code && proves(confirmation.mac, .confirmation, confirmation.timestamp)
     }
 
-    private func mac(_ kind: PairingProof.Kind, _ time: EpochMilliseconds) -> String {
+    private func mac(_ kind: PairingProof.Kind, _ time: EpochMilliseconds, _ transcript: [String] = []) -> String {
         PairingProof.mac(
-            secret, kind: kind, deviceID: device.text, desktopID: desktop.text, code: code.digits, timestamp: time)
+            secret, kind: kind, deviceID: device.text, desktopID: desktop.text, code: code.digits, timestamp: time,
+            transcript: transcript)
     }
 
-    private func proves(_ mac: String?, _ kind: PairingProof.Kind, _ time: EpochMilliseconds?) -> Bool {
+    private func proves(
+        _ mac: String?, _ kind: PairingProof.Kind, _ time: EpochMilliseconds?, _ transcript: [String] = []
+    ) -> Bool {
         guard let mac, let time else { return false }
         return PairingProof.verifies(
             mac, secret, kind: kind, deviceID: device.text, desktopID: desktop.text, code: code.digits,
-            timestamp: time)
+            timestamp: time, transcript: transcript)
+    }
+}
+
+// Between peers of revision 1 (WirePairing, "Revisions").
+extension PairingBond {
+    /// What both people can compare.
+    func shortString(deviceRandom: PairingRandom, desktopRandom: PairingRandom) -> ShortAuthenticationString {
+        ShortAuthenticationString(
+            secret: secret, deviceID: device.text, desktopID: desktop.text, deviceRandom: deviceRandom,
+            desktopRandom: desktopRandom)
+    }
+
+    /// The desktop's confirmation for a code with this commitment.
+    func confirmation(
+        of deviceInfo: PairingDeviceInfo, to commitment: String, random: PairingRandom, at now: EpochMilliseconds
+    ) -> PairingConfirmation {
+        PairingConfirmation(
+            code: code, pcPeerID: desktop, deviceInfo: deviceInfo, timestamp: now,
+            mac: mac(.confirmation, now, Self.transcript(commitment, random)), random: random.base64url)
+    }
+
+    /// Was the confirmation made by this desktop, knowing the secret, for a code with this commitment?
+    func proves(_ confirmation: PairingConfirmation, to commitment: String, random: PairingRandom) -> Bool {
+        confirmation.code == code
+            && proves(
+                confirmation.mac, .confirmation, confirmation.timestamp, Self.transcript(commitment, random))
+    }
+
+    /// The proof in the device's hello, which reveals its random bytes.
+    func helloProof(
+        _ deviceRandom: PairingRandom, desktopRandom: PairingRandom, at now: EpochMilliseconds
+    ) -> PairingHello.Proof {
+        let transcript = Self.transcript(deviceRandom.commitment, desktopRandom) + [deviceRandom.base64url]
+        return PairingHello.Proof(
+            timestamp: now, mac: mac(.hello, now, transcript), random: deviceRandom.base64url)
+    }
+
+    /// The random bytes in a hello, if the device made it, knowing the secret and this desktop's random bytes, and if they
+    /// are those to which its code has committed.
+    func deviceRandom(
+        in proof: PairingHello.Proof, commitment: String, desktopRandom: PairingRandom
+    ) -> PairingRandom? {
+        guard let random = PairingRandom(base64url: proof.random), random.commitment == commitment,
+            proves(
+                proof.mac, .hello, proof.timestamp,
+                Self.transcript(commitment, desktopRandom) + [random.base64url])
+        else { return nil }
+        return random
+    }
+
+    private static func transcript(_ commitment: String, _ desktopRandom: PairingRandom) -> [String] {
+        [String(PairingRevision.current), commitment, desktopRandom.base64url]
     }
 }
 

@@ -308,8 +308,10 @@ extension DeviceTypedCodeStateMachine {
             dropped.wrongProof &+= 1
             return []
         }
-        return store(
-            PairedDesktop(confirmation, from: frame.from, over: attempt.route, bond: bond, at: now), attempt)
+        guard dropped.names(confirmation, senderOf: frame) else { return [] }
+        let desktop = PairedDesktop(
+            confirmation, from: frame.from, over: attempt.route, shortString: bond.shortString, at: now)
+        return store(desktop, attempt)
     }
 }
 

@@ -14,6 +14,7 @@ package import Wire
 /// case .ofPeer(let incoming): …       // from a paired peer, in the form of its pairing
 /// case .ofStranger(let incoming): …   // for a pairing; else `channel.countUnknownSender()`
 /// case .plainOfSecure(let incoming): …  // counted; only pairing flows see it
+/// case .stale(let incoming): …  // for a pairing; else `channel.countReplay()`
 /// case .counted(let reason): …
 /// }
 /// ```
@@ -38,6 +39,9 @@ package final class PeerChannel {
         /// Plain text in the name of a peer that was paired sealed: never accepted (WireSealing, "After a sealed
         /// pairing").
         case plainOfSecure(Incoming)
+        /// Refused by the replay window, but it carries the proof of a code: only a pairing flow that verifies it may take
+        /// it (WireSealing, "Replay protection").
+        case stale(Incoming)
         case counted(Dropped)
     }
 
@@ -70,6 +74,8 @@ package final class PeerChannel {
         case failed(StoreError)
     }
 
+    /// Numbers this start of the role (WireSealing, "Replay protection").
+    package nonisolated let epoch: Int64
     private let database: Database
     private let makeSealer: @Sendable () -> Sealer
     /// Not private, for tests.
@@ -78,6 +84,7 @@ package final class PeerChannel {
 
     package nonisolated init(key: SigningKey, seal: RoleState.Seal, database: Database) {
         self.database = database
+        epoch = seal.epoch
         makeSealer = { Sealer(key: key, epoch: seal.epoch, windows: seal.windows) }
     }
 
@@ -89,15 +96,17 @@ package final class PeerChannel {
 
     package func countUnknownSender() { counts.unknownSenders &+= 1 }
 
-    /// Counts a replay that the role found when it saved the mark in its own transaction.
+    /// Counts a replay that the role found: when it saved the mark in its own transaction, or in a stale frame that proves
+    /// nothing.
     package func countReplay() { counts.replayedInStore &+= 1 }
 
     // MARK: Receiving
 
     /// Opens a message. Each seal opens once.
     ///
-    /// - Parameter mayPair: whether a pairing is under way, so that an unpaired peer may send sealed frames.
-    package func open(_ message: RelayMessage, of sender: Sender, mayPair: Bool) -> Opening {
+    /// - Parameter mayPair: whether a pairing is under way, so that an unpaired peer may send sealed frames, and the proof of
+    ///   a code counts before the replay window. Asked only if it matters.
+    package func open(_ message: RelayMessage, of sender: Sender, mayPair: @autoclosure () -> Bool) -> Opening {
         guard let sealed = Incoming.sealedPayload(of: message) else {
             let incoming = Incoming(plain: message)
             switch sender {
@@ -109,12 +118,14 @@ package final class PeerChannel {
             }
         }
         let isSecure = if case .secure = sender { true } else { false }
-        guard isSecure || mayPair else {
+        guard isSecure || mayPair() else {
             counts.unknownSenders &+= 1
             return .counted(.unknownSender)
         }
         do throws(SealError) {
-            let incoming = Incoming(try sealer.open(sealed, from: message.from), of: message)
+            let opened = try sealer.open(sealed, from: message.from) { PairingProofs.isCarried(by: $0) && mayPair() }
+            let incoming = Incoming(opened, of: message)
+            guard !opened.mark.isStale else { return .stale(incoming) }
             return isSecure ? .ofPeer(incoming) : .ofStranger(incoming)
         } catch {
             return .counted(.unopened(error))

@@ -37,7 +37,7 @@ extension DeviceShowStateMachine: DevicePairingMachine {
         switch action {
         case .open(let route): .connect(route)
         case .close: .release
-        case .sendHello(let peer, let route): .sendHello(to: peer, over: route)
+        case .sendHello(let peer, let route, let proof): .sendHello(to: peer, over: route, proof)
         case .startTimer(let delay): .startTimer(after: delay)
         case .stopTimer: .stopTimer
         case .store(let desktop): .store(desktop)
@@ -47,7 +47,9 @@ extension DeviceShowStateMachine: DevicePairingMachine {
 
     package var heldRoutes: [PairingRoute] { heldRoute.map { [$0] } ?? [] }
 
-    package mutating func timerFired(now: EpochMilliseconds) -> [DeviceShowAction] { timedOut() }
+    package var asksPerson: Bool { if case .confirming = reported { true } else { false } }
+
+    package mutating func timerFired(now: EpochMilliseconds) -> [DeviceShowAction] { timedOut(now: now) }
     package mutating func suspended(now: EpochMilliseconds) -> [DeviceShowAction] { suspended() }
 
     package mutating func routeFailed(

@@ -11,7 +11,7 @@ package enum PairingEvent<Known: PairedPeer>: Sendable {
     /// Send it, then call ``PairingCoordinator/sent(_:relays:)`` with the number of relays that took it.
     case send(PairingMessage)
     /// Send `bellwire:hello` to a desktop, in a seal.
-    case sendHello(to: PeerID, over: String)
+    case sendHello(to: PeerID, over: String, PairingHello.Proof?)
     /// Send a deployed device its ICE servers, over the link that it was last heard over, else its best.
     case sendICEConfig(to: PeerID, over: String?)
     /// Register this id on a separate link, at a relay that has the desktop registered as well.

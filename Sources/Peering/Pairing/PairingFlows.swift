@@ -322,7 +322,8 @@ extension PairingFlows {
         case .send(var message):
             if case .lastHeard = message.path { message.path = .lastHeard(url(of: message.peer)) }
             return [.emit(.send(message))]
-        case .sendHello(let peer, let route): return [.emit(.sendHello(to: peer, over: route.url))]
+        case .sendHello(let peer, let route, let proof):
+            return [.emit(.sendHello(to: peer, over: route.url, proof))]
         case .sendICEConfig(let peer): return [.emit(.sendICEConfig(to: peer, over: url(of: peer)))]
         case .openAlias(let id): return [.emit(.openAlias(id))]
         case .closeAlias: return [.emit(.closeAlias)]

@@ -18,7 +18,7 @@ extension DeviceScanState {
 extension DeviceShowState {
     var outcome: Result<JSONValue, PairingFailure>? {
         switch self {
-        case .idle, .connecting: nil
+        case .idle, .connecting, .confirming: nil
         case .displaying(let offer, let expiresAt):
             .success([
                 "payload": .string(offer.serialized()), "code": .string(offer.code.digits),

@@ -10,7 +10,7 @@ package enum PairingStep<Known: PairedPeer>: Sendable {
     case release
     case send(PairingMessage)
     /// Send `bellwire:hello` to a desktop, in a seal.
-    case sendHello(to: PeerID, over: PairingRoute)
+    case sendHello(to: PeerID, over: PairingRoute, PairingHello.Proof?)
     /// Send a deployed device its ICE servers.
     case sendICEConfig(to: PeerID)
     /// Register this id on a separate connection (WirePairing, "Typed codes").

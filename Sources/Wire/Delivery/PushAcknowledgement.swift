@@ -5,18 +5,29 @@ package struct PushAcknowledgement: Sendable, Equatable {
     package static let type = "bellwire:ack"
 
     package var pushSeq: Int64
+    /// The epoch in which the desktop sealed the push of that number; `nil` = the device doesn't say.
+    package var epoch: Int64?
 
-    package init(pushSeq: Int64) { self.pushSeq = pushSeq }
+    package init(pushSeq: Int64, epoch: Int64? = nil) {
+        self.pushSeq = pushSeq
+        self.epoch = epoch
+    }
 
     /// Reads the inner payload; `nil` when it is none.
     package init?(payload: JSONObject) {
         guard case .integer(let seq)? = payload["pushSeq"], PushSeq.isOne(seq) else { return nil }
         pushSeq = seq
+        guard let value = payload["epoch"], !value.isNull else { return }
+        guard case .integer(let epoch) = value, epoch > 0 else { return nil }
+        self.epoch = epoch
     }
 
     /// The whole payload of a `message`.
     package var json: JSONValue {
-        ["type": .string(Self.type), "payload": ["pushSeq": .integer(pushSeq)]]
+        [
+            "type": .string(Self.type),
+            "payload": ["pushSeq": .integer(pushSeq), "epoch": epoch.map(JSONValue.integer)],
+        ]
     }
 }
 

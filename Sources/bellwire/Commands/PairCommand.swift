@@ -23,7 +23,7 @@ extension Command {
                 name: "TEXT", help: "The code's text, or @FILE; - or no operand reads standard input.")
         ],
         ownOptions: [
-            pairImage, pairShow, pairCode, pairRelay, pairTimeout, .name, pairLegacy, qrText, pairList,
+            pairImage, pairShow, pairAccept, pairCode, pairRelay, pairTimeout, .name, pairLegacy, qrText, pairList,
         ] + DeviceSession.options,
         examples: [
             Example(line: "bellwire pair @code.txt", says: "Pairs with the code text in a file."),
@@ -40,6 +40,8 @@ extension Command {
     private static let pairImage = Option(
         "image", .required("IMAGE"), "Reads the desktop's code from a PNG or JPEG picture.")
     private static let pairShow = Option("show", "Shows a code and waits until a desktop has scanned it.")
+    private static let pairAccept = Option(
+        "accept", "With --show: accepts a desktop that can't prove that it saw the code, without asking.")
     private static let pairCode = Option(
         "code", .required("DIGITS"), "The twelve digits that the desktop shows, such as 123456-789012.")
     private static let pairRelay = Option(
@@ -62,6 +64,9 @@ extension Command {
             throw Failure(
                 .usage, "\"\(text)\": --show, --code and --image take no TEXT (see bellwire pair --help)")
         }
+        if arguments.has(pairAccept), !arguments.has(pairShow) {
+            throw Failure(.usage, "--accept needs --show (see bellwire pair --help)")
+        }
         let timeout = arguments.has(pairTimeout) ? try arguments.milliseconds(pairTimeout) : nil
         let text: String
         if let image {
@@ -77,7 +82,10 @@ extension Command {
                 "legacy": arguments.text(pairLegacy).map { .string($0) },
             ])
         if arguments.has(pairShow) {
-            try ShownCode(session, alsoText: arguments.has(qrText), json: arguments.has(.json)).run(timeout)
+            let shown = ShownCode(
+                session, alsoText: arguments.has(qrText), acceptsAll: arguments.has(pairAccept),
+                json: arguments.has(.json))
+            try shown.run(timeout)
             return .done
         }
         let code = arguments.text(pairCode)

@@ -10,12 +10,16 @@ final class ShownCode {
 
     private let session: DeviceSession
     private let alsoText: Bool
+    private let acceptsAll: Bool
     private let json: Bool
+    /// The desktop that waits for a person's answer.
+    private var asked: PairedPeer?
     private var outcome: Result<JSONValue, Failure>?
 
-    init(_ session: DeviceSession, alsoText: Bool, json: Bool) {
+    init(_ session: DeviceSession, alsoText: Bool, acceptsAll: Bool, json: Bool) {
         self.session = session
         self.alsoText = alsoText
+        self.acceptsAll = acceptsAll
         self.json = json
     }
 
@@ -30,7 +34,14 @@ final class ShownCode {
             bw_pairing_show_async(session.pointer, connectTime, completion, userData, destroy)
         }
         try show(offer)
-        switch try session.handle.wait(until: deadline, isDone: { () throws(Failure) in outcome != nil }) {
+        let input = LineInput { [unowned self] line in answer(line) }
+        input.isWanted = false
+        let wake = try session.handle.wait(until: deadline, input: input) { () throws(Failure) in
+            if !input.isOpen, asked != nil { decide(false) }
+            input.isWanted = asked != nil
+            return outcome != nil
+        }
+        switch wake {
         case .signal(let signal): throw .interrupted(signal)
         case .deadline: throw ShownCode.failure("timeout", "no desktop scanned the code in time")
         case .done: break
@@ -49,7 +60,12 @@ final class ShownCode {
     }
 
     private func changed(_ data: JSONValue) {
+        let unanswered = asked
+        asked = nil
         switch data["state"]?.string {
+        case "confirming": if let desktop = data["desktop"].flatMap({ PairedPeer($0) }) { decideAbout(desktop) }
+        case "displaying":
+            if let unanswered { Output.notice("refused \(unanswered.title): no answer; the code stays valid") }
         case "completed": outcome = .success(data["desktop"] ?? .null)
         case "expired":
             outcome = .failure(ShownCode.failure("expired", "the code expired before a desktop scanned it"))
@@ -58,6 +74,44 @@ final class ShownCode {
             outcome = .failure(ShownCode.failure(reason, data["message"]?.string ?? "pairing failed"))
         default: break
         }
+    }
+
+    // MARK: A desktop that proves nothing
+
+    private func decideAbout(_ desktop: PairedPeer) {
+        asked = desktop
+        if acceptsAll { return decide(true) }
+        guard LineInput.canAsk else {
+            Output.notice(
+                "\(desktop.title): it can't prove that it saw the code, and there is no terminal to ask on; use --accept "
+                    + "to accept such desktops")
+            return decide(false)
+        }
+        // What was typed before the question answers nothing.
+        LineInput.forgetTyped()
+        ask(desktop)
+    }
+
+    private func ask(_ desktop: PairedPeer) {
+        Output.notice(
+            "\(desktop.title) wants to pair. It can't prove that it saw the code. Accept? y or n, within 30 s:")
+    }
+
+    private func answer(_ line: String) {
+        guard let asked else { return }
+        switch line.trimmed.lowercased() {
+        case "y", "yes": decide(true)
+        case "n", "no", "": decide(false)
+        default: ask(asked)
+        }
+    }
+
+    private func decide(_ accept: Bool) {
+        let desktop = asked
+        asked = nil
+        // If it is too late, pairing.changed says so.
+        let isTaken = bw_pairing_confirm(session.pointer, "show", accept ? 1 : 0) >= 0
+        if !accept, isTaken, let desktop { Output.notice("refused \(desktop.title)") }
     }
 
     /// As `bw_last_error` would say it.

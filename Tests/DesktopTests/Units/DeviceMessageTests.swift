@@ -36,8 +36,10 @@ struct DeviceMessageTests {
 
     @Test("an acknowledgement and a hello say how far the device is; one that cannot be read says nothing")
     func positions() {
-        guard case .position(3, false, mark) = read(["type": "bellwire:ack", "payload": ["pushSeq": 3]]),
-            case .position(4, true, mark) = read(["type": "bellwire:hello", "payload": ["v": 1, "lastPushSeq": 4]])
+        guard case .position(3, nil, false, mark) = read(["type": "bellwire:ack", "payload": ["pushSeq": 3]]),
+            case .position(4, nil, true, mark) = read([
+                "type": "bellwire:hello", "payload": ["v": 1, "lastPushSeq": 4],
+            ])
         else { return #expect(Bool(false), "not read") }
         let odd: [JSONValue] = [-1, "3", 1.5, .null, .integer(.max)]
         for seq in odd {

@@ -35,7 +35,7 @@ final class UnitBench {
     private(set) var replayed = 0
     var isOnline = true
     private(set) lazy var sender = OutboxSender(
-        database: database, devices: devices,
+        database: database, devices: devices, epoch: 1,
         send: { [unowned self] payload, device in take(payload, device) },
         output: { [unowned self] output in told(output) })
     private(set) lazy var server = CommandServer(
@@ -143,7 +143,7 @@ final class UnitBench {
 
     func acknowledge(_ seq: Int64, by device: PairedDevice, isHello: Bool = false, mark: Int64 = 1) {
         sender.acknowledged(
-            through: seq, isHello: isHello, by: device.did, SealMark(peer: device.did, epoch: 1, seq: mark))
+            through: seq, in: nil, isHello: isHello, by: device.did, SealMark(peer: device.did, epoch: 1, seq: mark))
     }
 
     /// Everything that was submitted to the store has come back.

@@ -109,6 +109,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "bw_pairing_type": (STATUS, (HANDLE, TEXT, INT32, TEXT_OUT)),
     "bw_pairing_type_async": (STATUS, (HANDLE, TEXT, INT32, Completion, POINTER, Destroy)),
     "bw_pairing_cancel": (STATUS, (HANDLE, TEXT)),
+    "bw_pairing_confirm": (STATUS, (HANDLE, TEXT, INT32)),
     "bw_pairing_list": (STATUS, (HANDLE, TEXT_OUT)),
     "bw_pairing_rename": (STATUS, (HANDLE, TEXT, TEXT)),
     "bw_pairing_unpair": (STATUS, (HANDLE, TEXT)),

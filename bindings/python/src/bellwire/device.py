@@ -283,6 +283,14 @@ class Device(Methods):
         """Cancels a flow, or all; its calls raise PairingError with the reason ``cancelled``. Idempotent."""
         self._core.do("bw_pairing_cancel", _wire.optional_text(flow, "flow"))
 
+    def confirm(self, accept: bool, flow: Flow | None = None) -> None:
+        """The user's answer about the desktop named in ``pairing.changed`` with the state ``confirming``.
+
+        Such a desktop cannot prove that it saw the code. ``flow`` None = the only one that asks. Raises
+        :class:`~bellwire.NotFoundError` (nothing waits for an answer).
+        """
+        self._core.do("bw_pairing_confirm", _wire.optional_text(flow, "flow"), int(bool(accept)))
+
     def desktops(self) -> tuple[PairedDesktop, ...]:
         """The paired desktops, the oldest pairing first."""
         return self._ask(list_of(PairedDesktop), "bw_pairing_list")

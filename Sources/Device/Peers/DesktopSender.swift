@@ -1,0 +1,42 @@
+import Hosting
+import JSON
+import Pairing
+import Peering
+import Sealing
+import Signalling
+import Transport
+import Wire
+
+/// Sends payloads to paired desktops, sealed if the desktop was paired sealed (WireSealing, "The seal").
+@EventLoop
+struct DesktopSender {
+    let context: DeviceContext
+    let desktops: DesktopBook
+    let routes: Routes
+    let channel: PeerChannel
+
+    /// To a paired desktop, over its best route or this one.
+    func send(_ payload: JSONValue, to peer: PeerID, over url: String? = nil) -> (sent: Sent, route: String?) {
+        guard let desktop = desktops.peers.peer(peer), let url = url ?? routes.bestRoute(of: peer) else {
+            return (.offline, nil)
+        }
+        let sent = channel.send(payload, to: peer, sealed: desktop.isSecure, over: routes.link(url))
+        if case .unsealable(let error) = sent {
+            context.channel.log(.warning, "could not seal a frame: \(error.message)")
+        }
+        return (sent, url)
+    }
+
+    /// To a sealed desktop, over every route. Returns those that accepted it.
+    func sendEverywhere(_ payload: JSONValue, to peer: PeerID) -> [String] {
+        guard desktops.isSecure(peer), !routes.isAbsent(peer) else { return [] }
+        return routes.routes(of: peer).filter { send(payload, to: peer, over: $0).sent.isWritten }
+    }
+
+    /// Tells a sealed desktop which of its pushes was stored last: it sends what follows.
+    ///
+    /// - Parameter url: `nil` = its best route.
+    func sayHello(_ hello: PairingHello, to peer: PeerID, over url: String? = nil) {
+        if desktops.isSecure(peer) { _ = send(hello.json, to: peer, over: url) }
+    }
+}

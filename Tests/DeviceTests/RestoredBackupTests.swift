@@ -1,0 +1,124 @@
+import Foundation
+import Hosting
+import JSON
+import TestSupport
+import Testing
+import Wire
+
+@testable import Desktop
+@testable import Device
+
+/// A desktop whose state was put back from a backup, at a relay that has kept everything (WireSealing, "Delivery of pushes").
+@Suite(.timeLimit(.minutes(2)))
+struct RestoredBackupTests {
+    private let directory = NSTemporaryDirectory() + "bellwire-desktop-\(UUID().uuidString)"
+    private var backup: String { directory + "-backup" }
+
+    private func open(_ url: String, _ host: RecordingHost) async throws -> Desktop {
+        let options: JSONValue = [
+            "state_dir": .string(directory), "name": "Desk", "relay_url": .string(url), "follow_system": false,
+        ]
+        let desktop = try Desktop.open(options.serialized(), host.channel).0
+        _ = try await value { desktop.start(then: $0) }
+        _ = try await host.event(.connectionChanged) { $0["online"] == true }
+        return desktop
+    }
+
+    private func notify(_ title: String, by desktop: Desktop, timeout: Int64 = 10_000) async throws -> JSONValue {
+        let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)","body":""}"#)
+        return try await value { desktop.notify(notice, timeout: timeout, then: $0) }
+    }
+
+    @Test("old acknowledgements and hellos report nothing as delivered, and the next push arrives")
+    func replayed() async throws {
+        defer { for path in [directory, backup] { try? FileManager.default.removeItem(atPath: path) } }
+        let home = try await AttackedHome(desktop: ["state_dir": .string(directory)])
+        let (relay, device) = (home.relay, home.deviceID)
+        try await home.pair()
+        #expect(try await notify("A", by: home.desktop)["deliveredCount"] == 1)
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "A")
+        await home.desktop.close()
+        try FileManager.default.copyItem(atPath: directory, toPath: backup)
+
+        let first = try await open(home.url, RecordingHost())
+        for title in ["B", "C", "D"] {
+            #expect(try await notify(title, by: first)["deliveredCount"] == 1)
+            #expect(try await home.deviceHost.push(from: home.device)["title"]?.string == title)
+        }
+        // The device registers anew: a hello.
+        home.device.stop()
+        home.device.start()
+        _ = try await notify("E", by: first)
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "E")
+        await first.close()
+        let old = await relay.keptLetters().filter { $0.from == device && $0.isSealed }
+        #expect(old.count >= 4)
+
+        try FileManager.default.removeItem(atPath: directory)
+        try FileManager.default.copyItem(atPath: backup, toPath: directory)
+        // Nothing gets through in either direction but what the relay plays back.
+        await relay.carries { _ in [] }
+        let desktop = try await open(home.url, RecordingHost())
+        async let notified = notify("F", by: desktop, timeout: 3_000)
+        _ = try await relay.letter { $0.to == device }
+        for letter in old { await relay.deliver(letter) }
+        #expect(try await notified["deliveredCount"] == 0)
+        let counters = try await value { desktop.state(then: $0) }["counters"]
+        #expect(counters?["staleAcknowledgements"]?.integer ?? 0 > 0)
+
+        await relay.carries { [$0] }
+        home.device.stop()
+        home.device.start()
+        var titles: [String] = []
+        while !titles.contains("F") {
+            titles.append(try await home.deviceHost.push(from: home.device)["title"]?.string ?? "")
+        }
+        #expect(titles == ["F"])
+        #expect(try await notify("G", by: desktop)["deliveredCount"] == 1)
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "G")
+        await home.device.close()
+        await desktop.close()
+        await relay.close()
+    }
+
+    @Test("an old sealed hello does not complete the pairing of a code that the device shows now")
+    func replayedHello() async throws {
+        defer { for path in [directory, backup] { try? FileManager.default.removeItem(atPath: path) } }
+        let home = try await AttackedHome(desktop: ["state_dir": .string(directory)])
+        let (relay, device) = (home.relay, home.deviceID)
+        try await home.pair()
+        await home.desktop.close()
+        try FileManager.default.copyItem(atPath: directory, toPath: backup)
+        let first = try await open(home.url, RecordingHost())
+        home.device.stop()
+        home.device.start()
+        _ = try await notify("A", by: first)
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "A")
+        await first.close()
+        let old = await relay.keptLetters().filter { $0.from == device && $0.isSealed }
+        #expect(old.count >= 2)
+
+        try FileManager.default.removeItem(atPath: directory)
+        try FileManager.default.copyItem(atPath: backup, toPath: directory)
+        let desktop = try await open(home.url, RecordingHost())
+        await relay.carries { _ in [] }
+        _ = try await value { desktop.unpair(device, then: $0) }
+        let shown = try await value { home.device.show(timeout: 10_000, then: $0) }
+        let text = try #require(shown["payload"]?.string)
+        _ = try await value { desktop.scan(text, then: $0) }
+        _ = try await value { desktop.confirm(.scan, true, then: $0) }
+        _ = await relay.keptLetters()
+        for letter in old { await relay.deliver(letter) }
+        // The desktop asks on: nothing of that was an answer.
+        _ = try await relay.letter { $0.to == device }
+        #expect(try await value { desktop.devices(then: $0) }.array?.isEmpty == true)
+        await relay.carries { [$0] }
+        _ = try await home.deviceHost.event(.pairingChanged) { $0["flow"] == "show" && $0["state"] == "completed" }
+        try await until("the desktop has the device") {
+            try await value { desktop.devices(then: $0) }.array?.map { $0["id"] } == [.string(device)]
+        }
+        await home.device.close()
+        await desktop.close()
+        await relay.close()
+    }
+}
