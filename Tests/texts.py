@@ -44,7 +44,7 @@ RULES = [
     Rule(r"\bmoved aside, said\b", "it is moved aside, said, and never deleted", "it is moved aside and reported"),
     Rule(r"\bshall\b", "Scan it with the desktop that shall send to this one", "Scan this code with your desktop"),
     Rule(r"(?i)\b(?:somebody|someone)(?: is)? in between\b", "somebody is in between", "someone is intercepting it"),
-    Rule(r"\bwhat is \w+ (?:it|they) cannot\b", "read what is sealed it cannot", "it cannot read sealed traffic"),
+    Rule(r"\bwhat is \w+ (?:it|they) cannot\b", "read what is sealed it cannot", "it cannot read encrypted traffic"),
     Rule(r"\bprove who (?:it|he|she|they) (?:is|are)\b", "it cannot prove who it is", "its identity is not proven"),
     Rule(
         rf"{START}About (?:a|an|one)\b[^.]*\bthe desktop asks\b",

@@ -171,8 +171,7 @@ int main(int argc, char **argv) {
             printf("Unpaired.\n");
         }
     } else {
-        printf(", NOT encrypted: its identity is not proven, and the relay can read its messages.
-");
+        printf(", NOT encrypted: its identity is not proven, and the relay can read its messages.\n");
     }
     bw_free(id);
     bw_free(digits);

@@ -24,6 +24,9 @@ FILES = {
     "Sources/Module/Long.swift": ('let text = """\n    First, \\\n    {}\n    """\n', "/* {} */\n"),
     "Sources/COnDemand/File.c": ('f("{}");\n', "/* {} */\n"),
     "examples/tray/main.c": ('f("{}");\n', "// {}\n"),
+    ".github/SECURITY.md": ("- {}\n", "`{}`\n"),
+    "bindings/systemd/relay.conf": ("# {}\n", 'OPTIONS="{}"\n'),
+    "bindings/c/build.sh": ("#!/bin/sh\n# Words.\n# {}\nset -e\n", "#!/bin/sh\n# Words.\nset -e\n# {}\n"),
     "bindings/python/src/bellwire/device.py": ('"""{}"""\n', "# {}\n"),
 }
 
