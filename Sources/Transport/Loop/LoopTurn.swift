@@ -3,6 +3,8 @@ import CUV
 /// What one wake-up of the loop leaves to be done at its end.
 @EventLoop
 final class LoopTurn {
+    /// How often the kernel was asked what has arrived. On a slow machine timers fire several times in between.
+    private(set) var polls: UInt64 = 0
     /// Calls put off by ``EventLoop/later(_:)``.
     var deferred: [@EventLoop () -> Void] = []
     /// Connections with bytes to send; each stands here once.
@@ -29,11 +31,16 @@ final class LoopTurn {
         uv_prepare_init(loop, prepare)
         uv_prepare_start(prepare) { _ in EventLoop.onLoop { LoopExecutor.shared.turn.finish() } }
         uv_check_init(loop, check)
-        uv_check_start(check) { _ in EventLoop.onLoop { LoopExecutor.shared.turn.finish() } }
+        uv_check_start(check) { _ in EventLoop.onLoop { LoopExecutor.shared.turn.didPoll() } }
     }
 
     func markDirty(_ connection: Connection) {
         dirty.append(connection)
+    }
+
+    private func didPoll() {
+        polls &+= 1
+        finish()
     }
 
     private func finish() {

@@ -5,8 +5,9 @@ final class Keepalive {
         let id: UInt64
         let timer: LoopTimer
         let then: @EventLoop (Bool) -> Void
-        /// How often the time was over already.
+        /// How often the time was over already, and at which of the loop's polls last.
         var overdue = 0
+        var poll: UInt64?
     }
 
     private unowned let webSocket: WebSocket
@@ -15,6 +16,10 @@ final class Keepalive {
     private var lastID: UInt64 = 0
     private var regularID: UInt64 = 0
     private var asked: [Asked] = []
+    /// The loop's poll before the last look at an overdue pong. Only what comes after another one tells anything new.
+    private var lastPoll: UInt64?
+    /// How long the next look waits, in milliseconds, if the kernel was not asked since the last one.
+    private static let pollPause: UInt64 = 10
     /// What had moved when it was last looked at.
     private var received: UInt64 = 0
     private var delivered: UInt64 = 0
@@ -59,6 +64,9 @@ final class Keepalive {
     /// A process that was held up sees its timers before its sockets: the pong may be there, or yet to be written.
     private func deadlinePassed(for id: UInt64) {
         guard let index = asked.firstIndex(where: { $0.id == id }) else { return }
+        let poll = LoopExecutor.shared.turn.polls
+        guard asked[index].poll != poll else { return asked[index].timer.start(after: Self.pollPause) }
+        asked[index].poll = poll
         guard asked[index].overdue < KeepaliveStateMachine.looks else { return answer(upTo: id, from: id, false) }
         asked[index].overdue += 1
         asked[index].timer.start(after: 1)
@@ -74,6 +82,12 @@ final class Keepalive {
     }
 
     private func tick() {
+        let poll = LoopExecutor.shared.turn.polls
+        guard lastPoll != poll else {
+            timer?.start(after: Self.pollPause)
+            return
+        }
+        lastPoll = poll
         let isMoving = hasMoved()
         perform(machine.tick(now: EventLoop.now, isMoving: isMoving))
     }

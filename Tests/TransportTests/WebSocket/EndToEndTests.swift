@@ -295,6 +295,32 @@ struct EndToEndTests {
         client.abort()
     }
 
+    @Test("A late pong is looked for in the kernel, however many slow timers fire before the kernel is asked")
+    @EventLoop
+    func slowTimers() async throws {
+        let server = try TestServer()
+        defer { server.close() }
+        let (client, _, accepted) = try await pair(server)
+        let answers = Mailbox<Bool>()
+        func hold() {
+            let end = ContinuousClock.now + .milliseconds(5)
+            while ContinuousClock.now < end {}
+        }
+        var left = 10
+        var slow: LoopTimer?
+        slow = LoopTimer {
+            hold()
+            left -= 1
+            if left > 0 { slow?.start(after: 0) }
+        }
+        accepted.webSocket.ping(within: 1) { answers.put($0) }
+        slow?.start(after: 1)
+        hold()
+        #expect(try await answers.next())
+        slow = nil
+        client.abort()
+    }
+
     @Test("Keepalive holds a quiet connection, both ends pinging")
     @EventLoop
     func keepalive() async throws {
