@@ -1,4 +1,5 @@
 /// The address of something on the web, written so that there is only one way to read it.
+///
 /// Stricter than RFC 3986 where readers are known to differ: no user name, no backslash, no escapes or foreign letters
 /// in the host, and a host that ends in a number is an IPv4 address in its usual form (`127.1`, `0x7f000001` and
 /// `0177.0.0.1` are refused). ``text`` is composed from the checked parts.

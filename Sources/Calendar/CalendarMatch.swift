@@ -1,6 +1,7 @@
 package import Wire
 
 /// The moments at which the local date and time match.
+///
 /// The given fields must match. A missing field that is finer than the finest given one has its lowest value (1 or 0);
 /// all other missing fields match anything: `hour: 9` is 09:00:00 of each day, `minute: 30` half past each hour,
 /// `month: 2, hour: 9` 09:00 of each day in February, `day: 13, weekday: 5` each Friday the 13th, `month: 2, day: 29`

@@ -13,6 +13,7 @@ import Transport
 import Wire
 
 /// The source of truth: keeps the history, answers the methods, shows pairing codes, pushes to its devices.
+///
 /// This is the interface for the program's threads. Every call is passed to the event loop as a message, and its result
 /// comes back through `then` or the program's channel.
 package final class Desktop: Role {

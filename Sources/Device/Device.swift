@@ -16,6 +16,7 @@ import Transport
 package import Wire
 
 /// The phone's part, in any program: pairs with desktops, receives their pushes, calls their methods.
+///
 /// This is the interface for the program's threads. Every call is passed to the event loop as a message, and its result
 /// comes back through `then` or the program's channel.
 package final class Device: Role {

@@ -2,6 +2,7 @@ import COnDemand
 import Synchronization
 
 /// libcurl, loaded when something is first fetched. Without it nothing can be fetched, and everything else works.
+///
 /// It takes some megabytes, with its dependencies, so it is loaded only when a push names an image.
 final class CurlLibrary: Sendable {
     /// That of the machine.

@@ -8,6 +8,7 @@ package import SystemServices
 /// For a thread of the host's: it blocks for 5 s at most with each call of the keyring.
 package enum KeyringKey {
     /// The key in the keyring, or a new one kept there.
+    ///
     /// A key in `file` is moved into the keyring; the file is deleted after the keyring has returned the key once. If
     /// the keyring cannot be reached, that is an error and never leads to a new key, which would be a second identity.
     package static func loadOrCreate(

@@ -2,6 +2,7 @@ package import JSON
 import Transport
 
 /// Reads an options object so that nothing in it is overlooked.
+///
 /// Each call takes one key. ``finish()`` then refuses the remaining ones: an unknown key is a mistake of the caller,
 /// and the error names it.
 package struct OptionsReader {

@@ -8,6 +8,7 @@ package enum Identity {
     static var canStart: Bool { isReady }
 
     /// Gets libsodium ready; may be called any number of times, from any thread.
+    ///
     /// Throws `unavailable` if the machine has no source of randomness.
     package static func start() throws(IdentityError) {
         guard isReady else {

@@ -1,4 +1,5 @@
 /// Reads well-formed JSON without building jansson's tree first.
+///
 /// It accepts only text that jansson accepts, with the same values. For everything else it returns `nil`: invalid text,
 /// and rare cases such as deep nesting, many members or escapes in keys. jansson then reads that text and reports
 /// errors. So both always accept the same texts.

@@ -1,6 +1,7 @@
 package import Wire
 
 /// Decides whether the person is asked, and what becomes of the answer.
+///
 /// A pure state machine; times are epoch milliseconds. Only ``request(provisional:now:)`` asks the user, and never
 /// again after a denial. The program's settings page can set the authorization at any time.
 package struct AuthorizationStateMachine: Sendable {

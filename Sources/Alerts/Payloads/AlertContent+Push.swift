@@ -3,6 +3,7 @@ package import Wire
 
 extension AlertContent {
     /// The alert of a push (bellwire.h, "Alerts"), out of what the push itself says.
+    ///
     /// Without a `thread` it belongs to the thread of its source, without a `category` to the category of all pushes.
     /// Its user info is its data. The deep link may also be in the data. Without a `sound` a push has the default one,
     /// unless its priority is low; `none` makes it silent.

@@ -1,4 +1,5 @@
 /// One alert, from the decision to show it until it is on the screen: enrichment, the program's decision, presentation.
+///
 /// It is shown once. A pure state machine; `now` is monotonic milliseconds. Each event gives at most one action. It
 /// ends exactly once, with ``Action/finished(_:)``. Later events change nothing, except that a banner that is no longer
 /// needed is closed. The caller answers each ``Action/present(_:)`` exactly once.

@@ -2,6 +2,7 @@ package import Calendar
 package import Wire
 
 /// The reminders that are still to come: at most 500.
+///
 /// A pure state machine over what the store holds (``ReminderTable``). Each event is one mutating method that returns
 /// what has changed. The caller writes this, and the alerts of the reminders that fire, in one transaction, and
 /// continues with the changed schedule after the commit. Times are epoch milliseconds.

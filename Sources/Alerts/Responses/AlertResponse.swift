@@ -26,6 +26,7 @@ package struct AlertResponse: Sendable, Equatable {
     package let text: String?
 
     /// Whether that can be answered to an alert of this category.
+    ///
     /// An empty text, which some servers send with every button, is ignored except for replies.
     package init(action: String, text: String?, category: Categories.Category?) throws(AlertsError) {
         let text = text.flatMap { $0.isEmpty ? nil : $0 }

@@ -111,6 +111,7 @@ extension AlertSettings {
     }
 
     /// The moment at which it is quiet no more; `nil` = it is not quiet now.
+    ///
     /// Takes clock changes before then into account. Ask again at that time: settings and time zone may change.
     package func quietEnd(after now: EpochMilliseconds, _ clock: WallClock) -> EpochMilliseconds? {
         guard let hours = quietHours, hours.contains(minute: clock.minuteOfDay(now)) else { return nil }

@@ -3,6 +3,7 @@ package import Store
 package import Wire
 
 /// The alerts that are on their way, held back, or on the screen.
+///
 /// Lives for one job of the store, on its connection. An alert is added in the transaction of its push or reminder, so
 /// that none is lost, and removed when it is hidden, answered or withdrawn.
 package struct AlertTable {

@@ -7,6 +7,7 @@ extension HostQueue {
     static let retryInterval = StoredSources.retryInterval
 
     /// Hands over what waits now, on the calling thread, and marks what it has handed over once, before it returns.
+    ///
     /// Stored events come from `sources`. Errors: `busy` inside a callback of this handle or during another dispatch,
     /// `closed` if the handle was closed in the meantime, `store` if stored events could not be taken or marked.
     func dispatch(from sources: [any EventSource]) throws(HostError) {

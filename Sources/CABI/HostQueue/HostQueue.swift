@@ -46,6 +46,7 @@ final class HostQueue: Sendable {
     }
 
     /// Whether as many file descriptors are free as an opening takes: of the queue, the loop, the lock, the database.
+    ///
     /// Checked first, because libuv aborts the process if it has no descriptors for its signal pipe. Another thread may
     /// still take them in between.
     func requireDescriptors() throws(HostError) {

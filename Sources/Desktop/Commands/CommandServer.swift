@@ -12,6 +12,7 @@ import Transport
 import Wire
 
 /// Executes commands of paired devices and of the host: each in a transaction, then its effects, then its answer.
+///
 /// Commands that arrive while others are in the store form the next batch. A replayed frame has neither effects nor an
 /// answer; a repeated request gets its first answer (WireMessages, "Repeated and late commands"). The results leave
 /// through `output`, on the loop.

@@ -2,6 +2,7 @@ import Peering
 import Wire
 
 /// The devices that are not paired any more and may not know it.
+///
 /// `bellwire:unpair` has no answer, so it is repeated: whenever a relay has registered the desktop, and when the device
 /// sends something. Times are the loop's milliseconds.
 struct UnpairReminders: Sendable {

@@ -2,6 +2,7 @@ import SystemServices
 import Transport
 
 /// Announces the desktop's relay as `_chainlesschain-signaling._tcp` (Wire, "Relays on the local network").
+///
 /// Only a hint for devices that know no relay: trust depends on codes and keys alone.
 @EventLoop
 final class RelayAnnouncement {

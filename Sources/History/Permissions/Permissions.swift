@@ -4,6 +4,7 @@ package import Store
 package import Wire
 
 /// What the desktop's user lets each device do.
+///
 /// Lives for one job of the store, on its connection. By default a paired device may call safe and mutating methods.
 package struct Permissions {
     private let connection: Connection

@@ -4,6 +4,7 @@ package import Store
 package import Wire
 
 /// Where the desktop keeps its settings: a row for each field that was ever changed.
+///
 /// Lives for one job of the store, on its connection. Each accepted change increments the revision, and its fields
 /// store that number. This shows which newer values the author of a change had not seen.
 package struct SettingsTable {

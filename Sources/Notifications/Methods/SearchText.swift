@@ -1,4 +1,5 @@
 /// Text as the full-text index reads it, and the user's words as it is asked for them.
+///
 /// The index separates words by spaces. Chinese and Japanese have none, so each of their characters is indexed as a
 /// word, and a search word in such characters matches them as a sequence.
 package enum SearchText {

@@ -1,6 +1,7 @@
 internal import Glibc
 
 /// All peers that the relay knows of, by id.
+///
 /// A lookup uses the id's bytes inside the frame and allocates nothing: open addressing with linear probing over hashes
 /// with a random key per process, so that attackers cannot choose colliding ids. A peer keeps its index until it is
 /// removed; the index is then reused.

@@ -1,4 +1,5 @@
 /// Group commit: several jobs in one transaction, and so in one disk sync.
+///
 /// The jobs first run together without savepoints, which would copy every page that a job touches. If one of several
 /// fails, the transaction is rolled back and they run again, each in its own savepoint, so that only the failed one is
 /// rolled back. On some errors (a full disk, a failed write) SQLite ends the whole transaction: then each job runs

@@ -1,6 +1,7 @@
 package import Transport
 
 /// Shows banners through the desktop environment, and tells what the user did with them.
+///
 /// Uses `org.freedesktop.Notifications`; or, if the program has a name, GNOME's `org.gtk.Notifications` if available,
 /// because such a server can start a program that has ended. A server that can be started by the bus is started when a
 /// banner is shown. After a restart of the server or the bus, ``Event/ready(name:capabilities:)`` comes again; earlier

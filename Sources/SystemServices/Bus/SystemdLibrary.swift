@@ -2,6 +2,7 @@ import COnDemand
 import Synchronization
 
 /// libsystemd, loaded when a bus is first connected to. Without it there are no buses, and everything else works.
+///
 /// It takes about two megabytes, so it is loaded only if there is a bus to connect to.
 package final class SystemdLibrary: Sendable {
     /// That of the machine.

@@ -1,6 +1,7 @@
 import CLinux
 
 /// Tells changes of the network from the kernel's repetitions, in the bytes of its route socket.
+///
 /// The initial state is not read, so its first repetition also counts; one change too many is harmless. Wireless cards
 /// and router advertisements repeat known facts every few seconds; only differences count.
 struct NetworkChanges: Sendable {

@@ -1,6 +1,7 @@
 package import Transport
 
 /// Tells when the machine goes to sleep and when it is awake again, by logind's `PrepareForSleep`.
+///
 /// The machine waits until the owner has closed its connections: this holds a logind delay lock and releases it as soon
 /// as the owner is done, or after 4 s. Without logind nothing is reported, and ``note`` says why.
 @EventLoop

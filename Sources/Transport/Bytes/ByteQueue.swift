@@ -1,6 +1,7 @@
 import Glibc
 
 /// Bytes that wait, in one piece: appended at the end, taken as a whole.
+///
 /// Its memory is freed as soon as it is empty, so that an idle connection holds none.
 struct ByteQueue: ~Copyable {
     /// What a burst of messages usually needs; growing then doubles.

@@ -1,6 +1,7 @@
 import CUV
 
 /// Watches a descriptor that another library owns: tells when it can be read or written.
+///
 /// The descriptor must stay open until ``stop()`` or the end of this object, and no other `LoopPoll` may watch it. It
 /// is level-triggered: unread data is reported again.
 @EventLoop

@@ -2,6 +2,7 @@ import CUV
 import Glibc
 
 /// A timer by the clock on the wall: fires at a moment, also when the machine slept meanwhile.
+///
 /// It also fires when the machine's clock or time zone was changed: its owner checks the time and restarts it. It has
 /// no descriptor before the first start and after ``stop()``. Releasing it stops it.
 @EventLoop

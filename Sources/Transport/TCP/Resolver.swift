@@ -3,6 +3,7 @@ import Glibc
 import Synchronization
 
 /// Addresses of a host name.
+///
 /// The system's lookup blocks, as long as its configuration allows, so each one runs on its own thread, which then
 /// ends. Numeric addresses and `localhost` (RFC 6761) need no thread.
 enum Resolver {

@@ -2,6 +2,7 @@ import COpenSSL
 import Glibc
 
 /// Where this machine keeps the authorities that it trusts.
+///
 /// OpenSSL looks in the paths of the system it was built for. A copy that is bundled with the library, as in a Python
 /// wheel, may run on a system with other paths.
 package enum SystemAuthorities {

@@ -12,6 +12,7 @@ enum FrameEvent {
 }
 
 /// Reads the frames of one peer (RFC 6455), without a socket: bytes in, messages out.
+///
 /// wslay reads the frames, byte by byte and with copies. Nearly all traffic is a whole text message in one frame, which
 /// is read in place (``FrameDecoder/takeWhole(_:)``). Everything else (fragments, frames split across reads, control
 /// frames, and invalid ones) goes through wslay.

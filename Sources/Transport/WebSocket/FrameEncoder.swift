@@ -6,6 +6,7 @@ import Synchronization
 enum WebSocketRole { case client, server }
 
 /// Writes frames (RFC 6455) behind each other into a queue of bytes, by wslay.
+///
 /// One encoder serves all connections of a thread with this role, because each call writes whole frames. (Each role
 /// needs its own: wslay 1.1.1 keeps masking after the first masked frame.)
 final class FrameEncoder {

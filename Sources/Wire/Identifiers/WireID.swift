@@ -1,6 +1,7 @@
 import Glibc
 
 /// An opaque text that names something on the wire. Two are the same when their bytes are.
+///
 /// Swift's string comparison treats canonically equivalent texts as equal, such as the two forms of é: a peer could
 /// then impersonate another one, and a push could pass for an earlier one.
 package protocol WireID: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible

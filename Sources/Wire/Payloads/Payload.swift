@@ -1,6 +1,7 @@
 package import JSON
 
 /// A message between peers: the `payload` of a `message` frame, distinguished by its `type`.
+///
 /// Decoding never fails: an invalid payload is ``malformed(_:)``, an unknown one ``other(type:_:)``.
 package enum Payload: Sendable, Equatable {
     case request(CommandRequest)
