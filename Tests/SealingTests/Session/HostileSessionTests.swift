@@ -184,10 +184,11 @@ import Wire
 
     @Test("another preshared key, or none on one side, gives no session")
     func wrongPresharedKey() throws {
-        for psk in [PresharedKey.none(), PresharedKey(bytes: [UInt8](repeating: 1, count: 32))] {
+        let other = try #require(PresharedKey(bytes: [UInt8](repeating: 1, count: 32)))
+        for psk in [PresharedKey.none(), other] {
             let bench = try SessionBench()
             bench.desktop = try SessionBench.Side(
-                key: bench.keys.desktop, peer: bench.device.id, role: .responder, psk: #require(psk))
+                key: bench.keys.desktop, peer: bench.device.id, role: .responder, psk: psk)
             let first = try #require(bench.device.register().first?.frame)
             let second = try #require(try bench.desktop.receive(first).first?.frame)
             #expect(bench.device.refusal(of: second) == .forged)
