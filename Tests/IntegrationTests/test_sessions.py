@@ -79,6 +79,7 @@ def test_each_frame_opens_on_the_other_side_and_nowhere_else() -> None:
     for vector in OURS["frames"]:
         opener, other = (desktop, device) if vector["from"] == "device" else (device, desktop)
         assert opener.open(vector["frame"]) == json.loads(vector["content"])
+        other.seen.clear()
         with pytest.raises(Refused, match=r"^forged$"):
             other.open(vector["frame"])
 
