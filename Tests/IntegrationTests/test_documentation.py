@@ -777,7 +777,9 @@ def test_frames_of_the_pages_are_those_that_travel(start: Start, bellwire: Start
     kinds = {kind_of(frame) for frame in seen}
     names = "\n".join(path.read_text() for path in (ROOT / "Sources").rglob("*.swift"))
     for block in (
-        block for page in ("Wire", "WirePairing", "WireSealing", "WireSessions", "WireMessages") for block in json_blocks(page)
+        block
+        for page in ("Wire", "WirePairing", "WireSealing", "WireSessions", "WireMessages")
+        for block in json_blocks(page)
     ):
         frame = json.loads(block.text)
         if kind_of(frame) in kinds or "body" in frame:
