@@ -35,7 +35,7 @@ final class HostileRelay: HTTPHandler, WebSocketDelegate {
     func letter(
         _ location: SourceLocation = #_sourceLocation, where isWanted: @escaping (Letter) -> Bool = { _ in true }
     ) async throws -> Letter {
-        try await letters.take("such a letter", location, where: isWanted)
+        try await letters.take("such a letter", location) { $0.payload["type"] != "bellwire:hs" && isWanted($0) }
     }
 
     /// All that it was given and nobody has asked for.
