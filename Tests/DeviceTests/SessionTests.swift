@@ -43,7 +43,9 @@ import Wire
         for (type, to) in [
             ("bellwire:hs", home.desktopID), ("bellwire:hs", home.deviceID), ("bellwire:s2", home.desktopID),
         ] {
-            _ = try await record.added.take("\(type)") { $0.payload["type"]?.string == type && $0.to == to }
+            _ = try await record.added.take("\(type)", #_sourceLocation) {
+                $0.payload["type"]?.string == type && $0.to == to
+            }
         }
         try await push(home, "first")
         #expect(try await home.deviceHost.push(from: home.device)["title"] == "first")
@@ -72,12 +74,14 @@ import Wire
             letter.payload["type"] == "bellwire:sealed" ? held.carry(letter).filter { _ in false } : [letter]
         }
         try await push(home, "late")
-        _ = try await held.added.take("a held push") { $0.to == home.deviceID }
+        _ = try await held.added.take("a held push", #_sourceLocation) { $0.to == home.deviceID }
         await home.relay.carries { record.carry($0) }
-        await home.device.stop()
+        home.device.stop()
         _ = try await value { home.desktop.state(then: $0) }
         home.device.start()
-        _ = try await record.added.take("a session") { $0.to == home.deviceID && $0.payload["type"] == "bellwire:s2" }
+        _ = try await record.added.take("a session", #_sourceLocation) {
+            $0.to == home.deviceID && $0.payload["type"] == "bellwire:s2"
+        }
         #expect(try await home.deviceHost.push(from: home.device)["title"] == "late")
         let before = try await home.onDevice("sealsDowngraded") ?? 0
         for letter in await held.letters + [old] where letter.to == home.deviceID {
@@ -96,7 +100,9 @@ import Wire
         let record = Record()
         await home.relay.carries { record.carry($0) }
         try await home.pair()
-        _ = try await record.added.take("a session") { $0.to == home.desktopID && $0.payload["type"] == "bellwire:s2" }
+        _ = try await record.added.take("a session", #_sourceLocation) {
+            $0.to == home.desktopID && $0.payload["type"] == "bellwire:s2"
+        }
         try await push(home, "one")
         #expect(try await home.deviceHost.push(from: home.device)["title"] == "one")
         await home.desktop.close()
@@ -123,7 +129,9 @@ import Wire
         let record = Record()
         await home.relay.carries { record.carry($0) }
         try await home.pair()
-        _ = try await record.added.take("a session") { $0.to == home.desktopID && $0.payload["type"] == "bellwire:s2" }
+        _ = try await record.added.take("a session", #_sourceLocation) {
+            $0.to == home.desktopID && $0.payload["type"] == "bellwire:s2"
+        }
         try await push(home, "one")
         #expect(try await home.deviceHost.push(from: home.device)["title"] == "one")
         await home.device.close()
@@ -132,7 +140,7 @@ import Wire
         let host = RecordingHost()
         let again = try AttackedHome.openDevice(home.url, ["state_dir": .string(folder)], host)
         again.start()
-        _ = try await record.added.take("a hello") {
+        _ = try await record.added.take("a hello", #_sourceLocation) {
             $0.to == home.desktopID && $0.payload["type"] == "bellwire:s2"
                 && !recorded.map(\.payload).contains($0.payload)
         }
