@@ -153,6 +153,7 @@ package final class PeerChannel {
             // A peer that has lost its state pairs anew in version 1.
             if mayPair() { return .ofStranger(incoming) }
             refusedInSessions.count(error)
+            if incoming.isLive { sessions?.versionOneRefused(message.from, over: link) }
             return .counted(.unopened(error))
         }
         if let offer = Self.offer(in: incoming) { sessions?.offered(offer, by: message.from, over: link) }

@@ -44,7 +44,6 @@ package final class PeerSessions {
 
     private struct Waiting {
         let payload: JSONObject
-        let timestamp: EpochMilliseconds
         let until: UInt64
     }
 
@@ -94,6 +93,12 @@ package final class PeerSessions {
     /// Throws `downgraded` where only sessions count.
     func checkVersionOne(_ peer: PeerID) throws(SealError) {
         try (peers[peer]?.policy ?? stored[peer]?.policy)?.check(.one)
+    }
+
+    /// A peer that uses version 1 where only sessions count needs a handshake.
+    func versionOneRefused(_ peer: PeerID, over link: (any RelayLink)?) {
+        guard let known = entry(peer) else { return }
+        change(known, peer, link) { $0.versionOneRefused(now: EventLoop.now, seed: SessionSeed.random) }
     }
 
     /// `{"version","psk"}` for the list of peers: which version counts, and whether the pairing's secret protects sessions.
@@ -182,21 +187,21 @@ package final class PeerSessions {
         switch sealing {
         case .sealed(let frame, _): return .sealed(frame.json)
         case .refused(let error): return .refused(error)
-        case .waiting, nil: return wait(payload, for: known, now)
+        case .waiting, nil: return wait(payload, for: known)
         }
     }
 
     // MARK: Waiting
 
-    private func wait(_ payload: JSONObject, for known: Peer, _ timestamp: EpochMilliseconds) -> Sealing {
+    private func wait(_ payload: JSONObject, for known: Peer) -> Sealing {
         let now = EventLoop.now
         known.waiting.removeAll { $0.until <= now }
         guard known.waiting.count < Self.waitingLimit else { return .full }
-        known.waiting.append(Waiting(payload: payload, timestamp: timestamp, until: now + Self.patience))
+        known.waiting.append(Waiting(payload: payload, until: now + Self.patience))
         return .waiting
     }
 
-    /// Sends what waited for the session that has begun, as it was said then.
+    /// Sends what waited for the session that has begun.
     private func sendWaiting(to known: Peer, _ peer: PeerID) {
         guard !known.waiting.isEmpty else { return }
         let waiting = known.waiting
@@ -204,7 +209,7 @@ package final class PeerSessions {
         let now = EventLoop.now
         for item in waiting where item.until > now {
             guard let link = known.link, link.state.isOnline,
-                case .sealed(let frame) = seal(item.payload, to: peer, now: item.timestamp, over: link)
+                case .sealed(let frame) = seal(item.payload, to: peer, now: .now, over: link)
             else { return }
             _ = link.send(to: peer, payload: .object(frame), sealed: true)
         }

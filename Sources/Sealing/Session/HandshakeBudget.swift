@@ -1,23 +1,24 @@
-/// How many handshakes a peer may cost in a minute: a bucket that fills evenly.
+/// How many handshakes a peer may cause: so many at once, then one in each interval.
 struct HandshakeBudget: Sendable {
-    private let limit: UInt64
-    /// In minutes · 60,000, so that whole milliseconds fill it.
+    private let interval: UInt64
+    private let capacity: UInt64
+    /// In milliseconds: one handshake takes an interval.
     private var level: UInt64
     private var filledAt: UInt64?
 
-    init(perMinute: Int) {
-        limit = UInt64(max(1, perMinute))
-        level = limit * 60_000
+    init(burst: Int, interval: UInt64) {
+        self.interval = max(1, interval)
+        capacity = UInt64(max(1, burst)) * self.interval
+        level = capacity
     }
 
     mutating func take(now: UInt64) -> Bool {
         if let filledAt, now > filledAt {
-            let elapsed = min(now - filledAt, 60_000)
-            level = min(limit * 60_000, level + elapsed * limit)
+            level = min(capacity, level + min(now - filledAt, capacity))
         }
         filledAt = max(filledAt ?? now, now)
-        guard level >= 60_000 else { return false }
-        level -= 60_000
+        guard level >= interval else { return false }
+        level -= interval
         return true
     }
 }

@@ -13,8 +13,9 @@ package struct SessionLimits: Sendable {
     /// Step 1 is sent again after that time, then after twice as long each time.
     package var repetition: UInt64 = 3_000
     package var repetitions = 5
-    /// Between two handshakes, or two requests for one, that a peer can cause.
+    /// Between two handshakes, or two requests for one, that a peer can cause, after the first few.
     package var interval: UInt64 = 5_000
+    package var burst = 4
     /// How many step 1 are read in a minute: each costs two X25519 products.
     package var initiationsPerMinute = 16
 

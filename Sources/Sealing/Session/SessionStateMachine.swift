@@ -52,14 +52,19 @@ package struct SessionStateMachine {
     private var pending = Pending.none
     private var current: Session?
     private var draining: (session: Session, until: UInt64)?
-    private var budget: HandshakeBudget
-    /// When a handshake was last begun or asked for. Whatever a peer causes waits for the interval after it.
-    private var lastBegin: UInt64?
+    /// What reading step 1 may cost.
+    private var reading: HandshakeBudget
+    /// How often a peer may cause a handshake, or a request for one.
+    private var causing: HandshakeBudget
+    /// When an old session may next get a successor.
+    private var renewalAt: UInt64 = 0
 
     package init(_ pair: SessionPair, limits: SessionLimits = SessionLimits()) {
         self.pair = pair
         self.limits = limits
-        budget = HandshakeBudget(perMinute: limits.initiationsPerMinute)
+        reading = HandshakeBudget(
+            burst: limits.initiationsPerMinute, interval: 60_000 / UInt64(max(1, limits.initiationsPerMinute)))
+        causing = HandshakeBudget(burst: limits.burst, interval: limits.interval)
     }
 
     // MARK: State
@@ -88,7 +93,7 @@ package struct SessionStateMachine {
             }
         let currentDeadline = current.map { session in
             pair.role == .initiator && pendingDeadline == nil && !isSpent(session)
-                ? max(session.begin + limits.age, (lastBegin ?? 0) + limits.interval)
+                ? max(session.begin + limits.age, renewalAt)
                 : session.begin + limits.lastAge
         }
         return [pendingDeadline, draining?.until, currentDeadline].compactMap { $0 }.min()
@@ -105,6 +110,12 @@ package struct SessionStateMachine {
             return begin(now, seed)
         case .responder: return []
         }
+    }
+
+    /// The peer used version 1, which counts no more: it doesn't know of the sessions, or has forgotten them.
+    package mutating func versionOneRefused(now: UInt64, seed: () -> SessionSeed) -> [Action] {
+        expire(now)
+        return recover(now, seed)
     }
 
     /// A time has come: sessions end, step 1 is sent again, an old session gets a successor.
@@ -179,23 +190,21 @@ extension SessionStateMachine {
     }
 
     /// Something shows that the peers don't share a session. The device begins a handshake, the desktop asks for one; both
-    /// at most once an interval, whatever comes.
+    /// a few times at once and then once an interval, whatever comes.
     private mutating func recover(_ now: UInt64, _ seed: () -> SessionSeed) -> [Action] {
-        guard lastBegin.map({ $0 + limits.interval <= now }) ?? true else { return [] }
+        guard causing.take(now: now) else { return [] }
         switch pair.role {
         case .initiator: return sendAgain(now) ?? begin(now, seed)
-        case .responder:
-            lastBegin = now
-            return [.send(.request)]
+        case .responder: return [.send(.request)]
         }
     }
 
     /// The device replaces a session that has served its time.
     private mutating func renewal(_ now: UInt64, _ seed: () -> SessionSeed) -> [Action] {
         guard pair.role == .initiator, case .none = pending, let current,
-            isSpent(current) || current.begin + limits.age <= now
+            isSpent(current) || current.begin + limits.age <= now, renewalAt <= now
         else { return [] }
-        return recover(now, seed)
+        return begin(now, seed)
     }
 
     private func isSpent(_ session: Session) -> Bool { session.frames >= limits.frames }
@@ -204,7 +213,7 @@ extension SessionStateMachine {
         // Without a key there is no session, and nothing a carrier could do about it: the pair was checked when it was made.
         guard let handshake = try? InitiatedHandshake(pair, seed(), now) else { return [] }
         pending = .initiated(handshake)
-        lastBegin = now
+        renewalAt = now + limits.interval
         return [.send(.initiation(handshake.frame))]
     }
 
@@ -213,7 +222,6 @@ extension SessionStateMachine {
         guard case .initiated(var handshake) = pending else { return nil }
         handshake.repeated(now)
         pending = .initiated(handshake)
-        lastBegin = now
         return [.send(.initiation(handshake.frame))]
     }
 
@@ -242,7 +250,7 @@ extension SessionStateMachine {
         guard initiation.suites.contains(.x25519) else {
             throw SealError(.unknownSuite, "the device offers no suite that is known here")
         }
-        guard budget.take(now: now) else {
+        guard reading.take(now: now) else {
             throw SealError(.tooManyHandshakes, "the peer begins too many handshakes")
         }
         let handshake = try AnsweredHandshake(pair, initiation, seed().ephemeral, now)

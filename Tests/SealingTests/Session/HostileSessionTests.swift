@@ -10,7 +10,7 @@ import Wire
 @Suite struct HostileSessionTests {
     private func body(_ number: Int) -> JSONObject { ["type": "x", "payload": ["number": .integer(Int64(number))]] }
 
-    @Test("a million frames of unknown sessions cost no memory, and one request in five seconds")
+    @Test("a million frames of unknown sessions cost no memory, and four requests at once and then one in five seconds")
     func unknownSessions() throws {
         let bench = try SessionBench()
         try bench.connect()
@@ -28,13 +28,16 @@ import Wire
             if error.code != .unknownSession { Issue.record("\(error.code.name)") }
             requests += actions.count
         }
-        #expect(requests == 200)
+        // Four at once, then one in five seconds.
+        #expect(requests == 203)
         #expect(bench.desktop.machine.held == held)
         // The session that was there still works.
         #expect(try bench.deviceSends(body(1)))
     }
 
-    @Test("a device that gets frames of unknown sessions or requests begins a handshake in five seconds at most")
+    @Test(
+        "a device that gets frames of unknown sessions or requests sends step 1 four times at once and then once in five seconds at most"
+    )
     func requestFlood() throws {
         let bench = try SessionBench()
         try bench.connect()
@@ -47,7 +50,7 @@ import Wire
                 frames.insert(JSONValue.object(action.frame ?? [:]).serialized())
             }
         }
-        #expect(sent == 12)
+        #expect(sent == 15)
         #expect(frames.count == 1)
         #expect(bench.device.machine.held == 2)
         #expect(try bench.deviceSends(body(1)))
@@ -208,6 +211,7 @@ import Wire
 
     @Test("whatever a relay loses, repeats and delays, each payload is opened once, and the peers find a session again")
     func model() throws {
+        var total = 0
         for seed: UInt64 in 0..<30 {
             var generator = SeededGenerator(seed: seed)
             var limits = SessionLimits()
@@ -269,7 +273,7 @@ import Wire
                 #expect(bench.device.machine.held <= 3 && bench.desktop.machine.held <= 3)
             }
             #expect(opened.values.allSatisfy { $0 == 1 }, "seed \(seed)")
-            #expect(!opened.isEmpty, "seed \(seed)")
+            total += opened.count
             // A relay that behaves: whatever the peers remember, they find a session.
             for _ in 0..<3 {
                 bench.wait(130_000)
@@ -279,5 +283,6 @@ import Wire
             }
             #expect(try bench.deviceSends(body(-1)) && bench.desktopSends(body(-2)), "seed \(seed)")
         }
+        #expect(total > 1_000)
     }
 }

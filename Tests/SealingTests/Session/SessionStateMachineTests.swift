@@ -182,7 +182,7 @@ import Wire
     @Test("a payload without a session waits; the device begins a handshake for it, the desktop asks for one")
     func waiting() throws {
         let bench = try SessionBench()
-        #expect(bench.desktop.seal(body(1)).actions == [.send(.request)])
+        for _ in 0..<4 { #expect(bench.desktop.seal(body(1)).actions == [.send(.request)]) }
         #expect(bench.desktop.seal(body(1)).actions == [])
         bench.wait(5_000)
         let request = bench.desktop.seal(body(1)).actions
@@ -196,9 +196,7 @@ import Wire
         let bench = try SessionBench()
         let first = try #require(bench.device.register().first?.frame)
         let answer = try #require(try bench.desktop.receive(first).first?.frame)
-        // A request while step 1 is under way causes nothing at once, then the same step 1.
-        #expect(try bench.device.receive(HandshakeFrame.request.json) == [])
-        bench.wait(5_000)
+        // A request while step 1 is under way brings the same step 1.
         #expect(try bench.device.receive(HandshakeFrame.request.json).first?.frame == first)
         // The handshake times out; the late answer meets the next one.
         bench.wait(120_000)
