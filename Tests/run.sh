@@ -251,6 +251,7 @@ if [ -z "$filter" ]; then
     if [ -x Tests/Benchmarks/relay.sh ]; then check relay-benchmarks 900 Tests/Benchmarks/relay.sh --short; fi
     if [ -x Tests/Benchmarks/push.sh ]; then check push-benchmarks 300 Tests/Benchmarks/push.sh --short; fi
     if [ -x Tests/Benchmarks/skill.sh ]; then check skill-benchmarks 900 Tests/Benchmarks/skill.sh --short; fi
+    if [ -x Tests/Benchmarks/sessions.sh ]; then check session-benchmarks 120 Tests/Benchmarks/sessions.sh --short; fi
     if [ -x examples/run.sh ]; then check examples 900 examples/run.sh; fi
 fi
 

@@ -131,7 +131,7 @@ package struct PushReceiver: Sendable {
     package mutating func received(_ push: ReceivedPush, now: UInt64) -> [Action] {
         guard let seq = push.seq else { return receivedPlain(push, now: now) }
         let place = place(of: push.desktop)
-        desktops[place].heardEpoch = push.mark?.epoch
+        desktops[place].heardEpoch = push.mark?.start
         let (committed, accepted) = (desktops[place].committed, desktops[place].accepted)
         guard seq > accepted else {
             counters.duplicates &+= 1
@@ -159,7 +159,7 @@ package struct PushReceiver: Sendable {
     /// The desktop has nothing more through there.
     package mutating func received(_ skip: ReceivedSkip) -> [Action] {
         let place = place(of: skip.desktop)
-        desktops[place].heardEpoch = skip.mark.epoch
+        desktops[place].heardEpoch = skip.mark.start
         guard skip.through > desktops[place].accepted else {
             return skip.through <= desktops[place].committed ? [acknowledgement(place, skip.route)] : []
         }
@@ -300,8 +300,8 @@ extension PushReceiver.Item {
     /// Of the seal that it came in.
     fileprivate var epoch: Int64? {
         switch self {
-        case .push(let push): push.mark?.epoch
-        case .skip(let skip): skip.mark.epoch
+        case .push(let push): push.mark?.start
+        case .skip(let skip): skip.mark.start
         }
     }
 

@@ -73,12 +73,14 @@ final class DesktopSwitchboard {
             peerID: identity.did, deviceType: .desktop,
             deviceInfo: ["name": .string(common.name), "platform": .string(common.platform)])
         routes = Routes(.desktop, links: links, registration: registration, provingWith: state.key)
-        channel = PeerChannel(key: state.key, seal: state.seal, database: state.database)
+        channel = PeerChannel(key: state.key, seal: state.seal, database: state.database, role: .responder)
     }
 
     /// Before everything else, once.
     func open() {
         routes.handler = { [weak self] event in self?.received(event) }
+        channel.sessions?.handler = { [weak self] in if case .completed(let peer) = $0 { self?.channel.completed(peer) }
+        }
         routes.setPeers(devices.routed)
     }
 
@@ -241,12 +243,15 @@ final class DesktopSwitchboard {
     private func received(_ message: RelayMessage, over url: String) {
         if pairing.hold(message, over: url) { return }
         let device = devices[message.from]
-        switch channel.open(message, of: PeerChannel.Sender(device), mayPair: pairing.mayPair(message.from)) {
+        switch channel.open(
+            message, of: .init(device), mayPair: pairing.mayPair(message.from), over: routes.link(url))
+        {
         case .ofPeer(let frame): if let device { received(frame, from: device, over: url) }
         case .ofStranger(let frame): receivedFromStranger(frame, over: url)
         case .plainOfSecure(let frame): pairing.received(frame, isOfSecurePeer: true, over: url)
         case .stale(let frame):
             if !pairing.received(frame, isOfSecurePeer: false, over: url) { channel.countReplay() }
+        case .handshake: break
         case .counted(.unknownSender): reminders.spoke(message.from, over: url)
         case .counted(.unopened(let error)): host.log(.warning, "dropped a sealed frame: \(error.message)")
         }

@@ -73,6 +73,7 @@ struct DeviceStatus {
             "sealsReplayed": .integer(sealed.replayed &+ Int64(clamping: pushes.replayed)),
             "sealsMisaddressed": .integer(Int64(clamping: sealed.unopened.misaddressed)),
             "sealsMalformed": .integer(Int64(clamping: sealed.unopened.malformed)),
+            "sealsDowngraded": .integer(Int64(clamping: sealed.unopened.downgraded)),
             "droppedPairingFrames": .integer(Int64(clamping: board.pairing.flows.dropped)),
             "silentPushes": .integer(silent.total), "silentFailed": .integer(silent.failed),
             "strayResponses": .integer(Int64(clamping: board.commands.strayResponses)),

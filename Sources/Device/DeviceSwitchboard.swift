@@ -72,7 +72,7 @@ final class DeviceSwitchboard {
                 peerID: context.did, deviceType: .mobile,
                 deviceInfo: ["name": .string(common.name), "platform": .string(common.platform)]),
             provingWith: context.key)
-        channel = PeerChannel(key: context.key, seal: opened.seal, database: context.database)
+        channel = PeerChannel(key: context.key, seal: opened.seal, database: context.database, role: .initiator)
     }
 
     // MARK: Start and stop
@@ -81,6 +81,7 @@ final class DeviceSwitchboard {
         desktops.emit = { [weak self] in self?.act($0) }
         guard life.start() else { return }
         routes.handler = { [weak self] in self?.act($0) }
+        channel.sessions?.handler = { [weak self] in self?.act($0) }
         pairing.searchesRelays(on: life.bus)
         commands.start()
         tokens.start()
@@ -195,10 +196,18 @@ final class DeviceSwitchboard {
         for peer in routes.peers(over: url) {
             desktops.peers[peer]?.lacksSkill = false
             desktops.peers[peer]?.lane.connected()
+            sender.registered(peer, over: url)
             sender.sayHello(pushes.hello(to: peer), to: peer, over: url)
             tokens.tell(peer)
             // For the others `reachable` follows.
             if routes.bestRoute(of: peer) != url { queue.check(peer) }
+        }
+    }
+
+    private func act(_ event: PeerSessions.Event) {
+        switch event {
+        case .greet(let peer): sender.sayHello(pushes.hello(to: peer), to: peer)
+        case .completed(let peer): channel.completed(peer)
         }
     }
 
@@ -215,7 +224,10 @@ final class DeviceSwitchboard {
     private func received(_ message: RelayMessage, over url: String) {
         // Frames from a desktop wait while its pairing is being stored.
         if pairing.flows.hold(message, over: url) { return }
-        switch channel.open(message, of: .init(desktops.peers.peer(message.from)), mayPair: pairing.flows.isActive) {
+        switch channel.open(
+            message, of: .init(desktops.peers.peer(message.from)), mayPair: pairing.flows.isActive,
+            over: routes.link(url))
+        {
         case .ofPeer(let incoming):
             pairing.flows.received(incoming, isOfSecurePeer: false, isRecorded: incoming.isSealed, over: url)
             desktops.heard(incoming.from)
@@ -229,7 +241,7 @@ final class DeviceSwitchboard {
         case .plainOfSecure(let incoming): pairing.flows.received(incoming, isOfSecurePeer: true, over: url)
         case .stale(let incoming):
             if !pairing.flows.received(incoming, isOfSecurePeer: false, over: url) { channel.countReplay() }
-        case .counted(.unknownSender): break
+        case .counted(.unknownSender), .handshake: break
         case .counted(.unopened(let error)):
             context.channel.log(.warning, "dropped a sealed frame: \(error.message)")
         }
@@ -285,12 +297,13 @@ final class DeviceSwitchboard {
         case .hold(let urls): routes.hold(urls)
         case .connect(let url): pairing.flows.connected(url, routes.connect(url))
         case .send(let message, let url):
-            let sent = channel.send(message.payload, to: message.peer, sealed: message.isSealed, over: routes.link(url))
+            let sent = channel.send(
+                message.payload, to: message.peer, sealed: message.isSealed, inSession: false, over: routes.link(url))
             pairing.flows.sent(message, relays: sent.isWritten ? 1 : 0)
         case .sendHello(let peer, let url, let proof):
             var hello = pushes.hello(to: peer)
             hello.proof = proof
-            _ = channel.send(hello.json, to: peer, sealed: true, over: routes.link(url))
+            _ = channel.send(hello.json, to: peer, sealed: true, inSession: false, over: routes.link(url))
         case .paired(let desktop, let mark):
             if desktop.isSecure { channel.keep(desktop.id, since: mark) }
             desktops.add(desktop)

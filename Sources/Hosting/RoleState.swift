@@ -19,6 +19,14 @@ package struct RoleState: Sendable {
     package struct Seal: Sendable {
         package let epoch: Int64
         package let windows: [PeerID: ReplayWindow]
+        /// Which version each peer uses, and its preshared key.
+        package let peers: [PeerID: SealPeers.Entry]
+
+        package init(epoch: Int64, windows: [PeerID: ReplayWindow], peers: [PeerID: SealPeers.Entry] = [:]) {
+            self.epoch = epoch
+            self.windows = windows
+            self.peers = peers
+        }
     }
 
     /// For an opening that failed later on.
@@ -71,7 +79,9 @@ package struct RoleState: Sendable {
             do throws(StoreError) {
                 seal = try opened.database.run { (connection) throws(StoreError) in
                     let states = SealStates(connection)
-                    return Seal(epoch: try states.begin(now: now), windows: try states.windows())
+                    return Seal(
+                        epoch: try states.begin(now: now), windows: try states.windows(),
+                        peers: try SealPeers(connection).all())
                 }
             } catch {
                 opened.database.close()

@@ -22,4 +22,16 @@ package struct SealMark: Sendable, Equatable {
         self.seq = seq
         self.isStale = isStale
     }
+
+    /// A frame of a session, which opens once by itself: nothing is stored for it. A negative epoch names the session.
+    package init(peer: PeerID, session: SessionID, counter: UInt64) {
+        let bits = session.bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        self.init(peer: peer, epoch: -1 - Int64(bits >> 1), seq: Int64(clamping: counter) &+ 1)
+    }
+
+    /// Whether its session has judged it: then the store keeps no window for it.
+    package var isOfSession: Bool { epoch < 0 }
+
+    /// The sender's start, for what is said about it later; `nil` in a session, which belongs to one start of both.
+    package var start: Int64? { isOfSession ? nil : epoch }
 }

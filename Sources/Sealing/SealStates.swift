@@ -4,20 +4,21 @@ package import Wire
 /// The stored state of the seal, inside one piece of work of the store: this side's starts, and which frames of each
 /// peer have come (WireSealing, "Replay protection").
 package struct SealStates {
-    package static let migrations = [
-        Migration(
-            "sealing.1",
-            sql: """
-                CREATE TABLE seal_start (
-                    only INTEGER PRIMARY KEY CHECK (only = 1),
-                    epoch INTEGER NOT NULL
-                ) STRICT;
-                CREATE TABLE seal_window (
-                    peer TEXT PRIMARY KEY NOT NULL,
-                    window BLOB NOT NULL
-                ) STRICT, WITHOUT ROWID;
-                """)
-    ]
+    package static let migrations =
+        [
+            Migration(
+                "sealing.1",
+                sql: """
+                    CREATE TABLE seal_start (
+                        only INTEGER PRIMARY KEY CHECK (only = 1),
+                        epoch INTEGER NOT NULL
+                    ) STRICT;
+                    CREATE TABLE seal_window (
+                        peer TEXT PRIMARY KEY NOT NULL,
+                        window BLOB NOT NULL
+                    ) STRICT, WITHOUT ROWID;
+                    """)
+        ] + SealPeers.migrations
 
     private let connection: Connection
 
@@ -70,6 +71,7 @@ package struct SealStates {
     /// For peers that are paired, or are being paired in this transaction: each takes a kilobyte.
     @discardableResult
     package func save(_ mark: SealMark) throws(StoreError) -> Bool {
+        if mark.isOfSession { return true }
         var window = try window(of: mark.peer) ?? ReplayWindow()
         guard window.record(epoch: mark.epoch, seq: mark.seq) else { return false }
         try store(window, of: mark.peer)
@@ -79,6 +81,7 @@ package struct SealStates {
     /// The peer is paired by the frame of this mark: what it has sealed before that is void (``ReplayWindow/begin(at:)``).
     /// In the transaction that stores the pairing.
     package func begin(_ mark: SealMark) throws(StoreError) {
+        if mark.isOfSession { return }
         var window = try window(of: mark.peer) ?? ReplayWindow()
         window.begin(at: mark)
         try store(window, of: mark.peer)
@@ -128,6 +131,7 @@ package struct SealMarks {
 
     /// Records that a frame came. `false` if it had an effect before: then this one is to have none.
     package mutating func record(_ mark: SealMark) throws(StoreError) -> Bool {
+        if mark.isOfSession { return true }
         let index: Int
         if let known = peers.firstIndex(where: { $0.id == mark.peer }) {
             index = known

@@ -27,9 +27,14 @@ package struct PairingHello: Sendable, Equatable {
     package var epoch: Int64?
     /// In the answer to a confirmation, between peers of revision 1.
     package var proof: Proof?
+    /// The versions of the seal that the device offers (WireSessions, "Versions"); `nil` = the member is left out.
+    package var sealVersions: [Int64]?
 
-    package init(lastPushSeq: Int64, epoch: Int64? = nil, proof: Proof? = nil) {
+    package init(
+        lastPushSeq: Int64, epoch: Int64? = nil, proof: Proof? = nil, sealVersions: [Int64]? = nil
+    ) {
         self.lastPushSeq = lastPushSeq
+        self.sealVersions = sealVersions
         self.epoch = epoch
         self.proof = proof
     }
@@ -53,6 +58,7 @@ package struct PairingHello: Sendable, Equatable {
                 "v": .integer(Self.version), "lastPushSeq": .integer(lastPushSeq),
                 "epoch": epoch.map(JSONValue.integer), "timestamp": (proof?.timestamp).map(JSONValue.integer),
                 "bw": PairingMAC.json(proof?.mac, random: proof?.random),
+                "seal": sealVersions.map { .array($0.map(JSONValue.integer)) },
             ],
         ]
     }

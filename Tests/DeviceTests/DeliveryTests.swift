@@ -71,6 +71,7 @@ struct DeliveryTests {
         #expect(titles.sorted() == ["1", "2", "3"] && titles.last == "3")
 
         await device.close()
+        let made = ContinuousClock.now
         #expect(try await notify(desktop, #"{"title":"4"}"#)["deliveredCount"] == 0)
         await desktop.close()
         let anew = RecordingHost()
@@ -78,6 +79,7 @@ struct DeliveryTests {
         _ = try await anew.event(.connectionChanged) { $0["online"] == true }
         // Long enough ago to be late.
         _ = try await notify(desktop, #"{"title":"5"}"#)
+        try await until("the fourth is late") { ContinuousClock.now - made > .milliseconds(2_100) }
         let host = RecordingHost()
         device = try openDevice(host)
         let fourth = try await host.push(from: device)

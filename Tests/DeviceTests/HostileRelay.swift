@@ -20,6 +20,7 @@ final class HostileRelay: HTTPHandler, WebSocketDelegate {
     /// What it has kept for whoever takes an alias.
     private var kept: ((String) -> JSONValue)?
     private let letters = Mailbox<Letter>()
+    private var isHoldingHandshakes = false
     private var listener: HTTPListener?
     private var sockets: [ObjectIdentifier: (webSocket: WebSocket, id: String)] = [:]
 
@@ -29,13 +30,16 @@ final class HostileRelay: HTTPHandler, WebSocketDelegate {
 
     func carries(_ carry: @escaping @EventLoop (Letter) -> [Letter]) { self.carry = carry }
 
+    /// Handshakes of sessions don't get through: peers of ours stay with version 1 of the seal.
+    func holdsHandshakes() { isHoldingHandshakes = true }
+
     func keepsForAliases(_ kept: @escaping @Sendable (String) -> JSONValue) { self.kept = kept }
 
     /// The next letter that it was given like that, taken out; it keeps all that nobody has asked for.
     func letter(
         _ location: SourceLocation = #_sourceLocation, where isWanted: @escaping (Letter) -> Bool = { _ in true }
     ) async throws -> Letter {
-        try await letters.take("such a letter", location, where: isWanted)
+        try await letters.take("such a letter", location) { $0.payload["type"] != "bellwire:hs" && isWanted($0) }
     }
 
     /// All that it was given and nobody has asked for.
@@ -92,6 +96,7 @@ final class HostileRelay: HTTPHandler, WebSocketDelegate {
             let letter = Letter(
                 from: sockets[ObjectIdentifier(webSocket)]?.id ?? "", to: frame["to"]?.string ?? "",
                 payload: frame["payload"] ?? .null, isSealed: frame["sealed"]?.bool ?? false)
+            if isHoldingHandshakes, letter.payload["type"] == "bellwire:hs" { return }
             letters.put(letter)
             for carried in carry(letter) { deliver(carried) }
         default: break

@@ -33,6 +33,7 @@ struct RestoredBackupTests {
     func replayed() async throws {
         defer { for path in [directory, backup] { try? FileManager.default.removeItem(atPath: path) } }
         let home = try await AttackedHome(desktop: ["state_dir": .string(directory)])
+        await home.relay.holdsHandshakes()
         let (relay, device) = (home.relay, home.deviceID)
         try await home.pair()
         #expect(try await notify("A", by: home.desktop)["deliveredCount"] == 1)
@@ -85,6 +86,7 @@ struct RestoredBackupTests {
     func replayedHello() async throws {
         defer { for path in [directory, backup] { try? FileManager.default.removeItem(atPath: path) } }
         let home = try await AttackedHome(desktop: ["state_dir": .string(directory)])
+        await home.relay.holdsHandshakes()
         let (relay, device) = (home.relay, home.deviceID)
         try await home.pair()
         await home.desktop.close()

@@ -177,7 +177,7 @@ def test_the_table_of_modules_is_that_of_the_package() -> None:
         for name, uses in re.findall(
             r'\.(?:executableT|t)arget\(\s*name: "(\w+)"(?:,\s*dependencies: \[(.*?)\])?', package, re.DOTALL
         )
-        if name not in ("handover", "TestSupport")
+        if name not in ("handover", "sessions", "TestSupport")
         and not (name.startswith("C") and (ROOT / "Sources" / name / "include").is_dir())
     }
     page = (CATALOGUE / "Architecture.md").read_text().split("## Modules")[1].split("## Two threads")[0]
@@ -777,7 +777,9 @@ def test_frames_of_the_pages_are_those_that_travel(start: Start, bellwire: Start
     kinds = {kind_of(frame) for frame in seen}
     names = "\n".join(path.read_text() for path in (ROOT / "Sources").rglob("*.swift"))
     for block in (
-        block for page in ("Wire", "WirePairing", "WireSealing", "WireMessages") for block in json_blocks(page)
+        block
+        for page in ("Wire", "WirePairing", "WireSealing", "WireSessions", "WireMessages")
+        for block in json_blocks(page)
     ):
         frame = json.loads(block.text)
         if kind_of(frame) in kinds or "body" in frame:

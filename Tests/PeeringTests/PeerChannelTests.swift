@@ -115,6 +115,7 @@ private final class StubLink: RelayLink {
             case .ofStranger(let incoming): incoming.isSealed ? "stranger sealed" : "stranger plain"
             case .plainOfSecure: "plain of secure"
             case .stale: "stale"
+            case .handshake: "handshake"
             case .counted(.unknownSender): "unknown"
             case .counted(.unopened(let error)): error.code.name
             }

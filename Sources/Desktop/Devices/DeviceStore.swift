@@ -22,6 +22,7 @@ struct DeviceStore: Sendable {
         database.perform { (connection) throws(StoreError) in
             try marks.save(connection)
             try UnpairNotices(connection).remove(device.did)
+            try SealPeers(connection).begin(device.did, presharedKey: record.presharedKey)
             return try PairedDevices(connection).upsert(device)
         } then: {
             then($0)
@@ -58,7 +59,8 @@ struct DeviceStore: Sendable {
                 try Self.remove(device.did, connection)
                 if device.isSecure { try UnpairNotices(connection).add(device.did, at: .now) }
             }
-            if everybody { _ = try PairedDevices(connection).clear() }
+            guard everybody else { return }
+            for device in try PairedDevices(connection).clear() { try SealPeers(connection).forget(device.did) }
         } then: {
             then($0)
         }
@@ -108,6 +110,7 @@ struct DeviceStore: Sendable {
         try Permissions(connection).forget(device)
         try Outbox(connection).forget(device)
         try DeviceTokens(connection).forget(device)
+        try SealPeers(connection).forget(device)
         _ = try PairedDevices(connection).remove(device)
     }
 

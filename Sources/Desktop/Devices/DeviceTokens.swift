@@ -44,7 +44,8 @@ struct DeviceTokens {
         let last = try connection.first(
             "SELECT epoch, seq FROM device_token WHERE device = ? AND service = ?", [device, service]
         ) { (row) throws(StoreError) in (try row.integer(0), try row.integer(1)) }
-        if let last, (mark.epoch, mark.seq) <= last { return }
+        // Sessions have no order among each other: only one at a time is current.
+        if let last, !mark.isOfSession || mark.epoch == last.0, (mark.epoch, mark.seq) <= last { return }
         if statement.token != nil {
             try connection.execute(
                 "UPDATE device_token SET token = NULL WHERE service = ? AND token = ? AND device <> ?",
@@ -61,7 +62,7 @@ struct DeviceTokens {
         try connection.execute(
             """
             DELETE FROM device_token WHERE device = ?1 AND service NOT IN (
-                SELECT service FROM device_token WHERE device = ?1 ORDER BY epoch DESC, seq DESC LIMIT ?2)
+                SELECT service FROM device_token WHERE device = ?1 ORDER BY received_at DESC, epoch DESC, seq DESC LIMIT ?2)
             """, [device, .integer(Self.serviceLimit)])
     }
 

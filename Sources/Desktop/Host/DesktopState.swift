@@ -50,6 +50,7 @@ struct DesktopState {
             "replayed": .integer(channel.replayed),
             "misaddressed": .integer(Int64(clamping: channel.unopened.misaddressed)),
             "malformed": .integer(Int64(clamping: channel.unopened.malformed)),
+            "downgraded": .integer(Int64(clamping: channel.unopened.downgraded)),
         ]
         return .object(state)
     }

@@ -94,9 +94,11 @@ final class OutboxSender {
     func acknowledged(
         through seq: Int64, in epoch: Int64?, isHello: Bool, by device: PeerID, _ mark: SealMark
     ) {
-        acknowledgements.add(mark)
+        if !mark.isOfSession { acknowledgements.add(mark) }
         let verdict = devices.update(device) {
-            $0.acknowledgedEpoch.judge(epoch, isHello: isHello, current: self.epoch)
+            // A session is of the present start, and nothing in it can be played back.
+            mark.isOfSession
+                ? .current : $0.acknowledgedEpoch.judge(epoch, isHello: isHello, current: self.epoch)
         }
         switch verdict {
         case .current?: change(device) { $0.acknowledged(through: seq, isHello: isHello, now: EventLoop.now) }

@@ -54,7 +54,9 @@ struct PeerSender {
             case .alias: []
             }
         return links.count { link in
-            channel.send(message.payload, to: message.peer, sealed: message.isSealed, over: link).isWritten
+            channel.send(
+                message.payload, to: message.peer, sealed: message.isSealed, inSession: false, over: link
+            ).isWritten
         }
     }
 }

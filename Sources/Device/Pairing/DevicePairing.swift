@@ -165,6 +165,7 @@ final class DevicePairing {
     private func store(_ record: PairingRecord<PairedDesktop>) {
         context.store { (connection) throws(StoreError) in
             try record.marks.save(connection)
+            try SealPeers(connection).begin(record.peer.id, presharedKey: record.presharedKey)
             return try PairedDesktops(connection).upsert(record.peer)
         } then: { [self] result in
             flows.stored(record, result) { [emit] stored, mark in emit(.paired(stored, mark)) }

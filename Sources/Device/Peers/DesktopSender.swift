@@ -39,4 +39,10 @@ struct DesktopSender {
     func sayHello(_ hello: PairingHello, to peer: PeerID, over url: String? = nil) {
         if desktops.isSecure(peer) { _ = send(hello.json, to: peer, over: url) }
     }
+
+    /// Registered at a relay: the handshake of a session goes before what is sealed.
+    func registered(_ peer: PeerID, over url: String) {
+        guard desktops.isSecure(peer), let link = routes.link(url) else { return }
+        channel.sessions?.registered(peer, over: link)
+    }
 }

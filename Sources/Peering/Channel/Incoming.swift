@@ -38,6 +38,12 @@ package struct Incoming: Sendable, Equatable {
             sealedAt: opened.timestamp)
     }
 
+    init(_ opened: PeerSessions.Opened, of message: RelayMessage) {
+        self.init(
+            from: message.from, payload: .object(opened.body), delivery: message.delivery, mark: opened.mark,
+            sealedAt: opened.timestamp)
+    }
+
     /// The sealed payload of a message, also if it is embedded in a string; `nil` = plain.
     static func sealedPayload(of message: RelayMessage) -> JSONObject? {
         switch message.payload {

@@ -7,7 +7,8 @@ package import Store
 package import Transport
 package import Wire
 
-/// Seals payloads for peers that were paired sealed, and opens theirs (WireSealing, "The seal").
+/// Seals payloads for peers that were paired sealed, and opens theirs: in sessions with peers that use them (WireSessions,
+/// "Overview"), else in version 1 (WireSealing, "The seal").
 ///
 /// ```swift
 /// switch channel.open(message, of: .init(book.peer(message.from)), mayPair: pairing.isActive) {
@@ -43,6 +44,8 @@ package final class PeerChannel {
         /// it (WireSealing, "Replay protection").
         case stale(Incoming)
         case counted(Dropped)
+        /// A handshake's frame: everything is done.
+        case handshake
     }
 
     /// Why a frame was dropped.
@@ -78,19 +81,27 @@ package final class PeerChannel {
     package nonisolated let epoch: Int64
     private let database: Database
     private let makeSealer: @Sendable () -> Sealer
+    private let makeSessions: @Sendable @EventLoop () -> PeerSessions?
     /// Not private, for tests.
     private(set) lazy var sealer = makeSealer()
+    /// `nil` = this role speaks version 1 alone.
+    package private(set) lazy var sessions = makeSessions()
     private var counts = Counters()
+    private var refusedInSessions = RefusedFrames()
 
-    package nonisolated init(key: SigningKey, seal: RoleState.Seal, database: Database) {
+    /// - Parameter role: its part in sessions; `nil` = it speaks version 1 alone.
+    package nonisolated init(
+        key: SigningKey, seal: RoleState.Seal, database: Database, role: SessionPair.Role? = nil
+    ) {
         self.database = database
         epoch = seal.epoch
+        makeSessions = { role.map { PeerSessions(role: $0, key: key, stored: seal.peers) } }
         makeSealer = { Sealer(key: key, epoch: seal.epoch, windows: seal.windows) }
     }
 
     package var counters: Counters {
         var counters = counts
-        counters.unopened = sealer.refused
+        counters.unopened = sealer.refused + refusedInSessions
         return counters
     }
 
@@ -104,9 +115,14 @@ package final class PeerChannel {
 
     /// Opens a message. Each seal opens once.
     ///
-    /// - Parameter mayPair: whether a pairing is under way, so that an unpaired peer may send sealed frames, and the proof of
-    ///   a code counts before the replay window. Asked only if it matters.
-    package func open(_ message: RelayMessage, of sender: Sender, mayPair: @autoclosure () -> Bool) -> Opening {
+    /// - Parameters:
+    ///   - mayPair: whether a pairing is under way, so that an unpaired peer may send sealed frames, and the proof of a code
+    ///     counts before the replay window. Asked only if it matters.
+    ///   - link: it came over this one. Answers to handshakes go back over it.
+    package func open(
+        _ message: RelayMessage, of sender: Sender, mayPair: @autoclosure () -> Bool, over link: (any RelayLink)? = nil
+    ) -> Opening {
+        if let sessions, let opening = open(message, of: sender, in: sessions, over: link) { return opening }
         guard let sealed = Incoming.sealedPayload(of: message) else {
             let incoming = Incoming(plain: message)
             switch sender {
@@ -122,14 +138,57 @@ package final class PeerChannel {
             counts.unknownSenders &+= 1
             return .counted(.unknownSender)
         }
+        let incoming: Incoming
         do throws(SealError) {
             let opened = try sealer.open(sealed, from: message.from) { PairingProofs.isCarried(by: $0) && mayPair() }
-            let incoming = Incoming(opened, of: message)
+            incoming = Incoming(opened, of: message)
             guard !opened.mark.isStale else { return .stale(incoming) }
-            return isSecure ? .ofPeer(incoming) : .ofStranger(incoming)
         } catch {
             return .counted(.unopened(error))
         }
+        guard isSecure else { return .ofStranger(incoming) }
+        do throws(SealError) { try sessions?.checkVersionOne(message.from) } catch {
+            // A peer that has unpaired us has no session any more; this lets nothing in.
+            if incoming.payload["type"] == Unpair.payload["type"] { return .ofPeer(incoming) }
+            // A peer that has lost its state pairs anew in version 1.
+            if mayPair() { return .ofStranger(incoming) }
+            refusedInSessions.count(error)
+            if incoming.isLive { sessions?.versionOneRefused(message.from, over: link) }
+            return .counted(.unopened(error))
+        }
+        if let offer = Self.offer(in: incoming) { sessions?.offered(offer, by: message.from, over: link) }
+        return .ofPeer(incoming)
+    }
+
+    /// `nil` for what is neither a session's frame nor a handshake's.
+    private func open(
+        _ message: RelayMessage, of sender: Sender, in sessions: PeerSessions, over link: (any RelayLink)?
+    ) -> Opening? {
+        guard let payload = message.payload.object, let type = payload["type"]?.string,
+            type == SessionFrame.type || type == HandshakeFrame.type
+        else { return nil }
+        guard case .secure = sender else {
+            counts.unknownSenders &+= 1
+            return .counted(.unknownSender)
+        }
+        do throws(SealError) {
+            guard type == HandshakeFrame.type else {
+                return .ofPeer(Incoming(try sessions.open(payload, from: message.from, over: link), of: message))
+            }
+            try sessions.receive(payload, from: message.from, over: link)
+            return .handshake
+        } catch {
+            refusedInSessions.count(error)
+            return .counted(.unopened(error))
+        }
+    }
+
+    /// What a hello in version 1 offers; a member that can't be read offers nothing.
+    private static func offer(in incoming: Incoming) -> SealOffer? {
+        guard incoming.payload["type"]?.string == PairingHello.type, let fields = incoming.payload["payload"],
+            let seal = fields["seal"]
+        else { return nil }
+        return try? SealOffer(decoding: seal)
     }
 
     /// Opens the `encrypted_body` of a push (WireMessages, "Optional fields of a push"); `nil` = that peer didn't seal
@@ -143,7 +202,7 @@ package final class PeerChannel {
     package func once(
         _ mark: SealMark?, countsReplay: Bool = true, then: @escaping @Sendable @EventLoop (Once) -> Void
     ) {
-        guard let mark else { return then(.first) }
+        guard let mark, !mark.isOfSession else { return then(.first) }
         database.submit { (connection) throws(StoreError) in
             try SealStates(connection).save(mark)
         } then: { result in
@@ -162,14 +221,24 @@ package final class PeerChannel {
     // MARK: Sending
 
     /// Sends a payload. With `sealed` it is sealed anew on each call.
+    ///
+    /// - Parameter inSession: `false` for pairing frames: their receiver may have lost its state.
     package func send(
-        _ payload: JSONValue, to peer: PeerID, sealed: Bool, over link: (any RelayLink)?
+        _ payload: JSONValue, to peer: PeerID, sealed: Bool, inSession: Bool = true, over link: (any RelayLink)?
     ) -> Sent {
         guard let link, link.state.isOnline else { return .offline }
         guard sealed else { return Sent(link.send(to: peer, payload: payload, sealed: false)) }
+        let body = payload.object ?? [:]
+        switch inSession ? sessions?.seal(body, to: peer, now: .now, over: link) : nil {
+        case .sealed(let frame): return Sent(link.send(to: peer, payload: .object(frame), sealed: true))
+        case .waiting: return .written
+        case .full: return .congested
+        case .refused(let error): return .unsealable(error)
+        case .versionOne, nil: break
+        }
         let envelope: JSONObject
         do throws(SealError) {
-            envelope = try sealer.seal(payload.object ?? [:], to: peer, now: .now)
+            envelope = try sealer.seal(body, to: peer, now: .now)
         } catch {
             return .unsealable(error)
         }
@@ -179,8 +248,26 @@ package final class PeerChannel {
     // MARK: Peers
 
     /// Keeps a newly paired peer's window. Anything the peer sealed before the frame that paired it is void.
-    package func keep(_ peer: PeerID, since mark: SealMark?) { sealer.keep(peer, since: mark) }
+    ///
+    /// - Parameter presharedKey: of its sessions; `nil` = both sides have none.
+    package func keep(_ peer: PeerID, since mark: SealMark?, presharedKey: PresharedKey? = nil) {
+        sealer.keep(peer, since: mark?.isOfSession == true ? nil : mark)
+        sessions?.begin(peer, presharedKey)
+    }
 
     /// Drops the shared key of an unpaired peer. Its replay window stays: the keys would be the same after pairing again.
-    package func forget(_ peer: PeerID) { sealer.dropBox(of: peer) }
+    /// Its sessions end.
+    package func forget(_ peer: PeerID) {
+        sealer.dropBox(of: peer)
+        sessions?.forget(peer)
+    }
+
+    /// Stores that the first session with the peer is complete. Before the frame that completed it has its effect: the
+    /// store keeps the order.
+    package func completed(_ peer: PeerID) {
+        database.submit { (connection) throws(StoreError) in
+            try SealPeers(connection).complete(peer)
+        } then: { _ in
+        }
+    }
 }

@@ -1,3 +1,4 @@
+package import Identity
 package import Sealing
 package import Signalling
 package import Store
@@ -42,6 +43,8 @@ package struct PairingRecord<Known: PairedPeer>: Sendable {
     package let marks: PairingMarks
     /// The link that the peer was last heard over.
     package let url: String?
+    /// Of its sessions; `nil` = one of the two doesn't know version 2.
+    package var presharedKey: PresharedKey? { nil }
     /// Numbers the stores of this peer.
     let number: Int
 }

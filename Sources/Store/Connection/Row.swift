@@ -41,6 +41,10 @@ package struct Row: ~Copyable {
         isNull(column) ? nil : try integer(column)
     }
 
+    package func optionalBlob(_ column: Int32) throws(StoreError) -> [UInt8]? {
+        isNull(column) ? nil : try blob(column)
+    }
+
     private func expect(_ type: Int32, _ column: Int32) throws(StoreError) {
         guard column >= 0, column < sqlite3_data_count(handle) else {
             throw StoreError(.mismatch, "there is no column \(column) in this row")

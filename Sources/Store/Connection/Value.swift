@@ -10,6 +10,7 @@ package enum Value: Sendable, Equatable {
     package static func flag(_ value: Bool) -> Value { .integer(value ? 1 : 0) }
     /// A Swift `nil` becomes an SQL NULL.
     package static func optional(_ value: String?) -> Value { value.map(Value.text) ?? .null }
+    package static func optional(_ value: [UInt8]?) -> Value { value.map(Value.blob) ?? .null }
     package static func optional(_ value: Int64?) -> Value { value.map(Value.integer) ?? .null }
 }
 

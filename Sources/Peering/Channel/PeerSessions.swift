@@ -1,0 +1,288 @@
+import Hosting
+import Identity
+package import JSON
+import Sealing
+package import Signalling
+package import Transport
+package import Wire
+
+/// The sessions with the peers that were paired sealed: performs what each peer's machine decides (WireSessions,
+/// "Handshake").
+///
+/// A payload for a peer whose session is on its way waits for it, a few seconds at most: whoever sent it sends it again
+/// until it is answered, as with every other frame that is lost. One timer serves all peers.
+@EventLoop
+package final class PeerSessions {
+    package enum Event: Sendable, Equatable {
+        /// A session with this desktop begins: say hello to it before anything else.
+        case greet(PeerID)
+        /// The first session with this peer is complete: store that version 1 counts no more.
+        case completed(PeerID)
+    }
+
+    enum Sealing {
+        /// The peer has no session, and may be sent version 1.
+        case versionOne
+        case sealed(JSONObject)
+        /// Sent when the session begins, if that is soon.
+        case waiting
+        /// Too much waits already.
+        case full
+        case refused(SealError)
+    }
+
+    struct Opened {
+        let body: JSONObject
+        let timestamp: EpochMilliseconds?
+        let mark: SealMark
+    }
+
+    /// Payloads that wait, for each peer.
+    static let waitingLimit = 64
+    /// How long each of them waits, in milliseconds.
+    static let patience: UInt64 = 10_000
+
+    private struct Waiting {
+        let payload: JSONObject
+        let until: UInt64
+    }
+
+    private final class Peer {
+        var machine: SessionStateMachine
+        var policy: SealPolicy
+        /// It has offered version 2 since it was paired.
+        var isOffered = false
+        var waiting: [Waiting] = []
+        weak var link: (any RelayLink)?
+
+        init(_ machine: SessionStateMachine, _ policy: SealPolicy) {
+            self.machine = machine
+            self.policy = policy
+        }
+    }
+
+    package var handler: (@EventLoop (Event) -> Void)?
+    private let role: SessionPair.Role
+    private let ownID: PeerID
+    private let key: AgreementKey
+    private var stored: [PeerID: SealPeers.Entry]
+    private var peers: [PeerID: Peer] = [:]
+    private var timerAt: UInt64?
+    private lazy var timer = LoopTimer { [weak self] in self?.deadlineReached() }
+
+    init(role: SessionPair.Role, key: SigningKey, stored: [PeerID: SealPeers.Entry]) {
+        self.role = role
+        self.key = AgreementKey(key)
+        ownID = PeerID(key.did)
+        self.stored = stored
+    }
+
+    // MARK: Peers
+
+    /// A peer was paired, or paired anew: sessions, minimum and preshared key begin anew.
+    func begin(_ peer: PeerID, _ presharedKey: PresharedKey?) {
+        peers[peer] = nil
+        stored[peer] = SealPeers.Entry(presharedKey: presharedKey ?? .none())
+    }
+
+    func forget(_ peer: PeerID) {
+        peers[peer] = nil
+        stored[peer] = nil
+    }
+
+    /// Throws `downgraded` where only sessions count.
+    func checkVersionOne(_ peer: PeerID) throws(SealError) {
+        try (peers[peer]?.policy ?? stored[peer]?.policy)?.check(.one)
+    }
+
+    /// A peer that uses version 1 where only sessions count needs a handshake.
+    func versionOneRefused(_ peer: PeerID, over link: (any RelayLink)?) {
+        guard let known = entry(peer) else { return }
+        change(known, peer, link) { $0.versionOneRefused(now: EventLoop.now, seed: SessionSeed.random) }
+    }
+
+    /// `{"version","psk"}` for the list of peers: which version counts, and whether the pairing's secret protects sessions.
+    package func json(of peer: PeerID) -> JSONValue {
+        let entry = stored[peer] ?? SealPeers.Entry()
+        return [
+            "version": .integer((peers[peer]?.policy ?? entry.policy).stored),
+            "psk": .bool(entry.presharedKey.isFromPairing), "session": .bool(peers[peer]?.machine.hasSession ?? false),
+        ]
+    }
+
+    // MARK: Events
+
+    /// This side has registered at a relay over which the peer may be reached.
+    package func registered(_ peer: PeerID, over link: any RelayLink) {
+        guard usesSessions(peer) else { return }
+        guard let known = entry(peer) else { return }
+        change(known, peer, link) { $0.registered(now: EventLoop.now, seed: SessionSeed.random) }
+    }
+
+    /// The peer offers these versions, in a seal. A desktop asks a device that offers sessions for the first one.
+    func offered(_ offer: SealOffer, by peer: PeerID, over link: (any RelayLink)?) {
+        guard offer.contains(.two), role == .responder, let known = entry(peer), !known.machine.hasSession else {
+            return
+        }
+        known.isOffered = true
+        send(.request, to: known, peer, over: link)
+    }
+
+    /// A handshake's frame in the name of this peer. Throws what is wrong with it.
+    func receive(_ payload: JSONObject, from peer: PeerID, over link: (any RelayLink)?) throws(SealError) {
+        let frame = try HandshakeFrame(decoding: payload)
+        guard let known = entry(peer) else { return }
+        var refusal: SealError?
+        change(known, peer, link) { machine in
+            do throws(SealError) {
+                return try machine.receive(frame, now: EventLoop.now, seed: SessionSeed.random)
+            } catch {
+                refusal = error
+                return []
+            }
+        }
+        if let refusal { throw refusal }
+    }
+
+    /// Throws why the frame was not opened.
+    func open(_ payload: JSONObject, from peer: PeerID, over link: (any RelayLink)?) throws(SealError) -> Opened {
+        let frame = try SessionFrame(decoding: payload)
+        guard let known = entry(peer) else {
+            throw SealError(.noKey, "a session's frame came from a peer without a key")
+        }
+        var opening: SessionStateMachine.Opening?
+        change(known, peer, link) { machine in
+            opening = machine.open(frame, now: EventLoop.now, seed: SessionSeed.random)
+            switch opening {
+            case .opened(_, let actions), .refused(_, let actions): return actions
+            case nil: return []
+            }
+        }
+        switch opening {
+        case .opened(let opened, _):
+            if opened.isFirst { completed(known, peer) }
+            return Opened(
+                body: opened.body, timestamp: opened.timestamp,
+                mark: SealMark(peer: peer, session: frame.id, counter: frame.counter))
+        case .refused(let error, _): throw error
+        case nil: throw SealError(.unknownSession, "the peer was forgotten")
+        }
+    }
+
+    /// Seals a payload for this peer, anew each time.
+    func seal(
+        _ payload: JSONObject, to peer: PeerID, now: EpochMilliseconds, over link: any RelayLink
+    ) -> Sealing {
+        guard usesSessions(peer), let known = entry(peer),
+            known.policy.version(hasSession: known.machine.hasSession) != .one
+        else { return .versionOne }
+        var sealing: SessionStateMachine.Sealing?
+        change(known, peer, link) { machine in
+            sealing = machine.seal(payload, timestamp: now, now: EventLoop.now, seed: SessionSeed.random)
+            switch sealing {
+            case .sealed(_, let actions), .waiting(let actions): return actions
+            case .refused, nil: return []
+            }
+        }
+        switch sealing {
+        case .sealed(let frame, _): return .sealed(frame.json)
+        case .refused(let error): return .refused(error)
+        case .waiting, nil: return wait(payload, for: known)
+        }
+    }
+
+    // MARK: Waiting
+
+    private func wait(_ payload: JSONObject, for known: Peer) -> Sealing {
+        let now = EventLoop.now
+        known.waiting.removeAll { $0.until <= now }
+        guard known.waiting.count < Self.waitingLimit else { return .full }
+        known.waiting.append(Waiting(payload: payload, until: now + Self.patience))
+        return .waiting
+    }
+
+    /// Sends what waited for the session that has begun.
+    private func sendWaiting(to known: Peer, _ peer: PeerID) {
+        guard !known.waiting.isEmpty else { return }
+        let waiting = known.waiting
+        known.waiting = []
+        let now = EventLoop.now
+        for item in waiting where item.until > now {
+            guard let link = known.link, link.state.isOnline,
+                case .sealed(let frame) = seal(item.payload, to: peer, now: .now, over: link)
+            else { return }
+            _ = link.send(to: peer, payload: .object(frame), sealed: true)
+        }
+    }
+
+    // MARK: Acting
+
+    private func usesSessions(_ peer: PeerID) -> Bool {
+        if let known = peers[peer] { return known.policy.minimum == .two || known.isOffered || known.machine.held > 0 }
+        return stored[peer]?.policy.minimum == .two
+    }
+
+    /// `nil` for a peer whose id is not a key.
+    private func entry(_ peer: PeerID) -> Peer? {
+        if let known = peers[peer] { return known }
+        let entry = stored[peer] ?? SealPeers.Entry()
+        guard
+            let pair = try? SessionPair(
+                role: role, ownID: ownID, own: key, peerID: peer, presharedKey: entry.presharedKey)
+        else { return nil }
+        let new = Peer(SessionStateMachine(pair), entry.policy)
+        peers[peer] = new
+        return new
+    }
+
+    private func completed(_ known: Peer, _ peer: PeerID) {
+        if known.policy.sessionCompleted() {
+            stored[peer, default: SealPeers.Entry()].policy = known.policy
+            handler?(.completed(peer))
+        }
+        // After this frame has had its effect: it is the hello, which says what is to be sent.
+        if role == .responder { EventLoop.post { self.sendWaiting(to: known, peer) } }
+    }
+
+    private func change(
+        _ known: Peer, _ peer: PeerID, _ link: (any RelayLink)?,
+        _ event: (inout SessionStateMachine) -> [SessionStateMachine.Action]
+    ) {
+        if let link { known.link = link }
+        for action in event(&known.machine) {
+            switch action {
+            case .send(let frame): send(frame, to: known, peer, over: link)
+            case .greet:
+                handler?(.greet(peer))
+                sendWaiting(to: known, peer)
+            }
+        }
+        arm(by: known.machine.deadline)
+    }
+
+    private func send(_ frame: HandshakeFrame, to known: Peer, _ peer: PeerID, over link: (any RelayLink)?) {
+        guard let link = link ?? known.link, link.state.isOnline else { return }
+        _ = link.send(to: peer, payload: .object(frame.json), sealed: false)
+    }
+
+    // MARK: The timer
+
+    private func deadlineReached() {
+        let now = EventLoop.now
+        timerAt = nil
+        for (peer, known) in peers {
+            guard let due = known.machine.deadline else { continue }
+            if due <= now {
+                change(known, peer, nil) { $0.deadlineReached(now: EventLoop.now, seed: SessionSeed.random) }
+            } else {
+                arm(by: due)
+            }
+        }
+    }
+
+    private func arm(by deadline: UInt64?) {
+        guard let deadline, deadline < timerAt ?? .max else { return }
+        timerAt = deadline
+        timer.start(at: deadline)
+    }
+}

@@ -1,0 +1,76 @@
+package import Identity
+package import Store
+package import Wire
+
+/// What of sessions is stored, with the pairing and as long as it lasts: the minimum version, and the preshared key
+/// (WireSessions, "Versions" and "Keys"). Nothing is written per frame.
+package struct SealPeers {
+    package struct Entry: Sendable, Equatable {
+        package var policy: SealPolicy
+        package var presharedKey: PresharedKey
+
+        package init(policy: SealPolicy = SealPolicy(), presharedKey: PresharedKey = .none()) {
+            self.policy = policy
+            self.presharedKey = presharedKey
+        }
+    }
+
+    static let migrations = [
+        Migration(
+            "sealing.2",
+            sql: """
+                CREATE TABLE seal_peer (
+                    peer TEXT PRIMARY KEY NOT NULL,
+                    minimum INTEGER NOT NULL,
+                    psk BLOB
+                ) STRICT, WITHOUT ROWID;
+                """)
+    ]
+
+    private let connection: Connection
+
+    package init(_ connection: Connection) { self.connection = connection }
+
+    /// Damage is an error: a lower minimum would let version 1 in again.
+    package func all() throws(StoreError) -> [PeerID: Entry] {
+        let rows = try connection.query("SELECT peer, minimum, psk FROM seal_peer") { (row) throws(StoreError) in
+            (PeerID(try row.text(0)), try Self.entry(try row.integer(1), try row.optionalBlob(2)))
+        }
+        return Dictionary(rows) { first, _ in first }
+    }
+
+    /// In the transaction that stores the pairing: the peer begins anew. With `nil` it has no preshared key.
+    package func begin(_ peer: PeerID, presharedKey: PresharedKey?) throws(StoreError) {
+        let psk = presharedKey.flatMap { key in key.isFromPairing ? key.withBytes { $0 } : nil }
+        try connection.execute(
+            """
+            INSERT INTO seal_peer (peer, minimum, psk) VALUES (?, 1, ?) ON CONFLICT (peer) DO UPDATE SET
+                minimum = excluded.minimum, psk = excluded.psk
+            """, [.text(peer.text), .optional(psk)])
+    }
+
+    /// The first session with the peer is complete: version 1 counts no more.
+    package func complete(_ peer: PeerID) throws(StoreError) {
+        try connection.execute(
+            """
+            INSERT INTO seal_peer (peer, minimum) VALUES (?, 2) ON CONFLICT (peer) DO UPDATE SET
+                minimum = max(minimum, excluded.minimum)
+            """, [.text(peer.text)])
+    }
+
+    /// The pairing has ended.
+    package func forget(_ peer: PeerID) throws(StoreError) {
+        try connection.execute("DELETE FROM seal_peer WHERE peer = ?", [.text(peer.text)])
+    }
+
+    private static func entry(_ minimum: Int64, _ psk: [UInt8]?) throws(StoreError) -> Entry {
+        guard let policy = SealPolicy(stored: minimum) else {
+            throw StoreError(.mismatch, "a peer's minimum seal version is damaged")
+        }
+        guard let psk else { return Entry(policy: policy) }
+        guard let key = PresharedKey(bytes: psk) else {
+            throw StoreError(.mismatch, "a peer's preshared key is damaged")
+        }
+        return Entry(policy: policy, presharedKey: key)
+    }
+}

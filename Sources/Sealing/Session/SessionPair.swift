@@ -1,0 +1,54 @@
+package import Identity
+package import Wire
+
+/// The two peers of a session, as one of them knows them.
+package struct SessionPair {
+    package enum Role: Sendable, Equatable {
+        /// A device: it begins each handshake.
+        case initiator
+        /// A desktop: it acts on nothing before the device has confirmed the keys.
+        case responder
+    }
+
+    package let role: Role
+    let ownID: PeerID
+    let peerID: PeerID
+    private let own: AgreementKey
+    private let peer: AgreementPublicKey
+    private let presharedKey: PresharedKey
+
+    /// - Parameters:
+    ///   - own: the X25519 form of our identity, converted once for all peers.
+    ///   - presharedKey: of the pairing.
+    ///
+    /// Throws `no_key` for a peer whose id is not a key, or a weak one.
+    package init(
+        role: Role, ownID: PeerID, own: AgreementKey, peerID: PeerID, presharedKey: PresharedKey
+    ) throws(SealError) {
+        guard ownID != peerID, let identity = PublicKey(did: peerID.text) else {
+            throw SealError(.noKey, "a session needs a peer whose id is a key")
+        }
+        do throws(NoiseError) { peer = try AgreementPublicKey(identity) } catch {
+            throw SealError(.noKey, "a session needs a peer with a strong key")
+        }
+        self.role = role
+        self.ownID = ownID
+        self.peerID = peerID
+        self.own = own
+        self.presharedKey = presharedKey
+    }
+
+    /// Whether the pairing's secret protects the handshake. Otherwise the pair was made before, and the identity keys
+    /// alone do.
+    package var hasPresharedKey: Bool { presharedKey.isFromPairing }
+
+    /// Throws `no_key` for an id with a line feed in it.
+    func parameters(_ id: SessionID, _ suites: [SessionSuite]) throws(SealError) -> NoiseKKpsk2.Parameters {
+        let (initiator, responder) = role == .initiator ? (ownID, peerID) : (peerID, ownID)
+        guard
+            let prologue = SessionBinding.prologue(
+                initiator: initiator, responder: responder, id: id, suites: suites)
+        else { throw SealError(.noKey, "a peer's id has a line feed in it") }
+        return NoiseKKpsk2.Parameters(own: own, peer: peer, presharedKey: presharedKey, prologue: prologue)
+    }
+}

@@ -1,0 +1,157 @@
+import Desktop
+import Foundation
+import Hosting
+import JSON
+import Sealing
+import TestSupport
+import Testing
+import Transport
+import Wire
+
+@testable import Device
+
+/// Sessions between our device and our desktop, at a relay that shows what it carries (WireSessions, "Overview").
+@Suite(.timeLimit(.minutes(2))) struct SessionTests {
+    /// The types of what the relay carried, in order.
+    @EventLoop
+    private final class Record {
+        private(set) var letters: [HostileRelay.Letter] = []
+        let added = Mailbox<HostileRelay.Letter>()
+
+        func carry(_ letter: HostileRelay.Letter) -> [HostileRelay.Letter] {
+            letters.append(letter)
+            added.put(letter)
+            return [letter]
+        }
+
+        func clear() { letters = [] }
+        var types: Set<String> { Set(letters.map { $0.payload["type"]?.string ?? "" }) }
+    }
+
+    private func push(_ home: AttackedHome, _ title: String) async throws {
+        let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)"}"#)
+        _ = try await value { home.desktop.notify(notice, timeout: 10_000, then: $0) }
+    }
+
+    @Test("two new peers have a session right after pairing, and nothing is sealed in version 1 from then on")
+    func afterPairing() async throws {
+        let home = try await AttackedHome()
+        let record = Record()
+        await home.relay.carries { record.carry($0) }
+        try await home.pair()
+        // Step 1, step 2, and a frame of each side in the session.
+        for (type, to) in [
+            ("bellwire:hs", home.desktopID), ("bellwire:hs", home.deviceID), ("bellwire:s2", home.desktopID),
+        ] {
+            _ = try await record.added.take("\(type)", #_sourceLocation) {
+                $0.payload["type"]?.string == type && $0.to == to
+            }
+        }
+        try await push(home, "first")
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "first")
+        await record.clear()
+        try await push(home, "second")
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "second")
+        #expect(try await home.unread() == 2)
+        #expect(await record.types == ["bellwire:s2"])
+        await home.close()
+    }
+
+    @Test("frames of version 1, in the name of a peer that uses sessions, are refused: a push is not taken")
+    func downgrade() async throws {
+        let home = try await AttackedHome()
+        let record = Record()
+        // Handshakes don't get through at first: the pair speaks version 1.
+        let held = Record()
+        await home.relay.carries { $0.payload["type"] == "bellwire:hs" ? [] : record.carry($0) }
+        try await home.pair()
+        try await push(home, "old")
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "old")
+        let old = try #require(
+            await record.letters.last { $0.to == home.deviceID && $0.payload["type"] == "bellwire:sealed" })
+        // What was sealed in version 1 is kept back, and delivered when sessions are used.
+        await home.relay.carries { letter in
+            letter.payload["type"] == "bellwire:sealed" ? held.carry(letter).filter { _ in false } : [letter]
+        }
+        try await push(home, "late")
+        _ = try await held.added.take("a held push", #_sourceLocation) { $0.to == home.deviceID }
+        await home.relay.carries { record.carry($0) }
+        home.device.stop()
+        _ = try await value { home.desktop.state(then: $0) }
+        home.device.start()
+        _ = try await record.added.take("a session", #_sourceLocation) {
+            $0.to == home.deviceID && $0.payload["type"] == "bellwire:s2"
+        }
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "late")
+        let before = try await home.onDevice("sealsDowngraded") ?? 0
+        for letter in await held.letters + [old] where letter.to == home.deviceID {
+            await home.relay.deliver(letter)
+        }
+        #expect(try await home.unread() == 2)
+        #expect(try await home.onDevice("sealsDowngraded") ?? 0 > before)
+        await home.close()
+    }
+
+    @Test("a desktop that restarts asks for a session, and gets its device back; both stay with sessions")
+    func desktopRestarts() async throws {
+        let folder = NSTemporaryDirectory() + "bellwire-session-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let home = try await AttackedHome(desktop: ["state_dir": .string(folder)])
+        let record = Record()
+        await home.relay.carries { record.carry($0) }
+        try await home.pair()
+        _ = try await record.added.take("a session", #_sourceLocation) {
+            $0.to == home.desktopID && $0.payload["type"] == "bellwire:s2"
+        }
+        try await push(home, "one")
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "one")
+        await home.desktop.close()
+        await record.clear()
+        let host = RecordingHost()
+        let options: JSONObject = ["state_dir": .string(folder), "name": "Desk", "relay_url": .string(home.url)]
+        let again = try Desktop.open(JSONValue.object(options).serialized(), host.channel).0
+        _ = try await value { again.start(then: $0) }
+        _ = try await host.event(.connectionChanged) { $0["online"] == true }
+        let notice = try Desktop.Notice(parsing: #"{"title":"two"}"#)
+        _ = try await value { again.notify(notice, timeout: 10_000, then: $0) }
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "two")
+        #expect(!(await record.types.contains("bellwire:sealed")))
+        await again.close()
+        await home.device.close()
+        await home.relay.close()
+    }
+
+    @Test("a device that restarts begins a session by itself, and recorded frames of the last one have no effect")
+    func deviceRestarts() async throws {
+        let folder = NSTemporaryDirectory() + "bellwire-session-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let home = try await AttackedHome(device: ["state_dir": .string(folder)])
+        let record = Record()
+        await home.relay.carries { record.carry($0) }
+        try await home.pair()
+        _ = try await record.added.take("a session", #_sourceLocation) {
+            $0.to == home.desktopID && $0.payload["type"] == "bellwire:s2"
+        }
+        try await push(home, "one")
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "one")
+        await home.device.close()
+        let recorded = await record.letters
+        await record.clear()
+        let host = RecordingHost()
+        let again = try AttackedHome.openDevice(home.url, ["state_dir": .string(folder)], host)
+        again.start()
+        _ = try await record.added.take("a hello", #_sourceLocation) {
+            $0.to == home.desktopID && $0.payload["type"] == "bellwire:s2"
+                && !recorded.map(\.payload).contains($0.payload)
+        }
+        for letter in recorded { await home.relay.deliver(letter) }
+        try await push(home, "two")
+        #expect(try await host.push(from: again)["title"] == "two")
+        #expect(!(await record.types.contains("bellwire:sealed")))
+        let list = try await value { again.desktops(then: $0) }
+        #expect(list.array?.count == 1)
+        await again.close()
+        await home.desktop.close()
+        await home.relay.close()
+    }
+}
