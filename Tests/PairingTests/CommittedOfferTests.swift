@@ -204,6 +204,7 @@ import Wire
         stripped.commitment = nil
         #expect(told(stripped) == [])
         #expect(desktop.dropped.wrongProof == 1)
+        device = DeviceScanStateMachine()
         let phone = try #require(stored(told(try revealed())))
         _ = desktop.stored(phone, now: Self.now)
         #expect(told(try PairAck(decoding: Fixture.ack())) == [])
