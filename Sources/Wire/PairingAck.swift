@@ -11,16 +11,22 @@ package struct PairAck: Sendable, Equatable {
     package var timestamp: EpochMilliseconds?
     /// Sealed ones prove that their sender has seen the code (WirePairing, "Proof of the code").
     package var mac: String?
+    /// SHA-256 of the device's random bytes, in base64url: to a desktop of revision 1.
+    package var commitment: String?
+    /// The device's random bytes, in base64url: once the desktop has sent its own.
+    package var random: String?
 
     package init(
         code: PairingCode, mobileDID: PeerID, deviceInfo: PairingDeviceInfo, timestamp: EpochMilliseconds?,
-        mac: String? = nil
+        mac: String? = nil, commitment: String? = nil, random: String? = nil
     ) {
         self.code = code
         self.mobileDID = mobileDID
         self.deviceInfo = deviceInfo
         self.timestamp = timestamp
         self.mac = mac
+        self.commitment = commitment
+        self.random = random
     }
 
     /// Reads a payload. Required: `type`, `pairingCode`, `mobileDid`, and `deviceId`, `name`, `platform` of `deviceInfo`.
@@ -41,13 +47,15 @@ package struct PairAck: Sendable, Equatable {
         deviceInfo = info
         timestamp = object["timestamp"]?.integer
         mac = PairingMAC.read(object)
+        commitment = PairingMAC.commitment(object)
+        random = PairingMAC.random(object)
     }
 
     package var json: JSONValue {
         [
             "type": .string(Self.type), "pairingCode": .string(code.digits), "mobileDid": .string(mobileDID.text),
             "deviceInfo": deviceInfo.json, "timestamp": timestamp.map(JSONValue.integer),
-            "bw": PairingMAC.json(mac),
+            "bw": PairingMAC.json(mac, commitment: commitment, random: random),
         ]
     }
 

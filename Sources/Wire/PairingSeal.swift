@@ -1,6 +1,6 @@
 package import JSON
 
-/// What marks the code of a Bellwire peer: `"bw":{"v":1,"secret","rev"?,"commit"?}` (WirePairing, "Codes").
+/// What marks the code of a Bellwire peer: `"bw":{"v":1,"secret","confirm"?,"rev"?,"commit"?}` (WirePairing, "Codes").
 ///
 /// Deployed peers ignore the field.
 package struct PairingSeal: Sendable, Equatable {
@@ -10,19 +10,23 @@ package struct PairingSeal: Sendable, Equatable {
     package var secret: String
     /// The desktop's user is asked before it confirms, so its confirmation takes longer.
     package var confirm: Bool
+    /// Its owner knows of revisions. If it is a desktop, it answers a device's commitment.
+    package var hasRevision: Bool
     /// SHA-256 of the device's random bytes, in base64url: in a device's code of revision 1.
     package var commitment: String?
 
-    package init(secret: String, confirm: Bool = false, commitment: String? = nil) {
+    /// - Parameter hasRevision: a code with a commitment has one in any case.
+    package init(secret: String, confirm: Bool = false, hasRevision: Bool = false, commitment: String? = nil) {
         self.secret = secret
         self.confirm = confirm
+        self.hasRevision = hasRevision || commitment != nil
         self.commitment = commitment
     }
 
     var json: JSONValue {
         [
             "v": .integer(Self.version), "secret": .string(secret), "confirm": confirm ? true : nil,
-            "rev": commitment.map { _ in .integer(PairingRevision.current) },
+            "rev": hasRevision ? .integer(PairingRevision.current) : nil,
             "commit": commitment.map(JSONValue.string),
         ]
     }
@@ -30,26 +34,29 @@ package struct PairingSeal: Sendable, Equatable {
 
 /// What a peer of ours can do beyond the first release (WirePairing, "Revisions").
 package enum PairingRevision {
-    /// The hello proves the code, and the digits to compare depend on random bytes of both sides.
+    /// The digits to compare depend on random bytes of both sides, and the hello that answers a scan proves the code.
     package static let current: Int64 = 1
 }
 
-/// The `bw` of an ack, a confirmation or a hello: `{"mac","rev"?,"random"?}`. What is no text counts as absent, and so as
-/// no proof.
+/// The `bw` of a pairing frame: `{"mac","rev"?,"commit"?,"random"?}`. What is no text counts as absent, and so as no proof.
 enum PairingMAC {
     static func read(_ object: JSONObject) -> String? { object["bw"]?["mac"]?.string }
 
+    static func random(_ object: JSONObject) -> String? { revised("random", object) }
+    static func commitment(_ object: JSONObject) -> String? { revised("commit", object) }
+
     /// Only with a `rev` that we know.
-    static func random(_ object: JSONObject) -> String? {
+    private static func revised(_ member: String, _ object: JSONObject) -> String? {
         guard let revision = object["bw"]?["rev"]?.integer, revision >= PairingRevision.current else { return nil }
-        return object["bw"]?["random"]?.string
+        return object["bw"]?[member]?.string
     }
 
-    static func json(_ mac: String?, random: String? = nil) -> JSONValue? {
+    static func json(_ mac: String?, commitment: String? = nil, random: String? = nil) -> JSONValue? {
         mac.map {
             [
-                "mac": .string($0), "rev": random.map { _ in .integer(PairingRevision.current) },
-                "random": random.map(JSONValue.string),
+                "mac": .string($0),
+                "rev": commitment == nil && random == nil ? nil : .integer(PairingRevision.current),
+                "commit": commitment.map(JSONValue.string), "random": random.map(JSONValue.string),
             ]
         }
     }
@@ -61,7 +68,7 @@ package enum PairingProofs {
     package static func isCarried(by payload: JSONObject) -> Bool {
         switch payload["type"]?.string {
         case PairAck.type, PairingConfirmation.type: PairingMAC.read(payload) != nil
-        case PairingHello.type: payload["payload"]?.object.flatMap { PairingMAC.read($0) } != nil
+        case PairingHello.type, PairingChallenge.type: payload["payload"]?.object.flatMap { PairingMAC.read($0) } != nil
         default: false
         }
     }
@@ -84,6 +91,7 @@ extension PairingFields {
         guard case .integer(let number) = revision, number > 0 else {
             throw PairingFailure(.badField, detail: "bw.rev")
         }
+        seal.hasRevision = true
         guard let commitment = bw["commit"], !commitment.isNull else { return seal }
         guard let text = commitment.string, Base64URLText.holds(text, bytes: 32) else {
             throw PairingFailure(.badField, detail: "bw.commit")

@@ -3,17 +3,22 @@ them fails, and with deployed desktops by their literal frames (WirePairing, "Ru
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 import json
 import random
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from peers import LIMIT, FakeDesktop, FakePhone, Object, Peer, Server, free_port, now, receive
-from programs import Program
+from programs import ROOT, Program
 from terminal import Terminal
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
@@ -233,6 +238,61 @@ def test_each_flow_pairs_sealed_with_the_same_short_string_on_both_sides(house: 
     lists = [house.bellwire("peers", "--json", role) for role in ("--device", "--desktop")]
     assert [each.wait() for each in lists] == [0, 0]
     assert_sealed(*(json.loads(each.out.all[0]) for each in lists))
+
+
+def older_digits(desktop_code: Object, device_id: str) -> str:
+    """The digits of releases that commit to nothing: who has the code can search for a key that gives the same."""
+    secret = base64.urlsafe_b64decode(desktop_code["bw"]["secret"] + "==")
+    lines = f"bellwire-sas-v1\n{device_id}\n{desktop_code['pcPeerId']}"
+    digest = hmac.digest(secret, lines.encode(), hashlib.sha256)
+    return f"{(int.from_bytes(digest[:3], 'big') >> 4) % 1_000_000:06}"
+
+
+@pytest.mark.parametrize("has_revision", [True, False])
+def test_a_scanned_desktop_commits_to_the_digits_unless_it_is_of_an_older_release(
+    house: House, has_revision: bool
+) -> None:
+    """A code without its revision is an older desktop's for the device, which then answers as an older device."""
+    desktop = house.desktop("--pair")
+    code = json.loads(shown(desktop, "offer", 20)["payload"])
+    assert code["bw"]["rev"] == 1
+    if not has_revision:
+        del code["bw"]["rev"]
+    device = house.device(json.dumps(code))
+    mine, theirs = ended(device), paired(desktop)
+    assert_sealed(mine, theirs)
+    assert (mine["sas"]["digits"] == older_digits(code, theirs["id"])) is not has_revision
+
+
+def test_a_user_who_is_asked_about_a_scanning_device_sees_the_digits(house: House) -> None:
+    desktop = house.desktop("--pair", "--confirm")
+    device = house.device(shown(desktop, "offer", 20)["payload"])
+    asked = desktop.event("pairing.changed", state="acked", confirm=True)["data"]["device"]
+    mine = ended(device)
+    assert asked["sas"] == mine["sas"]
+    assert_sealed(mine, paired(desktop))
+
+
+def test_a_device_that_reveals_other_bytes_than_it_committed_to_is_refused_and_ends_the_code(
+    house: House, start: Start, tmp_path: Path
+) -> None:
+    """The page's device knows the secret, and once it has the desktop's random bytes it chooses its own."""
+    page = (ROOT / "Sources/CABI/Bellwire.docc/WirePeer.md").read_text()
+    found = re.search(r"^```python\n(# peer\.py\n.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert found
+    honest = 'acknowledge({"random": revealed}'
+    assert found[1].count(honest) == 1
+    (tmp_path / "chooser.py").write_text(found[1].replace(honest, f"revealed = text(os.urandom(16))\n{honest}"))
+    desktop = house.desktop("--pair")
+    code = shown(desktop, "offer", 20)["payload"]
+    chooser = start(sys.executable, tmp_path / "chooser.py", code)
+    chooser.line(r'"opened".*"bellwire:challenge"')
+    chooser.line(r'"opened".*"pairing:reject"')
+    assert desktop.event("pairing.changed", state="failed")["data"]["reason"] == "not_secure"
+    desktop.end()
+    assert not any('"paired"' in line for line in desktop.out.all)
+    listing = house.bellwire("peers", "--desktop", "--json")
+    assert listing.wait() == 0 and listing.out.all == []
 
 
 @pytest.mark.parametrize("flow", FLOWS)

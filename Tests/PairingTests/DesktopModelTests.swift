@@ -46,7 +46,7 @@ private struct OfferModel {
             switch action {
             case .startTimer(let wait): .startTimer(wait)
             case .stopTimer: .stopTimer
-            case .store, .sendConfirmation, .sendReject, .sendICEConfig: .causing
+            case .store, .sendChallenge, .sendConfirmation, .sendReject, .sendICEConfig: .causing
             case .report(let state): .report(isCurrent: state == current)
             }
         }
@@ -58,7 +58,7 @@ private struct OfferModel {
             case .sendConfirmation(let confirmation, let peer):
                 #expect(peer == Fixture.device)
                 #expect(Fixture.bond(code: confirmation.code.digits)?.proves(confirmation) == true)
-            case .startTimer, .stopTimer, .sendReject, .sendICEConfig, .report: break
+            case .startTimer, .stopTimer, .sendChallenge, .sendReject, .sendICEConfig, .report: break
             }
         }
         ledger.take(

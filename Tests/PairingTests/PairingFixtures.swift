@@ -40,12 +40,12 @@ enum Fixture {
     /// A Bellwire desktop's code.
     static func desktopOffer(
         confirm: Bool = false, lan: Bool = false, relay: Bool = true, code digits: String = "012345",
-        at time: EpochMilliseconds = now
+        hasRevision: Bool = false, at time: EpochMilliseconds = now
     ) -> DesktopPairingOffer {
         DesktopPairingOffer(
             code: code(digits), pcPeerID: desktop, deviceInfo: desktopIdentity.deviceInfo, timestamp: time,
             signalingURL: lan ? Self.lan.url : nil, relayURL: relay ? Self.relay.url : nil,
-            seal: PairingSeal(secret: secretText, confirm: confirm))
+            seal: PairingSeal(secret: secretText, confirm: confirm, hasRevision: hasRevision))
     }
 
     /// A device's code; with `sealed` a Bellwire device's.

@@ -190,6 +190,8 @@ private struct OfferTable {
             switch action {
             case .startTimer, .stopTimer, .report: break
             case .store(let device): perform(desktop.stored(device, now: table.now))
+            case .sendChallenge(let challenge, let peer):
+                table.send(challenge.json, from: Fixture.desktop, to: peer, sealed: true)
             case .sendConfirmation(let confirmation, let peer):
                 table.send(confirmation.json, from: Fixture.desktop, to: peer, sealed: true)
             case .sendReject(let reject, let peer, let isSealed):

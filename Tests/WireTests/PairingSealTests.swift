@@ -101,6 +101,52 @@ import Testing
         #expect(try PairAck(decoding: setting(["bw", "mac"], of: ack, to: 7)).mac == nil)
     }
 
+    @Test("the revision of a desktop's code, and the commitments and random bytes of frames, only with a revision")
+    func revisions() throws {
+        let commitment = String(repeating: "A", count: 43)
+        let bw = #""bw":{"v":1,"secret":"AAECAwQFBgcICQoLDA0ODw","rev":1}}"#
+        var offer = try DesktopPairingOffer(parsing: Self.desktopOffer, now: Self.now)
+        #expect(offer.seal?.hasRevision == false)
+        offer.seal = PairingSeal(secret: Self.secret, hasRevision: true)
+        #expect(offer.serialized().hasSuffix(bw))
+        #expect(try DesktopPairingOffer(parsing: offer.serialized(), now: Self.now) == offer)
+        for bad in [0, -1, 1.5, "1", true] as [JSONValue] {
+            let changed = setting(["bw", "rev"], of: try object(Self.desktopOffer), to: bad)
+            #expect(throws: PairingFailure.self) {
+                try DesktopPairingOffer(parsing: JSONValue.object(changed).serialized(), now: Self.now)
+            }
+        }
+
+        let ack = try object(
+            #"""
+            {"type":"pair-ack","pairingCode":"000042","mobileDid":"did:key:z6Mk","deviceInfo":{"deviceId":"i-1",
+            "name":"Phone","platform":"ios"},"timestamp":1,"bw":{"mac":"abc","rev":1,"commit":"\#(commitment)","random":"R"}}
+            """#)
+        let read = try PairAck(decoding: ack)
+        #expect(read.commitment == commitment && read.random == "R" && read.json == .object(ack))
+        for rev in [nil, 0, "1"] as [JSONValue?] {
+            let older = try PairAck(decoding: setting(["bw", "rev"], of: ack, to: rev))
+            #expect(older.commitment == nil && older.random == nil)
+        }
+
+        let challenge = try object(
+            #"""
+            {"v":1,"pairingCode":"000042","timestamp":7,"bw":{"mac":"abc","rev":1,"random":"R"}}
+            """#)
+        let asked = try PairingChallenge(payload: challenge)
+        #expect(asked.mac == "abc" && asked.random == "R" && asked.code.digits == "000042" && asked.timestamp == 7)
+        #expect(asked.json == ["type": "bellwire:challenge", "payload": .object(challenge)])
+        for path in [["v"], ["pairingCode"], ["timestamp"], ["bw"], ["bw", "mac"], ["bw", "rev"], ["bw", "random"]] {
+            for bad in [nil, .null, true, [], [:]] as [JSONValue?] {
+                #expect(throws: PairingFailure.self) {
+                    try PairingChallenge(payload: setting(path, of: challenge, to: bad))
+                }
+            }
+        }
+        #expect(PairingProofs.isCarried(by: asked.json.object ?? [:]))
+        #expect(!PairingProofs.isCarried(by: ["type": "bellwire:challenge", "payload": [:]]))
+    }
+
     @Test("a device's id that no desktop would take in an ack is none")
     func deviceID() throws {
         for bad in [String(repeating: "x", count: 257), "a b", "<b>", "a\u{0}"] {

@@ -95,6 +95,8 @@ final class FrameReader {
             emit(.response(response), peer)
             save(incoming.mark)
         case .malformed(let malformed): drop(malformed, incoming)
+        case .bellwire(PairingChallenge.type, _) where incoming.isSealed:
+            channel.once(incoming.mark, countsReplay: false) { _ in }
         case .bellwire(let type, let fields): tell(type, ["payload": .object(fields)], incoming)
         case .request(let request):
             tell("chainlesschain:command:request", ["payload": request.payload], incoming)

@@ -1,12 +1,11 @@
-/// The `mac` in the `bw` of an ack, a confirmation or a hello: only a peer that saw the code can make it (WirePairing, "Proof of
-/// the code").
+/// The `mac` in the `bw` of a pairing frame: only a peer that saw the code can make it (WirePairing, "Proof of the code").
 ///
 /// HMAC-SHA256 over `bellwire-pair-v1\n<kind>\n<device id>\n<desktop id>\n<code>\n<timestamp>`, and a line for each part of
 /// the transcript, base64url.
 package enum PairingProof {
     /// The frame that carries it.
     package enum Kind: String, Sendable, Hashable {
-        case ack, confirmation, hello
+        case ack, challenge, confirmation, hello
     }
 
     /// - Parameters:

@@ -52,6 +52,8 @@ package enum DesktopOfferAction: Sendable, Equatable {
     case stopTimer
     /// Write it to the store, then say `stored` or `storeFailed`.
     case store(PairedDevice)
+    /// Send the device, sealed, this side's part of the digits to compare.
+    case sendChallenge(PairingChallenge, to: PeerID)
     /// Tell the device, sealed, that it is paired.
     case sendConfirmation(PairingConfirmation, to: PeerID)
     /// Tell the device that it was declined; in a seal where it had sealed its ack.

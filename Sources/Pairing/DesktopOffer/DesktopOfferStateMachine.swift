@@ -1,6 +1,5 @@
+package import Identity
 package import Wire
-
-import Identity
 
 /// The device scans, on the desktop: it shows a code and waits for the device (WirePairing, "The device scans").
 ///
@@ -8,8 +7,8 @@ import Identity
 /// minutes by itself. A newer offer replaces the one before. A wrong ack is never answered, only counted, so a guesser
 /// learns nothing.
 ///
-/// A sealed ack with proof of the code pairs at once, or once the user accepts it if the host asks for that. A plain
-/// one, as deployed phones send it, always waits for the user. Its sender may know only the six digits, so declining it
+/// A sealed ack with proof of the code pairs at once, or once the user accepts it if the host asks for that. If it commits
+/// to random bytes, it first gets the desktop's, and only the ack that reveals those committed to pairs. A plain one, as deployed phones send it, always waits for the user. Its sender may know only the six digits, so declining it
 /// ends nothing: the offer stays open for the device that saw the code.
 package struct DesktopOfferStateMachine: Sendable {
     /// What a person has to confirm a device, in milliseconds.
@@ -40,6 +39,7 @@ package struct DesktopOfferStateMachine: Sendable {
         /// Who sent a plain ack and was not accepted.
         var refused = RefusedSenders()
         var guesses = PlainGuesses()
+        var exchanges: OfferExchanges
 
         var expiresAt: EpochMilliseconds { payload.timestamp.later(by: DesktopPairingOffer.lifetime) }
     }
@@ -49,6 +49,8 @@ package struct DesktopOfferStateMachine: Sendable {
         let device: PairedDevice
         /// `nil` where its ack was plain.
         let bond: PairingBond?
+        /// `nil` for a device that knows of no revision.
+        var exchange: RevealedExchange?
         /// Since when a person is asked about it instead of another one.
         var displacedAt: EpochMilliseconds?
 
@@ -93,12 +95,16 @@ extension DesktopOfferStateMachine {
     ///
     /// With `confirm` a person has to accept every device; without, only those that do not seal. A payload with a seal
     /// says `confirm` too, so that the device waits long enough.
+    ///
+    /// - Parameter randoms: new random bytes, one for each commitment that is answered.
     package mutating func show(
-        _ payload: DesktopPairingOffer, confirm: Bool = false, legacy: LegacyPairing = .qr
+        _ payload: DesktopPairingOffer, confirm: Bool = false, legacy: LegacyPairing = .qr,
+        randoms: [PairingRandom] = DesktopOfferStateMachine.newRandoms()
     ) -> [DesktopOfferAction] {
         let offer = Offer(
             payload: payload, secret: payload.seal.flatMap { PairingSecret(base64url: $0.secret) },
-            asksPerson: confirm || payload.seal?.confirm == true, legacy: legacy)
+            asksPerson: confirm || payload.seal?.confirm == true, legacy: legacy,
+            exchanges: OfferExchanges(randoms))
         var actions: [DesktopOfferAction] = []
         if case .confirming(let candidate, let old, _) = state { actions.append(reject(candidate, old)) }
         state = .displaying(offer)
@@ -188,18 +194,27 @@ extension DesktopOfferStateMachine {
         }
         let wrongBefore = dropped.wrongCode
         guard let ack = dropped.ack(of: frame, code: offer.payload.code, since: offer.payload.timestamp) else {
-            if !frame.isSealed, dropped.wrongCode != wrongBefore { noteGuess() }
+            if !frame.isSealed, dropped.wrongCode != wrongBefore { updateOffer { $0.guesses.note() } }
             return []
         }
         let bond: PairingBond?
+        var exchange: RevealedExchange?
         switch proof(of: ack, frame, offer) {
         case .refused: return []
+        case .plain: bond = nil
         case .held(let held): bond = held
+        case .committed(let held, let commitment):
+            return challenge(held, commitment, isTaken: taker.map { $0.bond != nil } ?? false, now: now)
+        case .revealed(let held): (bond, exchange) = (held.exchange.bond, held)
+        case .mismatched(let held): return refuse(held)
         }
         if let taker {
             switch state {
             case .paired where taker.device.did == frame.from && !offer.payload.isExpired(at: now):
-                return bond.map { [confirmation($0, offer, now)] } ?? []
+                guard bond != nil, exchange == taker.exchange else {
+                    return repair(ack, frame, offer, exchange, now: now)
+                }
+                return confirmation(of: taker, offer, now).map { [$0] } ?? []
             // Who has seen the code goes before who only knows the six digits of it.
             case .confirming where taker.bond == nil && bond != nil: break
             case .idle, .displaying, .confirming, .storing, .paired, .expired, .cancelled, .failed:
@@ -215,28 +230,31 @@ extension DesktopOfferStateMachine {
         }
         let displaced = taker.flatMap { $0.device.did == frame.from ? nil : reject($0, offer) }
         return (displaced.map { [$0] } ?? [])
-            + take(ack, frame, offer, bond, displacing: displaced != nil, now: now)
+            + take(ack, frame, offer, bond, exchange, displacing: displaced != nil, now: now)
     }
 
-    /// A plain ack has said a wrong code.
-    private mutating func noteGuess() {
+    private mutating func updateOffer(_ change: (inout Offer) -> Void) {
         switch state {
         case .displaying(var offer):
-            offer.guesses.note()
+            change(&offer)
             state = .displaying(offer)
         case .confirming(let candidate, var offer, let until):
-            offer.guesses.note()
+            change(&offer)
             state = .confirming(candidate, offer, until: until)
-        case .idle, .storing, .paired, .expired, .cancelled, .failed: break
+        case .paired(let candidate, var offer):
+            change(&offer)
+            state = .paired(candidate, offer)
+        case .idle, .storing, .expired, .cancelled, .failed: break
         }
     }
 
     private mutating func take(
-        _ ack: PairAck, _ frame: PairingFrame, _ offer: Offer, _ bond: PairingBond?, displacing: Bool,
-        now: EpochMilliseconds
+        _ ack: PairAck, _ frame: PairingFrame, _ offer: Offer, _ bond: PairingBond?, _ exchange: RevealedExchange?,
+        displacing: Bool, now: EpochMilliseconds
     ) -> [DesktopOfferAction] {
-        let device = PairedDevice(ack, frame, bond: bond, at: now)
-        let candidate = Candidate(device: device, bond: bond, displacedAt: displacing ? now : nil)
+        let device = PairedDevice(ack, frame, bond: bond, exchange: exchange, at: now)
+        let candidate = Candidate(
+            device: device, bond: bond, exchange: exchange, displacedAt: displacing ? now : nil)
         guard offer.asksPerson || bond == nil else {
             state = .storing(candidate, offer)
             return [.stopTimer, .report(.acked(device, answerBy: nil)), .store(device)]
@@ -247,8 +265,14 @@ extension DesktopOfferStateMachine {
     }
 
     private enum Proof {
-        /// With the bond that it proves; without one for a plain ack that may be asked about.
-        case held(PairingBond?)
+        /// A plain ack that may be asked about.
+        case plain
+        /// Of a device that knows of no revision.
+        case held(PairingBond)
+        case committed(PairingBond, String)
+        case revealed(RevealedExchange)
+        /// Its sender knows the secret, but reveals other bytes than those it committed to.
+        case mismatched(PairingBond)
         case refused
     }
 
@@ -262,17 +286,94 @@ extension DesktopOfferStateMachine {
                 dropped.refused &+= 1
                 return .refused
             }
-            return .held(nil)
+            return .plain
         }
         guard let secret = offer.secret,
             let bond = PairingBond(
-                secret: secret, device: frame.from, desktop: offer.payload.pcPeerID, code: offer.payload.code),
-            bond.proves(ack)
+                secret: secret, device: frame.from, desktop: offer.payload.pcPeerID, code: offer.payload.code)
         else {
             dropped.wrongProof &+= 1
             return .refused
         }
-        return .held(bond)
+        if let commitment = ack.commitment {
+            if bond.proves(ack, committingTo: commitment) { return .committed(bond, commitment) }
+            switch offer.exchanges.find(bond, commitment)?.reveal(in: ack) {
+            case .valid(let exchange)?: return .revealed(exchange)
+            case .mismatch?:
+                dropped.wrongProof &+= 1
+                return .mismatched(bond)
+            case .unproved?, nil: break
+            }
+        } else if bond.proves(ack) {
+            return .held(bond)
+        }
+        dropped.wrongProof &+= 1
+        return .refused
+    }
+}
+
+// MARK: Random bytes
+
+extension DesktopOfferStateMachine {
+    /// A device has committed to its random bytes: it gets ours, the same for the same commitment.
+    ///
+    /// - Parameter isTaken: a device that has seen the code has taken the offer. That one may scan it again, for example
+    ///   after a crash, once it is paired.
+    private mutating func challenge(
+        _ bond: PairingBond, _ commitment: String, isTaken: Bool, now: EpochMilliseconds
+    ) -> [DesktopOfferAction] {
+        switch state {
+        case .displaying(let offer) where offer.payload.isExpired(at: now):
+            dropped.notOpen &+= 1
+            state = .expired
+            return [.stopTimer, .report(.expired)]
+        case .paired(let taker, let offer)
+        where taker.device.did == bond.device && !offer.payload.isExpired(at: now): break
+        case .displaying: break
+        case .confirming where !isTaken: break
+        case .confirming(let taker, _, _), .storing(let taker, _), .paired(let taker, _):
+            if taker.device.did != bond.device { dropped.notOpen &+= 1 }
+            return []
+        case .idle, .expired, .cancelled, .failed: return []
+        }
+        var exchange: CommittedExchange?
+        updateOffer { exchange = $0.exchanges.begin(bond, commitment) }
+        guard let exchange else {
+            dropped.refused &+= 1
+            return []
+        }
+        return [.sendChallenge(exchange.challenge(at: now), to: bond.device)]
+    }
+
+    /// Someone who has the code's secret has tried to choose the digits: nobody pairs by this code any more.
+    private mutating func refuse(_ bond: PairingBond) -> [DesktopOfferAction] {
+        let displaced: [DesktopOfferAction]
+        let told: DesktopOfferAction
+        switch state {
+        case .displaying(let offer): (displaced, told) = ([], reject(bond, offer))
+        case .confirming(let candidate, let offer, _):
+            let isSame = candidate.device.did == bond.device
+            (displaced, told) = (isSame ? [] : [reject(candidate, offer)], reject(bond, offer))
+        case .idle, .storing, .paired, .expired, .cancelled, .failed: return []
+        }
+        let failure = PairingFailure(.notSecure, detail: "it revealed other random bytes than it committed to")
+        state = .failed(failure)
+        return [.stopTimer] + displaced + [told, .report(.failed(failure))]
+    }
+
+    /// The device that has taken the offer has scanned it anew: the digits are others now.
+    private mutating func repair(
+        _ ack: PairAck, _ frame: PairingFrame, _ offer: Offer, _ exchange: RevealedExchange?, now: EpochMilliseconds
+    ) -> [DesktopOfferAction] {
+        guard let exchange else { return [] }
+        let bond = exchange.exchange.bond
+        let device = PairedDevice(ack, frame, bond: bond, exchange: exchange, at: now)
+        state = .storing(Candidate(device: device, bond: bond, exchange: exchange), offer)
+        return [.report(.acked(device, answerBy: nil)), .store(device)]
+    }
+
+    private func reject(_ bond: PairingBond, _ offer: Offer) -> DesktopOfferAction {
+        .sendReject(PairingReject(code: offer.payload.code), to: bond.device, sealed: true)
     }
 }
 
@@ -282,8 +383,8 @@ extension DesktopOfferStateMachine {
     /// The device is in the store, as given.
     package mutating func stored(_ device: PairedDevice, now: EpochMilliseconds) -> [DesktopOfferAction] {
         guard case .storing(let storing, let offer) = state, storing.device.did == device.did else { return [] }
-        state = .paired(Candidate(device: device, bond: storing.bond), offer)
-        let greeting = storing.bond.map { confirmation($0, offer, now) } ?? .sendICEConfig(to: device.did)
+        state = .paired(Candidate(device: device, bond: storing.bond, exchange: storing.exchange), offer)
+        let greeting = confirmation(of: storing, offer, now) ?? .sendICEConfig(to: device.did)
         return [.report(.paired(device)), greeting]
     }
 
@@ -305,19 +406,26 @@ extension DesktopOfferStateMachine {
             PairingReject(code: offer.payload.code), to: candidate.device.did, sealed: candidate.bond != nil)
     }
 
+    /// `nil` for a device that does not seal.
     private func confirmation(
-        _ bond: PairingBond, _ offer: Offer, _ now: EpochMilliseconds
-    ) -> DesktopOfferAction {
-        .sendConfirmation(bond.confirmation(of: offer.payload.deviceInfo, at: now), to: bond.device)
+        of candidate: Candidate, _ offer: Offer, _ now: EpochMilliseconds
+    ) -> DesktopOfferAction? {
+        let info = offer.payload.deviceInfo
+        guard let bond = candidate.bond else { return nil }
+        let confirmation = candidate.exchange?.confirmation(of: info, at: now) ?? bond.confirmation(of: info, at: now)
+        return .sendConfirmation(confirmation, to: bond.device)
     }
 }
 
 extension PairedDevice {
     /// The sender of an ack that holds.
-    init(_ ack: PairAck, _ frame: PairingFrame, bond: PairingBond?, at now: EpochMilliseconds) {
+    init(
+        _ ack: PairAck, _ frame: PairingFrame, bond: PairingBond?, exchange: RevealedExchange? = nil,
+        at now: EpochMilliseconds
+    ) {
         self.init(
             did: frame.from, deviceID: ack.deviceInfo.deviceID ?? "", name: ack.deviceInfo.name,
             platform: ack.deviceInfo.platform, pairedAt: now, lastSeenAt: now, isSecure: bond != nil,
-            payloadForm: frame.form, shortString: bond?.shortString)
+            payloadForm: frame.form, shortString: exchange?.shortString ?? bond?.shortString)
     }
 }

@@ -1,3 +1,4 @@
+import Identity
 import Wire
 
 /// One scan under way: what was scanned, over which relays it goes, and what of it was tried.
@@ -51,6 +52,10 @@ struct DeviceScanAttempt: Sendable, Equatable {
     let identity: PairingIdentity
     /// `nil` where the desktop seals nothing.
     let bond: PairingBond?
+    /// This side's part of the digits to compare; `nil` where the desktop knows of no revision.
+    let random: PairingRandom?
+    /// Since the desktop has sent its part.
+    private(set) var exchange: RevealedExchange?
     var paths: [Path]
     var phase: Phase = .seeking(isLastCall: false)
     /// Where the last ack went.
@@ -66,20 +71,45 @@ struct DeviceScanAttempt: Sendable, Equatable {
     /// A relay has said that the desktop is not there: the better reason, should the next relay not answer.
     var wasOffline = false
 
-    init(offer: DesktopPairingOffer, identity: PairingIdentity, bond: PairingBond?, routes: [PairingRoute]) {
+    init(
+        offer: DesktopPairingOffer, identity: PairingIdentity, bond: PairingBond?, random: PairingRandom,
+        routes: [PairingRoute]
+    ) {
         self.offer = offer
         self.identity = identity
         self.bond = bond
+        self.random = bond != nil && offer.seal?.hasRevision == true ? random : nil
         paths = routes.map { Path(route: $0) }
         retriesLeft = bond == nil ? 0 : 2
         waitsLeft = offer.seal?.confirm == true ? 16 : 4
     }
 
-    /// The ack for the present moment.
+    /// The ack for the present moment. It commits to the random bytes, and reveals them once the desktop has sent its own.
     func ack(at now: EpochMilliseconds) -> PairAck {
-        bond?.ack(of: identity.deviceInfo, at: now)
-            ?? PairAck(
-                code: offer.code, mobileDID: identity.did, deviceInfo: identity.deviceInfo, timestamp: now)
+        let info = identity.deviceInfo
+        guard let bond else {
+            return PairAck(code: offer.code, mobileDID: identity.did, deviceInfo: info, timestamp: now)
+        }
+        if let exchange { return exchange.ack(of: info, at: now) }
+        guard let random else { return bond.ack(of: info, at: now) }
+        return bond.ack(of: info, committingTo: random.commitment, at: now)
+    }
+
+    /// `false` if the challenge is not proved. Nor is a second one with other random bytes: whoever sends it may have seen
+    /// what this side has revealed.
+    mutating func take(_ challenge: PairingChallenge) -> Bool {
+        guard let bond, let random, let theirs = PairingRandom(base64url: challenge.random) else { return false }
+        let new = CommittedExchange(bond: bond, commitment: random.commitment, desktopRandom: theirs)
+        guard new.proves(challenge), exchange == nil || exchange?.exchange == new else { return false }
+        exchange = RevealedExchange(new, deviceRandom: random)
+        return true
+    }
+
+    /// Does the confirmation prove that its sender has seen the code? A desktop of a revision has to take part in the
+    /// exchange first.
+    func isProved(by confirmation: PairingConfirmation) -> Bool {
+        guard random == nil else { return exchange?.proves(confirmation) == true }
+        return bond?.proves(confirmation) == true
     }
 
     /// Sets the status of the route's path; `false` if the scan has no such path.
@@ -118,6 +148,6 @@ struct DeviceScanAttempt: Sendable, Equatable {
             platform: offer.deviceInfo.platform, lanSignalingURL: offer.signalingURL, relayURL: relayURL,
             lanWorkedAt: worked(offer.signalingURL), relayWorkedAt: worked(relayURL),
             iceServersJSON: offer.iceServersJSON, iceExpiry: offer.iceExpiry, pairedAt: now, lastSeenAt: now,
-            isSecure: bond != nil, shortString: bond?.shortString)
+            isSecure: bond != nil, shortString: random == nil ? bond?.shortString : exchange?.shortString)
     }
 }

@@ -101,23 +101,44 @@ extension DeviceScanStateMachine {
         guard case .sending(let attempt) = state, frame.from == attempt.offer.pcPeerID, attempt.lastCarrier != nil
         else { return [] }
         guard attempt.bond != nil else { return receivedPlain(frame, attempt, now: now) }
-        guard frame.type == PairingConfirmation.type || frame.type == PairingReject.type else { return [] }
+        guard
+            frame.type == PairingConfirmation.type || frame.type == PairingReject.type
+                || frame.type == PairingChallenge.type
+        else { return [] }
         guard frame.isSealed else {
             dropped.notSecure &+= 1
             return []
         }
+        guard frame.type != PairingChallenge.type else { return challenged(frame, attempt, now: now) }
         let (code, start) = (attempt.offer.code, attempt.offer.timestamp)
         guard frame.type == PairingConfirmation.type else {
             guard dropped.isReject(frame, code: code, since: start) else { return [] }
             return end(PairingFailure(.rejected))
         }
         guard let confirmation = dropped.confirmation(of: frame, code: code, since: start) else { return [] }
-        guard attempt.bond?.proves(confirmation) == true else {
+        guard attempt.isProved(by: confirmation) else {
             dropped.wrongProof &+= 1
             return []
         }
         guard dropped.names(confirmation, senderOf: frame) else { return [] }
         return succeed(attempt, now: now)
+    }
+
+    /// The desktop has sent its random bytes: the next ack reveals ours. A challenge that is repeated gets it again.
+    private mutating func challenged(
+        _ frame: PairingFrame, _ attempt: DeviceScanAttempt, now: EpochMilliseconds
+    ) -> [DeviceScanAction] {
+        let (code, start) = (attempt.offer.code, attempt.offer.timestamp)
+        guard let challenge = dropped.challenge(of: frame, code: code, since: start) else { return [] }
+        var attempt = attempt
+        guard attempt.take(challenge) else {
+            dropped.wrongProof &+= 1
+            return []
+        }
+        state = .sending(attempt)
+        // While the ack has no route, the next one that comes up gets the new ack.
+        guard let route = attempt.phase.carrier else { return [] }
+        return send(attempt, over: route, now: now)
     }
 
     /// A deployed desktop: whatever it says live after the ack says that the ack has come.

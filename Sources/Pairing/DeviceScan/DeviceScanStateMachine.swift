@@ -1,14 +1,14 @@
+package import Identity
 package import Wire
-
-import Identity
 
 /// The device scans, on the device: it has a desktop's code and answers it (WirePairing, "The device scans").
 ///
 /// Pure: `now` is the wall clock in epoch milliseconds, timers are requested by actions. Every scan ends: each step has
 /// a time limit. A newer scan replaces the one before; after success or failure the next one may begin.
 ///
-/// A desktop whose code carries a secret gets a sealed ack and confirms it sealed; plain frames don't count then. Any
-/// other desktop confirms nothing: the ack counts as received if no relay returns it.
+/// A desktop whose code carries a secret gets a sealed ack and confirms it sealed; plain frames don't count then. If its
+/// code has a revision, the ack commits to random bytes, the desktop answers with its own, and the next ack reveals the
+/// device's. Any other desktop confirms nothing: the ack counts as received if no relay returns it.
 package struct DeviceScanStateMachine: Sendable {
     /// What the relay on the local network has before the other one is asked as well. In milliseconds, like all of these.
     package static let headStart: UInt64 = 1_500
@@ -75,9 +75,11 @@ extension DeviceScanStateMachine {
     /// The same code again joins the scan that is under way, and gives the same desktop after it. `relayURL` is the
     /// host's own relay, tried after those that the code names. `securePeers` are the desktops that are paired sealed:
     /// no code without a secret leads back to plaintext with them.
+    ///
+    /// - Parameter random: new random bytes.
     package mutating func scan(
         _ text: String, identity: PairingIdentity?, relayURL: String? = nil, legacy: LegacyPairing = .qr,
-        securePeers: Set<PeerID> = [], now: EpochMilliseconds
+        securePeers: Set<PeerID> = [], random: PairingRandom = .random(), now: EpochMilliseconds
     ) -> [DeviceScanAction] {
         let offer: DesktopPairingOffer
         do throws(PairingFailure) { offer = try DesktopPairingOffer(parsing: text, now: now) } catch {
@@ -106,7 +108,8 @@ extension DeviceScanStateMachine {
         let routes = Self.routes(of: offer, and: relayURL)
         guard !routes.isEmpty else { return end(PairingFailure(.noRelay)) }
         let released = release()
-        let attempt = DeviceScanAttempt(offer: offer, identity: identity, bond: bond, routes: routes)
+        let attempt = DeviceScanAttempt(
+            offer: offer, identity: identity, bond: bond, random: random, routes: routes)
         return released + [.report(.sending(offer))] + openNext(attempt)
     }
 

@@ -69,6 +69,26 @@ extension DroppedFrames {
         return confirmation
     }
 
+    /// The challenge in a frame, when it says the right code, after the offer began. Else counts what is wrong with it.
+    mutating func challenge(
+        of frame: PairingFrame, code: PairingCode, since start: EpochMilliseconds
+    ) -> PairingChallenge? {
+        let challenge: PairingChallenge
+        do throws(PairingFailure) { challenge = try PairingChallenge(payload: frame.inner) } catch {
+            malformed &+= 1
+            return nil
+        }
+        guard frame.delivery.isSince(start) else {
+            stored &+= 1
+            return nil
+        }
+        guard challenge.code == code else {
+            wrongCode &+= 1
+            return nil
+        }
+        return challenge
+    }
+
     /// Does a sealed confirmation say in whose name it is sent? Else counts it.
     mutating func names(_ confirmation: PairingConfirmation, senderOf frame: PairingFrame) -> Bool {
         guard confirmation.pcPeerID == frame.from else {

@@ -44,13 +44,13 @@ struct PairingBond: Sendable, Equatable {
         confirmation.code == code && proves(confirmation.mac, .confirmation, confirmation.timestamp)
     }
 
-    private func mac(_ kind: PairingProof.Kind, _ time: EpochMilliseconds, _ transcript: [String] = []) -> String {
+    func mac(_ kind: PairingProof.Kind, _ time: EpochMilliseconds, _ transcript: [String] = []) -> String {
         PairingProof.mac(
             secret, kind: kind, deviceID: device.text, desktopID: desktop.text, code: code.digits, timestamp: time,
             transcript: transcript)
     }
 
-    private func proves(
+    func proves(
         _ mac: String?, _ kind: PairingProof.Kind, _ time: EpochMilliseconds?, _ transcript: [String] = []
     ) -> Bool {
         guard let mac, let time else { return false }
@@ -60,7 +60,7 @@ struct PairingBond: Sendable, Equatable {
     }
 }
 
-// Between peers of revision 1 (WirePairing, "Revisions").
+// The desktop scans a code of revision 1 (WirePairing, "The desktop scans").
 extension PairingBond {
     /// What both people can compare.
     func shortString(deviceRandom: PairingRandom, desktopRandom: PairingRandom) -> ShortAuthenticationString {
@@ -107,7 +107,8 @@ extension PairingBond {
         return random
     }
 
-    private static func transcript(_ commitment: String, _ desktopRandom: PairingRandom) -> [String] {
+    /// What every proof between peers of revision 1 covers, as far as it was said.
+    static func transcript(_ commitment: String, _ desktopRandom: PairingRandom) -> [String] {
         [String(PairingRevision.current), commitment, desktopRandom.base64url]
     }
 }

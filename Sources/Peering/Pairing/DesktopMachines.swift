@@ -48,6 +48,8 @@ extension DesktopOfferStateMachine: PairingMachine {
         case .startTimer(let delay): .startTimer(after: delay)
         case .stopTimer: .stopTimer
         case .store(let device): .store(device)
+        case .sendChallenge(let challenge, let peer):
+            .send(PairingMessage(flow, challenge.json, to: peer, isSealed: true, .lastHeard(nil)))
         case .sendConfirmation(let confirmation, let peer):
             .send(PairingMessage(flow, confirmation.json, to: peer, isSealed: true, .lastHeard(nil)))
         case .sendReject(let reject, let peer, let sealed):
