@@ -212,8 +212,8 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
  *
  * Pairings between Bellwire peers are end-to-end encrypted: only someone who has seen the code can pair, and nobody in
  * between can read or change what follows. Both sides show the same "sas" (short authentication string), {"digits":
- * six digits, "words": two words}, for their users to compare. If the desktop scanned the device's code ("show"),
- * someone who copied that code cannot imitate them. Such a peer has "secure":true in lists, and is called an encrypted
+ * six digits, "words": two words}, for their users to compare. After "scan" and "show" between present releases,
+ * someone who copied the code cannot search for a key that gives the same. Such a peer has "secure":true in lists, and is called an encrypted
  * peer below; there is never a fallback to plain text with it. ChainlessChain desktops and phones have "secure":false.
  * Keys are static: someone who steals a key can read earlier recorded traffic (no forward secrecy).
  *
