@@ -18,7 +18,7 @@ import pytest
 from conftest import Start
 from peers import Object
 from pictures import Web, image_of, options, presented
-from programs import fastest
+from programs import fastest, wait_until
 from test_alerts import House
 
 
@@ -94,6 +94,8 @@ def test_the_first_valid_address_wins_wherever_it_stands(gallery: House, web: We
     pushed = gallery.push("Picture", **json.loads(text))
     image = image_of(gallery, pushed)
     assert image is not None and decoded(image["path"]) == (4, 3)
+    # The alert may be shown before the server's line about the request is read.
+    wait_until(lambda: f"/{place}" in web.requests)
     assert [path for path in web.requests if path.endswith(place)] == [f"/{place}"]
 
 

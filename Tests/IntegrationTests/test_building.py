@@ -36,6 +36,7 @@ def exported(library: Path) -> str:
 
 
 @compiled
+@pytest.mark.skipif(not ORDER.exists(), reason="takes bindings/c/order.txt, which the library was linked with")
 def test_linked_elsewhere_every_file_has_the_same_bytes(tmp_path: Path) -> None:
     """Tests/reproducible.sh also compiles elsewhere, which takes minutes."""
     stage = tmp_path / "in a directory, with another name" / "stage"
@@ -56,7 +57,8 @@ def test_without_the_recorded_order_the_library_is_as_complete(tmp_path: Path, o
     link(tmp_path / "stage", *options)
     library = tmp_path / "stage/lib/libbellwire.so.1"
     assert exported(library) == exported(STAGE / "lib/libbellwire.so.1")
-    assert library.read_bytes() != (STAGE / "lib/libbellwire.so.1").read_bytes()
+    if ORDER.exists():
+        assert library.read_bytes() != (STAGE / "lib/libbellwire.so.1").read_bytes()
     opened = "import bellwire\nwith bellwire.Device(state_dir=':memory:'): print(bellwire.version())\n"
     environment = {**os.environ, "BELLWIRE_LIBRARY": str(library), "PYTHONPATH": str(ROOT / "bindings/python/src")}
     said = subprocess.run(["python3", "-c", opened], env=environment, capture_output=True, text=True, timeout=60)

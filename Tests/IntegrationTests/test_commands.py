@@ -46,10 +46,21 @@ def total(desktop: Host) -> int:
     return found
 
 
+def freeze(pid: int) -> None:
+    """Returns when every thread of the process has stopped; on a busy machine one may run on after the signal."""
+    os.kill(pid, signal.SIGSTOP)
+    threads = Path(f"/proc/{pid}/task")
+    wait_until(lambda: all(state_of(thread) == "T" for thread in threads.iterdir()))
+
+
+def state_of(thread: Path) -> str:
+    return (thread / "stat").read_text().rpartition(")")[2].split()[0]
+
+
 @pytest.fixture
 def frozen(house: House) -> Iterator[House]:
-    """The desktop's process stands still: what is sent to it waits, and is not answered."""
-    os.kill(house.desktop.program.pid, signal.SIGSTOP)
+    """The desktop's process has stopped: what is sent to it waits, and is not answered."""
+    freeze(house.desktop.program.pid)
     yield house
     os.kill(house.desktop.program.pid, signal.SIGCONT)
 
@@ -67,7 +78,7 @@ def test_a_method_that_nobody_answers_times_out_and_may_be_carried_out_later(
 
 
 def test_what_comes_after_its_time_is_not_carried_out(house: House) -> None:
-    os.kill(house.desktop.program.pid, signal.SIGSTOP)
+    freeze(house.desktop.program.pid)
     for method, params in METHODS:
         if method in TELLING:
             outcome = house.device.outcome(f"bw_notification_{method}", None, params, 200)
@@ -88,7 +99,7 @@ def test_a_connection_that_ends_while_a_method_waits_does_not_lose_it(
     # What the device asks by itself when it comes would be taken for the call.
     house.device.notification("get_unread_count")
     wait_until(lambda: not house.device.call("bw_inbox_state")["loading"])
-    os.kill(house.desktop.program.pid, signal.SIGSTOP)
+    freeze(house.desktop.program.pid)
     before = house.forwarded()
     outcome = house.device.begin(f"bw_notification_{method}", None, params, 30_000)
     wait_until(lambda: house.forwarded() > before)

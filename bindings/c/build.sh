@@ -10,8 +10,9 @@ set -euo pipefail
 shopt -s inherit_errexit
 export LC_ALL=C
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$(cd "$here/../.." && pwd)
+# Physical paths: the compiler sees these, and a symbolic link in one would keep it from being mapped below.
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+root=$(cd "$here/../.." && pwd -P)
 
 fail() {
     echo "build.sh: $*" >&2
@@ -27,7 +28,7 @@ while [ $# -gt 0 ]; do
     case $1 in
         --prefix | --build-dir)
             [ -n "${2:-}" ] || fail "$1 takes a directory; $usage"
-            directory=$(realpath --canonicalize-missing --no-symlinks -- "$2")
+            directory=$(realpath --canonicalize-missing -- "$2")
             if [ "$1" = --prefix ]; then prefix=$directory; else build=$directory; fi
             shift 2
             ;;
@@ -95,10 +96,12 @@ inputs=$(
     {
         cat "$modules" "$release/bellwire" "$root"/include/*.h "$here"/{build.sh,link.sh,archive.c,older.c,bellwire.pc.in} \
             "$here"/cmake/*.in ${order[@]+"$here/order.txt"}
+        # Copied into what is linked: an update of one is a reason to link again.
+        for library in libjansson.a libuv_a.a libstdc++.a; do cat "$(cc "-print-file-name=$library")"; done
         swiftc -print-target-info -static-stdlib
     } | sha256sum
 )
-if [ "$(cat "$build/inputs.sum" 2> /dev/null || true)" != "$inputs" ]; then
+if [ "$(cat "$build/inputs.sum" 2> /dev/null || true)" != "$inputs" ] || [ ! -e "$stage/lib/libbellwire.so.1" ]; then
     rm -f "$build/inputs.sum"
     echo "Linking"
     "$here/link.sh" --release "$release" --stage "$stage" ${order[@]+"${order[@]}"}
