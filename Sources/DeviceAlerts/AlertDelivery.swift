@@ -50,8 +50,10 @@ final class AlertDelivery {
 
     /// Reads what an earlier process left, before anything new can be stored; then starts the presenter and takes up the
     /// alerts that are still on their way. `then` follows.
+    ///
+    /// Reading and writing are separate: if the store can't be written, banners of the last run are adopted all the same.
     func takeUp(then: @escaping @Sendable @EventLoop () -> Void) {
-        store.run(EarlierWork(late: digests.started(isQuiet: rules.isQuiet))) { result in
+        store.run(EarlierWork()) { result in
             let earlier = try? result.get()
             self.screen.start(adopting: self.rules.preferences.adopted(earlier?.delivered ?? []))
             self.presenterReady()
@@ -59,8 +61,12 @@ final class AlertDelivery {
                 self.pipeline.earlierRows(through: earlier.lastRow)
                 self.setBadge(earlier.unread)
             }
-            self.perform([.store(RecordWork.removeSettled)])
-            if let digest = earlier?.digest { self.show(digest) }
+        }
+        store.run(EarlierRelease(late: digests.started(isQuiet: rules.isQuiet))) { result in
+            // The presenter is there by now: it closes the banners.
+            let outcome = result.map { RecordWork.Outcome.removed($0.removed) }
+            self.perform(self.records.stored(.removeSettled, outcome))
+            if case .success(let released) = result, let digest = released.digest { self.show(digest) }
             self.perform(self.pipeline.takeUp())
             then()
             self.sweepImages()

@@ -68,6 +68,73 @@ struct DeviceAlertsTests {
         await bench.end()
     }
 
+    @Test(
+        "alerts whose notifications were read meanwhile are not part of the summary at the start; banners of such close",
+        arguments: [1, 2, 3])
+    func earlierRead(count: Int) async throws {
+        let bench = try await Bench("host", lateAlerts: .summary, inbox: SampleInbox(read: ["n1", "shown"]))
+        try await bench.holdLate((1...count).map { AlertID("n\($0)") })
+        try await bench.store { (connection) throws(StoreError) in
+            let table = AlertTable(connection)
+            let shown = try table.add(NewAlert(key("shown"), AlertContent(title: "Shown"), dueAt: 1))
+            _ = try table.delivered(shown.row, at: 1, handle: key("shown").bannerID)
+        }
+        try await bench.beginAuthorized()
+        let (held, due, delivered) = try await bench.store { (connection) throws(StoreError) in
+            let table = AlertTable(connection)
+            return (try table.heldCount(.late), try table.due().map(\.content.title), try table.delivered().count)
+        }
+        let titles = [[], ["Late n2"], ["2 notifications while you were away"]][count - 1]
+        #expect(held == 0 && due == titles && delivered == 0)
+        // The banner of the last run is withdrawn, and no other was put up before.
+        let withdrawn = try await bench.next("a withdrawal") { bench in bench.questions.first }
+        #expect(withdrawn.json.contains("\"withdraw\":true") && withdrawn.json.contains("shown"))
+        if let title = titles.first {
+            let question = try await bench.next("a question") { bench in bench.questions.dropFirst().first }
+            #expect(question.json.contains(title))
+        }
+        await bench.end()
+    }
+
+    @Test("late alerts that follow the summary of the start are counted with it, as theirs takes its place")
+    func lateAfterStart() async throws {
+        let bench = try await Bench("host", lateAlerts: .summary)
+        try await bench.holdLate(["n1", "n2", "n3"])
+        try await bench.beginAuthorized()
+        let question = try await bench.next("a question") { bench in bench.questions.first }
+        #expect(question.json.contains("3 notifications while you were away"))
+        question.answer(0)
+        try await until("the summary is recorded as shown") {
+            try await bench.request(.delivered).array?.count == 1
+        }
+        try await bench.holdLate(["n4", "n5"])
+        let digest = try await bench.store { (connection) throws(StoreError) in
+            try DigestWork.release(.late).run(
+                AlertTransaction(connection: connection, inbox: SampleInbox(), judge: nil))
+        }
+        #expect(digest?.content.title == "5 notifications while you were away" && digest?.handle != nil)
+        await bench.end()
+    }
+
+    @Test("if the store refuses writes at the start, what was read counts, and late alerts stay for the next start")
+    func refusedWrites() async throws {
+        let bench = try await Bench("host", lateAlerts: .summary, inbox: SampleInbox(unread: 7))
+        try await bench.holdLate(["n1", "n2"])
+        try await bench.store { (connection) throws(StoreError) in
+            _ = try connection.execute(
+                "CREATE TEMP TRIGGER refused BEFORE INSERT ON main.alert BEGIN SELECT RAISE(ABORT, 'refused'); END")
+        }
+        try await bench.beginAuthorized()
+        let problem = try await bench.next("a problem") { bench in bench.events.first { $0.name == .problem } }
+        #expect(problem.data["code"] == "store_failed")
+        let held = try await bench.store { (connection) throws(StoreError) in
+            try AlertTable(connection).heldCount(.late)
+        }
+        #expect(held == 2)
+        #expect(try await bench.request(.state).object?["badge"] == 7)
+        await bench.end()
+    }
+
     @Test("without alerts it answers what it can, and refuses the rest")
     func none() async throws {
         let bench = try await Bench("none")
@@ -91,17 +158,20 @@ struct DeviceAlertsTests {
 private final class Bench: AlertHost {
     let database: Database
     private let configuration: AlertConfiguration
+    private let inbox: SampleInbox
     private(set) lazy var alerts = DeviceAlerts(
-        configuration, nil, host: self, inbox: EmptyInbox(),
+        configuration, nil, host: self, inbox: inbox,
         HostChannel(
-            post: { _ in }, waits: { _ in },
+            post: { [weak self] event in EventLoop.post { self?.events.append(event) } }, waits: { _ in },
             ask: { [weak self] question in EventLoop.post { self?.questions.append(question) } }, log: { _, _ in }),
         database)
     var questions: [HostQuestion] = []
     var receipts: [String] = []
+    var events: [HostEvent] = []
 
-    init(_ kind: String = "host", lateAlerts: LateAlerts = .none) throws {
+    init(_ kind: String = "host", lateAlerts: LateAlerts = .none, inbox: SampleInbox = SampleInbox()) throws {
         try EventLoop.start()
+        self.inbox = inbox
         configuration = try sampleConfiguration(kind, lateAlerts: lateAlerts)
         let migrations = AlertTable.migrations + ReminderTable.migrations + KeptEvents.migrations
         database = try Database.open(path: ":memory:", migrations: migrations).database
@@ -124,6 +194,26 @@ private final class Bench: AlertHost {
         try await withCheckedContinuation { continuation in
             database.submit(work) { continuation.resume(returning: $0) }
         }.get()
+    }
+
+    /// Stores alerts as held back because they came late.
+    nonisolated func holdLate(_ ids: [AlertID]) async throws {
+        try await store { (connection) throws(StoreError) in
+            let table = AlertTable(connection)
+            for id in ids {
+                let alert = NewAlert(key(id), AlertContent(title: "Late \(id.text)"), dueAt: 1, isLate: true)
+                try table.hold(try table.add(alert).row, .late)
+            }
+        }
+    }
+
+    /// Starts with the permission to show alerts, and a host that does.
+    nonisolated func beginAuthorized() async throws {
+        _ = try await request(.authorize(status: "authorized", until: 0))
+        await onLoop { bench in
+            bench.alerts.hostAnswers(.present, true)
+            bench.alerts.begin()
+        }
     }
 
     /// Waits for it, at most 10 s.
@@ -150,14 +240,18 @@ private final class Bench: AlertHost {
     }
 }
 
-private struct EmptyInbox: AlertInbox {
+private struct SampleInbox: AlertInbox {
+    /// The others are unread.
+    var read: Set<NotificationID> = []
+    var unread: Int64 = 0
+
     func notification(
         _ id: NotificationID, of desktop: PeerID, _ connection: Connection
     ) throws(StoreError) -> Notification? { nil }
 
     func isUnread(_ id: NotificationID, of desktop: PeerID, _ connection: Connection) throws(StoreError) -> Bool {
-        true
+        !read.contains(id)
     }
 
-    func unreadCount(_ connection: Connection) throws(StoreError) -> Int64 { 0 }
+    func unreadCount(_ connection: Connection) throws(StoreError) -> Int64 { unread }
 }

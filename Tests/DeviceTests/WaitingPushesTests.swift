@@ -31,17 +31,22 @@ import Wire
 
         /// Stores pushes as the device does. `isTold` = memory hears of them.
         func store(_ ids: [String], key: String? = nil, isTold: Bool = true) throws {
-            let items = ids.map { id -> PushIntake<Int>.Item in
+            let new = try commit(ids, key: key)
+            if isTold { waiting.stored(new) } else { waiting.stored(through: new.last) }
+        }
+
+        /// Stores pushes, and tells memory nothing yet. The collapse key is of the last `collapsed` of them.
+        func commit(_ ids: [String], key: String? = nil, collapsed: Int = .max) throws -> NewlyWaiting {
+            let items = ids.enumerated().map { index, id -> PushIntake<Int>.Item in
                 var push = Notification(id: NotificationID(id), title: "T \(id)", createdAt: 1, receivedAt: 1)
-                push.richer.collapseKey = key
+                if ids.count - index <= collapsed { push.richer.collapseKey = key }
                 return .init(.push(ReceivedPush(desktop: "d", notification: push)))
             }
-            let new = try database.run { [waiting] connection throws(StoreError) in
+            return try database.run { [waiting] connection throws(StoreError) in
                 let host = waiting.place
                 return try PushIntake(connection).take(items, hostTakes: host.hostTakes, hostHasSeen: host.hostHasSeen)
                     .waiting
             }
-            if isTold { waiting.stored(new) } else { waiting.stored(through: new.last) }
         }
 
         func take(_ limit: Int = 64) throws -> [WaitingEvent] { try waiting.take(limit: limit) }
@@ -105,6 +110,30 @@ import Wire
         let next = try bench.take()
         #expect(ids(next) == ["c"] && next[0].event.data["replaces"] == "b")
         #expect(next[0].event.name == .notificationUpdated)
+    }
+
+    @Test(
+        "what a push replaces is named if the host took that meanwhile: in memory or beyond it, and by the one after it",
+        arguments: [0, WaitingPushes.limit, WaitingPushes.limit + 300], [false, true])
+    func replacedMeanwhile(others: Int, isReplacedAgain: Bool) throws {
+        let bench = try Bench()
+        #expect(try bench.take().isEmpty)
+        try bench.store(["a"], key: "k")
+        // Its transaction ends before the host takes a, and memory hears of it afterwards.
+        let new = try bench.commit((0..<others).map { "n\($0)" } + ["b"], key: "k", collapsed: 1)
+        var events = try bench.take()
+        #expect(ids(events) == ["a"])
+        bench.waiting.stored(new)
+        if isReplacedAgain { try bench.store(["c"], key: "k") }
+        while true {
+            try bench.waiting.finish(handed: events.map(\.row), untouched: [])
+            let next = try bench.take()
+            if next.isEmpty { break }
+            events = next
+        }
+        let last = try #require(events.last?.event)
+        #expect(last.data["id"] == (isReplacedAgain ? "c" : "b"))
+        #expect(last.name == .notificationUpdated && last.data["replaces"] == "a")
     }
 
     @Test("a push that is stored while a take commits its offer comes with the next take, and after a death says so")

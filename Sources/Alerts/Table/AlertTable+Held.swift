@@ -40,12 +40,18 @@ extension AlertTable {
     }
 
     /// Makes one alert of all that wait for this digest, which is due now; `nil` if none does.
-    package func release(_ hold: AlertDecision.Hold, at moment: EpochMilliseconds) throws(StoreError) -> AlertRow? {
+    ///
+    /// - Parameter window: milliseconds. The digest before it takes its place on the screen, so it counts what that one
+    ///   counted if that one was shown less than this long ago.
+    package func release(
+        _ hold: AlertDecision.Hold, at moment: EpochMilliseconds, joiningShownWithin window: EpochMilliseconds = 0
+    ) throws(StoreError) -> AlertRow? {
         var count = try heldCount(hold)
         guard count > 0 else { return nil }
         let key = AlertKey(desktop: nil, id: Digest.id(hold))
-        // An earlier summary that has not been shown yet becomes part of this one.
-        if let unseen = try find(key), unseen.state == .due { count &+= Digest.count(unseen) ?? 0 }
+        let earlier = try find(key)
+        // A digest that has not been shown yet becomes part of this one.
+        if let earlier, earlier.state == .due { count &+= Digest.count(earlier) ?? 0 }
         let held = try held(hold)
         // One alone comes as it is, with all that can be done with it.
         if count == 1, let only = held.first {
@@ -53,6 +59,11 @@ extension AlertTable {
                 "UPDATE alert SET state = ? WHERE row = ?",
                 [.integer(AlertRow.State.due.rawValue), .integer(only.row)])
             return try find(only.row)
+        }
+        if let earlier, earlier.state == .delivered, let shownAt = earlier.shownAt, shownAt <= moment,
+            moment &- shownAt < window
+        {
+            count &+= Digest.count(earlier) ?? 0
         }
         let digest = Digest.content(of: held.map(\.content), count: count, hold: hold)
         try forget(hold)

@@ -34,6 +34,9 @@ final class WaitingPushes: EventSource {
         /// In memory: those that follow what was taken, without a gap.
         var pushes: [Push] = []
         var bytes = 0
+        /// By arrival: pushes in the table alone that replace one that the host has taken, where the table doesn't say
+        /// so. At most ``WaitingPushes/limit``; beyond that, such a push is a new one to the host.
+        var replaces: [Int64: NotificationID] = [:]
         /// Handed to `take` and not finished, the oldest first.
         var taken: [Inbox.Entry] = []
         /// Of all that were ever taken.
@@ -79,17 +82,17 @@ final class WaitingPushes: EventSource {
             var follows = state.knownThrough >= new.after
             for push in new.pushes {
                 var entry = push.entry
-                for (arrival, id) in push.replaced {
-                    // Taken since the work began: then the host knows it.
-                    if !state.remove(arrival), arrival <= state.takenThrough { entry.replaces = entry.replaces ?? id }
+                for (arrival, id) in push.replaced.sorted(by: { $0.key < $1.key }) {
+                    let seen = state.replace(arrival, id)
+                    entry.replaces = entry.replaces ?? seen
                 }
-                guard follows else { continue }
                 let bytes = entry.notification.textBytes
-                guard state.pushes.count < Self.limit, state.bytes + bytes <= Self.byteLimit else {
-                    follows = false
-                    continue
+                follows = follows && state.pushes.count < Self.limit && state.bytes + bytes <= Self.byteLimit
+                if follows {
+                    state.append(Push(entry: entry, bytes: bytes))
+                } else if push.entry.replaces == nil, let seen = entry.replaces, state.replaces.count < Self.limit {
+                    state.replaces[entry.arrival] = seen
                 }
-                state.append(Push(entry: entry, bytes: bytes))
             }
             if follows { state.knownThrough = max(state.knownThrough, new.last) }
             state.storedThrough = max(state.storedThrough, new.last)
@@ -171,7 +174,9 @@ final class WaitingPushes: EventSource {
         state.withLock { state in
             // Nobody else adds to it while something is missing.
             guard state.knownThrough == after else { return }
-            for entry in entries {
+            defer { state.replaces = state.replaces.filter { [known = state.knownThrough] in $0.key > known } }
+            for var entry in entries {
+                entry.replaces = entry.replaces ?? state.replaces[entry.arrival]
                 let bytes = entry.notification.textBytes
                 guard state.pushes.count < limit || state.bytes + bytes <= Self.byteLimit else { return }
                 state.append(Push(entry: entry, bytes: bytes))
@@ -209,11 +214,15 @@ extension WaitingPushes.State {
         knownThrough = max(knownThrough, push.entry.arrival)
     }
 
-    /// One that has no row any more. `false` = it is not in memory.
-    mutating func remove(_ arrival: Int64) -> Bool {
-        guard let index = pushes.firstIndex(where: { $0.entry.arrival == arrival }) else { return false }
-        bytes -= pushes.remove(at: index).bytes
-        return true
+    /// It has no row any more, because another push replaces it. Returns the push that the host knows in its place: it was
+    /// taken since the work began, or it replaced one that was; `nil` = none.
+    mutating func replace(_ arrival: Int64, _ id: NotificationID) -> NotificationID? {
+        if let index = pushes.firstIndex(where: { $0.entry.arrival == arrival }) {
+            let push = pushes.remove(at: index)
+            bytes -= push.bytes
+            return push.entry.replaces
+        }
+        return replaces.removeValue(forKey: arrival) ?? (arrival <= takenThrough ? id : nil)
     }
 
     /// Ends a batch: those of it that wait again come first, as if never taken.

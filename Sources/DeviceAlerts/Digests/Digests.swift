@@ -18,6 +18,9 @@ struct Digests {
     /// How long after a late alert another one is waited for, and how long after the first, in milliseconds.
     static let latePause: UInt64 = 2_000
     static let lateLimit: UInt64 = 15_000
+    /// A digest of late alerts that was shown less than this long ago is counted in the next one, in milliseconds: both
+    /// are about the same absence.
+    static let absenceWindow: EpochMilliseconds = 60_000
 
     private let lateAlerts: LateAlerts
     /// When the first of those that are being waited for came.
@@ -30,7 +33,8 @@ struct Digests {
 
     /// The device starts: what becomes of the late alerts of an earlier process; `nil` = they are forgotten.
     ///
-    /// All of them are in the store, so none is waited for. Those that arrive from now on make a digest of their own.
+    /// All of them are in the store, so none is waited for. The digest of those that arrive next counts them again
+    /// (``absenceWindow``), because it takes the place of this one.
     func started(isQuiet: Bool) -> DigestWork? {
         guard keepsLate else { return nil }
         return isQuiet ? .moveLateToQuiet : .release(.late)
@@ -68,7 +72,9 @@ enum DigestWork: StoreWork, Equatable {
 
     func run(_ store: AlertTransaction) throws(StoreError) -> AlertRow? {
         switch self {
-        case .release(let hold): return try store.alerts.release(hold, at: .now)
+        case .release(let hold):
+            let window = hold == .late ? Digests.absenceWindow : 0
+            return try store.alerts.release(hold, at: .now, joiningShownWithin: window)
         case .moveLateToQuiet:
             try store.alerts.moveLateToQuiet()
             return nil

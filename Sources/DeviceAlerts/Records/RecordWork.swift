@@ -28,15 +28,19 @@ enum RecordWork: StoreWork {
         case .list: return .alerts(try store.alerts.delivered())
         case .remove(let which, _, _): return .removed(try store.alerts.remove(which, deliveredOnly: true))
         case .forget(let desktop): return .removed(try store.alerts.remove(.desktop(desktop)))
-        case .removeSettled:
-            var settled: [AlertKey] = []
-            for (key, desktop) in try store.alerts.ofDesktops() {
-                let id = NotificationID(key.id.text)
-                if try !store.inbox.isUnread(id, of: desktop, store.connection) { settled.append(key) }
-            }
-            return .removed(try store.alerts.remove(.keys(settled)))
+        case .removeSettled: return .removed(try Self.removeSettledAlerts(store))
         case .respond(let response, _): return .response(try response.store(store))
         }
+    }
+
+    /// ``removeSettled``, for work that does more in the same transaction.
+    static func removeSettledAlerts(_ store: AlertTransaction) throws(StoreError) -> [AlertTable.Removed] {
+        var settled: [AlertKey] = []
+        for (key, desktop) in try store.alerts.ofDesktops() {
+            let id = NotificationID(key.id.text)
+            if try !store.inbox.isUnread(id, of: desktop, store.connection) { settled.append(key) }
+        }
+        return try store.alerts.remove(.keys(settled))
     }
 
     var isAwaited: Bool {

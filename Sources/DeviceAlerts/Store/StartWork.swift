@@ -16,30 +16,48 @@ struct LoadWork: StoreWork {
 struct EarlierAlerts: Sendable {
     /// Their banners may still be on the screen.
     let delivered: [AlertRow]
-    /// The alert to show for those that were held back as late; `nil` = there is none.
-    let digest: AlertRow?
     let lastRow: Int64
     let unread: Int64
 }
 
-/// Reads what an earlier process left, and releases its late alerts.
+/// Reads what an earlier process left.
 ///
-/// The first work after the start: nothing that arrives from now on is in the store yet.
+/// The first work after the start: nothing that arrives from now on is in the store yet. It only reads, so that it
+/// succeeds when the store can't be written.
 struct EarlierWork: StoreWork {
-    /// What becomes of late alerts; `nil` = they are forgotten.
-    let late: DigestWork?
-
     func run(_ store: AlertTransaction) throws(StoreError) -> EarlierAlerts {
-        let delivered = try store.alerts.delivered()
-        var digest: AlertRow?
-        if let late { digest = try late.run(store) } else { try store.alerts.forget(.late) }
-        return EarlierAlerts(
-            delivered: delivered, digest: digest, lastRow: try store.alerts.lastRow(),
+        EarlierAlerts(
+            delivered: try store.alerts.delivered(), lastRow: try store.alerts.lastRow(),
             unread: try store.inbox.unreadCount(store.connection))
     }
 
     var isAwaited: Bool { false }
     var failureReport: String? { "could not read the alerts of the last run" }
+}
+
+/// Removes the alerts of pushes that were read or deleted while nobody showed alerts, then releases the late alerts that
+/// remain. Follows ``EarlierWork`` at once.
+struct EarlierRelease: StoreWork {
+    struct Outcome: Sendable {
+        /// Their banners may still be on the screen.
+        let removed: [AlertTable.Removed]
+        /// The alert to show for those that were held back as late; `nil` = there is none.
+        let digest: AlertRow?
+    }
+
+    /// What becomes of late alerts; `nil` = they are forgotten.
+    let late: DigestWork?
+
+    func run(_ store: AlertTransaction) throws(StoreError) -> Outcome {
+        // First, so that the digest doesn't count them.
+        let removed = try RecordWork.removeSettledAlerts(store)
+        var digest: AlertRow?
+        if let late { digest = try late.run(store) } else { try store.alerts.forget(.late) }
+        return Outcome(removed: removed, digest: digest)
+    }
+
+    var isAwaited: Bool { false }
+    var failureReport: String? { "could not release the alerts of the last run" }
 }
 
 /// Does nothing, once everything before it is done.

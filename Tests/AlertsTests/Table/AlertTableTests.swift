@@ -207,6 +207,38 @@ import Wire
         }
     }
 
+    @Test("a digest that was shown a moment ago is counted in the next, which takes its place; an older one is not")
+    func digestShownBefore() throws {
+        try work { table in
+            var number = 0
+            func release(_ count: Int, at moment: EpochMilliseconds) throws -> AlertRow? {
+                for _ in 0..<count {
+                    number += 1
+                    try table.hold(try table.add(Self.alert(AlertID("\(number)"))).row, .late)
+                }
+                return try table.release(.late, at: moment, joiningShownWithin: 60_000)
+            }
+            let first = try #require(try release(3, at: 1_000))
+            _ = try table.delivered(first.row, at: 2_000, handle: "h")
+            let second = try #require(try release(2, at: 4_000))
+            #expect(second.content.title == "5 notifications while you were away" && second.handle == "h")
+            #expect(second.content.body == "t\nt\nand 3 more")
+            _ = try table.delivered(second.row, at: 5_000, handle: "h")
+            // One alone comes as it is, beside the digest.
+            let only = try #require(try release(1, at: 5_500))
+            #expect(only.key.id == "6")
+            #expect(try table.find(second.row)?.state == .delivered)
+            let third = try #require(try release(2, at: 64_999))
+            #expect(third.content.title == "7 notifications while you were away")
+            _ = try table.delivered(third.row, at: 70_000, handle: "h")
+            let fourth = try #require(try release(2, at: 130_000))
+            #expect(fourth.content.title == "2 notifications while you were away" && fourth.handle == "h")
+            // The clock was set back.
+            _ = try table.delivered(fourth.row, at: 131_000, handle: "h")
+            #expect(try release(2, at: 100)?.content.title == "2 notifications while you were away")
+        }
+    }
+
     @Test("numbers that somebody made up in a digest's place do no harm")
     func forgedDigest() throws {
         try work { table in
