@@ -110,8 +110,11 @@ struct RestoredBackupTests {
         let titles = ["E", "F", "G", "H", "I"]
         try await withThrowingTaskGroup(of: JSONValue.self) { group in
             for title in titles { group.addTask { try await notify(title, by: desktop, timeout: 3_000) } }
-            _ = try await relay.letter { $0.to == device && inSessions == false }.payload
-            await relay.say(["type": "peer-online", "peerId": .string(device)], to: home.desktopID)
+            if !inSessions {
+                _ = try await relay.letter { $0.to == device }
+                await relay.say(
+                    ["type": "peer-status", "peerId": .string(device), "status": "online"], to: home.desktopID)
+            }
             for try await result in group { #expect(result["deliveredCount"] == 0) }
         }
         await relay.carries { [$0] }

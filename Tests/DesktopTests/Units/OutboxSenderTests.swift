@@ -9,6 +9,7 @@ import Transport
 import Wire
 
 @testable import Desktop
+@testable import Peering
 
 /// Outboxes without a relay: what is sent, from where, and who is told.
 @Suite(.timeLimit(.minutes(1))) @EventLoop
@@ -205,7 +206,7 @@ struct OutboxSenderTests {
         #expect(bench.sender.staleAcknowledgements == 1)
 
         let paired = Mailbox<Bool>()
-        let record = PairingRecord(peer: first, marks: PairingMarks())
+        let record = PairingRecord(flow: .scan, peer: first, marks: PairingMarks(), url: nil, number: 1)
         DeviceStore(database: bench.database).pair(record) { paired.put((try? $0.get()) != nil) }
         #expect(try await paired.next())
         #expect(try bench.position(of: first)?.namesEpochs != true)
