@@ -77,12 +77,14 @@ package struct Outbox {
 
     package init(_ connection: Connection) { self.connection = connection }
 
-    /// All devices that have, or had, entries.
+    /// All devices that have, or had, entries, or have named an epoch.
     package func positions() throws(StoreError) -> [PeerID: Position] {
         let rows = try connection.query(
             """
-            SELECT id, last, acknowledged, number IN (SELECT device FROM outbox_epoch) FROM outbox_device
-            JOIN peer ON number = device
+            SELECT id, ifnull(last, 0), ifnull(acknowledged, 0), epoch.device IS NOT NULL FROM peer
+            LEFT JOIN outbox_device AS position ON position.device = number
+            LEFT JOIN outbox_epoch AS epoch ON epoch.device = number
+            WHERE position.device IS NOT NULL OR epoch.device IS NOT NULL
             """
         ) { (row) throws(StoreError) in
             var position = Position(last: try row.integer(1), acknowledged: try row.integer(2))
@@ -133,13 +135,8 @@ package struct Outbox {
     ///
     /// For what the machine has decided from memory (``OutboxStateMachine/Action/settle(through:)``): when this is lost,
     /// the entries are sent once more, and the device answers that it has them.
-    ///
-    /// - Parameter namesEpochs: the device has named the epoch of what it acknowledges.
-    package func settle(through seq: Int64, by device: PeerID, namesEpochs: Bool = false) throws(StoreError) {
+    package func settle(through seq: Int64, by device: PeerID) throws(StoreError) {
         guard let number = try PeerNumbers(connection).find(device) else { return }
-        if namesEpochs {
-            try connection.execute("INSERT OR IGNORE INTO outbox_epoch VALUES (?)", [.integer(number)])
-        }
         try connection.execute(
             "DELETE FROM outbox WHERE device = ? AND seq <= ?", [.integer(number), .integer(seq)])
         try connection.execute(
@@ -185,6 +182,18 @@ package struct Outbox {
             """, [.integer(number), .integer(position.last), .integer(position.acknowledged)])
     }
 
+    /// The device has named the epoch of what it acknowledges: from now on it is expected to.
+    package func noteEpochs(of device: PeerID) throws(StoreError) {
+        let number = try PeerNumbers(connection).number(of: device)
+        try connection.execute("INSERT OR IGNORE INTO outbox_epoch VALUES (?)", [.integer(number)])
+    }
+
+    /// The device was paired anew, possibly with a release that names no epochs.
+    package func forgetEpochs(of device: PeerID) throws(StoreError) {
+        guard let number = try PeerNumbers(connection).find(device) else { return }
+        try connection.execute("DELETE FROM outbox_epoch WHERE device = ?", [.integer(number)])
+    }
+
     /// Gives an entry up, as one that can never be sent.
     package func remove(_ seq: Int64, of device: PeerID) throws(StoreError) {
         guard let number = try PeerNumbers(connection).find(device) else { return }
@@ -209,7 +218,7 @@ package struct Outbox {
         guard let number = try PeerNumbers(connection).find(device) else { return }
         try connection.execute("DELETE FROM outbox WHERE device = ?", [.integer(number)])
         try connection.execute("DELETE FROM outbox_device WHERE device = ?", [.integer(number)])
-        try connection.execute("DELETE FROM outbox_epoch WHERE device = ?", [.integer(number)])
+        try forgetEpochs(of: device)
     }
 
     // MARK: The history's rows

@@ -41,6 +41,7 @@ package struct OutboxStateMachine: Sendable {
     package enum Presence: Sendable, Equatable {
         /// Nothing: one frame at a time finds out.
         case unheard
+        /// It is there. A whole window is sent once it has acknowledged something of this start.
         case present
         /// The relay has called it absent. Nothing is sent until it is heard of.
         case absent
@@ -73,6 +74,9 @@ package struct OutboxStateMachine: Sendable {
     private var hasGoneBack = false
     /// The store gives what waits new numbers.
     private var isRenumbering = false
+    /// The device has acknowledged pushes of this start, so both sides mean the same pushes by their numbers. Before that,
+    /// a desktop restored from a backup may use numbers that the device has for other pushes.
+    private var isPlaced = false
 
     package init(_ position: Outbox.Position) {
         last = position.last
@@ -140,6 +144,7 @@ package struct OutboxStateMachine: Sendable {
         presence = .present
         guard seq <= last else { return renumber(after: seq) }
         guard !isRenumbering else { return [] }
+        isPlaced = true
         if seq == acknowledged {
             // What follows it is missing there: once it is sent again at once, then when it is time.
             guard wasAbsent || (sent > acknowledged && !hasGoneBack) else { return pump() }
@@ -162,6 +167,7 @@ package struct OutboxStateMachine: Sendable {
         presence = .present
         guard seq <= last else { return renumber(after: seq) }
         guard !isRenumbering else { return [] }
+        isPlaced = true
         let settled: [Action] = seq == acknowledged ? [] : [.settle(through: seq)]
         return settled + goBack(to: seq, again: false)
     }
@@ -169,13 +175,20 @@ package struct OutboxStateMachine: Sendable {
     /// The device has registered, and says how far it is with what an earlier start has sent it. That may have been before a
     /// backup was restored, and this may be an old frame: no push counts as delivered by it. What waits is sent under numbers
     /// that the device doesn't have yet; it recognizes by their ids those that it has.
+    ///
+    /// A device says the same for every push that it can't take, so a repeated position causes one resend until there is
+    /// progress. After that the deadline decides.
     package mutating func recalled(lastPushSeq seq: Int64, now: UInt64) -> [Action] {
-        guard seq > acknowledged else { return hello(lastPushSeq: seq, now: now) }
+        let wasPresent = presence == .present
         presence = .present
         guard !isRenumbering else { return [] }
-        isRenumbering = true
-        rest()
-        return [.recount(after: seq)]
+        guard seq <= acknowledged else {
+            isRenumbering = true
+            rest()
+            return [.recount(after: seq)]
+        }
+        guard seq == acknowledged, wasPresent else { return goBack(to: seq, again: false) }
+        return hasGoneBack ? pump() : goBack(to: seq, again: true)
     }
 
     /// What waits has new numbers. Also for a position in which nothing was counted on: then the store knew more numbers
@@ -243,6 +256,7 @@ package struct OutboxStateMachine: Sendable {
         switch presence {
         case .absent: sent
         case .unheard: acknowledged + 1
+        case .present where !isPlaced: acknowledged + 1
         case .present: max(acknowledged, skipped) + Self.window - (skipped > acknowledged ? 1 : 0)
         }
     }

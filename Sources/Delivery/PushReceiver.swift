@@ -67,6 +67,8 @@ package struct PushReceiver: Sendable {
     package static let limit = 8_192
     package static let recentLimit = 256
     package static let recentLifetime: UInt64 = 30_000
+    /// The same position of an earlier start is told at most once in this time: a desktop answers each with a resend.
+    package static let repeatTime: UInt64 = 2_000
 
     /// How far a desktop's pushes are stored, for the desktop to hear.
     package struct Position: Sendable, Equatable {
@@ -89,6 +91,8 @@ package struct PushReceiver: Sendable {
         var epoch: Int64?
         /// Of the numbered frame that came last.
         var heardEpoch: Int64?
+        /// The position of an earlier start that was told last.
+        var recalled: (seq: Int64, heardEpoch: Int64?, at: UInt64)?
     }
 
     private struct Waiting: Sendable {
@@ -124,6 +128,22 @@ package struct PushReceiver: Sendable {
         }
         return Position(
             seq: desktop.committed, epoch: desktop.epoch, isOfEarlierStart: desktop.heardEpoch != desktop.epoch)
+    }
+
+    /// What to answer to a desktop's pushes. `nil` = it was told so a moment ago. The desktop's resends are further apart,
+    /// so an answer that was lost is given again.
+    package mutating func report(to desktop: PeerID, now: UInt64) -> Position? {
+        guard let place = desktops.firstIndex(where: { $0.id == desktop }) else { return nil }
+        let position = position(of: desktop)
+        guard position.isOfEarlierStart else { return position }
+        let heardEpoch = desktops[place].heardEpoch
+        if let last = desktops[place].recalled, last.seq == position.seq, last.heardEpoch == heardEpoch,
+            now &- last.at < Self.repeatTime
+        {
+            return nil
+        }
+        desktops[place].recalled = (position.seq, heardEpoch, now)
+        return position
     }
 
     // MARK: What comes

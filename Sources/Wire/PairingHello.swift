@@ -22,8 +22,8 @@ package struct PairingHello: Sendable, Equatable {
 
     /// The last push that the device has stored; 0 = none.
     package var lastPushSeq: Int64
-    /// The epoch in which the desktop sealed that push; `nil` = it came before this start of the device, or the device
-    /// doesn't say.
+    /// The epoch in which the desktop sealed that push; 0 = the device doesn't know it, because the push came before its
+    /// present start; `nil` = the device is of the first release, which doesn't say.
     package var epoch: Int64?
     /// In the answer to a confirmation, between peers of revision 1.
     package var proof: Proof?
@@ -43,7 +43,7 @@ package struct PairingHello: Sendable, Equatable {
     package init(payload: JSONObject) throws(PairingFailure) {
         guard case .integer(Self.version)? = payload["v"] else { throw PairingFailure(.badField, detail: "v") }
         lastPushSeq = max(0, payload["lastPushSeq"]?.integer ?? 0)
-        if let epoch = payload["epoch"]?.integer, epoch > 0 { self.epoch = epoch }
+        if let epoch = payload["epoch"]?.integer, epoch >= 0 { self.epoch = epoch }
         guard let timestamp = payload["timestamp"]?.integer, let mac = PairingMAC.read(payload),
             let random = PairingMAC.random(payload)
         else { return }

@@ -68,6 +68,34 @@ import Wire
         #expect(receiver.position(of: "d") == .init(seq: 6, epoch: 80, isOfEarlierStart: false))
     }
 
+    @Test("a position of an earlier start is told once, then again only when it is time, or with something new")
+    func recalledOnce() {
+        func push(_ seq: Int64, in epoch: Int64) -> ReceivedPush {
+            let notification = Notification(
+                id: NotificationID("n-\(epoch)-\(seq)"), title: "T", createdAt: 1, receivedAt: 1)
+            return ReceivedPush(
+                desktop: "d", notification: notification, seq: seq, mark: SealMark(peer: "d", epoch: epoch, seq: seq))
+        }
+        var receiver = PushReceiver(committed: [("d", 15)])
+        // The one after it can't be stored, and all others come after a gap.
+        for seq in Int64(17)...80 {
+            #expect(words(receiver.received(push(seq, in: 7), now: 10)).last == "ack d 15 -")
+            #expect((receiver.report(to: "d", now: 10) != nil) == (seq == 17))
+        }
+        #expect(receiver.report(to: "d", now: 9 + PushReceiver.repeatTime) == nil)
+        // It may have been lost.
+        let again = receiver.report(to: "d", now: 10 + PushReceiver.repeatTime)
+        #expect(again == .init(seq: 15, epoch: nil, isOfEarlierStart: true))
+        _ = receiver.received(push(17, in: 8), now: 2_100)
+        #expect(receiver.report(to: "d", now: 2_100) != nil, "the desktop has started again")
+        #expect(receiver.report(to: "d", now: 2_100) == nil)
+        _ = receiver.received(push(16, in: 8), now: 2_200)
+        _ = receiver.committed([.stored])
+        for _ in 0..<3 {
+            #expect(receiver.report(to: "d", now: 2_200) == .init(seq: 16, epoch: 8, isOfEarlierStart: false))
+        }
+    }
+
     @Test("one commit takes 256; what waits is bounded")
     func bounds() {
         var receiver = PushReceiver()

@@ -82,6 +82,56 @@ struct RestoredBackupTests {
         await relay.close()
     }
 
+    @Test(
+        "a device that is ahead of a restored desktop gets all that waits there, and none of it counts as delivered before",
+        arguments: [false, true])
+    func ahead(inSessions: Bool) async throws {
+        defer { for path in [directory, backup] { try? FileManager.default.removeItem(atPath: path) } }
+        let home = try await AttackedHome(desktop: ["state_dir": .string(directory)])
+        if !inSessions { await home.relay.holdsHandshakes() }
+        let (relay, device) = (home.relay, home.deviceID)
+        try await home.pair()
+        #expect(try await notify("A", by: home.desktop)["deliveredCount"] == 1)
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "A")
+        await home.desktop.close()
+        try FileManager.default.copyItem(atPath: directory, toPath: backup)
+        let first = try await open(home.url, RecordingHost())
+        for title in ["B", "C", "D"] {
+            #expect(try await notify(title, by: first)["deliveredCount"] == 1)
+            #expect(try await home.deviceHost.push(from: home.device)["title"]?.string == title)
+        }
+        await first.close()
+        try FileManager.default.removeItem(atPath: directory)
+        try FileManager.default.copyItem(atPath: backup, toPath: directory)
+
+        // Three ahead, five wait. Nothing comes from the device yet, but the relay says that it is there.
+        await relay.carries { $0.from == device ? [] : [$0] }
+        let desktop = try await open(home.url, RecordingHost())
+        let titles = ["E", "F", "G", "H", "I"]
+        try await withThrowingTaskGroup(of: JSONValue.self) { group in
+            for title in titles { group.addTask { try await notify(title, by: desktop, timeout: 3_000) } }
+            if !inSessions {
+                _ = try await relay.letter { $0.to == device }
+                await relay.say(
+                    ["type": "peer-status", "peerId": .string(device), "status": "online"], to: home.desktopID)
+            }
+            for try await result in group { #expect(result["deliveredCount"] == 0) }
+        }
+        await relay.carries { [$0] }
+        home.device.stop()
+        home.device.start()
+        var received: [String] = []
+        while received.count < titles.count {
+            received.append(try await home.deviceHost.push(from: home.device)["title"]?.string ?? "")
+        }
+        #expect(received.sorted() == titles)
+        #expect(try await notify("J", by: desktop)["deliveredCount"] == 1)
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "J")
+        await home.device.close()
+        await desktop.close()
+        await relay.close()
+    }
+
     @Test("an old sealed hello does not complete the pairing of a code that the device shows now")
     func replayedHello() async throws {
         defer { for path in [directory, backup] { try? FileManager.default.removeItem(atPath: path) } }

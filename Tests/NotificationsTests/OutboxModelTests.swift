@@ -19,8 +19,16 @@ private final class DeliveryModel {
 
     /// Work that the desktop's store has before it, in order.
     private var work: [() throws -> Void] = []
-    private var toDevice: [OutboxStateMachine.Frame] = []
-    private var toDesktop: [(seq: Int64, isHello: Bool)] = []
+    private var toDevice: [(frame: OutboxStateMachine.Frame, epoch: Int64)] = []
+    private var toDesktop: [(seq: Int64, epoch: Int64, isHello: Bool)] = []
+    /// The device names the epochs of what it acknowledges, and the desktop may be put back to a backup.
+    private let namesEpochs: Bool
+    /// Of the desktop's start.
+    private var epoch: Int64 = 1
+    /// Of the device's last stored number, and of what it heard last; 0 = before its present start.
+    private var storedEpoch: Int64 = 0
+    private var heardEpoch: Int64 = 0
+    private var hasBackup = false
     private var isConnected = false
     private var isSettling = false
     private var made = 0
@@ -30,7 +38,8 @@ private final class DeliveryModel {
     /// Taken out before anybody may rely on them.
     private(set) var withdrawn: Set<String> = []
 
-    init(seed: UInt64) throws {
+    init(seed: UInt64, namesEpochs: Bool = false) throws {
+        self.namesEpochs = namesEpochs
         generator = SeededGenerator(seed: seed)
         desktop = try Database.open(path: ":memory:", migrations: History.migrations).database
         deviceStore = try Database.open(
@@ -56,6 +65,9 @@ private final class DeliveryModel {
         case 92..<93: machine.wasCalledAbsent()
         case 93..<94: try restart()
         case 94..<98: try withdraw()
+        case 98..<99 where namesEpochs: try backUp()
+        case 99 where namesEpochs && chance(50): try restore()
+        case 99 where namesEpochs: restartDevice()
         default: pass()
         }
         #expect(machine.sent >= machine.acknowledged && machine.sent <= machine.last)
@@ -133,7 +145,7 @@ private final class DeliveryModel {
                     if let first = frames.first { machine.unsent(from: first.seq, now: now) }
                     return
                 }
-                toDevice += frames
+                toDevice += frames.map { ($0, epoch) }
                 for case .skip(let through) in frames { skipped = max(skipped, through) }
                 #expect(machine.sent - max(machine.acknowledged, skipped) <= OutboxStateMachine.window)
             case .settle(let through):
@@ -163,32 +175,41 @@ private final class DeliveryModel {
 
     private func deliver() throws {
         guard !toDevice.isEmpty else { return }
-        let frame = toDevice.removeFirst()
+        let (frame, epoch) = toDevice.removeFirst()
         // Dropped on its way, or not stored: a full disk, a relay's limit.
         if !isSettling, chance(6) { return }
         let isDoubled = chance(5)
-        let last = try deviceStore.run { connection throws(StoreError) -> (Int64, String?) in
+        let last = try deviceStore.run { connection throws(StoreError) -> (Int64, String?, Bool) in
             let pushes = ReceivedPushes(connection)
             switch frame {
-            case .skip(let through): return (try pushes.skip(through: through, of: "desktop"), nil)
+            case .skip(let through):
+                let isNew = try through > pushes.last(of: "desktop")
+                return (try pushes.skip(through: through, of: "desktop"), nil, isNew)
             case .push(let entry):
                 switch try pushes.verdict(on: entry.seq, of: "desktop") {
-                case .duplicate(let last), .gap(let last): return (last, nil)
+                case .duplicate(let last), .gap(let last): return (last, nil, false)
                 case .next:
                     try pushes.set(entry.seq, of: "desktop")
-                    return (entry.seq, entry.event.id.text)
+                    return (entry.seq, entry.event.id.text, true)
                 }
             }
         }
-        if let id = last.1 { received.append(id) }
-        toDesktop.append((last.0, false))
-        if isDoubled { toDevice.insert(frame, at: 0) }
+        // What a restored desktop sends again has a row in the inbox.
+        if let id = last.1, !namesEpochs || !received.contains(id) { received.append(id) }
+        heardEpoch = epoch
+        if last.2 { storedEpoch = epoch }
+        toDesktop.append((last.0, storedEpoch, namesEpochs && storedEpoch != heardEpoch))
+        if isDoubled { toDevice.insert((frame, epoch), at: 0) }
     }
 
     private func answer() throws {
         guard !toDesktop.isEmpty else { return }
-        let (seq, isHello) = toDesktop.removeFirst()
+        let (seq, epoch, isHello) = toDesktop.removeFirst()
         perform(machine.heard(now: now))
+        guard !namesEpochs || epoch == self.epoch else {
+            if isHello { perform(machine.recalled(lastPushSeq: seq, now: now)) }
+            return
+        }
         perform(
             isHello ? machine.hello(lastPushSeq: seq, now: now) : machine.acknowledged(through: seq, now: now))
     }
@@ -203,7 +224,7 @@ private final class DeliveryModel {
         let last = try? deviceStore.run { connection throws(StoreError) in
             try ReceivedPushes(connection).last(of: "desktop")
         }
-        toDesktop.append((last ?? 0, true))
+        toDesktop.append((last ?? 0, storedEpoch, true))
     }
 
     private func connect() {
@@ -234,7 +255,36 @@ private final class DeliveryModel {
             withdrawn.insert(name(number))
         }
         isConnected = false
+        epoch += 1
         connect()
+    }
+
+    private func restartDevice() {
+        (storedEpoch, heardEpoch) = (0, 0)
+        toDevice = []
+        hello()
+    }
+
+    private static let tables = ["outbox", "outbox_push", "outbox_device"]
+
+    private func backUp() throws {
+        hasBackup = true
+        try desktop.run { connection throws(StoreError) in
+            for table in Self.tables {
+                try connection.execute("DROP TABLE IF EXISTS temp.backup_\(table)")
+                try connection.execute("CREATE TEMP TABLE backup_\(table) AS SELECT * FROM \(table)")
+            }
+        }
+    }
+
+    /// The desktop's state is put back. The device has what came since then under numbers that are given out again.
+    private func restore() throws {
+        guard hasBackup else { return }
+        try desktop.run { connection throws(StoreError) in
+            for table in Self.tables { try connection.execute("DELETE FROM \(table)") }
+            for table in Self.tables { try connection.execute("INSERT INTO \(table) SELECT * FROM backup_\(table)") }
+        }
+        try restart()
     }
 
     private func pass() {
@@ -248,6 +298,16 @@ private final class DeliveryModel {
     func random() throws {
         for seed in UInt64(1)...60 {
             let model = try DeliveryModel(seed: seed)
+            for _ in 0..<400 { try model.step() }
+            try model.settle()
+            try model.verify(seed)
+        }
+    }
+
+    @Test("nor is anything lost with a desktop that is put back to a backup, or a device that forgets epochs")
+    func restored() throws {
+        for seed in UInt64(1)...120 {
+            let model = try DeliveryModel(seed: seed, namesEpochs: true)
             for _ in 0..<400 { try model.step() }
             try model.settle()
             try model.verify(seed)

@@ -398,4 +398,63 @@ extension OutboxStateMachine.Action {
         var same = other
         #expect(other.recalled(lastPushSeq: 3, now: 0) == same.hello(lastPushSeq: 3, now: 0))
     }
+
+    @Test(
+        "until the device has acknowledged something of this start, one push is under way, whatever else was heard",
+        arguments: [true, false])
+    func unplaced(isHelloFirst: Bool) {
+        // The backup knows 9; the device has 15 from an earlier start. Eight pushes wait.
+        var machine = OutboxStateMachine(at(9, of: 17))
+        var asked = machine.connected(now: 0)
+        if isHelloFirst {
+            #expect(machine.recalled(lastPushSeq: 15, now: 1) == [.recount(after: 15)])
+        } else {
+            _ = machine.heard(now: 1)
+            // One that the device has stored would otherwise be the seventh of them.
+            #expect(machine.answer(asked, 10...17, now: 1).first == .send(pushes(10...10)))
+            #expect(machine.recalled(lastPushSeq: 15, now: 2) == [.recount(after: 15)])
+        }
+        var position = at(15, of: 23)
+        position.shift = 6
+        asked = machine.renumbered(position, now: 3)
+        // The hello may have been an old one: only an acknowledgement shows that both mean the same numbers.
+        #expect(machine.answer(asked, 16...23, now: 3).first == .send(pushes(16...16)))
+        asked = machine.acknowledged(through: 16, now: 4)
+        #expect(asked.first == .settle(through: 16))
+        #expect(machine.answer(asked, 17...23, now: 4).first == .send(pushes(17...23)))
+    }
+
+    @Test("an old hello that names the desktop's own position opens no window")
+    func replayedHello() {
+        var machine = OutboxStateMachine(at(9, of: 17))
+        _ = machine.connected(now: 0)
+        let asked = machine.recalled(lastPushSeq: 9, now: 1)
+        #expect(machine.answer(asked, 10...17, now: 1).first == .send(pushes(10...10)))
+        #expect(machine.recalled(lastPushSeq: 15, now: 2) == [.recount(after: 15)])
+    }
+
+    @Test("a position of an earlier start that is repeated without progress causes one resend")
+    func recalledAgain() {
+        var machine = OutboxStateMachine.present(at(9, of: 17))
+        let asked = machine.recalled(lastPushSeq: 9, now: 1)
+        #expect(machine.answer(asked, 10...17, now: 1).first == .send(pushes(10...17)))
+        for now in UInt64(2)...20 { #expect(machine.recalled(lastPushSeq: 9, now: now) == []) }
+        #expect(machine.deadline == 1 + OutboxStateMachine.firstTimeout)
+        _ = machine.acknowledged(through: 10, now: 30)
+        let again = machine.recalled(lastPushSeq: 10, now: 31)
+        #expect(machine.answer(again, 11...17, now: 31).first == .send(pushes(11...17)))
+        #expect(machine.recalled(lastPushSeq: 10, now: 32) == [])
+    }
+
+    @Test("a lower position of an earlier start settles nothing: the desktop goes back to it")
+    func recalledLower() {
+        var machine = OutboxStateMachine.present(at(9, of: 17))
+        let asked = machine.recalled(lastPushSeq: 4, now: 1)
+        #expect(asked.filter(\.isSending) == asked)
+        #expect(machine.acknowledged == 4 && machine.last == 17)
+        guard case .read(from: 5, through: 17, _)? = asked.last else {
+            Issue.record("nothing is read from there")
+            return
+        }
+    }
 }

@@ -23,6 +23,7 @@ struct DeviceStore: Sendable {
             try marks.save(connection)
             try UnpairNotices(connection).remove(device.did)
             try SealPeers(connection).begin(device.did, presharedKey: record.presharedKey)
+            try Outbox(connection).forgetEpochs(of: device.did)
             return try PairedDevices(connection).upsert(device)
         } then: {
             then($0)

@@ -6,7 +6,8 @@ struct AcknowledgedEpoch: Sendable, Equatable {
     enum Verdict: Sendable, Equatable {
         /// About pushes of this start; or of a device that names no epochs.
         case current
-        /// A hello about pushes of an earlier start: it tells where to continue, and settles nothing.
+        /// A hello about pushes of an earlier start, or anything about them in a session, where nothing can be played back:
+        /// it tells where to continue, and settles nothing.
         case earlier
         /// An acknowledgement of pushes of an earlier start.
         case stale
@@ -18,11 +19,14 @@ struct AcknowledgedEpoch: Sendable, Equatable {
     init(isNamed: Bool = false) { self.isNamed = isNamed }
 
     /// - Parameters:
-    ///   - epoch: as the device names it.
+    ///   - epoch: as the device names it; 0 = it doesn't know.
+    ///   - isOfSession: it came in a session, which is of the present start. The push that it is about may be older.
     ///   - current: of this start.
-    mutating func judge(_ epoch: Int64?, isHello: Bool, current: Int64) -> Verdict {
+    mutating func judge(
+        _ epoch: Int64?, isHello: Bool, isOfSession: Bool = false, current: Int64
+    ) -> Verdict {
         if epoch != nil { isNamed = true }
         guard isNamed, epoch != current else { return .current }
-        return isHello ? .earlier : .stale
+        return isHello || isOfSession ? .earlier : .stale
     }
 }

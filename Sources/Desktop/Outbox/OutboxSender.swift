@@ -95,11 +95,15 @@ final class OutboxSender {
         through seq: Int64, in epoch: Int64?, isHello: Bool, by device: PeerID, _ mark: SealMark
     ) {
         if !mark.isOfSession { acknowledgements.add(mark) }
-        let verdict = devices.update(device) {
-            // A session is of the present start, and nothing in it can be played back.
-            mark.isOfSession
-                ? .current : $0.acknowledgedEpoch.judge(epoch, isHello: isHello, current: self.epoch)
+        var isFirstNamed = false
+        let verdict = devices.update(device) { session in
+            let wasNamed = session.acknowledgedEpoch.isNamed
+            let verdict = session.acknowledgedEpoch.judge(
+                epoch, isHello: isHello, isOfSession: mark.isOfSession, current: self.epoch)
+            isFirstNamed = !wasNamed && session.acknowledgedEpoch.isNamed
+            return verdict
         }
+        if isFirstNamed { noteEpochs(of: device) }
         switch verdict {
         case .current?: change(device) { $0.acknowledged(through: seq, isHello: isHello, now: EventLoop.now) }
         case .earlier?: change(device) { $0.recalled(through: seq, now: EventLoop.now) }
@@ -107,6 +111,17 @@ final class OutboxSender {
         case nil: break
         }
         save(acknowledgements.due())
+    }
+
+    private func noteEpochs(of device: PeerID) {
+        database.perform { (connection) throws(StoreError) in
+            // It may have been unpaired in the meantime.
+            guard try PairedDevices(connection).find(device) != nil else { return }
+            try Outbox(connection).noteEpochs(of: device)
+        } then: { [weak self] result in
+            guard case .failure(let error) = result, error.code != .closed else { return }
+            self?.output(.warning("could not update the outbox: \(error.message)"))
+        }
     }
 
     /// Pushes were taken back: only the store knows which.
@@ -140,9 +155,10 @@ final class OutboxSender {
     }
 
     /// A device was paired again. If it changed between encrypted and unencrypted, its outbox gets another state
-    /// machine.
+    /// machine. It may have another release now, so it counts as naming no epochs until it does.
     func paired(_ device: PairedDevice, isOnline: Bool) {
         let isOther = devices.update(device.did) { session in
+            session.acknowledgedEpoch = AcknowledgedEpoch()
             guard session.outbox.isSealed != device.isSecure else { return false }
             session.outbox = DeviceOutbox(session.outbox.position, isSealed: device.isSecure)
             return true
@@ -298,18 +314,15 @@ final class OutboxSender {
     /// If this is lost, those pushes are sent once more after the next start.
     private func save(_ work: AcknowledgementBatch<SealMark>.Work?) {
         guard let work else { return }
-        let settled = work.devices.compactMap { device -> (device: PeerID, seq: Int64, namesEpochs: Bool)? in
+        let settled = work.devices.compactMap { device -> (device: PeerID, seq: Int64)? in
             let seq = devices.update(device) { $0.unsavedAcknowledgement.take() } ?? nil
-            let namesEpochs = devices.session(device)?.acknowledgedEpoch.isNamed == true
-            return seq.map { (device, $0, namesEpochs) }
+            return seq.map { (device, $0) }
         }
         database.submitLater(within: 50) { (connection) throws(StoreError) in
             var marks = SealMarks(connection)
             for mark in work.marks { _ = try marks.record(mark) }
             try marks.save()
-            for (device, seq, namesEpochs) in settled {
-                try Outbox(connection).settle(through: seq, by: device, namesEpochs: namesEpochs)
-            }
+            for (device, seq) in settled { try Outbox(connection).settle(through: seq, by: device) }
         } then: { [weak self] result in
             EventLoop.post { self?.saved(result) }
         }
@@ -323,9 +336,12 @@ final class OutboxSender {
     }
 
     private func renumber(_ device: PeerID, after seq: Int64, isOfEarlierStart: Bool) {
+        // The store counts on from where the machine is.
+        let unsaved = devices.update(device) { $0.unsavedAcknowledgement.take() } ?? nil
         database.perform { (connection) throws(StoreError) -> Outbox.Position? in
             guard try PairedDevices(connection).find(device) != nil else { return nil }
             let outbox = Outbox(connection)
+            if let unsaved { try outbox.settle(through: unsaved, by: device) }
             return isOfEarlierStart
                 ? try outbox.recount(after: seq, by: device) : try outbox.acknowledge(through: seq, by: device)
         } then: { [weak self] result in

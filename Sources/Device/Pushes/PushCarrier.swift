@@ -92,7 +92,7 @@ final class PushCarrier {
     func hello(to desktop: PeerID) -> PairingHello {
         let position = receiver.position(of: desktop)
         return PairingHello(
-            lastPushSeq: position.seq, epoch: position.epoch, sealVersions: SealOffer.own.versions.map(\.rawValue))
+            lastPushSeq: position.seq, epoch: position.namedEpoch, sealVersions: SealOffer.own.versions.map(\.rawValue))
     }
 
     func received(_ push: ReceivedPush) { perform(receiver.received(push, now: EventLoop.now)) }
@@ -146,7 +146,8 @@ final class PushCarrier {
         let due = due
         self.due = []
         for (desktop, route) in due {
-            tell(.acknowledge(desktop, receiver.position(of: desktop), over: route))
+            guard let position = receiver.report(to: desktop, now: EventLoop.now) else { continue }
+            tell(.acknowledge(desktop, position, over: route))
         }
     }
 
@@ -222,10 +223,14 @@ final class PushCarrier {
 }
 
 extension PushReceiver.Position {
+    /// As it is written: a device that names epochs always does, so a desktop never takes it for one of the first release.
+    fileprivate var namedEpoch: Int64 { epoch ?? 0 }
+
     /// The acknowledgement. If the push is of an earlier start of the desktop, a hello: its number settles nothing there, but
     /// tells it where to continue (WireSealing, "Delivery of pushes").
     var payload: JSONValue {
         isOfEarlierStart
-            ? PairingHello(lastPushSeq: seq, epoch: epoch).json : PushAcknowledgement(pushSeq: seq, epoch: epoch).json
+            ? PairingHello(lastPushSeq: seq, epoch: namedEpoch).json
+            : PushAcknowledgement(pushSeq: seq, epoch: namedEpoch).json
     }
 }

@@ -95,7 +95,7 @@ package final class PeerChannel {
     ) {
         self.database = database
         epoch = seal.epoch
-        makeSessions = { role.map { PeerSessions(role: $0, key: key, stored: seal.peers) } }
+        makeSessions = { role.map { PeerSessions(role: $0, key: key, epoch: seal.epoch, stored: seal.peers) } }
         makeSealer = { Sealer(key: key, epoch: seal.epoch, windows: seal.windows) }
     }
 

@@ -65,13 +65,16 @@ package final class PeerSessions {
     private let role: SessionPair.Role
     private let ownID: PeerID
     private let key: AgreementKey
+    /// Of this start.
+    private let epoch: Int64
     private var stored: [PeerID: SealPeers.Entry]
     private var peers: [PeerID: Peer] = [:]
     private var timerAt: UInt64?
     private lazy var timer = LoopTimer { [weak self] in self?.deadlineReached() }
 
-    init(role: SessionPair.Role, key: SigningKey, stored: [PeerID: SealPeers.Entry]) {
+    init(role: SessionPair.Role, key: SigningKey, epoch: Int64, stored: [PeerID: SealPeers.Entry]) {
         self.role = role
+        self.epoch = epoch
         self.key = AgreementKey(key)
         ownID = PeerID(key.did)
         self.stored = stored
@@ -163,7 +166,7 @@ package final class PeerSessions {
             if opened.isFirst { completed(known, peer) }
             return Opened(
                 body: opened.body, timestamp: opened.timestamp,
-                mark: SealMark(peer: peer, session: frame.id, counter: frame.counter))
+                mark: SealMark(peer: peer, session: frame.id, counter: frame.counter, start: opened.epoch))
         case .refused(let error, _): throw error
         case nil: throw SealError(.unknownSession, "the peer was forgotten")
         }
@@ -230,7 +233,7 @@ package final class PeerSessions {
             let pair = try? SessionPair(
                 role: role, ownID: ownID, own: key, peerID: peer, presharedKey: entry.presharedKey)
         else { return nil }
-        let new = Peer(SessionStateMachine(pair), entry.policy)
+        let new = Peer(SessionStateMachine(pair, epoch: epoch), entry.policy)
         peers[peer] = new
         return new
     }

@@ -1,15 +1,18 @@
 import JSON
 import Wire
 
-/// The content of a session's frame: `{"timestamp","body":{…}}` (WireSessions, "Frames"). Who sealed it, for whom and as
-/// which frame is in the associated data and the handshake.
+/// The content of a session's frame: `{"epoch","timestamp","body":{…}}` (WireSessions, "Frames"). Who sealed it, for whom and
+/// as which frame is in the associated data and the handshake.
 struct SessionPlaintext: Sendable, Equatable {
+    /// The start of the sender, as in version 1 (WireSealing, "Replay protection"); `nil` = it doesn't say.
+    let epoch: Int64?
     /// When it was sealed: informs, decides nothing. `nil` where it is none.
     let timestamp: EpochMilliseconds?
     /// A complete payload.
     let body: JSONObject
 
-    init(timestamp: EpochMilliseconds?, body: JSONObject) {
+    init(epoch: Int64? = nil, timestamp: EpochMilliseconds?, body: JSONObject) {
+        self.epoch = epoch
         self.timestamp = timestamp
         self.body = body
     }
@@ -23,11 +26,14 @@ struct SessionPlaintext: Sendable, Equatable {
         guard let body = value["body"]?.object else {
             throw SealError(.malformed, "the sealed content has no body")
         }
-        self.init(timestamp: value["timestamp"]?.integer, body: body)
+        let epoch = value["epoch"]?.integer.flatMap { $0 > 0 ? $0 : nil }
+        self.init(epoch: epoch, timestamp: value["timestamp"]?.integer, body: body)
     }
 
     var bytes: [UInt8] {
-        let object: JSONValue = ["timestamp": timestamp.map(JSONValue.integer), "body": .object(body)]
+        let object: JSONValue = [
+            "epoch": epoch.map(JSONValue.integer), "timestamp": timestamp.map(JSONValue.integer), "body": .object(body),
+        ]
         return object.serializedBytes()
     }
 }

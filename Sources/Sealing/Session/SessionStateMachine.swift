@@ -20,6 +20,8 @@ package struct SessionStateMachine {
 
     package struct Opened: Sendable, Equatable {
         package let body: JSONObject
+        /// The start of the peer; `nil` = it doesn't say.
+        package let epoch: Int64?
         /// When it was sealed: informs, decides nothing.
         package let timestamp: EpochMilliseconds?
         /// The first frame of its session: the peer has confirmed the keys (``SealPolicy/sessionCompleted()``).
@@ -48,6 +50,8 @@ package struct SessionStateMachine {
     }
 
     private let pair: SessionPair
+    /// Of our start, told in each frame.
+    private let epoch: Int64?
     private let limits: SessionLimits
     private var pending = Pending.none
     private var current: Session?
@@ -59,8 +63,10 @@ package struct SessionStateMachine {
     /// When an old session may next get a successor.
     private var renewalAt: UInt64 = 0
 
-    package init(_ pair: SessionPair, limits: SessionLimits = SessionLimits()) {
+    /// - Parameter epoch: of this start of the role; `nil` = it isn't told.
+    package init(_ pair: SessionPair, epoch: Int64? = nil, limits: SessionLimits = SessionLimits()) {
         self.pair = pair
+        self.epoch = epoch
         self.limits = limits
         reading = HandshakeBudget(
             burst: limits.initiationsPerMinute, interval: 60_000 / UInt64(max(1, limits.initiationsPerMinute)))
@@ -164,7 +170,7 @@ package struct SessionStateMachine {
         expire(now)
         guard current != nil else { return .waiting(recover(now, seed)) }
         do throws(SealError) {
-            let plaintext = SessionPlaintext(timestamp: timestamp, body: body)
+            let plaintext = SessionPlaintext(epoch: epoch, timestamp: timestamp, body: body)
             guard let frame = try current?.seal(plaintext, lastCounter: limits.lastCounter) else { return .waiting([]) }
             return .sealed(frame, renewal(now, seed))
         } catch {
@@ -284,6 +290,6 @@ extension SessionStateMachine {
 
 extension SessionPlaintext {
     fileprivate func opened(isFirst: Bool) -> SessionStateMachine.Opened {
-        SessionStateMachine.Opened(body: body, timestamp: timestamp, isFirst: isFirst)
+        SessionStateMachine.Opened(body: body, epoch: epoch, timestamp: timestamp, isFirst: isFirst)
     }
 }

@@ -5,7 +5,8 @@ package struct PushAcknowledgement: Sendable, Equatable {
     package static let type = "bellwire:ack"
 
     package var pushSeq: Int64
-    /// The epoch in which the desktop sealed the push of that number; `nil` = the device doesn't say.
+    /// The epoch in which the desktop sealed the push of that number; 0 = the device doesn't know it; `nil` = it is of the
+    /// first release, which doesn't say.
     package var epoch: Int64?
 
     package init(pushSeq: Int64, epoch: Int64? = nil) {
@@ -18,7 +19,7 @@ package struct PushAcknowledgement: Sendable, Equatable {
         guard case .integer(let seq)? = payload["pushSeq"], PushSeq.isOne(seq) else { return nil }
         pushSeq = seq
         guard let value = payload["epoch"], !value.isNull else { return }
-        guard case .integer(let epoch) = value, epoch > 0 else { return nil }
+        guard case .integer(let epoch) = value, epoch >= 0 else { return nil }
         self.epoch = epoch
     }
 

@@ -24,4 +24,23 @@ import Testing
         var again = AcknowledgedEpoch(isNamed: true)
         #expect(again.judge(nil, isHello: false, current: 7) == .stale)
     }
+
+    @Test("0 is the epoch of a device that names epochs and doesn't know this one", arguments: [true, false])
+    func unknown(isHello: Bool) {
+        var epochs = AcknowledgedEpoch()
+        #expect(epochs.judge(0, isHello: isHello, current: 7) == (isHello ? .earlier : .stale))
+        #expect(epochs.isNamed)
+    }
+
+    @Test("a session is of this start, but a position in it may be of an earlier one: it settles nothing")
+    func session() {
+        for isHello in [true, false] {
+            var epochs = AcknowledgedEpoch()
+            #expect(epochs.judge(nil, isHello: isHello, isOfSession: true, current: 7) == .current)
+            for other in [0, 5, 9] as [Int64] {
+                #expect(epochs.judge(other, isHello: isHello, isOfSession: true, current: 7) == .earlier)
+            }
+            #expect(epochs.judge(7, isHello: isHello, isOfSession: true, current: 7) == .current)
+        }
+    }
 }

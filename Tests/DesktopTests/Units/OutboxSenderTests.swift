@@ -9,6 +9,7 @@ import Transport
 import Wire
 
 @testable import Desktop
+@testable import Peering
 
 /// Outboxes without a relay: what is sent, from where, and who is told.
 @Suite(.timeLimit(.minutes(1))) @EventLoop
@@ -168,6 +169,74 @@ struct OutboxSenderTests {
         #expect(bench.takeSent() == [42])
         bench.acknowledge(42, by: first, mark: 2)
         #expect(try await bench.answer(call)["deliveredCount"] == 1)
+        bench.close()
+    }
+
+    @Test("a position of an earlier start reports nothing as delivered: what waits comes after it, also in a session")
+    func earlierStart() async throws {
+        for inSession in [true, false] {
+            let bench = try UnitBench([first])
+            bench.connect()
+            bench.sender.heard(first.did)
+            for _ in 0..<3 { bench.call(.broadcast, ["title": "Tea", "body": ""]) }
+            await bench.settle()
+            #expect(bench.takeSent() == [1])
+            bench.acknowledge(2, in: 9, by: first, isHello: true, inSession: inSession)
+            await bench.settle()
+            await bench.settle()
+            #expect(bench.delivered.isEmpty)
+            #expect(bench.takeSent() == [3])
+            bench.acknowledge(3, in: 1, by: first, mark: 2, inSession: inSession)
+            await bench.settle()
+            #expect(bench.takeSent() == [4, 5])
+            bench.acknowledge(5, in: 1, by: first, mark: 3, inSession: inSession)
+            #expect(bench.delivered.drain().count == 3)
+            bench.close()
+        }
+    }
+
+    @Test("that a device names epochs is stored when it first does, and forgotten when it is paired again")
+    func namesEpochs() async throws {
+        let bench = try UnitBench([first])
+        // Neither has anything to settle.
+        bench.acknowledge(0, in: 0, by: first, isHello: true)
+        await bench.settle()
+        #expect(try bench.position(of: first)?.namesEpochs == true)
+        bench.acknowledge(3, in: nil, by: first, mark: 2)
+        #expect(bench.sender.staleAcknowledgements == 1)
+
+        let paired = Mailbox<Bool>()
+        let record = PairingRecord(flow: .scan, peer: first, marks: PairingMarks(), url: nil, number: 1)
+        DeviceStore(database: bench.database).pair(record) { paired.put((try? $0.get()) != nil) }
+        #expect(try await paired.next())
+        #expect(try bench.position(of: first)?.namesEpochs != true)
+        bench.sender.paired(first, isOnline: true)
+        bench.acknowledge(0, in: nil, by: first, mark: 3)
+        #expect(bench.sender.staleAcknowledgements == 1)
+        bench.close()
+    }
+
+    @Test("numbers are counted on from what memory knows, also while the store is behind")
+    func recountedFromMemory() async throws {
+        let bench = try UnitBench([first])
+        bench.connect()
+        for _ in 0..<30 { bench.call(.broadcast, ["title": "Tea", "body": ""]) }
+        await bench.settle()
+        let gate = Gate(bench.database)
+        bench.acknowledge(15, in: 1, by: first, mark: 1)
+        // The first is on its way to the store, and this one waits for it.
+        bench.acknowledge(20, in: 1, by: first, mark: 2)
+        bench.acknowledge(25, in: 9, by: first, isHello: true, mark: 3)
+        gate.open()
+        await bench.settle()
+        await bench.settle()
+        bench.sender.end()
+        let position = try #require(try bench.position(of: first))
+        #expect(position.acknowledged == 25 && position.last == 35)
+        let waiting = try bench.database.run { (connection) throws(StoreError) in
+            try connection.integer("SELECT count(*) FROM outbox WHERE seq BETWEEN 26 AND 35")
+        }
+        #expect(waiting == 10)
         bench.close()
     }
 }

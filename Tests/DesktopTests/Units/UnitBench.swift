@@ -141,9 +141,22 @@ final class UnitBench {
 
     func connect() { for device in devices.ids { sender.connected(device) } }
 
-    func acknowledge(_ seq: Int64, by device: PairedDevice, isHello: Bool = false, mark: Int64 = 1) {
+    /// - Parameters:
+    ///   - epoch: as the device names it.
+    ///   - inSession: it comes in version 2 of the seal.
+    func acknowledge(
+        _ seq: Int64, in epoch: Int64? = nil, by device: PairedDevice, isHello: Bool = false, mark: Int64 = 1,
+        inSession: Bool = false
+    ) {
         sender.acknowledged(
-            through: seq, in: nil, isHello: isHello, by: device.did, SealMark(peer: device.did, epoch: 1, seq: mark))
+            through: seq, in: epoch, isHello: isHello, by: device.did,
+            SealMark(peer: device.did, epoch: inSession ? -1 : 1, seq: mark))
+    }
+
+    /// As it is stored.
+    func position(of device: PairedDevice) throws -> Outbox.Position? {
+        let did = device.did
+        return try database.run { (connection) throws(StoreError) in try Outbox(connection).positions()[did] }
     }
 
     /// Everything that was submitted to the store has come back.
