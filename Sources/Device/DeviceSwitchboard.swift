@@ -304,10 +304,12 @@ final class DeviceSwitchboard {
             var hello = pushes.hello(to: peer)
             hello.proof = proof
             _ = channel.send(hello.json, to: peer, sealed: true, inSession: false, over: routes.link(url))
-        case .paired(let desktop, let mark):
+        case .paired(let desktop, let mark, let url):
             if desktop.isSecure { channel.keep(desktop.id, since: mark) }
             desktops.add(desktop)
-            sender.sayHello(pushes.hello(to: desktop.id), to: desktop.id)
+            // Over the link of the greeting, which it must not overtake.
+            sender.sayHello(
+                pushes.hello(to: desktop.id), to: desktop.id, over: url.flatMap { routes.isOnline($0) ? $0 : nil })
             tokens.paired(desktop.id)
         case .receiveAgain(let message, let url): received(message, over: url)
         }

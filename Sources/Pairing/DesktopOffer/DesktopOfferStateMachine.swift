@@ -192,6 +192,10 @@ extension DesktopOfferStateMachine {
             dropped.notOpen &+= 1
             return []
         }
+        guard !frame.isStale || !isTaken else {
+            dropped.stale &+= 1
+            return []
+        }
         let wrongBefore = dropped.wrongCode
         guard let ack = dropped.ack(of: frame, code: offer.payload.code, since: offer.payload.timestamp) else {
             if !frame.isSealed, dropped.wrongCode != wrongBefore { updateOffer { $0.guesses.note() } }
@@ -233,6 +237,13 @@ extension DesktopOfferStateMachine {
             + take(ack, frame, offer, bond, exchange, displacing: displaced != nil, now: now)
     }
 
+    private var isTaken: Bool {
+        switch state {
+        case .storing, .paired: true
+        case .idle, .displaying, .confirming, .expired, .cancelled, .failed: false
+        }
+    }
+
     private mutating func updateOffer(_ change: (inout Offer) -> Void) {
         switch state {
         case .displaying(var offer):
@@ -252,7 +263,9 @@ extension DesktopOfferStateMachine {
         _ ack: PairAck, _ frame: PairingFrame, _ offer: Offer, _ bond: PairingBond?, _ exchange: RevealedExchange?,
         displacing: Bool, now: EpochMilliseconds
     ) -> [DesktopOfferAction] {
-        let device = PairedDevice(ack, frame, bond: bond, exchange: exchange, at: now)
+        var device = PairedDevice(ack, frame, bond: bond, exchange: exchange, at: now)
+        // Whoever has the code's secret can claim to know of no revision, and could search for a key with the same digits.
+        if offer.payload.seal?.hasRevision == true, exchange == nil { device.shortString = nil }
         let candidate = Candidate(
             device: device, bond: bond, exchange: exchange, displacedAt: displacing ? now : nil)
         guard offer.asksPerson || bond == nil else {
