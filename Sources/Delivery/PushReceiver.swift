@@ -93,6 +93,10 @@ package struct PushReceiver: Sendable {
         var heardEpoch: Int64?
         /// The position of an earlier start that was told last.
         var recalled: (seq: Int64, heardEpoch: Int64?, at: UInt64)?
+
+        var position: Position {
+            Position(seq: committed, epoch: epoch, isOfEarlierStart: heardEpoch != epoch)
+        }
     }
 
     private struct Waiting: Sendable {
@@ -123,20 +127,15 @@ package struct PushReceiver: Sendable {
 
     /// Where a desktop's pushes stand, for an acknowledgement or a hello.
     package func position(of desktop: PeerID) -> Position {
-        guard let desktop = desktops.first(where: { $0.id == desktop }) else {
-            return Position(seq: 0, epoch: nil, isOfEarlierStart: false)
-        }
-        return Position(
-            seq: desktop.committed, epoch: desktop.epoch, isOfEarlierStart: desktop.heardEpoch != desktop.epoch)
+        desktops.first { $0.id == desktop }?.position ?? Position(seq: 0, epoch: nil, isOfEarlierStart: false)
     }
 
     /// What to answer to a desktop's pushes. `nil` = it was told so a moment ago. The desktop's resends are further apart,
     /// so an answer that was lost is given again.
     package mutating func report(to desktop: PeerID, now: UInt64) -> Position? {
         guard let place = desktops.firstIndex(where: { $0.id == desktop }) else { return nil }
-        let position = position(of: desktop)
+        let (position, heardEpoch) = (desktops[place].position, desktops[place].heardEpoch)
         guard position.isOfEarlierStart else { return position }
-        let heardEpoch = desktops[place].heardEpoch
         if let last = desktops[place].recalled, last.seq == position.seq, last.heardEpoch == heardEpoch,
             now &- last.at < Self.repeatTime
         {

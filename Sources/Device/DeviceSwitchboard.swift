@@ -89,7 +89,6 @@ final class DeviceSwitchboard {
         routes.start()
         inbox.start()
         queue.checkAll()
-        inbox.start()
         alerts.begin()
     }
 

@@ -99,8 +99,10 @@ struct AnswersTests {
         #expect(try await device.answer("n")["result"]?["count"] == 1)
         let bodies = await device.allBodies
         #expect(bodies.count { $0["type"] == "chainlesschain:event" } == 1)
-        // Whoever asks three times while it is under way is answered once: it has one id.
-        #expect(bodies.count { $0["payload"]?["id"] == "p" } == 0)
+        // A request that arrived while the push was under way joined it (CommandServerTests.pushing); one that came later
+        // got the first answer again.
+        let others = bodies.filter { $0["payload"]?["id"] == "p" }
+        #expect(others.count <= 2 && others.allSatisfy { $0["payload"] == answer })
         await bench.end()
     }
 

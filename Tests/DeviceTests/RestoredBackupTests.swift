@@ -29,23 +29,34 @@ struct RestoredBackupTests {
         return try await value { desktop.notify(notice, timeout: timeout, then: $0) }
     }
 
+    /// Pairs, and delivers A; then the backup is made. The desktop that is returned has delivered B, C and D since.
+    private func deliver(at home: AttackedHome) async throws -> Desktop {
+        try await home.pair()
+        try await deliver("A", by: home.desktop, at: home)
+        await home.desktop.close()
+        try FileManager.default.copyItem(atPath: directory, toPath: backup)
+        let desktop = try await open(home.url, RecordingHost())
+        for title in ["B", "C", "D"] { try await deliver(title, by: desktop, at: home) }
+        return desktop
+    }
+
+    private func deliver(_ title: String, by desktop: Desktop, at home: AttackedHome) async throws {
+        #expect(try await notify(title, by: desktop)["deliveredCount"] == 1)
+        #expect(try await home.deviceHost.push(from: home.device)["title"]?.string == title)
+    }
+
+    private func restore() throws {
+        try FileManager.default.removeItem(atPath: directory)
+        try FileManager.default.copyItem(atPath: backup, toPath: directory)
+    }
+
     @Test("old acknowledgements and hellos report nothing as delivered, and the next push arrives")
     func replayed() async throws {
         defer { for path in [directory, backup] { try? FileManager.default.removeItem(atPath: path) } }
         let home = try await AttackedHome(desktop: ["state_dir": .string(directory)])
         await home.relay.holdsHandshakes()
         let (relay, device) = (home.relay, home.deviceID)
-        try await home.pair()
-        #expect(try await notify("A", by: home.desktop)["deliveredCount"] == 1)
-        #expect(try await home.deviceHost.push(from: home.device)["title"] == "A")
-        await home.desktop.close()
-        try FileManager.default.copyItem(atPath: directory, toPath: backup)
-
-        let first = try await open(home.url, RecordingHost())
-        for title in ["B", "C", "D"] {
-            #expect(try await notify(title, by: first)["deliveredCount"] == 1)
-            #expect(try await home.deviceHost.push(from: home.device)["title"]?.string == title)
-        }
+        let first = try await deliver(at: home)
         // The device registers anew: a hello.
         home.device.stop()
         home.device.start()
@@ -55,8 +66,7 @@ struct RestoredBackupTests {
         let old = await relay.keptLetters().filter { $0.from == device && $0.isSealed }
         #expect(old.count >= 4)
 
-        try FileManager.default.removeItem(atPath: directory)
-        try FileManager.default.copyItem(atPath: backup, toPath: directory)
+        try restore()
         // Nothing gets through in either direction but what the relay plays back.
         await relay.carries { _ in [] }
         let desktop = try await open(home.url, RecordingHost())
@@ -75,8 +85,7 @@ struct RestoredBackupTests {
             titles.append(try await home.deviceHost.push(from: home.device)["title"]?.string ?? "")
         }
         #expect(titles == ["F"])
-        #expect(try await notify("G", by: desktop)["deliveredCount"] == 1)
-        #expect(try await home.deviceHost.push(from: home.device)["title"] == "G")
+        try await deliver("G", by: desktop, at: home)
         await home.device.close()
         await desktop.close()
         await relay.close()
@@ -90,19 +99,9 @@ struct RestoredBackupTests {
         let home = try await AttackedHome(desktop: ["state_dir": .string(directory)])
         if !inSessions { await home.relay.holdsHandshakes() }
         let (relay, device) = (home.relay, home.deviceID)
-        try await home.pair()
-        #expect(try await notify("A", by: home.desktop)["deliveredCount"] == 1)
-        #expect(try await home.deviceHost.push(from: home.device)["title"] == "A")
-        await home.desktop.close()
-        try FileManager.default.copyItem(atPath: directory, toPath: backup)
-        let first = try await open(home.url, RecordingHost())
-        for title in ["B", "C", "D"] {
-            #expect(try await notify(title, by: first)["deliveredCount"] == 1)
-            #expect(try await home.deviceHost.push(from: home.device)["title"]?.string == title)
-        }
+        let first = try await deliver(at: home)
         await first.close()
-        try FileManager.default.removeItem(atPath: directory)
-        try FileManager.default.copyItem(atPath: backup, toPath: directory)
+        try restore()
 
         // Three ahead, five wait. Nothing comes from the device yet, but the relay says that it is there.
         await relay.carries { $0.from == device ? [] : [$0] }
@@ -125,8 +124,7 @@ struct RestoredBackupTests {
             received.append(try await home.deviceHost.push(from: home.device)["title"]?.string ?? "")
         }
         #expect(received.sorted() == titles)
-        #expect(try await notify("J", by: desktop)["deliveredCount"] == 1)
-        #expect(try await home.deviceHost.push(from: home.device)["title"] == "J")
+        try await deliver("J", by: desktop, at: home)
         await home.device.close()
         await desktop.close()
         await relay.close()
@@ -150,8 +148,7 @@ struct RestoredBackupTests {
         let old = await relay.keptLetters().filter { $0.from == device && $0.isSealed }
         #expect(old.count >= 2)
 
-        try FileManager.default.removeItem(atPath: directory)
-        try FileManager.default.copyItem(atPath: backup, toPath: directory)
+        try restore()
         let desktop = try await open(home.url, RecordingHost())
         await relay.carries { _ in [] }
         _ = try await value { desktop.unpair(device, then: $0) }

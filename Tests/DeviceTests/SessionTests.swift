@@ -33,6 +33,19 @@ import Wire
         _ = try await value { home.desktop.notify(notice, timeout: 10_000, then: $0) }
     }
 
+    /// Pairs, and delivers a push in a session.
+    private func begin(_ home: AttackedHome) async throws -> Record {
+        let record = Record()
+        await home.relay.carries { record.carry($0) }
+        try await home.pair()
+        _ = try await record.added.take("a session", #_sourceLocation) {
+            $0.to == home.desktopID && $0.payload["type"] == "bellwire:s2"
+        }
+        try await push(home, "one")
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "one")
+        return record
+    }
+
     @Test("two new peers have a session right after pairing, and nothing is sealed in version 1 from then on")
     func afterPairing() async throws {
         let home = try await AttackedHome()
@@ -97,14 +110,7 @@ import Wire
         let folder = NSTemporaryDirectory() + "bellwire-session-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let home = try await AttackedHome(desktop: ["state_dir": .string(folder)])
-        let record = Record()
-        await home.relay.carries { record.carry($0) }
-        try await home.pair()
-        _ = try await record.added.take("a session", #_sourceLocation) {
-            $0.to == home.desktopID && $0.payload["type"] == "bellwire:s2"
-        }
-        try await push(home, "one")
-        #expect(try await home.deviceHost.push(from: home.device)["title"] == "one")
+        let record = try await begin(home)
         await home.desktop.close()
         await record.clear()
         let host = RecordingHost()
@@ -126,14 +132,7 @@ import Wire
         let folder = NSTemporaryDirectory() + "bellwire-session-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let home = try await AttackedHome(device: ["state_dir": .string(folder)])
-        let record = Record()
-        await home.relay.carries { record.carry($0) }
-        try await home.pair()
-        _ = try await record.added.take("a session", #_sourceLocation) {
-            $0.to == home.desktopID && $0.payload["type"] == "bellwire:s2"
-        }
-        try await push(home, "one")
-        #expect(try await home.deviceHost.push(from: home.device)["title"] == "one")
+        let record = try await begin(home)
         await home.device.close()
         let recorded = await record.letters
         await record.clear()

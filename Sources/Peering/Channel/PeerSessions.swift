@@ -1,6 +1,6 @@
 import Hosting
 import Identity
-package import JSON
+import JSON
 import Sealing
 package import Signalling
 package import Transport
@@ -47,17 +47,28 @@ package final class PeerSessions {
         let until: UInt64
     }
 
-    private final class Peer {
+    private struct SealedPeer: Peer {
+        let id: PeerID
+    }
+
+    private struct Known {
+        var entry: SealPeers.Entry
+        /// Made at the first use: most peers of a start are never heard from.
+        var sessions: Sessions?
+    }
+
+    /// The sessions with one peer, and what waits for the next one.
+    private final class Sessions {
+        let peer: PeerID
         var machine: SessionStateMachine
-        var policy: SealPolicy
         /// It has offered version 2 since it was paired.
         var isOffered = false
         var waiting: [Waiting] = []
         weak var link: (any RelayLink)?
 
-        init(_ machine: SessionStateMachine, _ policy: SealPolicy) {
+        init(_ peer: PeerID, _ machine: SessionStateMachine) {
+            self.peer = peer
             self.machine = machine
-            self.policy = policy
         }
     }
 
@@ -67,8 +78,7 @@ package final class PeerSessions {
     private let key: AgreementKey
     /// Of this start.
     private let epoch: Int64
-    private var stored: [PeerID: SealPeers.Entry]
-    private var peers: [PeerID: Peer] = [:]
+    private var book = PeerBook<SealedPeer, Known>()
     private var timerAt: UInt64?
     private lazy var timer = LoopTimer { [weak self] in self?.deadlineReached() }
 
@@ -77,66 +87,53 @@ package final class PeerSessions {
         self.epoch = epoch
         self.key = AgreementKey(key)
         ownID = PeerID(key.did)
-        self.stored = stored
+        for (peer, entry) in stored { book.upsert(SealedPeer(id: peer)) { Known(entry: entry) } }
     }
 
     // MARK: Peers
 
     /// A peer was paired, or paired anew: sessions, minimum and preshared key begin anew.
     func begin(_ peer: PeerID, _ presharedKey: PresharedKey?) {
-        peers[peer] = nil
-        stored[peer] = SealPeers.Entry(presharedKey: presharedKey ?? .none())
+        book.forget(peer)
+        book.upsert(SealedPeer(id: peer)) { Known(entry: SealPeers.Entry(presharedKey: presharedKey ?? .none())) }
     }
 
-    func forget(_ peer: PeerID) {
-        peers[peer] = nil
-        stored[peer] = nil
-    }
+    func forget(_ peer: PeerID) { book.forget(peer) }
 
     /// Throws `downgraded` where only sessions count.
     func checkVersionOne(_ peer: PeerID) throws(SealError) {
-        try (peers[peer]?.policy ?? stored[peer]?.policy)?.check(.one)
+        try book[peer]?.entry.policy.check(.one)
     }
 
     /// A peer that uses version 1 where only sessions count needs a handshake.
     func versionOneRefused(_ peer: PeerID, over link: (any RelayLink)?) {
-        guard let known = entry(peer) else { return }
-        change(known, peer, link) { $0.versionOneRefused(now: EventLoop.now, seed: SessionSeed.random) }
-    }
-
-    /// `{"version","psk"}` for the list of peers: which version counts, and whether the pairing's secret protects sessions.
-    package func json(of peer: PeerID) -> JSONValue {
-        let entry = stored[peer] ?? SealPeers.Entry()
-        return [
-            "version": .integer((peers[peer]?.policy ?? entry.policy).stored),
-            "psk": .bool(entry.presharedKey.isFromPairing), "session": .bool(peers[peer]?.machine.hasSession ?? false),
-        ]
+        guard let known = sessions(peer) else { return }
+        change(known, over: link) { $0.versionOneRefused(now: EventLoop.now, seed: SessionSeed.random) }
     }
 
     // MARK: Events
 
     /// This side has registered at a relay over which the peer may be reached.
     package func registered(_ peer: PeerID, over link: any RelayLink) {
-        guard usesSessions(peer) else { return }
-        guard let known = entry(peer) else { return }
-        change(known, peer, link) { $0.registered(now: EventLoop.now, seed: SessionSeed.random) }
+        guard usesSessions(peer), let known = sessions(peer) else { return }
+        change(known, over: link) { $0.registered(now: EventLoop.now, seed: SessionSeed.random) }
     }
 
     /// The peer offers these versions, in a seal. A desktop asks a device that offers sessions for the first one.
     func offered(_ offer: SealOffer, by peer: PeerID, over link: (any RelayLink)?) {
-        guard offer.contains(.two), role == .responder, let known = entry(peer), !known.machine.hasSession else {
+        guard offer.contains(.two), role == .responder, let known = sessions(peer), !known.machine.hasSession else {
             return
         }
         known.isOffered = true
-        send(.request, to: known, peer, over: link)
+        send(.request, to: known, over: link)
     }
 
     /// A handshake's frame in the name of this peer. Throws what is wrong with it.
     func receive(_ payload: JSONObject, from peer: PeerID, over link: (any RelayLink)?) throws(SealError) {
         let frame = try HandshakeFrame(decoding: payload)
-        guard let known = entry(peer) else { return }
+        guard let known = sessions(peer) else { return }
         var refusal: SealError?
-        change(known, peer, link) { machine in
+        change(known, over: link) { machine in
             do throws(SealError) {
                 return try machine.receive(frame, now: EventLoop.now, seed: SessionSeed.random)
             } catch {
@@ -150,11 +147,11 @@ package final class PeerSessions {
     /// Throws why the frame was not opened.
     func open(_ payload: JSONObject, from peer: PeerID, over link: (any RelayLink)?) throws(SealError) -> Opened {
         let frame = try SessionFrame(decoding: payload)
-        guard let known = entry(peer) else {
+        guard let known = sessions(peer) else {
             throw SealError(.noKey, "a session's frame came from a peer without a key")
         }
         var opening: SessionStateMachine.Opening?
-        change(known, peer, link) { machine in
+        change(known, over: link) { machine in
             opening = machine.open(frame, now: EventLoop.now, seed: SessionSeed.random)
             switch opening {
             case .opened(_, let actions), .refused(_, let actions): return actions
@@ -163,7 +160,7 @@ package final class PeerSessions {
         }
         switch opening {
         case .opened(let opened, _):
-            if opened.isFirst { completed(known, peer) }
+            if opened.isFirst { completed(known) }
             return Opened(
                 body: opened.body, timestamp: opened.timestamp,
                 mark: SealMark(peer: peer, session: frame.id, counter: frame.counter, start: opened.epoch))
@@ -176,11 +173,11 @@ package final class PeerSessions {
     func seal(
         _ payload: JSONObject, to peer: PeerID, now: EpochMilliseconds, over link: any RelayLink
     ) -> Sealing {
-        guard usesSessions(peer), let known = entry(peer),
-            known.policy.version(hasSession: known.machine.hasSession) != .one
+        guard usesSessions(peer), let known = sessions(peer),
+            book[peer]?.entry.policy.version(hasSession: known.machine.hasSession) != .one
         else { return .versionOne }
         var sealing: SessionStateMachine.Sealing?
-        change(known, peer, link) { machine in
+        change(known, over: link) { machine in
             sealing = machine.seal(payload, timestamp: now, now: EventLoop.now, seed: SessionSeed.random)
             switch sealing {
             case .sealed(_, let actions), .waiting(let actions): return actions
@@ -196,7 +193,7 @@ package final class PeerSessions {
 
     // MARK: Waiting
 
-    private func wait(_ payload: JSONObject, for known: Peer) -> Sealing {
+    private func wait(_ payload: JSONObject, for known: Sessions) -> Sealing {
         let now = EventLoop.now
         known.waiting.removeAll { $0.until <= now }
         guard known.waiting.count < Self.waitingLimit else { return .full }
@@ -205,67 +202,66 @@ package final class PeerSessions {
     }
 
     /// Sends what waited for the session that has begun.
-    private func sendWaiting(to known: Peer, _ peer: PeerID) {
+    private func sendWaiting(to known: Sessions) {
         guard !known.waiting.isEmpty else { return }
         let waiting = known.waiting
         known.waiting = []
         let now = EventLoop.now
         for item in waiting where item.until > now {
             guard let link = known.link, link.state.isOnline,
-                case .sealed(let frame) = seal(item.payload, to: peer, now: .now, over: link)
+                case .sealed(let frame) = seal(item.payload, to: known.peer, now: .now, over: link)
             else { return }
-            _ = link.send(to: peer, payload: .object(frame), sealed: true)
+            _ = link.send(to: known.peer, payload: .object(frame), sealed: true)
         }
     }
 
     // MARK: Acting
 
     private func usesSessions(_ peer: PeerID) -> Bool {
-        if let known = peers[peer] { return known.policy.minimum == .two || known.isOffered || known.machine.held > 0 }
-        return stored[peer]?.policy.minimum == .two
+        guard let known = book[peer] else { return false }
+        if known.entry.policy.minimum == .two { return true }
+        return known.sessions.map { $0.isOffered || $0.machine.held > 0 } ?? false
     }
 
     /// `nil` for a peer whose id is not a key.
-    private func entry(_ peer: PeerID) -> Peer? {
-        if let known = peers[peer] { return known }
-        let entry = stored[peer] ?? SealPeers.Entry()
+    private func sessions(_ peer: PeerID) -> Sessions? {
+        if let sessions = book[peer]?.sessions { return sessions }
+        let entry = book[peer]?.entry ?? SealPeers.Entry()
         guard
             let pair = try? SessionPair(
                 role: role, ownID: ownID, own: key, peerID: peer, presharedKey: entry.presharedKey)
         else { return nil }
-        let new = Peer(SessionStateMachine(pair, epoch: epoch), entry.policy)
-        peers[peer] = new
+        let new = Sessions(peer, SessionStateMachine(pair, epoch: epoch))
+        book.upsert(SealedPeer(id: peer)) { Known(entry: entry) }
+        book[peer]?.sessions = new
         return new
     }
 
-    private func completed(_ known: Peer, _ peer: PeerID) {
-        if known.policy.sessionCompleted() {
-            stored[peer, default: SealPeers.Entry()].policy = known.policy
-            handler?(.completed(peer))
-        }
+    private func completed(_ known: Sessions) {
+        if book[known.peer]?.entry.policy.sessionCompleted() == true { handler?(.completed(known.peer)) }
         // After this frame has had its effect: it is the hello, which says what is to be sent.
-        if role == .responder { EventLoop.post { self.sendWaiting(to: known, peer) } }
+        if role == .responder { EventLoop.post { self.sendWaiting(to: known) } }
     }
 
     private func change(
-        _ known: Peer, _ peer: PeerID, _ link: (any RelayLink)?,
+        _ known: Sessions, over link: (any RelayLink)?,
         _ event: (inout SessionStateMachine) -> [SessionStateMachine.Action]
     ) {
         if let link { known.link = link }
         for action in event(&known.machine) {
             switch action {
-            case .send(let frame): send(frame, to: known, peer, over: link)
+            case .send(let frame): send(frame, to: known, over: link)
             case .greet:
-                handler?(.greet(peer))
-                sendWaiting(to: known, peer)
+                handler?(.greet(known.peer))
+                sendWaiting(to: known)
             }
         }
         arm(by: known.machine.deadline)
     }
 
-    private func send(_ frame: HandshakeFrame, to known: Peer, _ peer: PeerID, over link: (any RelayLink)?) {
+    private func send(_ frame: HandshakeFrame, to known: Sessions, over link: (any RelayLink)?) {
         guard let link = link ?? known.link, link.state.isOnline else { return }
-        _ = link.send(to: peer, payload: .object(frame.json), sealed: false)
+        _ = link.send(to: known.peer, payload: .object(frame.json), sealed: false)
     }
 
     // MARK: The timer
@@ -273,10 +269,10 @@ package final class PeerSessions {
     private func deadlineReached() {
         let now = EventLoop.now
         timerAt = nil
-        for (peer, known) in peers {
+        for known in book.ids.compactMap({ book[$0]?.sessions }) {
             guard let due = known.machine.deadline else { continue }
             if due <= now {
-                change(known, peer, nil) { $0.deadlineReached(now: EventLoop.now, seed: SessionSeed.random) }
+                change(known, over: nil) { $0.deadlineReached(now: EventLoop.now, seed: SessionSeed.random) }
             } else {
                 arm(by: due)
             }
