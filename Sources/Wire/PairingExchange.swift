@@ -21,10 +21,14 @@ package struct PairingExchange: Sendable, Equatable {
     /// Which run: 16 bytes that the device has drawn.
     package var sid: String
     package var step: Step
+    /// In step 2: what the desktop offers (WireSessions, "Versions"); `nil` = it is of a release without sessions. Nothing
+    /// proves it before the ack.
+    package var versions: SealVersions?
 
-    package init(sid: String, step: Step) {
+    package init(sid: String, step: Step, versions: SealVersions? = nil) {
         self.sid = sid
         self.step = step
+        self.versions = versions
     }
 
     /// Reads the inner payload, as ``Payload/bellwire(type:_:)`` has it. Every field of its step is required.
@@ -39,6 +43,7 @@ package struct PairingExchange: Sendable, Equatable {
         case 2:
             let did = try PairingFields(payload).peer("did")
             step = .desktopShare(did: did, share: try Self.bytes("share", 32, of: payload))
+            versions = try PairingFields(payload).sealVersions(payload["seal"], "seal")
         case 3: step = .deviceConfirm(try Self.bytes("confirm", 32, of: payload))
         case 4: step = .desktopConfirm(try Self.bytes("confirm", 32, of: payload))
         default: throw PairingFailure(.badField, detail: "step")
@@ -53,6 +58,7 @@ package struct PairingExchange: Sendable, Equatable {
             payload.merge(["step": 1, "sid": .string(sid), "did": .string(did.text), "share": .string(share)])
         case .desktopShare(let did, let share):
             payload.merge(["step": 2, "sid": .string(sid), "did": .string(did.text), "share": .string(share)])
+            if let versions { payload["seal"] = versions.json }
         case .deviceConfirm(let confirm):
             payload.merge(["step": 3, "sid": .string(sid), "confirm": .string(confirm)])
         case .desktopConfirm(let confirm):

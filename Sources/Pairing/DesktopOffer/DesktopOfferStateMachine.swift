@@ -8,8 +8,9 @@ package import Wire
 /// learns nothing.
 ///
 /// A sealed ack with proof of the code pairs at once, or once the user accepts it if the host asks for that. If it commits
-/// to random bytes, it first gets the desktop's, and only the ack that reveals those committed to pairs. A plain one, as deployed phones send it, always waits for the user. Its sender may know only the six digits, so declining it
-/// ends nothing: the offer stays open for the device that saw the code.
+/// to random bytes, it first gets the desktop's, and only the ack that reveals those committed to pairs. A plain one, as
+/// deployed phones send it, always waits for the user. Its sender may know only the six digits, so declining it ends
+/// nothing: the offer stays open for the device that saw the code.
 package struct DesktopOfferStateMachine: Sendable {
     /// What a person has to confirm a device, in milliseconds.
     package static let confirmationTime: UInt64 = 30_000
@@ -77,6 +78,12 @@ package struct DesktopOfferStateMachine: Sendable {
         case .cancelled: .cancelled
         case .failed(let failure): .failed(failure)
         }
+    }
+
+    /// Of the sessions with the device that is being stored (``PairingBond/presharedKey``).
+    package var presharedKey: PresharedKey? {
+        guard case .storing(let candidate, _) = state else { return nil }
+        return candidate.bond?.presharedKey
     }
 
     /// Can the offer still lead to a pairing?
@@ -210,7 +217,8 @@ extension DesktopOfferStateMachine {
         case .committed(let held, let commitment):
             return challenge(held, commitment, isTaken: taker.map { $0.bond != nil } ?? false, now: now)
         case .revealed(let held): (bond, exchange) = (held.exchange.bond, held)
-        case .mismatched(let held): return refuse(held)
+        case .mismatched(let held): return refuse(held, "it revealed other random bytes than it committed to")
+        case .downgraded(let held): return refuse(held, PairingFailure.changedOffer)
         }
         if let taker {
             switch state {
@@ -286,6 +294,8 @@ extension DesktopOfferStateMachine {
         case revealed(RevealedExchange)
         /// Its sender knows the secret, but reveals other bytes than those it committed to.
         case mismatched(PairingBond)
+        /// Its sender offers versions of the seal, but has not seen those of the code.
+        case downgraded(PairingBond)
         case refused
     }
 
@@ -302,12 +312,13 @@ extension DesktopOfferStateMachine {
             return .plain
         }
         guard let secret = offer.secret,
-            let bond = PairingBond(
+            let plain = PairingBond(
                 secret: secret, device: frame.from, desktop: offer.payload.pcPeerID, code: offer.payload.code)
         else {
             dropped.wrongProof &+= 1
             return .refused
         }
+        let bond = plain.offering(OfferedVersions(code: offer.payload.seal?.versions, answer: ack.versions))
         if let commitment = ack.commitment {
             if bond.proves(ack, committingTo: commitment) { return .committed(bond, commitment) }
             switch offer.exchanges.find(bond, commitment)?.reveal(in: ack) {
@@ -317,8 +328,12 @@ extension DesktopOfferStateMachine {
                 return .mismatched(bond)
             case .unproved?, nil: break
             }
-        } else if bond.proves(ack) {
+        } else if bond.versions == nil, bond.proves(ack) {
             return .held(bond)
+        }
+        if bond.versions != nil, ack.commitment.map({ plain.proves(ack, committingTo: $0) }) ?? plain.proves(ack) {
+            dropped.downgraded &+= 1
+            return .downgraded(plain)
         }
         dropped.wrongProof &+= 1
         return .refused
@@ -358,8 +373,9 @@ extension DesktopOfferStateMachine {
         return [.sendChallenge(exchange.challenge(at: now), to: bond.device)]
     }
 
-    /// Someone who has the code's secret has tried to choose the digits: nobody pairs by this code any more.
-    private mutating func refuse(_ bond: PairingBond) -> [DesktopOfferAction] {
+    /// Someone who has the code's secret has tried to choose the digits, or the code was changed on its way: nobody pairs by
+    /// it any more.
+    private mutating func refuse(_ bond: PairingBond, _ detail: String) -> [DesktopOfferAction] {
         let displaced: [DesktopOfferAction]
         let told: DesktopOfferAction
         switch state {
@@ -369,7 +385,7 @@ extension DesktopOfferStateMachine {
             (displaced, told) = (isSame ? [] : [reject(candidate, offer)], reject(bond, offer))
         case .idle, .storing, .paired, .expired, .cancelled, .failed: return []
         }
-        let failure = PairingFailure(.notSecure, detail: "it revealed other random bytes than it committed to")
+        let failure = PairingFailure(.notSecure, detail: detail)
         state = .failed(failure)
         return [.stopTimer] + displaced + [told, .report(.failed(failure))]
     }
