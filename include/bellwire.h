@@ -217,7 +217,13 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
  * could be imitated, there is "sasMissing":"older_peer" instead: update it and pair again to compare. Such a peer has
  * "secure":true in lists, and is called an encrypted peer below; there is never a fallback to plain text with it.
  * ChainlessChain desktops and phones have "secure":false.
- * Keys are static: someone who steals a key can read earlier recorded traffic (no forward secrecy).
+ * Lists say how the traffic with an encrypted peer is sealed: "seal", {"version","psk","problem"?}. "version" is the
+ * lowest version that is accepted from it: 1 until the first session with it, then 2. Version 1 has static keys: someone
+ * who steals a key can read what was recorded (no forward secrecy). Version 2 has sessions with keys of their own.
+ * "psk":true = a preshared key from the pairing protects the sessions, beside the identity keys; false = the two were
+ * paired before there was one, or one of them runs an older release: update both and pair again to get one.
+ * "problem":"handshake_refused" (on devices) = the desktop answers with other keys than those of the pairing, as after
+ * restoring a backup of one side: pair again.
  *
  * Every pairing function may fail with BW_E_STORE or BW_E_PAIRING; the detail then has a "reason": not_json,
  * wrong_type, bad_code, missing_peer_id, bad_field, expired, no_identity, no_relay, relay_unreachable,
@@ -268,8 +274,8 @@ BW_API bw_status bw_pairing_cancel(bw_device *device, const char *flow);
 BW_API bw_status bw_pairing_confirm(bw_device *device, const char *flow, int32_t accept);
 
 /* The paired desktops, oldest pairing first, as JSON
- * [{"id","name","platform","secure","sas"?,"sasMissing"?,"online","pairedAt","lastSeenAt","signalingUrl"?,"relayUrl"?,
- * "iceExpired"?}].
+ * [{"id","name","platform","secure","seal"?,"sas"?,"sasMissing"?,"online","pairedAt","lastSeenAt","signalingUrl"?,
+ * "relayUrl"?,"iceExpired"?}].
  * "iceExpired":true means that the desktop's data for a direct connection has expired: pair again. Errors:
  * BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_pairing_list(bw_device *device, char **desktops_json);
@@ -926,8 +932,8 @@ BW_API bw_status bw_desktop_pairing_cancel(bw_desktop *desktop, const char *flow
  * 0.1. */
 BW_API bw_status bw_desktop_confirm(bw_desktop *desktop, const char *flow, int32_t accept);
 
-/* The paired devices: [{"id","deviceId","name","platform","secure","sas"?,"sasMissing"?,"pairedAt","lastSeenAt"}].
- * Errors: BW_E_STORE. Since 0.1. */
+/* The paired devices:
+ * [{"id","deviceId","name","platform","secure","seal"?,"sas"?,"sasMissing"?,"pairedAt","lastSeenAt"}]. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_devices(bw_desktop *desktop, char **devices_json);
 
 /* The push tokens of the paired devices: [{"device","deviceId","service","token": hex,"receivedAt"}], one per device
