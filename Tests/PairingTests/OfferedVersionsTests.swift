@@ -153,10 +153,15 @@ import Wire
         #expect(flow.desktop.reported == .failed(PairingFailure(.timeout)) && flow.isWithdrawn)
     }
 
-    @Test("a relay that takes the versions out of step 2 pairs nobody, and the desktop's user hears why")
-    func strippedStep() {
+    @Test(
+        "a relay that takes the versions out of step 2, or with an identity key out of the ack too, pairs nobody",
+        arguments: [false, true])
+    func strippedStep(hasKey: Bool) {
         var flow = TypedCodeTable()
-        flow.table.carry = { letter in [changing(letter, "payload") { $0["seal"] = nil }] }
+        flow.table.carry = { letter in
+            let stripped = changing(letter, "payload") { $0["seal"] = nil }
+            return [hasKey ? changing(stripped, "bw") { $0["seal"] = nil } : stripped]
+        }
         flow.show()
         flow.type()
         flow.run()

@@ -1,3 +1,4 @@
+import Identity
 import Wire
 
 /// The versions of the seal that the two sides of a pairing have offered each other (WirePairingProofs, "Versions of the
@@ -13,6 +14,15 @@ struct OfferedVersions: Sendable, Equatable {
     init?(code: SealVersions?, answer: SealVersions?) {
         guard let code, let answer else { return nil }
         (self.code, self.answer) = (code, answer)
+    }
+
+    /// The last bytes of a typed code's session id, if the device makes an offer. The relay can change the desktop's offer in
+    /// step 2, but not these: the key covers them (WirePairing, "Agreeing on a key").
+    static let sessionMark = Array("seal-two".utf8)
+
+    /// Whether the device of this session makes an offer.
+    static func isMarked(_ sid: String) -> Bool {
+        TextEncoding.base64url.decode(sid)?.suffix(sessionMark.count).elementsEqual(sessionMark) ?? false
     }
 
     /// The last line of each proof.

@@ -46,7 +46,8 @@ struct DesktopTypedCodeOffer: Sendable {
     /// What an ack of a device proves.
     enum Proof: Sendable, Equatable {
         case valid(PairingBond)
-        /// Its sender has the key and offers versions of the seal, but has not seen those of step 2.
+        /// Its sender has the key and offers versions of the seal, but has not seen those of step 2; or somebody has taken
+        /// its own out of the ack.
         case downgraded
         case wrong
     }
@@ -54,9 +55,13 @@ struct DesktopTypedCodeOffer: Sendable {
     /// Of several runs of one device the newest is the one that it goes by.
     func proof(in ack: PairAck) -> Proof {
         let offered = OfferedVersions(code: versions, answer: ack.versions)
-        for bond in runs.reversed().compactMap(\.bond) {
-            if bond.offering(offered).proves(ack) { return .valid(bond.offering(offered)) }
-            if offered != nil, bond.proves(ack) { return .downgraded }
+        for run in runs.reversed() {
+            guard let bond = run.bond else { continue }
+            let isOffering = versions != nil && OfferedVersions.isMarked(run.responder.sid)
+            if offered != nil || !isOffering, bond.offering(offered).proves(ack) {
+                return .valid(bond.offering(offered))
+            }
+            if offered != nil || isOffering, bond.proves(ack) { return .downgraded }
         }
         return .wrong
     }

@@ -97,7 +97,8 @@ extension DeviceTypedCodeStateMachine {
         case .sealed(_, let password):
             guard identity.did.isKey,
                 let run = try? CPaceInitiator(
-                    password: password.digits, alias: code.alias.text, deviceID: identity.did.text, using: &generator)
+                    password: password.digits, alias: code.alias.text, deviceID: identity.did.text,
+                    mark: versions == nil ? [] : OfferedVersions.sessionMark, using: &generator)
             else { return end(PairingFailure(.noIdentity)) }
             stage = .share(run)
         }
