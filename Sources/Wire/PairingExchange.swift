@@ -21,8 +21,8 @@ package struct PairingExchange: Sendable, Equatable {
     /// Which run: 16 bytes that the device has drawn.
     package var sid: String
     package var step: Step
-    /// In step 2: what the desktop offers (WireSessions, "Versions"); `nil` = it is of a release without sessions. Nothing
-    /// proves it before the ack.
+    /// In steps 1 and 2: what the sender offers (WireSessions, "Versions"); `nil` = it is of a release without sessions.
+    /// Nothing proves it before the ack.
     package var versions: SealVersions?
 
     package init(sid: String, step: Step, versions: SealVersions? = nil) {
@@ -40,6 +40,7 @@ package struct PairingExchange: Sendable, Equatable {
         case 1:
             let did = try PairingFields(payload).peer("did")
             step = .deviceShare(did: did, share: try Self.bytes("share", 32, of: payload))
+            versions = try PairingFields(payload).sealVersions(payload["seal"], "seal")
         case 2:
             let did = try PairingFields(payload).peer("did")
             step = .desktopShare(did: did, share: try Self.bytes("share", 32, of: payload))
@@ -58,12 +59,12 @@ package struct PairingExchange: Sendable, Equatable {
             payload.merge(["step": 1, "sid": .string(sid), "did": .string(did.text), "share": .string(share)])
         case .desktopShare(let did, let share):
             payload.merge(["step": 2, "sid": .string(sid), "did": .string(did.text), "share": .string(share)])
-            if let versions { payload["seal"] = versions.json }
         case .deviceConfirm(let confirm):
             payload.merge(["step": 3, "sid": .string(sid), "confirm": .string(confirm)])
         case .desktopConfirm(let confirm):
             payload.merge(["step": 4, "sid": .string(sid), "confirm": .string(confirm)])
         }
+        if let versions { payload["seal"] = versions.json }
         return ["type": .string(Self.type), "payload": .object(payload)]
     }
 

@@ -14,7 +14,7 @@ package struct PairingSeal: Sendable, Equatable {
     package var hasRevision: Bool
     /// SHA-256 of the device's random bytes, in base64url: in a device's code of revision 1.
     package var commitment: String?
-    /// What its owner offers (WireSessions, "Versions"); `nil` = it is of a release without sessions. Only with a revision.
+    /// What its owner offers (WireSessions, "Versions"); `nil` = it is of a release without sessions.
     package var versions: SealVersions?
 
     /// - Parameter hasRevision: a code with a commitment has one in any case.
@@ -103,11 +103,7 @@ extension PairingFields {
         }
         var seal = PairingSeal(secret: secret, confirm: bw["confirm"]?.bool ?? false)
         seal.versions = try sealVersions(bw["seal"], "bw.seal")
-        guard let revision = bw["rev"], !revision.isNull else {
-            // Every release that offers versions has a revision, and only its frames prove the offer.
-            guard seal.versions == nil else { throw PairingFailure(.badField, detail: "bw.rev") }
-            return seal
-        }
+        guard let revision = bw["rev"], !revision.isNull else { return seal }
         guard case .integer(let number) = revision, number > 0 else {
             throw PairingFailure(.badField, detail: "bw.rev")
         }

@@ -328,7 +328,7 @@ extension DesktopOfferStateMachine {
                 return .mismatched(bond)
             case .unproved?, nil: break
             }
-        } else if bond.versions == nil, bond.proves(ack) {
+        } else if bond.proves(ack) {
             return .held(bond)
         }
         if bond.versions != nil, ack.commitment.map({ plain.proves(ack, committingTo: $0) }) ?? plain.proves(ack) {
@@ -441,7 +441,8 @@ extension DesktopOfferStateMachine {
     ) -> DesktopOfferAction? {
         let info = offer.payload.deviceInfo
         guard let bond = candidate.bond else { return nil }
-        let confirmation = candidate.exchange?.confirmation(of: info, at: now) ?? bond.confirmation(of: info, at: now)
+        var confirmation = candidate.exchange?.confirmation(of: info, at: now) ?? bond.confirmation(of: info, at: now)
+        confirmation.versions = offer.payload.seal?.versions
         return .sendConfirmation(confirmation, to: bond.device)
     }
 }

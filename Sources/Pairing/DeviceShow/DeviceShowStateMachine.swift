@@ -351,8 +351,7 @@ extension DeviceShowStateMachine {
         _ bond: PairingBond, _ confirmation: PairingConfirmation, _ show: Show, now: EpochMilliseconds
     ) -> Greeting? {
         guard let text = confirmation.random else {
-            // A desktop that offers versions knows of the revision too.
-            guard bond.versions == nil, bond.proves(confirmation) else { return nil }
+            guard bond.proves(confirmation) else { return nil }
             return Greeting(proof: nil, shortString: show.random == nil ? bond.shortString : nil, bond: bond)
         }
         guard let own = show.random, let random = PairingRandom(base64url: text),

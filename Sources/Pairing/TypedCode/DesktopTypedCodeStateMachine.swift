@@ -229,7 +229,9 @@ extension DesktopTypedCodeStateMachine {
     func confirmation(
         _ bond: PairingBond, _ shown: Shown, _ now: EpochMilliseconds
     ) -> DesktopTypedCodeAction {
-        .sendConfirmation(bond.confirmation(of: shown.offer.identity.deviceInfo, at: now), to: bond.device)
+        var confirmation = bond.confirmation(of: shown.offer.identity.deviceInfo, at: now)
+        confirmation.versions = shown.offer.versions
+        return .sendConfirmation(confirmation, to: bond.device)
     }
 
     func reject(_ candidate: Candidate, _ shown: Shown) -> DesktopTypedCodeAction {

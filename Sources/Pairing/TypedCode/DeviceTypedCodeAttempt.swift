@@ -47,7 +47,8 @@ struct DeviceTypedCodeAttempt: Sendable {
             return .sendAck(ack, to: code.alias, sealed: false, over: route)
         case .share(let run):
             let step = PairingExchange.Step.deviceShare(did: did, share: run.share)
-            return .sendExchange(PairingExchange(sid: run.sid, step: step), to: code.alias, over: route)
+            return .sendExchange(
+                PairingExchange(sid: run.sid, step: step, versions: versions), to: code.alias, over: route)
         case .confirm(let key, let sid, _):
             let step = PairingExchange.Step.deviceConfirm(key.confirmation(of: .device))
             return .sendExchange(PairingExchange(sid: sid, step: step), to: code.alias, over: route)

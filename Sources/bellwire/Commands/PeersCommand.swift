@@ -10,9 +10,10 @@ extension Command {
             """,
             """
             With an encrypted peer, only sessions with fresh keys count after the first one, so that stolen keys open \
-            nothing that was recorded. A secret from the pairing protects them too. A note says if a peer has no \
-            session yet, has no such secret (it was paired before there was one, or runs an older release), or answers \
-            with other keys than those of the pairing (a backup of one side was restored). --json has it in "seal".
+            nothing that was recorded. A secret from the pairing protects them too. A note says if a peer has no such \
+            secret (it was paired before there was one, or runs an older release), or answers with other keys than \
+            those of the pairing (a backup of one side was restored). With --json, "seal" says that, and in "version" \
+            whether there was a session yet: 1 = no, 2 = yes.
             """,
             """
             An unpaired peer loses all rights at once. The peer of an encrypted pairing is notified if it can be reached \
