@@ -283,13 +283,14 @@ class ShortAuthentication:
 class SealStatus:
     """How the traffic of an encrypted pairing is sealed."""
 
-    #: The lowest version that is accepted from the peer: 1 (static keys) until the first session with it, then 2 (sessions).
+    #: The lowest version that is accepted from the peer: 1 (static keys) until the first session with it, then 2
+    #: (sessions).
     version: int
-    #: Whether a preshared key from the pairing protects the sessions, beside the identity keys. False for pairs that were
-    #: made before, and for a peer of an older release: update both sides and pair again to get one.
+    #: Whether a preshared key from the pairing protects the sessions, beside the identity keys. False for pairs that
+    #: were made before, and for a peer of an older release: update both sides and pair again to get one.
     psk: bool = False
-    #: "handshake_refused": the desktop answers with other keys than those of the pairing, as after restoring a backup of
-    #: one side; pair again. None: all is well.
+    #: "handshake_refused": the desktop answers with other keys than those of the pairing, as after restoring a backup
+    #: of one side; pair again. None: all is well.
     problem: Optional[str] = None
 
 
