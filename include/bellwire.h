@@ -213,8 +213,10 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
  * Pairings between Bellwire peers are end-to-end encrypted: only someone who has seen the code can pair, and nobody in
  * between can read or change what follows. Both sides show the same "sas" (short authentication string), {"digits":
  * six digits, "words": two words}, for their users to compare. After "scan" and "show" between present releases,
- * someone who copied the code cannot search for a key that gives the same. Such a peer has "secure":true in lists, and is called an encrypted
- * peer below; there is never a fallback to plain text with it. ChainlessChain desktops and phones have "secure":false.
+ * someone who copied the code cannot search for a key that gives the same. With a peer of an older release, whose digits
+ * could be imitated, there is "sasMissing":"older_peer" instead: update it and pair again to compare. Such a peer has
+ * "secure":true in lists, and is called an encrypted peer below; there is never a fallback to plain text with it.
+ * ChainlessChain desktops and phones have "secure":false.
  * Keys are static: someone who steals a key can read earlier recorded traffic (no forward secrecy).
  *
  * Every pairing function may fail with BW_E_STORE or BW_E_PAIRING; the detail then has a "reason": not_json,
@@ -266,7 +268,7 @@ BW_API bw_status bw_pairing_cancel(bw_device *device, const char *flow);
 BW_API bw_status bw_pairing_confirm(bw_device *device, const char *flow, int32_t accept);
 
 /* The paired desktops, oldest pairing first, as JSON
- * [{"id","name","platform","secure","sas"?,"online","pairedAt","lastSeenAt","signalingUrl"?,"relayUrl"?,
+ * [{"id","name","platform","secure","sas"?,"sasMissing"?,"online","pairedAt","lastSeenAt","signalingUrl"?,"relayUrl"?,
  * "iceExpired"?}].
  * "iceExpired":true means that the desktop's data for a direct connection has expired: pair again. Errors:
  * BW_E_STORE. Since 0.1. */
@@ -924,8 +926,8 @@ BW_API bw_status bw_desktop_pairing_cancel(bw_desktop *desktop, const char *flow
  * 0.1. */
 BW_API bw_status bw_desktop_confirm(bw_desktop *desktop, const char *flow, int32_t accept);
 
-/* The paired devices: [{"id","deviceId","name","platform","secure","sas"?,"pairedAt","lastSeenAt"}]. Errors:
- * BW_E_STORE. Since 0.1. */
+/* The paired devices: [{"id","deviceId","name","platform","secure","sas"?,"sasMissing"?,"pairedAt","lastSeenAt"}].
+ * Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_devices(bw_desktop *desktop, char **devices_json);
 
 /* The push tokens of the paired devices: [{"device","deviceId","service","token": hex,"receivedAt"}], one per device

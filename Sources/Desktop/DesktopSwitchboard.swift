@@ -265,7 +265,10 @@ final class DesktopSwitchboard {
         }
         if payload.isAck { return }
         channel.countUnknownSender()
-        if frame.isSealed { return reminders.spoke(frame.from, over: url) }
+        if frame.isSealed {
+            if !pairing.isTelling(frame.from) { reminders.spoke(frame.from, over: url) }
+            return
+        }
         if case .request(let request) = payload {
             respond(.error(.notPaired), to: DeviceRequest(request.answerable, ofStranger: frame.from, over: url))
         }

@@ -273,7 +273,7 @@ final class DeviceSwitchboard {
     /// From here on it is a stranger.
     private func forget(_ desktop: PairedDesktop, isTold: Bool) {
         let peer = desktop.id
-        if isTold, desktop.isSecure { _ = sender.send(Unpair.payload, to: peer) }
+        if isTold { sender.sendUnpair(to: peer) }
         pairing.flows.removed(peer)
         guard let session = desktops.peers.forget(peer) else { return }
         commands.forget(peer)
@@ -303,10 +303,12 @@ final class DeviceSwitchboard {
             var hello = pushes.hello(to: peer)
             hello.proof = proof
             _ = channel.send(hello.json, to: peer, sealed: true, inSession: false, over: routes.link(url))
-        case .paired(let desktop, let mark):
+        case .paired(let desktop, let mark, let url):
             if desktop.isSecure { channel.keep(desktop.id, since: mark) }
             desktops.add(desktop)
-            sender.sayHello(pushes.hello(to: desktop.id), to: desktop.id)
+            // Over the link of the greeting, which it must not overtake.
+            sender.sayHello(
+                pushes.hello(to: desktop.id), to: desktop.id, over: url.flatMap { routes.isOnline($0) ? $0 : nil })
             tokens.paired(desktop.id)
         case .receiveAgain(let message, let url): received(message, over: url)
         }

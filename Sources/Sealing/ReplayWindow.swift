@@ -17,7 +17,8 @@ package struct ReplayWindow: Sendable, Equatable {
 
     /// Newest first; at most two.
     private var epochs: [Epoch] = []
-    /// Epochs above the others that were refused for good when a pairing began the window anew; ascending, disjoint.
+    /// Epochs that are refused for good: those that are not among the two any more, and those above a new beginning; ascending,
+    /// disjoint.
     private var retired: [ClosedRange<Int64>] = []
 
     /// Nothing has come.
@@ -45,7 +46,10 @@ package struct ReplayWindow: Sendable, Equatable {
         epoch.record(seq)
         epochs.append(epoch)
         epochs.sort { $0.number > $1.number }
-        if epochs.count > 2 { epochs.removeLast() }
+        if epochs.count > 2 {
+            let dropped = epochs.removeLast().number
+            retire(dropped...dropped)
+        }
         return true
     }
 }
@@ -58,6 +62,7 @@ extension ReplayWindow {
     /// What is voided already stays so.
     package mutating func begin(epoch number: Int64, seq: Int64) {
         guard number > 0, seq > 0 else { return }
+        for epoch in epochs where epoch.number < number { retire(epoch.number...epoch.number) }
         epochs.removeAll { $0.number < number }
         if seq > 1 {
             if let index = epochs.firstIndex(where: { $0.number == number }) {
@@ -76,7 +81,7 @@ extension ReplayWindow {
 }
 
 extension ReplayWindow {
-    /// At most so many ranges of epochs are refused for good; beyond that the highest ones are joined.
+    /// At most so many ranges of epochs are refused for good; beyond that the closest ones are joined.
     private static let retiredLimit = 4
 
     /// The peer is paired by the frame of this mark.
@@ -91,25 +96,23 @@ extension ReplayWindow {
     /// As ``begin(epoch:seq:)``, for a frame that the window refuses and a pairing's MAC proves: its sender has lost its
     /// state, after its clock was in the future.
     ///
-    /// The epochs of that future stay refused, whoever has kept their frames. Only two of them are known, so the upper half
-    /// of everything between the frame's epoch and them is refused too. An epoch that is remembered keeps what has come of it.
+    /// The epochs of that future stay refused, whoever has kept their frames: all from the first to the last of them, also
+    /// those that the window remembers only as refused. What lies between the frame's epoch and them was never used: its
+    /// sender may still come to it. An epoch that is remembered keeps what has come of it.
     package mutating func restart(epoch number: Int64, seq: Int64) {
         guard number > 0, seq > 0 else { return }
-        retired = retired.compactMap { range in
-            guard number >= range.lowerBound else { return range }
-            return number < range.upperBound ? Self.upperHalf(above: number, range.upperBound) : nil
+        retired = retired.flatMap { range in
+            guard range.contains(number) else { return [range] }
+            return [range.prefix(below: number), range.suffix(above: number)].compactMap(\.self)
         }
         if let newest = epochs.first?.number, let oldest = epochs.last?.number, number < oldest {
-            retire(Self.upperHalf(above: number, oldest).lowerBound...newest)
+            let first = retired.first { $0.lowerBound > number }?.lowerBound ?? oldest
             epochs = []
+            retire(min(first, oldest)...newest)
         }
         begin(epoch: number, seq: seq)
         _ = record(epoch: number, seq: seq)
-    }
-
-    /// Both are positive, so nothing overflows.
-    private static func upperHalf(above lower: Int64, _ upper: Int64) -> ClosedRange<Int64> {
-        (upper - (upper - lower - 1) / 2)...upper
+        joinRetired()
     }
 
     private mutating func retire(_ range: ClosedRange<Int64>) {
@@ -121,11 +124,35 @@ extension ReplayWindow {
                 joined.append(next)
             }
         }
-        while joined.count > Self.retiredLimit {
-            let (last, before) = (joined.removeLast(), joined.removeLast())
-            joined.append(before.lowerBound...last.upperBound)
-        }
         retired = joined
+        joinRetired()
+    }
+
+    /// Joins the closest ranges while there are too many; never across an epoch that counts.
+    private mutating func joinRetired() {
+        while retired.count > Self.retiredLimit {
+            let gaps = retired.indices.dropLast().filter { index in
+                let (lower, upper) = (retired[index].upperBound, retired[index + 1].lowerBound)
+                return !epochs.contains { lower < $0.number && $0.number < upper }
+            }
+            let closest = gaps.min { gap(after: $0) < gap(after: $1) }
+            guard let closest else { return }
+            retired[closest] = retired[closest].lowerBound...retired[closest + 1].upperBound
+            retired.remove(at: closest + 1)
+        }
+    }
+
+    /// All are positive, so nothing overflows.
+    private func gap(after index: Int) -> Int64 { retired[index + 1].lowerBound - retired[index].upperBound }
+}
+
+extension ClosedRange<Int64> {
+    fileprivate func prefix(below bound: Int64) -> ClosedRange<Int64>? {
+        lowerBound < bound ? lowerBound...(bound - 1) : nil
+    }
+
+    fileprivate func suffix(above bound: Int64) -> ClosedRange<Int64>? {
+        upperBound > bound ? (bound + 1)...upperBound : nil
     }
 }
 

@@ -96,6 +96,47 @@ struct UnpairNoticeTests {
         await bench.end()
     }
 
+    @Test("a device that is being told of a scan is not told of an unpairing before it, whatever it says meanwhile")
+    func oldReminder() async throws {
+        let bench = try await Bench()
+        try await online(bench, bench.desktop, bench.host)
+        let desktop = try #require(try await bench.state["id"]?.string)
+        let device = try await SealedPeer.register(at: bench.url)
+        let (secret, own) = (PairingSecret.random(), PairingRandom.random())
+        let text = await device.offer("012345", secret: secret)
+        var offer = try #require(try JSONValue(parsing: text).object)
+        offer["bw"] = [
+            "v": 1, "secret": .string(secret.base64url), "rev": 1, "commit": .string(own.commitment),
+        ]
+        await remember(device, of: bench.desktop)
+        let code = JSONValue.object(offer).serialized()
+        _ = try await outcome { bench.desktop.scan(code, then: $0) }.get()
+        _ = try await value { bench.desktop.confirm(.scan, true, then: $0) }
+        let confirmation = try await device.body("pairing:confirmation")
+        let theirs = try #require(confirmation["bw"]?["random"]?.string)
+        try await device.say("bellwire:hello", ["v": 1, "lastPushSeq": 0], to: desktop)
+        let now = EpochMilliseconds.now
+        let mac = PairingProof.mac(
+            secret, kind: .hello, deviceID: device.id, desktopID: desktop, code: "012345", timestamp: now,
+            transcript: ["1", own.commitment, theirs, own.base64url])
+        try await device.say(
+            "bellwire:hello",
+            [
+                "v": 1, "lastPushSeq": 0, "timestamp": .integer(now),
+                "bw": ["mac": .string(mac), "rev": 1, "random": .string(own.base64url)],
+            ], to: desktop)
+        try await device.command("notification.getUnreadCount", id: "a", to: desktop)
+        #expect(try await device.answer("a")["result"]?["count"] == 0)
+        #expect(await device.allBodies.allSatisfy { $0["type"] != "bellwire:unpair" })
+        await bench.end()
+    }
+
+    /// As after an unpairing of long ago.
+    @EventLoop
+    private func remember(_ device: SealedPeer, of desktop: Desktop) {
+        desktop.core.devices.reminders.begin(PeerID(device.id), now: 0)
+    }
+
     @Test(
         "the first hellos are lost: a later answer to a repeated confirmation pairs, and a hello of another kind does not"
     )

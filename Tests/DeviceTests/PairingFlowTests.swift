@@ -7,6 +7,7 @@ import Store
 import TestSupport
 import Testing
 import Transport
+import Wire
 
 @testable import Device
 
@@ -14,12 +15,13 @@ import Transport
 private struct Pair {
     let relay: BenchRelay
     let url: String
-    let deviceHost = RecordingHost()
-    let desktopHost = RecordingHost()
+    let deviceHost: RecordingHost
+    let desktopHost: RecordingHost
     let device: Device
     let desktop: Desktop
 
     init(device deviceOptions: JSONObject = [:], desktop desktopOptions: JSONObject = [:]) async throws {
+        (deviceHost, desktopHost) = (RecordingHost(), RecordingHost())
         relay = await BenchRelay()
         url = await relay.url
         var options: JSONObject = [
@@ -31,6 +33,27 @@ private struct Pair {
         options.merge(desktopOptions)
         desktop = try Desktop.open(JSONValue.object(options).serialized(), desktopHost.channel, links: BenchRelay.links)
             .0
+    }
+
+    /// With another desktop in its place.
+    init(_ other: Pair, _ desktop: Desktop, _ host: RecordingHost) {
+        (relay, url, deviceHost, device) = (other.relay, other.url, other.deviceHost, other.device)
+        (self.desktop, desktopHost) = (desktop, host)
+    }
+
+    /// The desktop scans the device's code.
+    func show(_ location: SourceLocation = #_sourceLocation) async throws {
+        let shown = try await value { device.show(timeout: 10_000, then: $0) }
+        _ = try await value { desktop.scan(shown["payload"]?.string ?? "", then: $0) }
+        _ = try await value { desktop.confirm(.scan, true, then: $0) }
+        _ = try await deviceHost.event(.pairingChanged, location) { $0["flow"] == "show" && $0["state"] == "completed" }
+        _ = try await desktopHost.event(.pairingChanged, location) { $0["flow"] == "scan" && $0["state"] == "paired" }
+    }
+
+    func expectToken(_ hex: String, _ location: SourceLocation = #_sourceLocation) async throws {
+        try await until("the token", sourceLocation: location) {
+            try await value { desktop.tokens(then: $0) }.array?.first?["token"]?.string == hex
+        }
     }
 
     /// What each side says of the other: sealed, and with the same short string.
@@ -94,6 +117,47 @@ struct PairingFlowTests {
         _ = try await pair.desktopHost.event(.pairingChanged) { $0["flow"] == "scan" && $0["state"] == "paired" }
         try await pair.expectSealed()
         try await pair.expectTraffic()
+        await pair.close()
+    }
+
+    @Test("the device's code: a token that it has before the pairing reaches the desktop after it")
+    func tokenBefore() async throws {
+        let pair = try await Pair()
+        let (token, service) = (try #require(PushToken(hex: "0a0b")), try #require(PushService("fcm")))
+        _ = try await value { pair.device.give(token, for: service, then: $0) }
+        _ = try await value { pair.desktop.start(then: $0) }
+        try await pair.show()
+        try await pair.expectToken("0a0b")
+        await pair.close()
+    }
+
+    @Test("unpaired, and paired again by the device's code, also after a restart of the desktop: both stay paired")
+    func showAfterUnpairing() async throws {
+        let directory = NSTemporaryDirectory() + "bellwire-desktop-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let first = try await Pair(desktop: ["state_dir": .string(directory)])
+        let (token, service) = (try #require(PushToken(hex: "0a0b")), try #require(PushService("fcm")))
+        _ = try await value { first.device.give(token, for: service, then: $0) }
+        let offer = try await value { first.desktop.offer(timeout: 10_000, then: $0) }
+        _ = try await value { first.device.scan(offer["payload"]?.string ?? "", timeout: 15_000, then: $0) }
+        _ = try await first.desktopHost.event(.pairingChanged) { $0["state"] == "paired" }
+        let id = try #require(try await value { first.device.state(then: $0) }["id"]?.string)
+        _ = try await value { first.desktop.unpair(id, then: $0) }
+        _ = try await first.deviceHost.event(.peersChanged) { $0["desktops"]?.array?.isEmpty == true }
+        await first.desktop.close()
+
+        let host = RecordingHost()
+        let options: JSONObject = [
+            "state_dir": .string(directory), "name": "Desk", "relay_url": .string(first.url), "follow_system": false,
+        ]
+        let desktop = try Desktop.open(JSONValue.object(options).serialized(), host.channel, links: BenchRelay.links).0
+        let pair = Pair(first, desktop, host)
+        _ = try await value { desktop.start(then: $0) }
+        try await pair.show()
+        try await pair.expectSealed()
+        try await pair.expectTraffic()
+        try await pair.expectToken("0a0b")
+        #expect(try await value { pair.device.desktops(then: $0) }.array?.count == 1)
         await pair.close()
     }
 

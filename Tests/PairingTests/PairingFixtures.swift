@@ -101,8 +101,8 @@ enum Fixture {
     ]
 
     static func sealed(
-        _ payload: JSONObject, from: PeerID, delivery: SignallingDelivery = .live
+        _ payload: JSONObject, from: PeerID, delivery: SignallingDelivery = .live, isStale: Bool = false
     ) -> PairingFrame {
-        PairingFrame(payload, from: from, isSealed: true, delivery: delivery)
+        PairingFrame(payload, from: from, isSealed: true, isStale: isStale, delivery: delivery)
     }
 }

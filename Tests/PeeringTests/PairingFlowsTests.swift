@@ -65,6 +65,25 @@ private let laptop = PeerID("laptop")
         #expect(record.url == "relay" && record.flow == .scan)
     }
 
+    @Test("a mark that the window refuses begins it anew only where its frame has led to this pairing, in this flow")
+    func staleMarks() throws {
+        var flows = flows()
+        _ = flows.change(LastStub.self) { $0.show() }
+        var generator = SeededGenerator(seed: 4)
+        var alone = Flows([CodeStub(), LastStub()])
+        let own = alone.newCode(for: .code, using: &generator).digits
+        _ = alone.change(CodeStub.self) { $0.show() }
+        _ = alone.change(LastStub.self) { $0.show() }
+        #expect(receive(&alone, incoming(phone, "take", seq: 900, isStale: true)).isTaken)
+        let fresh = try #require(records(receive(&alone, incoming(phone, "store", seq: 5, code: own)).actions).first)
+        #expect(fresh.flow == .code && fresh.marks.newest?.seq == 5 && fresh.marks.newest?.isStale == false)
+        #expect(fresh.marks.taken.map(\.seq) == [5])
+
+        let proved = try #require(
+            records(receive(&flows, incoming(phone, "store", seq: 7, isStale: true)).actions).first)
+        #expect(proved.marks.newest?.seq == 7 && proved.marks.newest?.isStale == true)
+    }
+
     @Test("at most 64 marks are kept, the newest")
     func marksLimit() throws {
         var flows = flows()

@@ -112,8 +112,10 @@ struct LastStub: StubMachine {
 }
 
 /// Something of a peer's, with a mark of that number where it is sealed.
-func incoming(_ from: PeerID, _ type: String, seq: Int64? = nil, code: String? = nil) -> Incoming {
+func incoming(
+    _ from: PeerID, _ type: String, seq: Int64? = nil, code: String? = nil, isStale: Bool = false
+) -> Incoming {
     Incoming(
         from: from, payload: ["type": .string(type), "code": code.map(JSONValue.string)],
-        mark: seq.map { SealMark(peer: from, epoch: 1, seq: $0) })
+        mark: seq.map { SealMark(peer: from, epoch: 1, seq: $0, isStale: isStale) })
 }

@@ -50,6 +50,49 @@ import Wire
         #expect(ReplayWindow(bytes: window.bytes) == window)
     }
 
+    @Test("a clock that was two hours fast locks nobody out of the hours between, and its kept frames stay refused")
+    func shortFuture() {
+        let hour: Int64 = 3_600_000
+        var window = ReplayWindow()
+        _ = window.record(epoch: Self.now - 24 * hour, seq: 7)
+        let fast = [0, 1, 2].map { Self.now + 2 * hour + $0 * 60_000 }
+        for epoch in fast { for seq: Int64 in 1...20 { _ = window.record(epoch: epoch, seq: seq) } }
+        window.restart(epoch: Self.now, seq: 3)
+        for minutes in [1, 61, 90, 119] as [Int64] {
+            var later = ReplayWindow(bytes: window.bytes) ?? window
+            let isTaken = later.record(epoch: Self.now + minutes * 60_000, seq: 1)
+            #expect(isTaken, "after \(minutes) minutes")
+            for epoch in fast { for seq: Int64 in [1, 20, 21] { #expect(!later.accepts(epoch: epoch, seq: seq)) } }
+        }
+        let isTaken = window.record(epoch: Self.now + 3 * hour, seq: 1)
+        #expect(isTaken)
+        #expect(!window.accepts(epoch: Self.now - 24 * hour, seq: 8))
+    }
+
+    @Test("whatever was accepted before a new beginning is refused after it, however many starts there were")
+    func forgotten() {
+        for seed: UInt64 in 0..<40 {
+            var generator = SeededGenerator(seed: seed)
+            var window = ReplayWindow()
+            var accepted: Set<Int64> = []
+            for _ in 0..<60 {
+                let epoch = Int64.random(in: 1...200, using: &generator)
+                switch Int.random(in: 0..<6, using: &generator) {
+                case 0:
+                    window.restart(epoch: epoch, seq: 2)
+                    accepted.insert(epoch)
+                case 1:
+                    window.begin(epoch: epoch, seq: 2)
+                    accepted = accepted.filter { $0 != epoch }
+                default: if window.record(epoch: epoch, seq: 2) { accepted.insert(epoch) }
+                }
+                for epoch in accepted { #expect(!window.accepts(epoch: epoch, seq: 2), "seed \(seed)") }
+                #expect(ReplayWindow(bytes: window.bytes) == window)
+                #expect(window.bytes.count <= 1_122)
+            }
+        }
+    }
+
     @Test("a start whose numbers had come already, as of a copy that was put back, keeps what has come of them")
     func sameEpoch() {
         var window = ReplayWindow()

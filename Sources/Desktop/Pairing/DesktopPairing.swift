@@ -131,11 +131,13 @@ final class DesktopPairing {
     func isAwaited(_ flow: PairingFlow) -> Bool { flows.isAwaited(flow) }
 
     /// Whether a flow may wait for a sealed frame from this peer, which has no encrypted pairing.
-    func mayPair(_ peer: PeerID) -> Bool {
-        if case .sending(let offer) = flows.machine(DesktopScanStateMachine.self).reported, offer.did == peer {
-            return true
-        }
-        return offering.isActive || coding.isActive
+    func mayPair(_ peer: PeerID) -> Bool { isTelling(peer) || offering.isActive || coding.isActive }
+
+    /// Whether the device is being told that its code was scanned. It may be paired there before it is here, so nothing
+    /// that it says now means that it has missed an unpairing.
+    func isTelling(_ peer: PeerID) -> Bool {
+        guard case .sending(let offer) = flows.machine(DesktopScanStateMachine.self).reported else { return false }
+        return offer.did == peer
     }
 
     private var coding: DesktopTypedCodeStateMachine { flows.machine(DesktopTypedCodeStateMachine.self) }

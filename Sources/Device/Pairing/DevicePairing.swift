@@ -34,8 +34,9 @@ final class DevicePairing {
         /// Send it, and tell the flows whether it was written.
         case send(PairingMessage, over: String)
         case sendHello(to: PeerID, over: String, PairingHello.Proof?)
-        /// The pairing is in the store; what the desktop has sealed before that mark is void.
-        case paired(PairedDesktop, SealMark?)
+        /// The pairing is in the store; what the desktop has sealed before that mark is void. The link is the one that it
+        /// was last heard over.
+        case paired(PairedDesktop, SealMark?, over: String?)
         /// Something of a desktop that is stored now came while it was not.
         case receiveAgain(RelayMessage, over: String)
     }
@@ -168,7 +169,7 @@ final class DevicePairing {
             try SealPeers(connection).begin(record.peer.id, presharedKey: record.presharedKey)
             return try PairedDesktops(connection).upsert(record.peer)
         } then: { [self] result in
-            flows.stored(record, result) { [emit] stored, mark in emit(.paired(stored, mark)) }
+            flows.stored(record, result) { [emit] stored, mark in emit(.paired(stored, mark, over: record.url)) }
         }
     }
 

@@ -8,7 +8,8 @@ package import Wire
 /// learns nothing.
 ///
 /// A sealed ack with proof of the code pairs at once, or once the user accepts it if the host asks for that. If it commits
-/// to random bytes, it first gets the desktop's, and only the ack that reveals those committed to pairs. A plain one, as deployed phones send it, always waits for the user. Its sender may know only the six digits, so declining it
+/// to random bytes, it first gets the desktop's, and only the ack that reveals those committed to pairs. A plain one, as
+/// deployed phones send it, always waits for the user. Its sender may know only the six digits, so declining it
 /// ends nothing: the offer stays open for the device that saw the code.
 package struct DesktopOfferStateMachine: Sendable {
     /// What a person has to confirm a device, in milliseconds.
@@ -192,6 +193,10 @@ extension DesktopOfferStateMachine {
             dropped.notOpen &+= 1
             return []
         }
+        guard !frame.isStale || !isTaken else {
+            dropped.stale &+= 1
+            return []
+        }
         let wrongBefore = dropped.wrongCode
         guard let ack = dropped.ack(of: frame, code: offer.payload.code, since: offer.payload.timestamp) else {
             if !frame.isSealed, dropped.wrongCode != wrongBefore { updateOffer { $0.guesses.note() } }
@@ -233,6 +238,13 @@ extension DesktopOfferStateMachine {
             + take(ack, frame, offer, bond, exchange, displacing: displaced != nil, now: now)
     }
 
+    private var isTaken: Bool {
+        switch state {
+        case .storing, .paired: true
+        case .idle, .displaying, .confirming, .expired, .cancelled, .failed: false
+        }
+    }
+
     private mutating func updateOffer(_ change: (inout Offer) -> Void) {
         switch state {
         case .displaying(var offer):
@@ -252,7 +264,9 @@ extension DesktopOfferStateMachine {
         _ ack: PairAck, _ frame: PairingFrame, _ offer: Offer, _ bond: PairingBond?, _ exchange: RevealedExchange?,
         displacing: Bool, now: EpochMilliseconds
     ) -> [DesktopOfferAction] {
-        let device = PairedDevice(ack, frame, bond: bond, exchange: exchange, at: now)
+        var device = PairedDevice(ack, frame, bond: bond, exchange: exchange, at: now)
+        // Whoever has the code's secret can claim to know of no revision, and could search for a key with the same digits.
+        if offer.payload.seal?.hasRevision == true, exchange == nil { device.shortString = nil }
         let candidate = Candidate(
             device: device, bond: bond, exchange: exchange, displacedAt: displacing ? now : nil)
         guard offer.asksPerson || bond == nil else {

@@ -207,6 +207,10 @@ extension DesktopScanStateMachine {
     /// Something of a peer came: any payload and any routed frame.
     package mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [DesktopScanAction] {
         guard case .sending(let delivery) = state, frame.from == delivery.scan.offer.did else { return [] }
+        guard !frame.isStale || (frame.type == PairingHello.type && delivery.scan.commitment != nil) else {
+            dropped.stale &+= 1
+            return []
+        }
         switch (frame.type, delivery.scan.bond) {
         case (PairingReject.type?, let bond):
             guard frame.isSealed || bond == nil else {

@@ -109,6 +109,10 @@ extension DeviceScanStateMachine {
             dropped.notSecure &+= 1
             return []
         }
+        guard !frame.isStale || frame.type != PairingReject.type else {
+            dropped.stale &+= 1
+            return []
+        }
         guard frame.type != PairingChallenge.type else { return challenged(frame, attempt, now: now) }
         let (code, start) = (attempt.offer.code, attempt.offer.timestamp)
         guard frame.type == PairingConfirmation.type else {
@@ -146,6 +150,10 @@ extension DeviceScanStateMachine {
         _ frame: PairingFrame, _ attempt: DeviceScanAttempt, now: EpochMilliseconds
     ) -> [DeviceScanAction] {
         guard attempt.phase.carrier != nil, frame.delivery == .live else { return [] }
+        guard !frame.isStale else {
+            dropped.stale &+= 1
+            return []
+        }
         guard frame.type != PairingReject.type else { return end(PairingFailure(.rejected)) }
         return succeed(attempt, now: now)
     }

@@ -35,7 +35,9 @@ package struct DeviceShowStateMachine: Sendable {
     struct Greeting: Sendable, Equatable {
         /// `nil` for a desktop that knows of no revision.
         let proof: PairingHello.Proof?
-        let shortString: ShortAuthenticationString
+        /// `nil` for such a desktop too, if our code commits to random bytes: whoever has its secret can claim to be one,
+        /// and could search for a key with the same digits.
+        let shortString: ShortAuthenticationString?
     }
 
     struct Show: Sendable, Equatable {
@@ -251,6 +253,10 @@ extension DeviceShowStateMachine {
             dropped.notOpen &+= 1
             return []
         }
+        guard !frame.isStale || (taker == nil && frame.type == PairingConfirmation.type) else {
+            dropped.stale &+= 1
+            return []
+        }
         guard
             frame.isSealed
                 || (shown.show.legacy.allowsQR && !frame.isOfSecurePeer && shown.guesses.areLeft)
@@ -294,7 +300,8 @@ extension DeviceShowStateMachine {
             return end(.expired)
         }
         let desktop = PairedDesktop(
-            confirmation, from: frame.from, over: shown.show.route, shortString: greeting?.shortString, at: now)
+            confirmation, from: frame.from, over: shown.show.route, isSecure: greeting != nil,
+            shortString: greeting?.shortString, at: now)
         guard greeting != nil else { return ask(about: desktop, shown, now: now) }
         state = .storing(desktop, greeting, shown)
         return [.stopTimer, .store(desktop)]
@@ -309,7 +316,8 @@ extension DeviceShowStateMachine {
             let bond = PairingBond(secret: show.secret, device: shown.offer.did, desktop: desktop, code: show.code)
         else { return nil }
         guard let text = confirmation.random else {
-            return bond.proves(confirmation) ? Greeting(proof: nil, shortString: bond.shortString) : nil
+            guard bond.proves(confirmation) else { return nil }
+            return Greeting(proof: nil, shortString: show.random == nil ? bond.shortString : nil)
         }
         guard let own = show.random, let random = PairingRandom(base64url: text),
             bond.proves(confirmation, to: own.commitment, random: random)
@@ -387,14 +395,14 @@ extension DeviceShowStateMachine {
 extension PairedDesktop {
     /// The sender of a valid confirmation. Its address is what the relay wrote (WirePairing, "The desktop scans").
     ///
-    /// - Parameter shortString: `nil` = it is not sealed.
+    /// - Parameter shortString: `nil` = there are no digits to compare.
     init(
-        _ confirmation: PairingConfirmation, from: PeerID, over route: PairingRoute,
+        _ confirmation: PairingConfirmation, from: PeerID, over route: PairingRoute, isSecure: Bool,
         shortString: ShortAuthenticationString?, at now: EpochMilliseconds
     ) {
         self.init(
             address: from, pcPeerID: confirmation.pcPeerID ?? from, name: confirmation.deviceInfo.name,
-            platform: confirmation.deviceInfo.platform, reachedOver: route, isSecure: shortString != nil,
+            platform: confirmation.deviceInfo.platform, reachedOver: route, isSecure: isSecure,
             shortString: shortString, at: now)
     }
 

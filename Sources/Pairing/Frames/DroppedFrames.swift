@@ -9,6 +9,8 @@ package struct DroppedFrames: Sendable, Equatable {
     package var wrongSender = 0
     /// Stored by a relay before the offer began, at no known time, or where only live frames count.
     package var stored = 0
+    /// Refused by the replay window, where nothing proves them or a peer is paired already.
+    package var stale = 0
     /// Nothing is open, or another peer has taken it.
     package var notOpen = 0
     /// Plain, where only a sealed one counts.
@@ -21,7 +23,7 @@ package struct DroppedFrames: Sendable, Equatable {
     package init() {}
 
     package var total: Int {
-        malformed &+ wrongCode &+ wrongSender &+ stored &+ notOpen &+ notSecure &+ wrongProof &+ refused
+        malformed &+ wrongCode &+ wrongSender &+ stored &+ stale &+ notOpen &+ notSecure &+ wrongProof &+ refused
     }
 }
 

@@ -11,18 +11,23 @@ package struct PairingFrame: Sendable, Equatable {
     package var from: PeerID
     /// It came in a valid seal (WireSealing, "The seal").
     package var isSealed: Bool
+    /// The replay window refuses it. It counts where its MAC proves it, for a pairing that nobody has taken yet
+    /// (WireSealing, "Replay protection").
+    package var isStale: Bool
     /// The sender is paired sealed: its plaintext counts for nothing, whoever wrote it.
     package var isOfSecurePeer: Bool
     package var form: PayloadForm
     package var delivery: SignallingDelivery
 
     package init(
-        _ payload: JSONObject, from: PeerID, isSealed: Bool = false, isOfSecurePeer: Bool = false,
+        _ payload: JSONObject, from: PeerID, isSealed: Bool = false, isStale: Bool = false,
+        isOfSecurePeer: Bool = false,
         form: PayloadForm = .object, delivery: SignallingDelivery = .live
     ) {
         self.payload = payload
         self.from = from
         self.isSealed = isSealed
+        self.isStale = isStale
         self.isOfSecurePeer = isOfSecurePeer
         self.form = form
         self.delivery = delivery
@@ -30,12 +35,12 @@ package struct PairingFrame: Sendable, Equatable {
 
     /// The payload of a `message`: an object, or a text that holds the JSON of one. Anything else is an empty one.
     package init(
-        reading value: JSONValue, from: PeerID, isSealed: Bool = false, isOfSecurePeer: Bool = false,
-        delivery: SignallingDelivery = .live
+        reading value: JSONValue, from: PeerID, isSealed: Bool = false, isStale: Bool = false,
+        isOfSecurePeer: Bool = false, delivery: SignallingDelivery = .live
     ) {
         self.init(
-            value.embeddedObject ?? [:], from: from, isSealed: isSealed, isOfSecurePeer: isOfSecurePeer,
-            form: value.string == nil ? .object : .text, delivery: delivery)
+            value.embeddedObject ?? [:], from: from, isSealed: isSealed, isStale: isStale,
+            isOfSecurePeer: isOfSecurePeer, form: value.string == nil ? .object : .text, delivery: delivery)
     }
 
     var type: String? { payload["type"]?.string }

@@ -72,7 +72,7 @@ package struct PairedDesktop: Sendable, Equatable {
             "id": .string(address.text), "name": .string(name), "platform": .string(platform),
             "secure": .bool(isSecure), "pairedAt": .integer(pairedAt), "lastSeenAt": .integer(lastSeenAt),
             "signalingUrl": lanSignalingURL.map(JSONValue.string), "relayUrl": relayURL.map(JSONValue.string),
-            "sas": shortString?.json,
+            "sas": shortString?.json, "sasMissing": isSecure && shortString == nil ? "older_peer" : nil,
         ]
     }
 }

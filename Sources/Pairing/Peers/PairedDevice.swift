@@ -42,6 +42,7 @@ package struct PairedDevice: Sendable, Equatable {
             "id": .string(did.text), "deviceId": .string(deviceID), "name": .string(name),
             "platform": .string(platform), "secure": .bool(isSecure), "pairedAt": .integer(pairedAt),
             "lastSeenAt": .integer(lastSeenAt), "sas": shortString?.json,
+            "sasMissing": isSecure && shortString == nil ? "older_peer" : nil,
         ]
     }
 }

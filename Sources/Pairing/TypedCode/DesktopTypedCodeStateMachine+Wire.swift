@@ -67,6 +67,10 @@ extension DesktopTypedCodeStateMachine {
             dropped.notSecure &+= 1
             return []
         }
+        guard !frame.isStale || !isTaken else {
+            dropped.stale &+= 1
+            return []
+        }
         guard let ack = dropped.ack(of: frame, code: shown.offer.nameplate, since: shown.since) else { return [] }
         // Of several runs of one device the newest is the one that it goes by.
         guard let bond = shown.offer.runs.last(where: { $0.bond?.proves(ack) == true })?.bond else {
@@ -91,6 +95,13 @@ extension DesktopTypedCodeStateMachine {
         let displaced = taker.flatMap { $0.device.did == frame.from ? nil : reject($0, shown) }
         return (displaced.map { [$0] } ?? [])
             + take(ack, frame, shown, bond, displacing: displaced != nil, now: now)
+    }
+
+    private var isTaken: Bool {
+        switch state {
+        case .storing, .paired: true
+        case .idle, .connecting, .displaying, .confirming, .expired, .cancelled, .failed: false
+        }
     }
 
     private func isExpired(_ shown: Shown, at now: EpochMilliseconds) -> Bool { now > shown.expiresAt }

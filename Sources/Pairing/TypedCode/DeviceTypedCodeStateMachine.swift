@@ -298,6 +298,10 @@ extension DeviceTypedCodeStateMachine {
             dropped.notSecure &+= 1
             return []
         }
+        guard !frame.isStale || frame.type != PairingReject.type else {
+            dropped.stale &+= 1
+            return []
+        }
         // Nobody could prove anything before this run: what was kept by a relay is as good as what is live.
         guard frame.type == PairingConfirmation.type else {
             guard dropped.isReject(frame, code: bond.code, since: .min) else { return [] }
@@ -310,7 +314,7 @@ extension DeviceTypedCodeStateMachine {
         }
         guard dropped.names(confirmation, senderOf: frame) else { return [] }
         let desktop = PairedDesktop(
-            confirmation, from: frame.from, over: attempt.route, shortString: bond.shortString, at: now)
+            confirmation, from: frame.from, over: attempt.route, isSecure: true, shortString: bond.shortString, at: now)
         return store(desktop, attempt)
     }
 }

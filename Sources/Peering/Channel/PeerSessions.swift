@@ -100,6 +100,8 @@ package final class PeerSessions {
 
     func forget(_ peer: PeerID) { book.forget(peer) }
 
+    func hasSession(with peer: PeerID) -> Bool { book[peer]?.sessions?.machine.hasSession ?? false }
+
     /// Throws `downgraded` where only sessions count.
     func checkVersionOne(_ peer: PeerID) throws(SealError) {
         try book[peer]?.entry.policy.check(.one)

@@ -55,6 +55,9 @@ struct PairingCandidate: Sendable {
     static let heldLimit = 64
 
     var marks = PairingMarks()
+    /// Marks that the replay window refuses, of the flow whose machine has verified the proof of their frame, if that was
+    /// the last frame it took.
+    var staleMarks: [PairingFlow: SealMark] = [:]
     /// The link that it was last heard over.
     var url: String?
     /// Stores begun and finished; two flows may store the same peer.
@@ -69,6 +72,20 @@ struct PairingCandidate: Sendable {
     mutating func begin() -> Int {
         begun += 1
         return begun
+    }
+
+    /// These flows have taken a frame with this mark; `nil` = a plain one.
+    mutating func take(_ mark: SealMark?, isRecorded: Bool, by flows: [PairingFlow]) {
+        for flow in flows { staleMarks[flow] = mark?.isStale == true ? mark : nil }
+        if let mark, !mark.isStale { marks.add(mark, isRecorded: isRecorded) }
+    }
+
+    /// For a pairing of this flow, which takes them all.
+    mutating func takeMarks(for flow: PairingFlow) -> PairingMarks {
+        defer { (marks, staleMarks) = (PairingMarks(), [:]) }
+        var taken = marks
+        taken.newest = staleMarks[flow] ?? marks.newest
+        return taken
     }
 
     /// The peer was unpaired while it was being stored.

@@ -152,14 +152,19 @@ package final class PairingCoordinator<Known: PairedPeer> {
 
     /// A pairing was stored, or the store failed.
     ///
-    /// - Parameter accept: called first if it was stored and not unpaired meanwhile. Add the peer to the book, and keep its
-    ///   window since the mark.
+    /// - Parameter accept: called if it was stored and not unpaired meanwhile, before everything but the greeting. Add the
+    ///   peer to the book, and keep its window since the mark.
     package func stored(
         _ record: PairingRecord<Known>, _ result: Result<Known, StoreError>,
         accept: @EventLoop (Known, SealMark?) -> Void
     ) {
-        if case .success(let stored) = result, !flows.isVoid(record) { accept(stored, record.marks.newest) }
-        perform(flows.stored(record, result, now: .now))
+        let isVoid = flows.isVoid(record)
+        var actions = flows.stored(record, result, now: .now)
+        // Until the hello that proves the code the desktop takes the device for a stranger, and drops what it says.
+        perform(actions.filter(\.isGreeting))
+        actions.removeAll(where: \.isGreeting)
+        if case .success(let stored) = result, !isVoid { accept(stored, record.marks.newest) }
+        perform(actions)
     }
 
     /// The peer was unpaired.

@@ -1,6 +1,7 @@
 package import Hosting
 import JSON
 import Pairing
+import Sealing
 package import Signalling
 package import Store
 package import Wire
@@ -16,6 +17,8 @@ package struct PairingFlows<Known: PairedPeer> {
         case stopTimer(PairingFlow)
         case tell([Then], Result<String, HostError>)
         case emit(PairingEvent<Known>)
+
+        var isGreeting: Bool { if case .emit(.sendHello) = self { true } else { false } }
     }
 
     /// The result of a person's answer.
@@ -207,8 +210,8 @@ extension PairingFlows {
         }
         forgetStrangers()
         let pairing = PairingFrame(
-            reading: frame.payload, from: frame.from, isSealed: frame.isSealed, isOfSecurePeer: isOfSecurePeer,
-            delivery: frame.delivery)
+            reading: frame.payload, from: frame.from, isSealed: frame.isSealed, isStale: frame.mark?.isStale == true,
+            isOfSecurePeer: isOfSecurePeer, delivery: frame.delivery)
         var steps: [(PairingFlow, [PairingStep<Known>])] = []
         flows: for index in flows.indices {
             let interest = flows[index].machine.interest(in: pairing, code: flows[index].code)
@@ -223,7 +226,7 @@ extension PairingFlows {
         isTaken = !steps.isEmpty
         guard isTaken else { return [] }
         note(frame.from, over: url)
-        if let mark = frame.mark { candidates[frame.from]?.marks.add(mark, isRecorded: isRecorded) }
+        candidates[frame.from]?.take(frame.mark, isRecorded: isRecorded, by: steps.map { $0.0 })
         return steps.flatMap { actions($1, of: $0) }
     }
 
@@ -340,10 +343,8 @@ extension PairingFlows {
 
     private mutating func begin(_ peer: Known, of name: PairingFlow) -> PairingRecord<Known> {
         candidates.upsert(NamedPeer(id: peer.id)) { PairingCandidate() }
-        let candidate = candidates[peer.id]
         let number = candidates[peer.id]?.begin() ?? 1
-        candidates[peer.id]?.marks = PairingMarks()
-        return PairingRecord(
-            flow: name, peer: peer, marks: candidate?.marks ?? PairingMarks(), url: candidate?.url, number: number)
+        let marks = candidates[peer.id]?.takeMarks(for: name) ?? PairingMarks()
+        return PairingRecord(flow: name, peer: peer, marks: marks, url: url(of: peer.id), number: number)
     }
 }

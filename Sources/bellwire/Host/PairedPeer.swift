@@ -41,7 +41,10 @@ struct PairedPeer {
                 End-to-end encrypted. Compare with the \(other): \($0). If they differ, unpair: someone is \
                 intercepting the connection.
                 """
-            } ?? "End-to-end encrypted."
+            } ?? """
+                End-to-end encrypted. There is nothing to compare: the \(other) runs an older release. To rule out \
+                that someone intercepts the connection, update it and pair again.
+                """
             : "Not encrypted: its identity is not proven, and the relay can read all messages."
         return ["Paired with \(title).", seal]
     }
