@@ -217,7 +217,8 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
  * could be imitated, there is "sasMissing":"older_peer" instead: update it and pair again to compare. Such a peer has
  * "secure":true in lists, and is called an encrypted peer below; there is never a fallback to plain text with it.
  * ChainlessChain desktops and phones have "secure":false.
- * Keys are static: someone who steals a key can read earlier recorded traffic (no forward secrecy).
+ * Between present releases each connection has keys of its own: someone who steals a device or desktop later cannot read
+ * what was recorded before. With a peer of an older release the keys never change, and that person can.
  *
  * Every pairing function may fail with BW_E_STORE or BW_E_PAIRING; the detail then has a "reason": not_json,
  * wrong_type, bad_code, missing_peer_id, bad_field, expired, no_identity, no_relay, relay_unreachable,

@@ -289,6 +289,8 @@ class PairedDesktop:
     #: Whether the pairing is end-to-end encrypted; it then never falls back to plain text.
     secure: bool = False
     sas: Optional[ShortAuthentication] = None
+    #: Why an encrypted peer has no ``sas``: ``"older_peer"`` (its digits could be imitated; update it and pair again).
+    sas_missing: Optional[str] = None
     online: bool = False
     paired_at: Optional[datetime] = None
     last_seen_at: Optional[datetime] = None
@@ -309,6 +311,8 @@ class PairedDevice:
     platform: str = ""
     secure: bool = False
     sas: Optional[ShortAuthentication] = None
+    #: Why an encrypted peer has no ``sas``: ``"older_peer"`` (its digits could be imitated; update it and pair again).
+    sas_missing: Optional[str] = None
     paired_at: Optional[datetime] = None
     last_seen_at: Optional[datetime] = None
 
