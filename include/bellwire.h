@@ -217,9 +217,10 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
  * could be imitated, there is "sasMissing":"older_peer" instead: update it and pair again to compare. Such a peer has
  * "secure":true in lists, and is called an encrypted peer below; there is never a fallback to plain text with it.
  * ChainlessChain desktops and phones have "secure":false.
- * Lists say how the traffic with an encrypted peer is sealed: "seal", {"version","psk","problem"?}. "version" is the
- * lowest version that is accepted from it: 1 until the first session with it, then 2. Version 1 has static keys: someone
- * who steals a key can read what was recorded (no forward secrecy). Version 2 has sessions with keys of their own.
+ * Between present releases each connection has keys of its own: someone who steals a device or desktop later cannot read
+ * what was recorded before. With a peer of an older release the keys never change, and that person can.
+ * Lists say more of an encrypted peer: "seal", {"version","psk","problem"?}. "version" is the lowest version of the seal
+ * that is accepted from it: 1 (static keys) until the first session with it, then 2 (sessions with keys of their own).
  * "psk":true = a preshared key from the pairing protects the sessions, beside the identity keys; false = the two were
  * paired before there was one, or one of them runs an older release: update both and pair again to get one.
  * "problem":"handshake_refused" (on devices) = the desktop answers with other keys than those of the pairing, as after

@@ -273,7 +273,7 @@ final class DeviceSwitchboard {
     /// From here on it is a stranger.
     private func forget(_ desktop: PairedDesktop, isTold: Bool) {
         let peer = desktop.id
-        if isTold, desktop.isSecure { _ = sender.send(Unpair.payload, to: peer) }
+        if isTold { sender.sendUnpair(to: peer) }
         pairing.flows.removed(peer)
         guard let session = desktops.peers.forget(peer) else { return }
         commands.forget(peer)

@@ -174,4 +174,25 @@ import Wire
         await home.desktop.close()
         await home.relay.close()
     }
+
+    @Test("a device without a session tells its desktop that it unpairs, although both use sessions alone")
+    func unpairWithoutSession() async throws {
+        let folder = NSTemporaryDirectory() + "bellwire-session-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let home = try await AttackedHome(device: ["state_dir": .string(folder)])
+        _ = try await begin(home)
+        await home.device.close()
+        await home.relay.holdsHandshakes()
+        let host = RecordingHost()
+        let device = try AttackedHome.openDevice(home.url, ["state_dir": .string(folder)], host)
+        device.start()
+        _ = try await host.event(.connectionChanged) { $0["online"] == true }
+        _ = try await value { device.unpair(home.desktopID, then: $0) }
+        try await until("the desktop has no device") {
+            try await value { home.desktop.devices(then: $0) }.array?.isEmpty == true
+        }
+        await device.close()
+        await home.desktop.close()
+        await home.relay.close()
+    }
 }

@@ -591,6 +591,37 @@ def test_the_person_at_the_terminal_decides_about_a_phone(house: House, answer: 
     assert terminal.end() == 0
 
 
+@pytest.mark.parametrize(("answer", "accepted"), [("y", True), ("n", False), ("", False)], ids=["yes", "no", "Enter"])
+def test_the_person_at_the_terminal_decides_about_a_desktop_that_scans(
+    house: House, answer: str, accepted: bool
+) -> None:
+    terminal = Terminal("pair", "--show", "--state-dir", ":memory:", "--relay-url", house.url, "--qr-text", columns=120)
+    text = terminal.wait_for(r"\{.*device-pairing.*\}")
+    offer = json.loads(text)
+    desktop = Peer(house.url, "desktop-77aa")
+    desktop.message(
+        offer["did"],
+        {
+            "type": "pairing:confirmation", "pairingCode": offer["code"], "pcPeerId": "desktop-77aa",
+            "deviceInfo": {"name": "Eve\x1b[2J\u202e", "platform": "win32", "version": "0.39.2"}, "timestamp": now(),
+        },
+    )  # fmt: skip
+    asked = terminal.wait_for(r"bellwire: .* wants to pair.*30 s:")
+    assert "can't prove that it saw the code" in asked
+    assert "\x1b" not in asked and "\u202e" not in asked
+    terminal.write(answer + "\n")
+    if accepted:
+        terminal.wait_for(r"Paired with Eve.* \(win32\)")
+        terminal.wait_for("Not encrypted: its identity is not proven")
+    else:
+        terminal.wait_for("refused Eve")
+        # The code stays open for who has seen it.
+        assert paired(house.desktop("--scan", text))["secure"] is True
+        terminal.wait_for(r"Paired with Desk")
+    desktop.close()
+    assert terminal.wait() == 0
+
+
 def test_with_confirm_the_person_is_asked_about_a_sealed_device_too(house: House) -> None:
     terminal = Terminal(
         "desktop", "--state-dir", ":memory:", "--relay-url", house.url, "--qr-text", "--confirm", columns=120

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import bellwire
+from websockets.sync.client import connect
 
 
 class Peers:
@@ -44,6 +46,36 @@ class Peers:
         options = {"state_dir": ":memory:", "name": "Phone", "relay_url": self.url, "follow_system": False, **options}
         made: bellwire.Device = self.keep(bellwire.Device(**options))
         return made
+
+
+class PlainDesktop:
+    """A deployed desktop that has scanned a device's code: it proves nothing (WirePairing, "The desktop scans")."""
+
+    def __init__(self, url: str, offer: bellwire.Offer) -> None:
+        self._offer = json.loads(offer.payload)
+        self._connection = connect(url, proxy=None, compression=None)
+
+    def __enter__(self) -> PlainDesktop:
+        self._send({"type": "register", "peerId": "desktop-77aa"})
+        while json.loads(self._connection.recv(timeout=15))["type"] != "registered":
+            pass
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def confirm(self) -> None:
+        confirmation = {
+            "type": "pairing:confirmation",
+            "pairingCode": self._offer["code"],
+            "pcPeerId": "desktop-77aa",
+            "deviceInfo": {"name": "Office", "platform": "win32", "version": "0.39.2"},
+            "timestamp": time.time_ns() // 1_000_000,
+        }
+        self._send({"type": "message", "to": self._offer["did"], "payload": confirmation})
+
+    def _send(self, frame: dict[str, Any]) -> None:
+        self._connection.send(json.dumps(frame))
 
 
 def until(

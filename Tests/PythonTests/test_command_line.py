@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import bellwire
 import pytest
-from peers import Peers, python, until
+from peers import Peers, PlainDesktop, python, until
 
 COMMAND = [sys.executable, "-X", "faulthandler", "-W", "error", "-m", "bellwire"]
 
@@ -102,6 +105,53 @@ def test_a_device_shows_a_code(peers: Peers, shell: Shell) -> None:
         out, err = process.communicate(timeout=20)
     assert process.returncode == 0, err
     assert json.loads(out)["paired"]["name"] == "Desk"
+
+
+@pytest.mark.parametrize("answer", ["y", "n"])
+def test_the_user_at_the_terminal_decides_about_a_desktop_that_proves_nothing(
+    peers: Peers, shell: Shell, answer: str
+) -> None:
+    terminal, inside = pty.openpty()
+    command = [*COMMAND, "pair", "--show", "--relay-url", peers.url, "--state-dir", shell.state]
+    process = subprocess.Popen([*command, "--json"], stdin=inside, stdout=subprocess.PIPE, stderr=inside, text=True)
+    os.close(inside)
+    with process, os.fdopen(terminal, "r+b", buffering=0) as keyboard:
+        assert process.stdout is not None
+        offer = json.loads(process.stdout.readline())["offer"]
+        with PlainDesktop(peers.url, bellwire.Offer(offer["payload"], offer["code"], datetime.now())) as plain:
+            plain.confirm()
+            assert b"Office wants to pair. It can't prove that it saw the code." in keyboard.readline()
+            keyboard.write(f"what?\n{answer}\n".encode())
+            if answer == "y":
+                paired = json.loads(process.stdout.readline())["paired"]
+                assert (paired["name"], paired["secure"]) == ("Office", False)
+                assert process.wait(20) == 0
+                return
+            while b"refused Office" not in keyboard.readline():
+                pass
+        # The code is still valid for one that has seen it.
+        peers.desktop.scan(offer["payload"])
+        peers.desktop.confirm(True)
+        assert json.loads(process.stdout.readline())["paired"]["name"] == "Desk"
+        assert process.wait(20) == 0
+
+
+@pytest.mark.parametrize("accepts", [True, False])
+def test_without_a_terminal_only_accept_pairs_a_desktop_that_proves_nothing(
+    peers: Peers, shell: Shell, accepts: bool
+) -> None:
+    options = ["--accept"] if accepts else []
+    with shell.begin("pair", "--show", "--relay-url", peers.url, "--json", *options) as process:
+        assert process.stdout is not None and process.stderr is not None
+        offer = json.loads(process.stdout.readline())["offer"]
+        with PlainDesktop(peers.url, bellwire.Offer(offer["payload"], offer["code"], datetime.now())) as plain:
+            plain.confirm()
+            if accepts:
+                assert json.loads(process.stdout.readline())["paired"]["secure"] is False
+            else:
+                assert "use --accept" in process.stderr.readline()
+                process.send_signal(signal.SIGINT)
+            assert process.wait(20) == (0 if accepts else 130)
 
 
 def test_who_has_scanned_a_shown_code_is_named_also_when_paired_before(peers: Peers, paired: Shell) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 
 import bellwire
 import pytest
-from peers import Peers, until
+from peers import Peers, PlainDesktop, until
 
 
 def test_a_scanned_code_pairs_sealed_and_both_sides_can_compare(peers: Peers) -> None:
@@ -38,6 +38,35 @@ def test_a_code_that_the_device_shows_is_scanned_and_confirmed(peers: Peers, awa
         assert "completed" in (each.data["state"] for each in changes)
     until(lambda: [each.name for each in peers.desktop.devices()] == ["Phone", "Tablet"])
     assert [each.name for each in other.desktops()] == ["Desk"]
+
+
+@pytest.mark.parametrize("accepts", [True, False])
+def test_the_program_decides_about_a_desktop_that_cannot_prove_that_it_saw_the_code(
+    peers: Peers, accepts: bool
+) -> None:
+    other = peers.open_device(name="Tablet")
+    with pytest.raises(bellwire.NotFoundError):
+        other.confirm(True)
+    with other.events("pairing.changed", timeout=15) as changes:
+        offer = other.show()
+        with PlainDesktop(peers.url, offer) as plain:
+            plain.confirm()
+            asked = next(each.data for each in changes if each.data["state"] == "confirming")
+            assert (asked["flow"], asked["desktop"]["name"], asked["desktop"]["secure"]) == ("show", "Office", False)
+            other.confirm(accepts, "show")
+            ended = next(each.data for each in changes if each.data["state"] in ("completed", "displaying"))
+    assert ended["state"] == ("completed" if accepts else "displaying")
+    assert [(each.name, each.secure, each.sas) for each in other.desktops()] == (
+        [("Office", False, None)] if accepts else []
+    )
+
+
+def test_a_desktop_of_the_first_release_has_no_digits_to_compare(peers: Peers) -> None:
+    older = bellwire._wire.decode(
+        bellwire.PairedDesktop, {"id": "d", "name": "Old", "secure": True, "sasMissing": "older_peer"}
+    )
+    assert older.sas is None and older.sas_missing == "older_peer"
+    assert [each.sas_missing for each in peers.device.desktops()] == [None]
 
 
 @pytest.mark.parametrize("awaited", [False, True], ids=["waits", "awaited"])

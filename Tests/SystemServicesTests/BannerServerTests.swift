@@ -273,7 +273,7 @@ struct BannerServerTests {
     func activated() async throws {
         let daemon = try await PrivateBus()
         let script = Services.script.path
-        try daemon.offer(interface, "/usr/bin/python3 \(script) \(daemon.text) \(interface)")
+        try await daemon.offer(interface, "/usr/bin/python3 \(script) \(daemon.text) \(interface)")
         let showing = Showing(daemon.address)
         try await showing.ready(within: 20_000)
         _ = try await showing.show(banner).get()
@@ -300,7 +300,7 @@ struct BannerServerTests {
         services.crash()
         _ = try await showing.gone()
         let script = Services.script.path
-        try daemon.offer(interface, "/usr/bin/python3 \(script) \(daemon.text) \(interface)")
+        try await daemon.offer(interface, "/usr/bin/python3 \(script) \(daemon.text) \(interface)")
         var isThere = false
         for _ in 0..<1_000 where !isThere { isThere = await decide(showing) }
         #expect(isThere)

@@ -41,7 +41,7 @@ struct PeerSender {
 
     /// Tells a device that it is not paired. `false` = the relay has not taken it.
     func unpair(_ device: PeerID, over url: String) -> Bool {
-        channel.send(Unpair.payload, to: device, sealed: true, over: routes.link(url)).isWritten
+        channel.sendUnpair(to: device, over: routes.link(url)).isWritten
     }
 
     /// Gives how many relays have taken it.

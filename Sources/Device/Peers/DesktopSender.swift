@@ -40,6 +40,12 @@ struct DesktopSender {
         if desktops.isSecure(peer) { _ = send(hello.json, to: peer, over: url) }
     }
 
+    /// Only to sealed desktops: no other understands it.
+    func sendUnpair(to peer: PeerID) {
+        guard desktops.isSecure(peer), let url = routes.bestRoute(of: peer) else { return }
+        _ = channel.sendUnpair(to: peer, over: routes.link(url))
+    }
+
     /// Registered at a relay: the handshake of a session goes before what is sealed.
     func registered(_ peer: PeerID, over url: String) {
         guard desktops.isSecure(peer), let link = routes.link(url) else { return }

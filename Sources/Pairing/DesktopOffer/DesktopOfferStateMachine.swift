@@ -9,8 +9,8 @@ package import Wire
 ///
 /// A sealed ack with proof of the code pairs at once, or once the user accepts it if the host asks for that. If it commits
 /// to random bytes, it first gets the desktop's, and only the ack that reveals those committed to pairs. A plain one, as
-/// deployed phones send it, always waits for the user. Its sender may know only the six digits, so declining it ends
-/// nothing: the offer stays open for the device that saw the code.
+/// deployed phones send it, always waits for the user. Its sender may know only the six digits, so declining it
+/// ends nothing: the offer stays open for the device that saw the code.
 package struct DesktopOfferStateMachine: Sendable {
     /// What a person has to confirm a device, in milliseconds.
     package static let confirmationTime: UInt64 = 30_000

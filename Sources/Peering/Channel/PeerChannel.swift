@@ -248,6 +248,12 @@ package final class PeerChannel {
         return Sent(link.send(to: peer, payload: .object(envelope), sealed: true))
     }
 
+    /// Tells a peer that the pairing is over. Without a session it is sealed in version 1, which a peer accepts for this
+    /// alone: no session begins with a peer that is about to be forgotten.
+    package func sendUnpair(to peer: PeerID, over link: (any RelayLink)?) -> Sent {
+        send(Unpair.payload, to: peer, sealed: true, inSession: sessions?.hasSession(with: peer) ?? false, over: link)
+    }
+
     // MARK: Peers
 
     /// Keeps a newly paired peer's window. Anything the peer sealed before the frame that paired it is void.

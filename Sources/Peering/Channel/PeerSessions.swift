@@ -104,6 +104,8 @@ package final class PeerSessions {
 
     func forget(_ peer: PeerID) { book.forget(peer) }
 
+    func hasSession(with peer: PeerID) -> Bool { book[peer]?.sessions?.machine.hasSession ?? false }
+
     func status(of peer: PeerID) -> SealStatus {
         let known = book[peer]
         return SealStatus(
@@ -191,9 +193,6 @@ package final class PeerSessions {
         guard usesSessions(peer), let known = sessions(peer),
             book[peer]?.entry.policy.version(hasSession: known.machine.hasSession) != .one
         else { return .versionOne }
-        // Whoever unpairs forgets the peer at once, with all that waits. The peer takes this in version 1 too (WireSessions,
-        // "Versions").
-        if payload["type"]?.string == Unpair.type, !known.machine.hasSession { return .versionOne }
         var sealing: SessionStateMachine.Sealing?
         change(known, over: link) { machine in
             sealing = machine.seal(payload, timestamp: now, now: EventLoop.now, seed: SessionSeed.random)

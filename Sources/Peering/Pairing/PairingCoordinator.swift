@@ -152,8 +152,8 @@ package final class PairingCoordinator<Known: PairedPeer> {
 
     /// A pairing was stored, or the store failed.
     ///
-    /// - Parameter accept: called if it was stored and not unpaired meanwhile: before everything but the greeting. Add the peer to the book, and keep its
-    ///   window since the mark.
+    /// - Parameter accept: called if it was stored and not unpaired meanwhile, before everything but the greeting. Add the
+    ///   peer to the book, and keep its window since the mark.
     package func stored(
         _ record: PairingRecord<Known>, _ result: Result<Known, StoreError>,
         accept: @EventLoop (Known, SealMark?) -> Void

@@ -41,7 +41,8 @@ package struct SessionStateMachine {
         case refused(SealError)
     }
 
-    private enum Pending {
+    /// Indirect, because a handshake is large and seldom there.
+    private indirect enum Pending {
         case none
         /// The device's part: step 1 was sent.
         case initiated(InitiatedHandshake)

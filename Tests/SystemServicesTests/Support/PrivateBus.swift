@@ -37,12 +37,19 @@ final class PrivateBus {
         self.daemon = daemon
     }
 
-    /// The daemon starts this program when the name is wanted.
-    func offer(_ name: String, _ command: String) throws {
+    /// The daemon starts this program when the name is wanted, from the return of this call on.
+    func offer(_ name: String, _ command: String) async throws {
         try "[D-BUS Service]\nName=\(name)\nExec=\(command)\n".write(
             to: directory.appendingPathComponent("services/\(name).service"), atomically: true, encoding: .utf8)
-        // It reads its directories again.
-        daemon?.signal(SIGHUP)
+        // Not by SIGHUP: a daemon that has just said its address may still end by it, and nothing says when it has read
+        // its directories.
+        let reload = try Program(
+            "/usr/bin/dbus-send",
+            [
+                "--bus=\(text)", "--print-reply", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
+                "org.freedesktop.DBus.ReloadConfig",
+            ])
+        _ = try await reload.lines.next()
     }
 
     func stop() {

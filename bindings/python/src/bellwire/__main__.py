@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import io
 import json
 import os
 import sys
+import termios
 import unicodedata
 from collections.abc import Coroutine
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Callable
 
-from . import BellwireError, Device, LibraryError, Offer, PairedDesktop, PairingError, Priority, log_to, qr, version
+from . import (
+    BellwireError,
+    Device,
+    LibraryError,
+    NotFoundError,
+    Offer,
+    PairedDesktop,
+    PairingError,
+    Priority,
+    log_to,
+    qr,
+    version,
+)
 from ._handle import TIMEOUT
 from ._signatures import LogLevel, Status
 from ._wire import decode, to_json
@@ -115,7 +129,63 @@ async def pair(device: Device, arguments: argparse.Namespace) -> int:
     print(f"Paired with {visible(desktop.name)} ({encryption}).")
     if desktop.sas is not None:
         print(f"Compare on both sides: {desktop.sas.digits}, {' '.join(desktop.sas.words)}")
+    elif desktop.sas_missing is not None:
+        print("There is nothing to compare: the desktop runs an older release. Update it and pair again.")
     return DONE
+
+
+class Question:
+    """About a desktop that cannot prove that it saw the code: the user decides, if there is one at a terminal."""
+
+    def __init__(self, device: Device, *, accepts_all: bool) -> None:
+        self._device = device
+        self._accepts_all = accepts_all
+        self._name: str | None = None
+
+    def ask(self, desktop: PairedDesktop) -> None:
+        self._name = visible(desktop.name)
+        if self._accepts_all:
+            return self._decide(True)
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            notice(
+                f"{self._name}: it can't prove that it saw the code, and there is no terminal to ask on; "
+                "use --accept to accept such desktops"
+            )
+            return self._decide(False)
+        # What was typed before the question answers nothing.
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+        self._prompt()
+        asyncio.get_running_loop().add_reader(sys.stdin, self._answered)
+
+    def withdraw(self, *, is_expired: bool) -> None:
+        """Without effect if nothing was asked."""
+        if self._name is None:
+            return
+        asyncio.get_running_loop().remove_reader(sys.stdin)
+        if is_expired:
+            notice(f"refused {self._name}: no answer; the code stays valid")
+        self._name = None
+
+    def _prompt(self) -> None:
+        notice(f"{self._name} wants to pair. It can't prove that it saw the code. Accept? y or n, within 30 s:")
+
+    def _answered(self) -> None:
+        answer = sys.stdin.readline().strip().lower()
+        if answer in ("y", "yes"):
+            self._decide(True)
+        elif answer in ("n", "no", ""):
+            self._decide(False)
+        else:
+            self._prompt()
+
+    def _decide(self, accept: bool) -> None:
+        asyncio.get_running_loop().remove_reader(sys.stdin)
+        name, self._name = self._name, None
+        # If it is too late, pairing.changed says so.
+        with contextlib.suppress(NotFoundError):
+            self._device.confirm(accept, "show")
+            if not accept:
+                notice(f"refused {name}")
 
 
 async def show(device: Device, arguments: argparse.Namespace) -> PairedDesktop:
@@ -128,9 +198,13 @@ async def show(device: Device, arguments: argparse.Namespace) -> PairedDesktop:
     else:
         print(qr.terminal(offer.payload, plain=not sys.stdout.isatty()))
         print(f"Scan this on the desktop, before {local(offer.expires_at)}. Its text:\n{offer.payload}", flush=True)
+    question = Question(device, accepts_all=arguments.accept)
     async for event in stream:
         if event.data.get("flow") != "show":
             continue
+        question.withdraw(is_expired=event.data.get("state") == "displaying")
+        if event.data.get("state") == "confirming":
+            question.ask(decode(PairedDesktop, event.data.get("desktop")))
         if event.data.get("state") == "completed":
             await stream.aclose()
             # One that was paired before is not the last of the list.
@@ -276,6 +350,11 @@ def parser() -> argparse.ArgumentParser:
     each.add_argument(
         "--legacy", choices=("qr", "all", "none"), help="which desktops may pair unencrypted; default: qr"
     )
+    each.add_argument(
+        "--accept",
+        action="store_true",
+        help="with --show: also accepts a desktop that can't prove that it saw the code",
+    )
     each.add_argument("--timeout", type=waiting, default=60.0, metavar="SECONDS", help="seconds to wait; default: 60")
 
     each = command("send", send, "Shows a notification on the paired desktop.", aimed)
@@ -305,6 +384,10 @@ async def carry_out(arguments: argparse.Namespace) -> int:
     with device:
         command: Coroutine[Any, Any, int] = arguments.run(device, arguments)
         return await command
+
+
+def notice(message: str) -> None:
+    print(f"bellwire: {message}", file=sys.stderr, flush=True)
 
 
 def complain(arguments: argparse.Namespace, message: str, status: str | None = None) -> None:

@@ -305,6 +305,8 @@ class PairedDesktop:
     #: Whether the pairing is end-to-end encrypted; it then never falls back to plain text.
     secure: bool = False
     sas: Optional[ShortAuthentication] = None
+    #: Why an encrypted peer has no ``sas``: ``"older_peer"`` (its digits could be imitated; update it and pair again).
+    sas_missing: Optional[str] = None
     #: Only in lists, and only of an encrypted pairing.
     seal: Optional[SealStatus] = None
     online: bool = False
@@ -327,6 +329,8 @@ class PairedDevice:
     platform: str = ""
     secure: bool = False
     sas: Optional[ShortAuthentication] = None
+    #: Why an encrypted peer has no ``sas``: ``"older_peer"`` (its digits could be imitated; update it and pair again).
+    sas_missing: Optional[str] = None
     #: Only in lists, and only of an encrypted pairing.
     seal: Optional[SealStatus] = None
     paired_at: Optional[datetime] = None
