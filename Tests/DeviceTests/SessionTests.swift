@@ -127,27 +127,6 @@ import Wire
         await home.relay.close()
     }
 
-    @Test("a device that unpairs before it has a session again tells its desktop")
-    func unpairsWithoutASession() async throws {
-        let folder = NSTemporaryDirectory() + "bellwire-session-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let home = try await AttackedHome(device: ["state_dir": .string(folder)])
-        _ = try await begin(home)
-        #expect(try await home.unread() == 1)
-        await home.device.close()
-        await home.relay.holdsHandshakes()
-        let host = RecordingHost()
-        let again = try AttackedHome.openDevice(home.url, ["state_dir": .string(folder)], host)
-        again.start()
-        _ = try await host.event(.connectionChanged) { $0["online"] == true }
-        let desktopID = home.desktopID
-        _ = try await value { again.unpair(desktopID, then: $0) }
-        _ = try await home.desktopHost.event(.peersChanged) { $0["devices"]?.array?.isEmpty == true }
-        await again.close()
-        await home.desktop.close()
-        await home.relay.close()
-    }
-
     @Test("a device that restarts begins a session by itself, and recorded frames of the last one have no effect")
     func deviceRestarts() async throws {
         let folder = NSTemporaryDirectory() + "bellwire-session-\(UUID().uuidString)"
