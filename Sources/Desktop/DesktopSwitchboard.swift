@@ -79,8 +79,8 @@ final class DesktopSwitchboard {
     /// Before everything else, once.
     func open() {
         routes.handler = { [weak self] event in self?.received(event) }
-        channel.sessions?.handler = { [weak self] in if case .completed(let peer) = $0 { self?.channel.completed(peer) }
-        }
+        channel.handleSessions { [host, devices] _ in host.devices(devices.json) }
+        devices.sealStatus = { [channel] in channel.sealStatus(of: $0) }
         routes.setPeers(devices.routed)
     }
 
@@ -382,7 +382,7 @@ final class DesktopSwitchboard {
         case .store(let record):
             store.pair(record) { [self] result in
                 pairing.stored(record, result) { device, mark in
-                    if device.isSecure { channel.keep(device.did, since: mark) }
+                    if device.isSecure { channel.keep(device.did, since: mark, presharedKey: record.presharedKey) }
                     take(device)
                     if let url = record.url { routes.heard(device.did, over: url, isLive: false) }
                 }

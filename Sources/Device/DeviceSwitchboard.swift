@@ -65,7 +65,6 @@ final class DeviceSwitchboard {
         self.opened = opened
         let context = opened.context
         let common = context.options.common
-        desktops = DesktopBook(opened.desktops, context)
         routes = Routes(
             .device, links: links,
             registration: SignallingFrame.Register(
@@ -73,6 +72,7 @@ final class DeviceSwitchboard {
                 deviceInfo: ["name": .string(common.name), "platform": .string(common.platform)]),
             provingWith: context.key)
         channel = PeerChannel(key: context.key, seal: opened.seal, database: context.database, role: .initiator)
+        desktops = DesktopBook(opened.desktops, context, channel)
     }
 
     // MARK: Start and stop
@@ -81,7 +81,7 @@ final class DeviceSwitchboard {
         desktops.emit = { [weak self] in self?.act($0) }
         guard life.start() else { return }
         routes.handler = { [weak self] in self?.act($0) }
-        channel.sessions?.handler = { [weak self] in self?.act($0) }
+        channel.handleSessions { [weak self] in self?.act($0) }
         pairing.searchesRelays(on: life.bus)
         commands.start()
         tokens.start()
@@ -206,7 +206,7 @@ final class DeviceSwitchboard {
     private func act(_ event: PeerSessions.Event) {
         switch event {
         case .greet(let peer): sender.sayHello(pushes.hello(to: peer), to: peer)
-        case .completed(let peer): channel.completed(peer)
+        case .completed, .refusalChanged: tellDesktops()
         }
     }
 
@@ -303,8 +303,8 @@ final class DeviceSwitchboard {
             var hello = pushes.hello(to: peer)
             hello.proof = proof
             _ = channel.send(hello.json, to: peer, sealed: true, inSession: false, over: routes.link(url))
-        case .paired(let desktop, let mark, let url):
-            if desktop.isSecure { channel.keep(desktop.id, since: mark) }
+        case .paired(let desktop, let mark, let presharedKey, let url):
+            if desktop.isSecure { channel.keep(desktop.id, since: mark, presharedKey: presharedKey) }
             desktops.add(desktop)
             // Over the link of the greeting, which it must not overtake.
             sender.sayHello(
