@@ -285,6 +285,21 @@ BW_API bw_status bw_pairing_unpair(bw_device *device, const char *desktop);
 /* Ends all pairings. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_pairing_clear(bw_device *device);
 
+/* Revokes a stolen key. desktop is the id of a paired desktop, which is unpaired without being notified, or any did:key.
+ * From then on nothing in the name of this key is accepted: no frame, no pairing, no move to another key. What arrives is
+ * counted as "revoked" in the state. The desktop needs a new key and must be paired anew. Revocations are stored, and
+ * bw_pairing_clear() keeps them. At most 1,024 keys are remembered. Errors: BW_E_INVALID (not a key; or the device's own,
+ * see bw_device_rekey()), BW_E_LIMIT, BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_device_revoke(bw_device *device, const char *desktop);
+
+/* Removes a revocation: the key counts as any unpaired one again. Errors: BW_E_NOT_FOUND, BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_device_readmit(bw_device *device, const char *desktop);
+
+/* The keys that are refused, oldest first: [{"id","name","at","movedTo"?}]. "name" is empty if the key was not paired.
+ * "movedTo" is the key that its owner moved to (bw_desktop_rekey()); without it the key was revoked. Errors: BW_E_STORE.
+ * Since 0.1. */
+BW_API bw_status bw_device_revoked(bw_device *device, char **keys_json);
+
 /* ================================================================================================================
  * Methods
  *
@@ -941,6 +956,12 @@ BW_API bw_status bw_desktop_tokens(bw_desktop *desktop, char **tokens_json);
 BW_API bw_status bw_desktop_rename(bw_desktop *desktop, const char *device, const char *name);
 BW_API bw_status bw_desktop_unpair(bw_desktop *desktop, const char *device);
 BW_API bw_status bw_desktop_clear(bw_desktop *desktop);
+
+/* Like bw_device_revoke(), bw_device_readmit() and bw_device_revoked(), for devices. A readmitted device is notified that
+ * it is unpaired, like one that bw_desktop_unpair() has unpaired. Since 0.1. */
+BW_API bw_status bw_desktop_revoke(bw_desktop *desktop, const char *device);
+BW_API bw_status bw_desktop_readmit(bw_desktop *desktop, const char *device);
+BW_API bw_status bw_desktop_revoked(bw_desktop *desktop, char **keys_json);
 
 /* What devices may do: {"skills":[{"name","risk","enabled","methods":{method:
  * risk}}],"devices":[{"id","name","allowed": {skill: allowance}}]}.

@@ -82,7 +82,9 @@ package final class Desktop: Role {
 
     package func stop() { EventLoop.post { [core] in core.stop() } }
 
-    package func state(then: @escaping Then) { EventLoop.post { [core] in core.describe(then) } }
+    package func state(then: @escaping Then) {
+        EventLoop.post { [core] in then(.success(DesktopState(of: core).json.serialized())) }
+    }
 
     package func offer(timeout: Int64, then: @escaping Then) {
         EventLoop.post { [core] in core.pair(then) { $0.offer(timeout: timeout, then) } }
@@ -112,6 +114,18 @@ package final class Desktop: Role {
         EventLoop.post { [core] in core.unpair(PeerID(device), then) }
     }
 
+    /// Refuses this key from now on; a device that has it is unpaired.
+    package func revoke(_ device: String, then: @escaping Then) {
+        EventLoop.post { [core] in DeviceRevocation(core).revoke(device, then: then) }
+    }
+
+    package func readmit(_ device: String, then: @escaping Then) {
+        EventLoop.post { [core] in DeviceRevocation(core).readmit(device, then: then) }
+    }
+
+    /// The refused keys.
+    package func revoked(then: @escaping Then) { RevocationRequest.list(core.store.database, then: then) }
+
     package func clear(then: @escaping Then) { EventLoop.post { [core] in core.clear(then) } }
 
     package func devices(then: @escaping Then) {
@@ -125,7 +139,7 @@ package final class Desktop: Role {
     }
 
     package func allow(_ allowance: Permissions.Allowance, _ skill: String, to device: String, then: @escaping Then) {
-        EventLoop.post { [core] in core.allow(allowance, skill, to: PeerID(device), then) }
+        EventLoop.post { [core] in core.records.allow(allowance, skill, to: PeerID(device), then: then) }
     }
 
     package func enable(_ skill: String, _ isEnabled: Bool, then: @escaping Then) {

@@ -32,10 +32,10 @@ final class DesktopSwitchboard {
     }
 
     private let options: DesktopOptions
-    private let identity: PairingIdentity
+    let identity: PairingIdentity
     private let linkMaker: RelayLinkMaker
-    private let host: HostReports
-    private let relay: EmbeddedRelay
+    let host: HostReports
+    let relay: EmbeddedRelay
     private let publisher = PushPublisher()
     let store: DeviceStore
     let devices: DeviceBook
@@ -50,14 +50,14 @@ final class DesktopSwitchboard {
         output: { [weak self] output in self?.carryOut(output) })
     private(set) lazy var pairing = DesktopPairing(
         as: identity, options, devices: devices, links: linkMaker,
-        send: { [weak self] message in self?.sender.send(message) ?? 0 },
+        send: { [weak self] message in self?.sender.send(message) ?? 0 }, isRevoked: channel.isRevoked,
         output: { [weak self] output in self?.carryOut(output) })
     private lazy var upkeep = HistoryUpkeep(database: store.database) { [weak self] output in self?.host.tell(output) }
     private var phase = Phase.stopped
 
     private var sender: PeerSender { PeerSender(routes: routes, channel: channel) }
     private var reminders: ReminderSender { ReminderSender(devices: devices, sender: sender) }
-    private var records: DeviceRecords { DeviceRecords(store: store, devices: devices) }
+    var records: DeviceRecords { DeviceRecords(store: store, devices: devices) }
 
     nonisolated init(
         _ options: DesktopOptions, _ state: RoleState, relay: EmbeddedRelay, devices: DeviceBook, host: HostReports,
@@ -86,9 +86,10 @@ final class DesktopSwitchboard {
 
     // MARK: Start and stop
 
-    private var isStarted: Bool { if case .started = phase { true } else { false } }
-    private var isClosed: Bool { if case .closed = phase { true } else { false } }
-    private var machine: MachineWatch? { if case .started(let machine) = phase { machine } else { nil } }
+    var ownID: PeerID { identity.did }
+    var isStarted: Bool { if case .started = phase { true } else { false } }
+    var isClosed: Bool { if case .closed = phase { true } else { false } }
+    var machine: MachineWatch? { if case .started(let machine) = phase { machine } else { nil } }
 
     func start() throws(HostError) {
         guard !isClosed else { throw HostError(.closed, "the handle was closed") }
@@ -147,11 +148,6 @@ final class DesktopSwitchboard {
         if let call { commands.execute(call, roster: devices.roster, at: .now) }
     }
 
-    func allow(_ allowance: Permissions.Allowance, _ skill: String, to device: PeerID, _ then: @escaping Then) {
-        guard devices.contains(device) else { return then(.failure(.noSuchDevice)) }
-        store.allow(allowance, skill, to: device, then: then)
-    }
-
     func rename(_ device: PeerID, to name: String, _ then: @escaping Then) {
         guard !isClosed else { return then(.failure(.closed)) }
         records.rename(device, to: name) { [devices, host] error in
@@ -170,17 +166,6 @@ final class DesktopSwitchboard {
         guard !isClosed else { return then(.failure(.closed)) }
         pairing.removedAll(devices.ids)
         unpair(devices.all, everybody: true, then)
-    }
-
-    func describe(_ then: Then) { then(.success(state.json.serialized())) }
-
-    private var state: DesktopState {
-        DesktopState(
-            identity: identity, isStarted: isStarted, unread: host.unread, devices: devices.count,
-            connection: routes.connection(of: nil), relay: relay.json, offer: pairing.offering,
-            notes: machine?.notes ?? [], commands: commands.counters, channel: channel.counters,
-            malformed: host.malformed, droppedAcks: pairing.dropped,
-            staleAcknowledgements: outboxes.staleAcknowledgements)
     }
 
     // MARK: Devices come and go
@@ -213,6 +198,20 @@ final class DesktopSwitchboard {
         outboxes.paired(device, isOnline: routes.isAnyOnline)
         routes.setPeers(devices.routed)
     }
+
+    /// The device is not paired any more, and isn't told.
+    func left(_ device: PeerID) {
+        forget(device)
+        host.devices(devices.json)
+    }
+
+    /// It still is, after all.
+    func returned(_ device: PairedDevice) {
+        take(device)
+        host.devices(devices.json)
+    }
+
+    func remind(_ device: PeerID) { reminders.begin(device) }
 
     // MARK: Routes
 
@@ -251,7 +250,7 @@ final class DesktopSwitchboard {
         case .plainOfSecure(let frame): pairing.received(frame, isOfSecurePeer: true, over: url)
         case .stale(let frame):
             if !pairing.received(frame, isOfSecurePeer: false, over: url) { channel.countReplay() }
-        case .handshake: break
+        case .handshake, .counted(.revoked): break
         case .counted(.unknownSender): reminders.spoke(message.from, over: url)
         case .counted(.unopened(let error)): host.log(.warning, "dropped a sealed frame: \(error.message)")
         }
@@ -317,8 +316,7 @@ final class DesktopSwitchboard {
 
     /// The device has ended its pairing.
     private func unpaired(by device: PeerID, _ mark: SealMark) {
-        forget(device)
-        host.devices(devices.json)
+        left(device)
         store.unpaired(by: device, mark) { [host] result in
             guard case .failure(let error) = result else { return }
             host.storeFailed("could not remove a device that has unpaired", error)
@@ -375,6 +373,7 @@ final class DesktopSwitchboard {
         case .report(let data): host.post(.pairingChanged, data)
         case .receiveAgain(let message, let url): received(message, over: url)
         case .malformedFrame(let error, let url): host.dropped(frame: error, over: url)
+        case .revokedFrame: channel.countRevoked()
         case .withdraw(let peer):
             guard !devices.isSecure(peer) else { return }
             reminders.begin(peer)

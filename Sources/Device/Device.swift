@@ -107,6 +107,18 @@ package final class Device: Role {
 
     package func unpairAll(then: @escaping Then) { EventLoop.post { [core] in core.desktops.unpairAll(then) } }
 
+    /// Refuses this key from now on; a desktop that has it is unpaired.
+    package func revoke(_ desktop: String, then: @escaping Then) {
+        EventLoop.post { [core] in DesktopRevocation(core).revoke(desktop, then: then) }
+    }
+
+    package func readmit(_ desktop: String, then: @escaping Then) {
+        EventLoop.post { [core] in DesktopRevocation(core).readmit(desktop, then: then) }
+    }
+
+    /// The refused keys.
+    package func revoked(then: @escaping Then) { RevocationRequest.list(core.context.database, then: then) }
+
     package func suspend() { EventLoop.post { [core] in core.suspend() } }
 
     package func resume() { EventLoop.post { [core] in core.resume() } }

@@ -19,9 +19,8 @@ import Wire
 @EventLoop
 final class DeviceSwitchboard {
     nonisolated static let migrations =
-        PairedDesktops.migrations + Inbox.migrations + ReceivedPushes.migrations
-        + QueueTable.migrations + KeptEvents.migrations + PushTokenTable.migrations + AlertTable.migrations
-        + ReminderTable.migrations
+        PairedDesktops.migrations + Inbox.migrations + ReceivedPushes.migrations + QueueTable.migrations
+        + KeptEvents.migrations + PushTokenTable.migrations + AlertTable.migrations + ReminderTable.migrations
 
     let opened: OpenedDevice
     let desktops: DesktopBook
@@ -30,7 +29,9 @@ final class DeviceSwitchboard {
     private(set) lazy var life = Lifecycle(followsSystem: context.options.common.followsSystem) { [weak self] in
         self?.act($0)
     }
-    private(set) lazy var pairing = DevicePairing(context, desktops) { [weak self] in self?.act($0) }
+    private(set) lazy var pairing = DevicePairing(context, desktops, isRevoked: channel.isRevoked) { [weak self] in
+        self?.act($0)
+    }
     private(set) lazy var commands = CommandCalls(
         context, desktops, reach: { [weak self] in self?.reach($0) },
         write: { [weak self] in self?.sender.send($0, to: $1) ?? (.offline, nil) },
@@ -240,7 +241,7 @@ final class DeviceSwitchboard {
         case .plainOfSecure(let incoming): pairing.flows.received(incoming, isOfSecurePeer: true, over: url)
         case .stale(let incoming):
             if !pairing.flows.received(incoming, isOfSecurePeer: false, over: url) { channel.countReplay() }
-        case .counted(.unknownSender), .handshake: break
+        case .counted(.unknownSender), .counted(.revoked), .handshake: break
         case .counted(.unopened(let error)):
             context.channel.log(.warning, "dropped a sealed frame: \(error.message)")
         }

@@ -21,11 +21,17 @@ package struct RoleState: Sendable {
         package let windows: [PeerID: ReplayWindow]
         /// Which version each peer uses, and its preshared key.
         package let peers: [PeerID: SealPeers.Entry]
+        /// Nothing in their names is accepted.
+        package let revoked: Set<PeerID>
 
-        package init(epoch: Int64, windows: [PeerID: ReplayWindow], peers: [PeerID: SealPeers.Entry] = [:]) {
+        package init(
+            epoch: Int64, windows: [PeerID: ReplayWindow], peers: [PeerID: SealPeers.Entry] = [:],
+            revoked: Set<PeerID> = []
+        ) {
             self.epoch = epoch
             self.windows = windows
             self.peers = peers
+            self.revoked = revoked
         }
     }
 
@@ -81,7 +87,8 @@ package struct RoleState: Sendable {
                     let states = SealStates(connection)
                     return Seal(
                         epoch: try states.begin(now: now), windows: try states.windows(),
-                        peers: try SealPeers(connection).all())
+                        peers: try SealPeers(connection).all(),
+                        revoked: Set(try RevokedKeys(connection).all().map(\.id)))
                 }
             } catch {
                 opened.database.close()

@@ -20,6 +20,7 @@ struct DeviceStore: Sendable {
     func pair(_ record: PairingRecord<PairedDevice>, then: @escaping Outcome<PairedDevice>) {
         let (device, marks) = (record.peer, record.marks)
         database.perform { (connection) throws(StoreError) in
+            try RevokedKeys(connection).check(device.did)
             try marks.save(connection)
             try UnpairNotices(connection).remove(device.did)
             try SealPeers(connection).begin(device.did, presharedKey: record.presharedKey)
@@ -72,6 +73,29 @@ struct DeviceStore: Sendable {
         database.perform { (connection) throws(StoreError) in
             try SealStates(connection).save(mark)
             try Self.remove(device, connection)
+        } then: {
+            then($0)
+        }
+    }
+
+    /// The device's key is refused. `false`: too many are already.
+    func revoke(_ key: RevokedKey, then: @escaping Outcome<Bool>) {
+        database.perform { (connection) throws(StoreError) in
+            guard try RevokedKeys(connection).add(key) else { return false }
+            try UnpairNotices(connection).remove(key.id)
+            try Self.remove(key.id, connection)
+            return true
+        } then: {
+            then($0)
+        }
+    }
+
+    /// The key is not refused any more. Its device may believe that it is paired. `false`: it was not refused.
+    func readmit(_ key: PeerID, then: @escaping Outcome<Bool>) {
+        database.perform { (connection) throws(StoreError) in
+            guard try RevokedKeys(connection).remove(key) else { return false }
+            try UnpairNotices(connection).add(key, at: .now)
+            return true
         } then: {
             then($0)
         }

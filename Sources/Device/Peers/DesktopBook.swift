@@ -182,7 +182,10 @@ final class DesktopBook {
         }
     }
 
-    private nonisolated static func remove(_ peer: PeerID, _ connection: Connection) throws(StoreError) -> Bool {
+    /// These desktops are not paired any more; they aren't notified.
+    func leave(_ desktops: [PairedDesktop]) { emit?(.leaving(desktops, isTold: false)) }
+
+    nonisolated static func remove(_ peer: PeerID, _ connection: Connection) throws(StoreError) -> Bool {
         try forget(peer, connection)
         return try PairedDesktops(connection).remove(peer)
     }

@@ -53,6 +53,8 @@ package final class PeerChannel {
         /// Sealed by a peer that is neither paired nor pairing.
         case unknownSender
         case unopened(SealError)
+        /// In the name of a key that was revoked.
+        case revoked
     }
 
     /// Frames dropped since the role was opened.
@@ -60,6 +62,8 @@ package final class PeerChannel {
         package internal(set) var unknownSenders: Int64 = 0
         /// Plain text in the name of a peer that was paired sealed.
         package internal(set) var plainOfSecure: Int64 = 0
+        /// In the name of a key that was revoked (WireRekey, "Revocation").
+        package internal(set) var revoked: Int64 = 0
         /// Sealed, and already recorded in the store.
         package internal(set) var replayedInStore: Int64 = 0
         /// Refused by the sealer: forged, replayed, misaddressed, malformed.
@@ -86,6 +90,7 @@ package final class PeerChannel {
     private(set) lazy var sealer = makeSealer()
     /// `nil` = this role speaks version 1 alone.
     package private(set) lazy var sessions = makeSessions()
+    private var revoked: Set<PeerID>
     private var counts = Counters()
     private var refusedInSessions = RefusedFrames()
 
@@ -95,6 +100,7 @@ package final class PeerChannel {
     ) {
         self.database = database
         epoch = seal.epoch
+        revoked = seal.revoked
         makeSessions = { role.map { PeerSessions(role: $0, key: key, epoch: seal.epoch, stored: seal.peers) } }
         makeSealer = { Sealer(key: key, epoch: seal.epoch, windows: seal.windows) }
     }
@@ -122,6 +128,10 @@ package final class PeerChannel {
     package func open(
         _ message: RelayMessage, of sender: Sender, mayPair: @autoclosure () -> Bool, over link: (any RelayLink)? = nil
     ) -> Opening {
+        if isRevoked(message.from) {
+            countRevoked()
+            return .counted(.revoked)
+        }
         if let sessions, let opening = open(message, of: sender, in: sessions, over: link) { return opening }
         guard let sealed = Incoming.sealedPayload(of: message) else {
             let incoming = Incoming(plain: message)
@@ -252,6 +262,20 @@ package final class PeerChannel {
     }
 
     // MARK: Peers
+
+    package func isRevoked(_ key: PeerID) -> Bool { !revoked.isEmpty && revoked.contains(key) }
+
+    /// A frame in its name came another way: at a typed code's alias.
+    package func countRevoked() { counts.revoked &+= 1 }
+
+    /// From now on nothing in this key's name is opened, and nothing is kept of it in memory but its replay window.
+    package func revoke(_ key: PeerID) {
+        revoked.insert(key)
+        forget(key)
+    }
+
+    /// The key counts as any other again.
+    package func readmit(_ key: PeerID) { revoked.remove(key) }
 
     /// Keeps a newly paired peer's window. Anything the peer sealed before the frame that paired it is void.
     ///

@@ -19,6 +19,7 @@ from .models import (
     Permissions,
     Priority,
     PushToken,
+    RevokedKey,
     Sort,
     TypedCode,
 )
@@ -167,6 +168,24 @@ class Desktop(PostingHandle):
     def unpair_all(self) -> None:
         """Ends all pairings."""
         self._core.do("clear")
+
+    # Keys
+
+    def revoke(self, device: str) -> None:
+        """Revokes a stolen key: nothing in its name is accepted any more. A device that has it is unpaired.
+
+        ``device`` is the id of a paired device, or any ``did:key``. Raises :class:`~bellwire.InvalidError`,
+        :class:`~bellwire.LimitError`.
+        """
+        self._core.do("revoke", _wire.text(device, "device"))
+
+    def readmit(self, device: str) -> None:
+        """Removes a revocation. Raises :class:`~bellwire.NotFoundError`."""
+        self._core.do("readmit", _wire.text(device, "device"))
+
+    def revoked(self) -> tuple[RevokedKey, ...]:
+        """The keys that are refused, the oldest first."""
+        return self._ask(list_of(RevokedKey), "revoked")
 
     # Permissions
 

@@ -16,7 +16,7 @@ from ._wire import list_of, one
 from .alerts import Alerts, Reminders, Response, response_of
 from .errors import InvalidError, NotFoundError, OfflineError
 from .inbox import Inbox, Queue
-from .models import Offer, PairedDesktop, Push
+from .models import Offer, PairedDesktop, Push, RevokedKey
 from .states import DeviceState, Received
 
 StrPath = Union[str, "os.PathLike[str]"]
@@ -306,6 +306,24 @@ class Device(Methods):
     def unpair_all(self) -> None:
         """Ends all pairings."""
         self._core.do("bw_pairing_clear")
+
+    # Keys
+
+    def revoke(self, desktop: str) -> None:
+        """Revokes a stolen key: nothing in its name is accepted any more. A desktop that has it is unpaired.
+
+        ``desktop`` is the id of a paired desktop, or any ``did:key``. Raises :class:`~bellwire.InvalidError`,
+        :class:`~bellwire.LimitError`.
+        """
+        self._core.do("bw_device_revoke", _wire.text(desktop, "desktop"))
+
+    def readmit(self, desktop: str) -> None:
+        """Removes a revocation. Raises :class:`~bellwire.NotFoundError`."""
+        self._core.do("bw_device_readmit", _wire.text(desktop, "desktop"))
+
+    def revoked(self) -> tuple[RevokedKey, ...]:
+        """The keys that are refused, the oldest first."""
+        return self._ask(list_of(RevokedKey), "bw_device_revoked")
 
     # Any other method
 

@@ -319,6 +319,19 @@ class PairedDevice:
 
 @wire
 @dataclass(frozen=True)
+class RevokedKey:
+    """A key that is refused: it was revoked, or its owner has moved to another one."""
+
+    id: str
+    #: What the peer was called; empty if it was not paired.
+    name: str
+    at: datetime
+    #: The key that its owner has moved to. None = it was revoked.
+    moved_to: Optional[str] = None
+
+
+@wire
+@dataclass(frozen=True)
 class Offer:
     """A pairing code to show."""
 
