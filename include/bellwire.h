@@ -300,6 +300,34 @@ BW_API bw_status bw_device_readmit(bw_device *device, const char *desktop);
  * Since 0.1. */
 BW_API bw_status bw_device_revoked(bw_device *device, char **keys_json);
 
+/* Begins to move the device to a new key, or goes on with it. Use it to replace a key from time to time, or after the
+ * state directory was moved to another machine: once the move is complete, the old key, and so a copy that was left
+ * behind, is refused. The new key is kept beside the old one. Every paired desktop's user is asked to accept it
+ * (rekey.changed there), while the device works on with the old key. Once all have accepted, the state is "ready": close
+ * the device and open it again to take the new key. A peer that is offline or declines holds the move up; unpair it to go
+ * on without it. Calling again asks those that declined once more.
+ *
+ * *status_json (may be NULL) becomes the status, as in bw_device_rekey_status(). Errors: BW_E_UNSUPPORTED (a peer that has
+ * used no session, see the detail's "peers": unpair it, and pair it anew afterwards; or a device in memory), BW_E_BUSY
+ * (the last move has not reached every peer), BW_E_IO, BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_device_rekey(bw_device *device, char **status_json);
+
+/* Cancels a move that was begun, until the device is opened with the new key. The new key is deleted. Errors:
+ * BW_E_NOT_FOUND (no such move), BW_E_IO, BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_device_rekey_cancel(bw_device *device);
+
+/* The device's own move, and the questions about moves of its desktops:
+ * {"state":"none"|"asking"|"ready"|"switched","id","oldId"?,"newId"?,"peers"?:[{"id","name","state":"waiting"|"approved"|
+ * "declined"}],"questions":[{"id","name","newId","at"}]}.
+ * "switched": the new key is in use; "peers" have not been reached with it. Since 0.1. */
+BW_API bw_status bw_device_rekey_status(bw_device *device, char **status_json);
+
+/* The user's answer about a desktop that moves to a new key: "id" and "newId" of the question. Accept only if the
+ * desktop's user has begun the move and sees the same new id: anyone who has a copy of the old key can ask. accept 0 =
+ * decline. A question has no deadline, and is kept over restarts. Errors: BW_E_NOT_FOUND (no such question), BW_E_STORE.
+ * Since 0.1. */
+BW_API bw_status bw_device_rekey_confirm(bw_device *device, const char *desktop, const char *new_id, int32_t accept);
+
 /* ================================================================================================================
  * Methods
  *
@@ -962,6 +990,13 @@ BW_API bw_status bw_desktop_clear(bw_desktop *desktop);
 BW_API bw_status bw_desktop_revoke(bw_desktop *desktop, const char *device);
 BW_API bw_status bw_desktop_readmit(bw_desktop *desktop, const char *device);
 BW_API bw_status bw_desktop_revoked(bw_desktop *desktop, char **keys_json);
+
+/* Like bw_device_rekey(), bw_device_rekey_cancel(), bw_device_rekey_status() and bw_device_rekey_confirm(), for the
+ * desktop and its devices. Since 0.1. */
+BW_API bw_status bw_desktop_rekey(bw_desktop *desktop, char **status_json);
+BW_API bw_status bw_desktop_rekey_cancel(bw_desktop *desktop);
+BW_API bw_status bw_desktop_rekey_status(bw_desktop *desktop, char **status_json);
+BW_API bw_status bw_desktop_rekey_confirm(bw_desktop *desktop, const char *device, const char *new_id, int32_t accept);
 
 /* What devices may do: {"skills":[{"name","risk","enabled","methods":{method:
  * risk}}],"devices":[{"id","name","allowed": {skill: allowance}}]}.

@@ -79,8 +79,11 @@ final class DesktopSwitchboard {
     /// Before everything else, once.
     func open() {
         routes.handler = { [weak self] event in self?.received(event) }
-        channel.sessions?.handler = { [weak self] in if case .completed(let peer) = $0 { self?.channel.completed(peer) }
+        channel.sessions?.handler = { [weak self] in
+            guard case .completed(let peer) = $0 else { return }
+            self?.channel.completed(peer)
         }
+        channel.moves.attach(to: routes, peers: devices.movable) { [weak self] in self?.carryOut($0) }
         routes.setPeers(devices.routed)
     }
 
@@ -113,6 +116,7 @@ final class DesktopSwitchboard {
 
     func shutDown(then: @escaping @Sendable () -> Void) {
         publisher.close()
+        channel.moves.close()
         upkeep.stop()
         end(.closed, because: .closed) { [relay, store] in relay.close { store.database.close(then: then) } }
         pairing.close()
@@ -156,35 +160,10 @@ final class DesktopSwitchboard {
         }
     }
 
-    func unpair(_ device: PeerID, _ then: @escaping Then) {
-        guard !isClosed else { return then(.failure(.closed)) }
-        guard let device = devices[device] else { return then(.failure(.noSuchDevice)) }
-        unpair([device], everybody: false, then)
-    }
-
-    func clear(_ then: @escaping Then) {
-        guard !isClosed else { return then(.failure(.closed)) }
-        pairing.removedAll(devices.ids)
-        unpair(devices.all, everybody: true, then)
-    }
-
     // MARK: Devices come and go
 
-    private func unpair(_ gone: [PairedDevice], everybody: Bool, _ then: @escaping Then) {
-        for device in gone where device.isSecure { reminders.begin(device.did) }
-        for device in gone { forget(device.did) }
-        if !gone.isEmpty { host.devices(devices.json) }
-        store.unpair(gone, everybody: everybody) { [self] result in
-            guard case .failure(let error) = result else { return then(.success("{}")) }
-            // They are still in the store: as they are listed, it can be tried again.
-            for device in gone { take(device) }
-            if !isClosed { host.devices(devices.json) }
-            then(.failure(HostError(error)))
-        }
-    }
-
     /// From now on the device has no rights, and nothing is sent to it.
-    private func forget(_ device: PeerID) {
+    func forget(_ device: PeerID) {
         guard let session = devices.forget(device) else { return }
         commands.forget(session)
         outboxes.forget(device, session)
@@ -193,7 +172,7 @@ final class DesktopSwitchboard {
         routes.setPeers(devices.routed)
     }
 
-    private func take(_ device: PairedDevice) {
+    func take(_ device: PairedDevice) {
         devices.put(device)
         outboxes.paired(device, isOnline: routes.isAnyOnline)
         routes.setPeers(devices.routed)
@@ -221,9 +200,12 @@ final class DesktopSwitchboard {
         case .linkChanged(let url, let state):
             host.log(.info, state.summary(of: url))
             if state.isOnline { reminders.connected(to: url) }
+            if state.isOnline { channel.moves.connected() }
             pairing.relaysChanged(DesktopPairing.Relays(routes, relay, common: options.common.relayURL))
         case .reachable(let device, _): outboxes.connected(device)
-        case .peerOnline(let device, _): outboxes.heard(device)
+        case .peerOnline(let device, _):
+            outboxes.heard(device)
+            channel.moves.begun(device)
         case .lost(let device, .disconnected): outboxes.disconnected(device)
         case .lost(let device, .absent): outboxes.wasCalledAbsent(device)
         case .peerOffline(let peer, let url):
@@ -250,7 +232,7 @@ final class DesktopSwitchboard {
         case .plainOfSecure(let frame): pairing.received(frame, isOfSecurePeer: true, over: url)
         case .stale(let frame):
             if !pairing.received(frame, isOfSecurePeer: false, over: url) { channel.countReplay() }
-        case .handshake, .counted(.revoked): break
+        case .handled, .counted(.revoked): break
         case .counted(.unknownSender): reminders.spoke(message.from, over: url)
         case .counted(.unopened(let error)): host.log(.warning, "dropped a sealed frame: \(error.message)")
         }
@@ -355,6 +337,14 @@ final class DesktopSwitchboard {
             upkeep.wrote()
         case .withdrawn: outboxes.withdrawn()
         case .replayed: channel.countReplay()
+        case .problem(let message): host.storeFailed(message)
+        }
+    }
+
+    private func carryOut(_ event: KeyMoves.Event) {
+        switch event {
+        case .changed(let data): host.post(.rekeyChanged, data)
+        case .switched(let move): DeviceMove(self).perform(move)
         case .problem(let message): host.storeFailed(message)
         }
     }

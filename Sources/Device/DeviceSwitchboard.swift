@@ -57,7 +57,7 @@ final class DeviceSwitchboard {
         emit: { [weak self] in self?.act($0) })
     private(set) lazy var alerts = AlertsOnDemand(opened.alerts, context) { [weak self] in self?.act($0) }
 
-    private var sender: DesktopSender {
+    var sender: DesktopSender {
         DesktopSender(context: context, desktops: desktops, routes: routes, channel: channel)
     }
 
@@ -83,6 +83,7 @@ final class DeviceSwitchboard {
         guard life.start() else { return }
         routes.handler = { [weak self] in self?.act($0) }
         channel.sessions?.handler = { [weak self] in self?.act($0) }
+        channel.moves.attach(to: routes, peers: desktops.movable) { [weak self] in self?.act($0) }
         pairing.searchesRelays(on: life.bus)
         commands.start()
         tokens.start()
@@ -111,6 +112,7 @@ final class DeviceSwitchboard {
         routes.stop()
         tokens.stop()
         pushes.shutDown()
+        channel.moves.close()
         context.database.close(then: then)
     }
 
@@ -143,11 +145,7 @@ final class DeviceSwitchboard {
     // MARK: Routes
 
     func reach(_ peer: PeerID) -> DesktopReach? {
-        guard let desktop = desktops.peers.peer(peer), let session = desktops.peers[peer] else { return nil }
-        return DesktopReach(
-            desktop: peer, name: desktop.name, isSecure: desktop.isSecure,
-            hasRoute: routes.bestRoute(of: peer) != nil, isAbsent: routes.isAbsent(peer),
-            lacksSkill: session.lacksSkill, isQueueBusy: queue.isBusy(with: peer), lastFrameAt: session.lastFrameAt)
+        DesktopReach(peer, desktops, routes, isQueueBusy: queue.isBusy(with: peer))
     }
 
     private var routedPeers: [RoutedPeer] {
@@ -193,6 +191,7 @@ final class DeviceSwitchboard {
     /// comes after. What was learned about desktops on the connection before is void.
     private func connected(to url: String) {
         desktops.worked(url)
+        channel.moves.connected()
         for peer in routes.peers(over: url) {
             desktops.peers[peer]?.lacksSkill = false
             desktops.peers[peer]?.lane.connected()
@@ -206,17 +205,19 @@ final class DeviceSwitchboard {
 
     private func act(_ event: PeerSessions.Event) {
         switch event {
-        case .greet(let peer): sender.sayHello(pushes.hello(to: peer), to: peer)
+        case .greet(let peer):
+            sender.sayHello(pushes.hello(to: peer), to: peer)
+            channel.moves.begun(peer)
         case .completed(let peer): channel.completed(peer)
         }
     }
 
-    // MARK: Sending
-
-    /// Tells the desktop whether its push was shown. Best effort: nothing waits for a desktop that is not there.
-    func sendReceipt(id: NotificationID, presented: Bool, to desktop: PeerID) {
-        guard reach(desktop).map({ $0.isSecure && $0.isReachable }) == true else { return }
-        _ = sender.send(PushReceipt(id: id, isPresented: presented, at: .now).json, to: desktop)
+    private func act(_ event: KeyMoves.Event) {
+        switch event {
+        case .changed(let data): context.channel.post(HostEvent(.rekeyChanged, data: data))
+        case .switched(let move): DesktopMove(self).perform(move)
+        case .problem(let message): context.channel.problem("store_failed", message)
+        }
     }
 
     // MARK: Frames
@@ -241,7 +242,7 @@ final class DeviceSwitchboard {
         case .plainOfSecure(let incoming): pairing.flows.received(incoming, isOfSecurePeer: true, over: url)
         case .stale(let incoming):
             if !pairing.flows.received(incoming, isOfSecurePeer: false, over: url) { channel.countReplay() }
-        case .counted(.unknownSender), .counted(.revoked), .handshake: break
+        case .counted(.unknownSender), .counted(.revoked), .handled: break
         case .counted(.unopened(let error)):
             context.channel.log(.warning, "dropped a sealed frame: \(error.message)")
         }
@@ -287,7 +288,7 @@ final class DeviceSwitchboard {
         pushes.forget(peer)
     }
 
-    private func tellDesktops() {
+    func tellDesktops() {
         routes.setPeers(routedPeers)
         context.channel.post(HostEvent(.peersChanged, data: ["desktops": desktops.list(isOnline: routes.isReachable)]))
     }
@@ -394,7 +395,7 @@ final class DeviceSwitchboard {
     private func act(_ action: AlertsOnDemand.Action) {
         switch action {
         case .markRead(let notification, let desktop): inbox.markRead(notification, of: desktop)
-        case .receipt(let id, let presented, let desktop): sendReceipt(id: id, presented: presented, to: desktop)
+        case .receipt(let id, let presented, let desktop): sender.sendReceipt(id, presented, to: desktop)
         }
     }
 }

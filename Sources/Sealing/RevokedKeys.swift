@@ -53,6 +53,14 @@ package struct RevokedKeys {
 
     package init(_ connection: Connection) { self.connection = connection }
 
+    /// Refuses all of these keys, or with `false` none.
+    package func add(_ keys: [RevokedKey]) throws(StoreError) -> Bool {
+        let count = try connection.integer("SELECT count(*) FROM revoked_key")
+        guard count + Int64(keys.count) <= Self.limit || keys.count == 1 else { return false }
+        for key in keys where try !add(key) { return false }
+        return true
+    }
+
     /// Refuses the key, in the transaction that removes what was kept of its peer. `false`: the table is full, and nothing
     /// has changed. A key that was moved away from may be revoked later, which keeps its name.
     package func add(_ key: RevokedKey) throws(StoreError) -> Bool {

@@ -18,7 +18,7 @@ package struct SealStates {
                         window BLOB NOT NULL
                     ) STRICT, WITHOUT ROWID;
                     """)
-        ] + SealPeers.migrations + RevokedKeys.migrations
+        ] + SealPeers.migrations + RevokedKeys.migrations + MoveTables.migrations
 
     private let connection: Connection
 

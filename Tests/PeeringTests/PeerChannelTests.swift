@@ -115,7 +115,7 @@ private final class StubLink: RelayLink {
             case .ofStranger(let incoming): incoming.isSealed ? "stranger sealed" : "stranger plain"
             case .plainOfSecure: "plain of secure"
             case .stale: "stale"
-            case .handshake: "handshake"
+            case .handled: "handled"
             case .counted(.unknownSender): "unknown"
             case .counted(.revoked): "revoked"
             case .counted(.unopened(let error)): error.code.name

@@ -26,16 +26,20 @@ struct DeviceRevocation {
             return then(.failure(error))
         }
         let device = board.devices[key]
-        let revoked = RevokedKey(id: key, name: device?.name ?? "", at: .now)
-        let wasRevoked = board.channel.isRevoked(key)
+        // Also those that it may move to: they were approved while its key was believed to be its owner's.
+        let keys = [key] + board.channel.moves.successors(of: key)
+        let revoked = keys.map { RevokedKey(id: $0, name: device?.name ?? "", at: .now) }
+        let fresh = keys.filter { !board.channel.isRevoked($0) }
         // Before the disk has it: nothing that comes meanwhile counts.
-        board.channel.revoke(key)
-        board.devices.reminders.forget(key)
-        board.pairing.removed(key)
+        for key in keys {
+            board.channel.revoke(key)
+            board.devices.reminders.forget(key)
+            board.pairing.removed(key)
+        }
         if device != nil { board.left(key) }
         board.store.revoke(revoked) { [board] result in
             if case .success(true) = result { return then(.success("{}")) }
-            if !wasRevoked { board.channel.readmit(key) }
+            for key in fresh { board.channel.readmit(key) }
             if let device, !board.isClosed { board.returned(device) }
             switch result {
             case .success: then(.failure(.tooManyRevoked))

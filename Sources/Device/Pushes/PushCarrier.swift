@@ -113,6 +113,12 @@ final class PushCarrier {
         receiver.forget(desktop)
     }
 
+    /// A desktop has another key.
+    func moved(_ desktop: PeerID, to successor: PeerID) {
+        due.removeAll { $0.desktop == desktop }
+        receiver.moved(desktop, to: successor)
+    }
+
     /// Nothing is told any more. The last piece of work before the store is closed.
     func shutDown() {
         dueTimer.stop()

@@ -23,11 +23,15 @@ struct DesktopRevocation {
             return then(.failure(error))
         }
         let desktop = board.desktops.peers.peer(key)
-        let revoked = RevokedKey(id: key, name: desktop?.name ?? "", at: .now)
-        let wasRevoked = board.channel.isRevoked(key)
+        // Also those that it may move to: they were approved while its key was believed to be its owner's.
+        let keys = [key] + board.channel.moves.successors(of: key)
+        let revoked = keys.map { RevokedKey(id: $0, name: desktop?.name ?? "", at: .now) }
+        let fresh = keys.filter { !board.channel.isRevoked($0) }
         // Before the disk has it: nothing that comes meanwhile counts.
-        board.channel.revoke(key)
-        board.pairing.flows.removed(key)
+        for key in keys {
+            board.channel.revoke(key)
+            board.pairing.flows.removed(key)
+        }
         if let desktop { board.desktops.leave([desktop]) }
         board.context.store { (connection) throws(StoreError) in
             guard try RevokedKeys(connection).add(revoked) else { return false }
@@ -39,7 +43,7 @@ struct DesktopRevocation {
                 if let returned = board.desktops.peers.peer(key) { board.desktops.leave([returned]) }
                 return then(.success("{}"))
             }
-            if !wasRevoked { board.channel.readmit(key) }
+            for key in fresh { board.channel.readmit(key) }
             if let desktop { board.desktops.add(desktop) }
             then(.failure(result.failure))
         }

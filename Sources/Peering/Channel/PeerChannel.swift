@@ -44,8 +44,8 @@ package final class PeerChannel {
         /// it (WireSealing, "Replay protection").
         case stale(Incoming)
         case counted(Dropped)
-        /// A handshake's frame: everything is done.
-        case handshake
+        /// A frame of a handshake or of a move to another key: everything is done.
+        case handled
     }
 
     /// Why a frame was dropped.
@@ -86,10 +86,12 @@ package final class PeerChannel {
     private let database: Database
     private let makeSealer: @Sendable () -> Sealer
     private let makeSessions: @Sendable @EventLoop () -> PeerSessions?
+    private let makeMoves: @Sendable @EventLoop (PeerChannel) -> KeyMoves
     /// Not private, for tests.
     private(set) lazy var sealer = makeSealer()
     /// `nil` = this role speaks version 1 alone.
     package private(set) lazy var sessions = makeSessions()
+    package private(set) lazy var moves = makeMoves(self)
     private var revoked: Set<PeerID>
     private var counts = Counters()
     private var refusedInSessions = RefusedFrames()
@@ -102,6 +104,7 @@ package final class PeerChannel {
         epoch = seal.epoch
         revoked = seal.revoked
         makeSessions = { role.map { PeerSessions(role: $0, key: key, epoch: seal.epoch, stored: seal.peers) } }
+        makeMoves = { KeyMoves(key: key, stored: seal.moves, database: database, channel: $0) }
         makeSealer = { Sealer(key: key, epoch: seal.epoch, windows: seal.windows) }
     }
 
@@ -136,7 +139,7 @@ package final class PeerChannel {
         guard let sealed = Incoming.sealedPayload(of: message) else {
             let incoming = Incoming(plain: message)
             switch sender {
-            case .unknown: return .ofStranger(incoming)
+            case .unknown: return announcement(in: incoming) ?? .ofStranger(incoming)
             case .plain: return .ofPeer(incoming)
             case .secure:
                 counts.plainOfSecure &+= 1
@@ -166,6 +169,12 @@ package final class PeerChannel {
             if incoming.isLive { sessions?.versionOneRefused(message.from, over: link) }
             return .counted(.unopened(error))
         }
+        // Keys move in sessions alone.
+        if Self.rekey(in: incoming) != nil {
+            let error = SealError(.downgraded, "a move to another key came in version 1 of the seal")
+            refusedInSessions.count(error)
+            return .counted(.unopened(error))
+        }
         if let offer = Self.offer(in: incoming) { sessions?.offered(offer, by: message.from, over: link) }
         return .ofPeer(incoming)
     }
@@ -183,14 +192,34 @@ package final class PeerChannel {
         }
         do throws(SealError) {
             guard type == HandshakeFrame.type else {
-                return .ofPeer(Incoming(try sessions.open(payload, from: message.from, over: link), of: message))
+                let incoming = Incoming(try sessions.open(payload, from: message.from, over: link), of: message)
+                moves.heard(message.from)
+                guard let fields = Self.rekey(in: incoming) else { return .ofPeer(incoming) }
+                try moves.received(fields, from: message.from)
+                return .handled
             }
             try sessions.receive(payload, from: message.from, over: link)
-            return .handshake
+            return .handled
         } catch {
             refusedInSessions.count(error)
             return .counted(.unopened(error))
         }
+    }
+
+    /// A peer that we may know announces its new key. `nil` for anything else.
+    private func announcement(in incoming: Incoming) -> Opening? {
+        guard let fields = Self.rekey(in: incoming) else { return nil }
+        do throws(SealError) { try moves.announced(fields, by: incoming.from) } catch {
+            counts.unknownSenders &+= 1
+            return .counted(.unopened(error))
+        }
+        return .handled
+    }
+
+    /// The fields of a `bellwire:rekey`; empty ones can't be read.
+    private static func rekey(in incoming: Incoming) -> JSONObject? {
+        guard incoming.payload["type"]?.string == RekeyFrame.type else { return nil }
+        return incoming.payload["payload"]?.object ?? [:]
     }
 
     /// What a hello in version 1 offers; a member that can't be read offers nothing.
@@ -288,8 +317,26 @@ package final class PeerChannel {
     /// Drops the shared key of an unpaired peer. Its replay window stays: the keys would be the same after pairing again.
     /// Its sessions end.
     package func forget(_ peer: PeerID) {
+        moves.forget(peer)
         sealer.dropBox(of: peer)
         sessions?.forget(peer)
+    }
+
+    /// The peer has another key: its sessions begin anew with that, and version 1 counts no more. The old key is refused.
+    package func moved(_ move: PeerMove) {
+        let presharedKey = sessions?.presharedKey(of: move.old)
+        moves.moved(move)
+        revoke(move.old)
+        sessions?.begin(move.new, presharedKey, onlySessions: true)
+    }
+
+    /// The store could not move it: its old key counts again.
+    package func unmoved(_ move: PeerMove) {
+        let presharedKey = sessions?.presharedKey(of: move.new)
+        forget(move.new)
+        readmit(move.old)
+        sessions?.begin(move.old, presharedKey, onlySessions: true)
+        moves.unmoved(move)
     }
 
     /// Stores that the first session with the peer is complete. Before the frame that completed it has its effect: the
