@@ -799,6 +799,9 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *                          {"flow":"code","state":"submitting"|"waiting"|"success"|"failed",…}; plus, where they apply,
  *                          "payload", "code", "expiresAt", "desktop", "reason", "message"
  *   peers.changed          {"desktops":[…]} as in bw_pairing_list(): a desktop was paired, renamed or unpaired, or its
+ *   rekey.changed          the device's own move to a new key, as in bw_device_rekey_status(); or a desktop's move:
+ *                          {"state":"confirming"|"approved"|"declined"|"moved","id","name","newId","at"}. "confirming"
+ *                          asks for bw_device_rekey_confirm(). After "moved" the desktop has "newId" as its id
  *                          address changed
  *   queue.changed          {"count","pending","sending","failed"}: what the queue holds now
  *   queue.ended            {"id","method","outcome":
@@ -929,6 +932,9 @@ BW_API bw_status bw_desktop_state(bw_desktop *desktop, char **state_json);
  *       {"flow":"code","state":"connecting"|"displaying"|"acked"|"paired"|"expired"|"cancelled"|"failed",…};
  *       plus, where they apply, "payload", "code", "expiresAt", "device", "reason", "message". "acked" with
  *       "confirm":true, and "confirming", ask for bw_desktop_confirm() before "expiresAt"
+ *   rekey.changed
+ *       as for a device, about the desktop's own move to a new key or that of one of its devices. "confirming" asks for
+ *       bw_desktop_rekey_confirm()
  * Since 0.1. */
 BW_API bw_status bw_desktop_subscribe(bw_desktop *desktop, const char *event, bw_event_callback callback,
                                       void *user_data, bw_destroy destroy, bw_subscription *subscription);

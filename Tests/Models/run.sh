@@ -14,6 +14,8 @@ for model in session impersonation without-psk restore; do
     echo "== $model"
     proverif -lib primitives.pvl "$model.pv" | grep '^RESULT' || status=1
 done
-echo "== downgrade"
-proverif downgrade.pv | grep '^RESULT' || status=1
+for model in downgrade rekey; do
+    echo "== $model"
+    proverif "$model.pv" | grep '^RESULT' || status=1
+done
 exit "$status"
