@@ -85,9 +85,7 @@ package final class Desktop: Role {
 
     package func stop() { EventLoop.post { [core] in core.stop() } }
 
-    package func state(then: @escaping Then) {
-        EventLoop.post { [core] in then(.success(DesktopState(of: core).json.serialized())) }
-    }
+    package func state(then: @escaping Then) { EventLoop.post { [core] in core.describe(then) } }
 
     package func offer(timeout: Int64, then: @escaping Then) {
         EventLoop.post { [core] in core.pair(then) { $0.offer(timeout: timeout, then) } }

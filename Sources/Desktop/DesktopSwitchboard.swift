@@ -160,6 +160,8 @@ final class DesktopSwitchboard {
         }
     }
 
+    func describe(_ then: Then) { then(.success(DesktopState(of: self).json.serialized())) }
+
     // MARK: Devices come and go
 
     /// From now on the device has no rights, and nothing is sent to it.

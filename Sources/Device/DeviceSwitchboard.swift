@@ -29,9 +29,8 @@ final class DeviceSwitchboard {
     private(set) lazy var life = Lifecycle(followsSystem: context.options.common.followsSystem) { [weak self] in
         self?.act($0)
     }
-    private(set) lazy var pairing = DevicePairing(context, desktops, isRevoked: channel.isRevoked) { [weak self] in
-        self?.act($0)
-    }
+    private(set) lazy var pairing = DevicePairing(
+        context, desktops, isRevoked: channel.isRevoked, emit: { [weak self] in self?.act($0) })
     private(set) lazy var commands = CommandCalls(
         context, desktops, reach: { [weak self] in self?.reach($0) },
         write: { [weak self] in self?.sender.send($0, to: $1) ?? (.offline, nil) },
@@ -49,9 +48,8 @@ final class DeviceSwitchboard {
         opened.waitingPushes, context.database, committed: opened.committedPushes,
         pushesWait: { [channel = context.channel] in channel.pushesWait() },
         judge: { [weak self] in self?.alerts.judge }, tell: { [weak self] in self?.act($0) })
-    private(set) lazy var frames = FrameReader(context, desktops, channel) { [weak self] in
-        self?.act($0, from: $1)
-    }
+    private(set) lazy var frames = FrameReader(
+        context, desktops, channel, emit: { [weak self] in self?.act($0, from: $1) })
     private(set) lazy var pushServices = PushServices(
         context, desktops, open: { [weak self] in self?.frames.open(&$0, from: $1) },
         emit: { [weak self] in self?.act($0) })
@@ -309,8 +307,8 @@ final class DeviceSwitchboard {
             if desktop.isSecure { channel.keep(desktop.id, since: mark) }
             desktops.add(desktop)
             // Over the link of the greeting, which it must not overtake.
-            sender.sayHello(
-                pushes.hello(to: desktop.id), to: desktop.id, over: url.flatMap { routes.isOnline($0) ? $0 : nil })
+            let route = url.flatMap { routes.isOnline($0) ? $0 : nil }
+            sender.sayHello(pushes.hello(to: desktop.id), to: desktop.id, over: route)
             tokens.paired(desktop.id)
         case .receiveAgain(let message, let url): received(message, over: url)
         }

@@ -212,4 +212,266 @@ struct RekeyTests {
         #expect(try await pair.desktops() == [new])
         await pair.close()
     }
+
+    // MARK: Interruptions
+
+    @Test("lost statements, answers and announcements, and restarts of both sides at each step, end in the new key")
+    func interrupted() async throws {
+        let pair = try await Pair()
+        let old = try await pair.deviceID()
+        // Nothing of the move gets through: it travels in sessions, so these are all of the device's frames.
+        await pair.record.drop { $0.from == old && $0.payload["type"] == "bellwire:s2" }
+        let new = try await pair.rekeyDevice()
+        await pair.record.drop { _ in false }
+        try await pair.reopenDevice()
+        #expect(try await pair.deviceID() == old)
+        #expect(try await pair.deviceState()["newId"]?.string == new)
+        // The desktop's user is asked, and the desktop dies before the answer.
+        _ = try await pair.desktopHost.event(.rekeyChanged) { $0["state"] == "confirming" }
+        try await pair.reopenDesktop()
+        let question = try await pair.desktopState()["questions"]?.array?.first
+        #expect(question?["id"]?.string == old && question?["newId"]?.string == new)
+        // The answer is lost, and both start again.
+        await pair.record.drop { $0.to == old }
+        _ = try await value { pair.desktop.confirmRekey(old, to: new, true, then: $0) }
+        try await pair.reopenDesktop()
+        await pair.record.drop { _ in false }
+        try await pair.reopenDevice()
+        try await until("the answer is repeated") { try await pair.deviceState()["state"] == "ready" }
+        try await pair.push("under the old key")
+        // The announcement is lost twice.
+        await pair.record.drop { $0.payload["type"] == "bellwire:rekey" }
+        try await pair.reopenDevice()
+        #expect(try await pair.deviceID() == new)
+        try await until("it is announced") { await !pair.record.announcements.isEmpty }
+        try await pair.reopenDevice()
+        #expect(try await pair.devices() == [old])
+        await pair.record.drop { _ in false }
+        // Of all that, one start of the desktop more.
+        try await pair.reopenDesktop()
+        try await until("the desktop has the new key") { try await pair.devices() == [new] }
+        try await pair.push("under the new key")
+        try await until("the move is complete") { try await pair.deviceState()["state"] == "none" }
+        await pair.close()
+    }
+
+    @Test("a process that dies between the rename of the key and its record starts with the new key")
+    func renamed() async throws {
+        let pair = try await Pair()
+        let new = try await pair.rekeyDevice()
+        try await pair.approveDevice(new)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        await pair.device.close()
+        let folder = pair.folder + "/device/"
+        try FileManager.default.removeItem(atPath: folder + "identity.key")
+        try FileManager.default.moveItem(atPath: folder + "identity.next.key", toPath: folder + "identity.key")
+        try await pair.reopenDevice()
+        #expect(try await pair.deviceID() == new)
+        try await until("the desktop has the new key") { try await pair.devices() == [new] }
+        try await pair.push("second")
+        await pair.close()
+    }
+
+    @Test("a next key that was lost ends the move; the old key works on")
+    func lostNextKey() async throws {
+        let pair = try await Pair()
+        let old = try await pair.deviceID()
+        let new = try await pair.rekeyDevice()
+        try await pair.approveDevice(new)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        await pair.device.close()
+        try FileManager.default.removeItem(atPath: pair.folder + "/device/identity.next.key")
+        try await pair.reopenDevice()
+        #expect(try await pair.deviceID() == old)
+        #expect(try await pair.deviceState()["state"] == "none")
+        try await pair.push("second")
+        // A new attempt has another key, and is asked about.
+        let other = try await pair.rekeyDevice()
+        #expect(other != new)
+        try await pair.approveDevice(other)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        try await pair.reopenDevice()
+        try await until("the desktop has the newer key") { try await pair.devices() == [other] }
+        try await pair.push("third")
+        await pair.close()
+    }
+
+    // MARK: Users
+
+    @Test("a declined move changes nothing; it can be asked again, and cancelled")
+    func declined() async throws {
+        let pair = try await Pair()
+        let old = try await pair.deviceID()
+        let new = try await pair.rekeyDevice()
+        try await pair.approveDevice(new, false)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["peers"]?.array?.first?["state"] == "declined" }
+        try await pair.reopenDevice()
+        #expect(try await pair.deviceID() == old)
+        guard case .failure(let late) = await outcome({ pair.desktop.confirmRekey(old, to: new, true, then: $0) }) else {
+            Issue.record("an answer was changed")
+            return
+        }
+        #expect(late.code == .notFound)
+        #expect(try await pair.rekeyDevice() == new)
+        try await pair.approveDevice(new)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        _ = try await value { pair.device.cancelRekey(then: $0) }
+        try pair.device.dropNextKey()
+        try await pair.reopenDevice()
+        #expect(try await pair.deviceID() == old)
+        guard case .failure(let none) = await outcome({ pair.device.cancelRekey(then: $0) }) else {
+            Issue.record("nothing was cancelled")
+            return
+        }
+        #expect(none.code == .notFound)
+        try await pair.push("second")
+        await pair.close()
+    }
+
+    @Test("both sides move at once, and find each other under two new keys")
+    func both() async throws {
+        let pair = try await Pair()
+        let newDevice = try await pair.rekeyDevice()
+        let newDesktop = try await pair.rekeyDesktop()
+        try await pair.approveDevice(newDevice)
+        try await pair.approveDesktop(newDesktop)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        _ = try await pair.desktopHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        await pair.device.close()
+        await pair.desktop.close()
+        try await pair.reopenDesktop()
+        try await pair.reopenDevice()
+        try await until("both have moved") {
+            let (devices, desktops) = (try await pair.devices(), try await pair.desktops())
+            return devices == [newDevice] && desktops == [newDesktop]
+        }
+        try await pair.push("second")
+        #expect(try await pair.unread() == 2)
+        await pair.close()
+    }
+
+    @Test("one move after the other: each old key is refused, and statements of the first have no effect after the second")
+    func twice() async throws {
+        let pair = try await Pair()
+        var ids = [try await pair.deviceID()]
+        for _ in 0..<2 {
+            let new = try await pair.rekeyDevice()
+            try await pair.approveDevice(new)
+            _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+            try await pair.reopenDevice()
+            try await until("the desktop has it") { try await pair.devices() == [new] }
+            try await until("the move is complete") { try await pair.deviceState()["state"] == "none" }
+            ids.append(new)
+        }
+        for letter in await pair.record.announcements { await pair.home.relay.deliver(letter) }
+        try await pair.push("second")
+        #expect(try await pair.devices() == [ids[2]])
+        let revoked = try await value { pair.desktop.revoked(then: $0) }.array?.compactMap { $0["id"]?.string }
+        #expect(Set(revoked ?? []) == Set(ids.prefix(2)))
+        await pair.close()
+    }
+
+    @Test("a device that was unpaired after its move was approved hears so under its new key")
+    func unpairedMeanwhile() async throws {
+        let pair = try await Pair()
+        let (old, new) = (try await pair.deviceID(), try await pair.rekeyDevice())
+        try await pair.approveDevice(new)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        await pair.device.close()
+        _ = try await value { pair.desktop.unpair(old, then: $0) }
+        try await pair.reopenDesktop()
+        try await pair.reopenDevice()
+        #expect(try await pair.deviceID() == new)
+        // Its registration at a relay that keeps nothing may come after the reminder.
+        pair.desktop.stop()
+        _ = try await value { pair.desktop.start(then: $0) }
+        try await until("it hears that it is unpaired") { try await pair.desktops().isEmpty }
+        #expect(try await pair.devices().isEmpty)
+        await pair.close()
+    }
+
+    // MARK: Attacks
+
+    @Test("announcements that nobody approved, forged, cut, for others or from others, move nothing")
+    func forged() async throws {
+        let pair = try await Pair()
+        let (old, desktop) = (try await pair.deviceID(), try await pair.desktopID())
+        let (thief, mine) = (try SigningKey.generate(), try SigningKey.generate())
+        let own = MoveStatement(from: mine, to: thief, for: PeerID(desktop), at: 5)
+        var fields = own.fields
+        fields["old"] = .string(old)
+        let statements: [JSONObject] = [own.fields, fields, [:], ["v": 1], ["v": 1, "new": "x", "accept": true]]
+        let letters = statements.flatMap { fields in
+            [thief.did, mine.did, old, desktop].map { sender in
+                HostileRelay.Letter(
+                    from: sender, to: desktop, payload: ["type": "bellwire:rekey", "payload": .object(fields)],
+                    isSealed: false)
+            }
+        }
+        for letter in letters { await pair.home.relay.deliver(letter) }
+        // The real one, announced by a relay before its user has approved it, and then by somebody else.
+        let new = try await pair.rekeyDevice()
+        _ = try await pair.desktopHost.event(.rekeyChanged) { $0["state"] == "confirming" }
+        #expect(try await pair.devices() == [old])
+        #expect(await pair.record.announcements.isEmpty, "until the switch a statement travels sealed")
+        guard case .failure(let wrong) = await outcome({ pair.desktop.confirmRekey(old, to: thief.did, true, then: $0) })
+        else {
+            Issue.record("another key was approved")
+            return
+        }
+        #expect(wrong.code == .notFound)
+        _ = try await value { pair.desktop.confirmRekey(old, to: new, true, then: $0) }
+        for letter in letters { await pair.home.relay.deliver(letter) }
+        try await pair.push("second")
+        #expect(try await pair.devices() == [old])
+        await pair.close()
+    }
+
+    @Test("a revoked device can't move any more, nor use the key that was approved for it")
+    func revoked() async throws {
+        let pair = try await Pair()
+        let (old, new) = (try await pair.deviceID(), try await pair.rekeyDevice())
+        try await pair.approveDevice(new)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        _ = try await value { pair.desktop.revoke(old, then: $0) }
+        let list = try await value { pair.desktop.revoked(then: $0) }.array?.compactMap { $0["id"]?.string }
+        #expect(Set(list ?? []) == [old, new])
+        try await pair.reopenDevice()
+        #expect(try await pair.deviceID() == new)
+        try await until("its frames are counted") {
+            try await value { pair.desktop.state(then: $0) }["counters"]?["revoked"]?.integer ?? 0 > 1
+        }
+        #expect(try await pair.devices().isEmpty)
+        await pair.close()
+    }
+
+    // MARK: What can't move
+
+    @EventLoop
+    private func say(_ payload: JSONValue, from core: DeviceSwitchboard, to desktop: PeerID) {
+        _ = core.sender.send(payload, to: desktop)
+    }
+
+    @Test("a pair that has used no session can't move, and a handle in memory neither: both by name")
+    func unsupported() async throws {
+        let home = try await AttackedHome()
+        await home.relay.holdsHandshakes()
+        try await home.pair()
+        let next = try SigningKey.generate()
+        guard case .failure(let error) = await outcome({ home.device.rekey(to: next, then: $0) }) else {
+            Issue.record("it moved")
+            return
+        }
+        #expect(error.code == .unsupported && error.detail["reason"] == "no_sessions")
+        #expect(error.detail["peers"]?.array?.first?.string == home.desktopID)
+        #expect(throws: HostError.self) { try home.device.nextKey() }
+        // A statement in version 1 of the seal is refused.
+        let before = try await home.onDesktop("downgraded") ?? 0
+        let statement = MoveStatement(from: home.device.core.context.key, to: next, for: PeerID(home.desktopID), at: 5)
+        let (core, desktop) = (home.device.core, PeerID(home.desktopID))
+        await say(RekeyFrame.statement(statement).json, from: core, to: desktop)
+        try await until("it is counted") { try await home.onDesktop("downgraded") ?? 0 > before }
+        #expect(try await value { home.desktop.rekeyState(then: $0) }["questions"]?.array?.isEmpty == true)
+        await home.close()
+    }
 }

@@ -9,7 +9,8 @@ import Wire
 /// What `bw_desktop_state()` answers.
 @EventLoop
 struct DesktopState {
-    private let board: DesktopSwitchboard
+    /// Held by its caller: were it retained here, the compiler would end its life before the units that it makes lazily.
+    private unowned let board: DesktopSwitchboard
 
     init(of board: DesktopSwitchboard) { self.board = board }
 
