@@ -53,6 +53,9 @@ package final class Device: Role {
         if let path = state.movedAside { channel.problem(movedAside: path) }
         let core = DeviceSwitchboard(opened, links: links ?? .webSockets(trusting: common.caFile))
         for name in opened.waiting { channel.waits(name) }
+        EventLoop.post {
+            core.channel.moves.attach(to: core.routes, peers: core.desktops.movable) { [weak core] in core?.act($0) }
+        }
         return (Device(core, state, opened.waitingPushes), common.isThreaded)
     }
 

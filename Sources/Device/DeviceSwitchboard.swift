@@ -81,7 +81,6 @@ final class DeviceSwitchboard {
         guard life.start() else { return }
         routes.handler = { [weak self] in self?.act($0) }
         channel.sessions?.handler = { [weak self] in self?.act($0) }
-        channel.moves.attach(to: routes, peers: desktops.movable) { [weak self] in self?.act($0) }
         pairing.searchesRelays(on: life.bus)
         commands.start()
         tokens.start()
@@ -210,7 +209,7 @@ final class DeviceSwitchboard {
         }
     }
 
-    private func act(_ event: KeyMoves.Event) {
+    func act(_ event: KeyMoves.Event) {
         switch event {
         case .changed(let data): context.channel.post(HostEvent(.rekeyChanged, data: data))
         case .switched(let move): DesktopMove(self).perform(move)

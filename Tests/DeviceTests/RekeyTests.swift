@@ -72,13 +72,20 @@ struct RekeyTests {
 
         func rekeyDevice() async throws -> String {
             let next = try device.nextKey()
-            _ = try await value { device.rekey(to: next, then: $0) }
+            let device = device
+            // The first session may be on its way.
+            try await until("it begins") {
+                if case .success = await outcome({ device.rekey(to: next, then: $0) }) { true } else { false }
+            }
             return next.did
         }
 
         func rekeyDesktop() async throws -> String {
             let next = try desktop.nextKey()
-            _ = try await value { desktop.rekey(to: next, then: $0) }
+            let desktop = desktop
+            try await until("it begins") {
+                if case .success = await outcome({ desktop.rekey(to: next, then: $0) }) { true } else { false }
+            }
             return next.did
         }
 

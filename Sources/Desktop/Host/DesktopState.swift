@@ -9,7 +9,7 @@ import Wire
 /// What `bw_desktop_state()` answers.
 @EventLoop
 struct DesktopState {
-    /// Held by its caller: were it retained here, the compiler would end its life before the units that it makes lazily.
+    /// Its caller keeps it. A strong reference here makes the optimizer release it before its lazy units are made.
     private unowned let board: DesktopSwitchboard
 
     init(of board: DesktopSwitchboard) { self.board = board }

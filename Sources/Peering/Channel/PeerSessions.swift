@@ -105,8 +105,11 @@ package final class PeerSessions {
 
     func presharedKey(of peer: PeerID) -> PresharedKey? { book[peer]?.entry.presharedKey }
 
-    /// Whether a session with the peer was ever complete since it was paired.
-    func hasUsedSessions(_ peer: PeerID) -> Bool { book[peer]?.entry.policy.minimum == .two }
+    /// Whether a session with the peer is there, or was ever complete since it was paired.
+    func hasUsedSessions(_ peer: PeerID) -> Bool {
+        guard let known = book[peer] else { return false }
+        return known.entry.policy.minimum == .two || known.sessions?.machine.hasSession == true
+    }
 
     /// A desktop asks the device for a session, if there is none.
     package func ask(_ peer: PeerID, over link: (any RelayLink)?) {
