@@ -287,7 +287,7 @@ BW_API bw_status bw_pairing_clear(bw_device *device);
 
 /* Revokes a stolen key. desktop is the id of a paired desktop, which is unpaired without being notified, or any did:key.
  * From then on nothing in the name of this key is accepted: no frame, no pairing, no move to another key. What arrives is
- * counted as "revoked" in the state. The desktop needs a new key and must be paired anew. Revocations are stored, and
+ * counted as "revoked" in the state. The desktop needs a new key and must be paired again. Revocations are stored, and
  * bw_pairing_clear() keeps them. At most 1,024 keys are remembered. Errors: BW_E_INVALID (not a key; or the device's own,
  * see bw_device_rekey()), BW_E_LIMIT, BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_revoke(bw_device *device, const char *desktop);
@@ -308,7 +308,7 @@ BW_API bw_status bw_device_revoked(bw_device *device, char **keys_json);
  * on without it. Calling again asks those that declined once more.
  *
  * *status_json (may be NULL) becomes the status, as in bw_device_rekey_status(). Errors: BW_E_UNSUPPORTED (a peer that has
- * used no session, see the detail's "peers": unpair it, and pair it anew afterwards; or a device in memory), BW_E_BUSY
+ * used no session, see the detail's "peers": unpair it, and pair it again afterwards; or a device in memory), BW_E_BUSY
  * (the last move has not reached every peer), BW_E_IO, BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_rekey(bw_device *device, char **status_json);
 

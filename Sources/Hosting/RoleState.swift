@@ -72,7 +72,8 @@ package struct RoleState: Sendable {
         let directory = try StateDirectory.open(path)
         do throws(HostError) {
             return try open(
-                directory, KeyStore(options, in: directory), databaseFile: directory.file(name) ?? name, migrations, now,
+                directory, KeyStore(options, in: directory), databaseFile: directory.file(name) ?? name, migrations,
+                now,
                 peers)
         } catch {
             directory.close()

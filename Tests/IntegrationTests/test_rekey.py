@@ -45,7 +45,6 @@ def test_a_device_gets_a_new_key_and_keeps_its_desktop(house: House) -> None:
     mover.line("^The new key is in use", 60)
     mover.line("^Every paired machine knows it", 60)
     assert mover.wait(30) == 0, mover.err.all
-    again.event("rekey.changed", state="moved")
     sent = house.bellwire("send", "after")
     assert sent.wait(30) == 0, sent.err.all
     listing = house.bellwire("peers", "--json")

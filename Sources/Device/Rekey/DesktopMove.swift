@@ -77,7 +77,8 @@ struct DesktopMove {
         // What was being sent under the old key is sent again; the desktop executes each id once.
         var loaded = try queue.load()
         for command in loaded.commands where command.desktop == new && command.isSending {
-            try queue.save(loaded.unanswered(command.id, QueueFailure("offline", "the desktop has moved"), counts: false))
+            try queue.save(
+                loaded.unanswered(command.id, QueueFailure("offline", "the desktop has moved"), counts: false))
         }
         return true
     }

@@ -94,7 +94,7 @@ package final class KeyMoves {
                 .failure(
                     HostError(
                         .unsupported,
-                        "a move needs sessions, and these peers have used none; unpair them, and pair them anew afterwards",
+                        "a move needs sessions, and these peers have used none; unpair them, and pair them again afterwards",
                         detail: ["peers": .array(plain.map { .string($0.id.text) }), "reason": "no_sessions"])))
         }
         // Later than every statement before: peers take no older one.
@@ -210,7 +210,7 @@ package final class KeyMoves {
             save(move) { [self] error in if error == nil { handler(.changed(status)) } }
         case .statement(let statement):
             guard statement.old == peer else {
-                throw SealError(.misaddressed, "a move was stated by somebody else than the old key")
+                throw SealError(.misaddressed, "a move was not stated by the old key")
             }
             try statement.verify(for: ownIDs)
             var changed = peers
@@ -232,7 +232,7 @@ package final class KeyMoves {
     /// A `bellwire:rekey` came in plain text from an id that is not paired. Throws why it has no effect.
     func announced(_ fields: JSONObject, by sender: PeerID) throws(SealError) {
         guard case .statement(let statement) = try RekeyFrame(decoding: fields), statement.new == sender else {
-            throw SealError(.misaddressed, "a move was announced by somebody else than the new key")
+            throw SealError(.misaddressed, "a move was not announced by the new key")
         }
         // Before its signatures cost anything.
         guard let move = peers.announced(statement) else {
@@ -344,10 +344,14 @@ package final class KeyMoves {
         _ work: @escaping @Sendable (MoveTables) throws(StoreError) -> Void,
         _ then: @escaping @Sendable @EventLoop (StoreError?) -> Void
     ) {
-        database.submit { (connection) throws(StoreError) in try work(MoveTables(connection)) } then: { result in
+        database.submit { (connection) throws(StoreError) in
+            try work(MoveTables(connection))
+        } then: { result in
             EventLoop.post { [self] in
                 guard case .failure(let error) = result else { return then(nil) }
-                if error.code != .closed { handler(.problem("could not store a move to another key: \(error.message)")) }
+                if error.code != .closed {
+                    handler(.problem("could not store a move to another key: \(error.message)"))
+                }
                 then(error)
             }
         }

@@ -60,7 +60,7 @@ package struct MoveStatement: Sendable, Equatable {
     /// signature is wrong or an id is not a key.
     package func verify(for own: [PeerID]) throws(SealError) {
         guard own.contains(peer) else {
-            throw SealError(.misaddressed, "a move to another key was stated to somebody else")
+            throw SealError(.misaddressed, "a move to another key was stated to another peer")
         }
         guard old != new, !own.contains(old), !own.contains(new) else {
             throw SealError(.malformed, "a move leads to the same key, or to ours")

@@ -3,9 +3,9 @@ import JSON
 
 /// One run of `bellwire rekey`.
 final class RekeyRun {
-    /// How long to wait for an answer to be sent, in milliseconds.
-    private static let farewellTime: Int64 = 1_000
-
+    /// How long to wait for an answer to be sent, in milliseconds.    private static let farewellTime: Int64 = 1_000
+    /// How long to wait for a first session, in milliseconds.
+    private static let sessionTime: Int64 = 10_000
     private let arguments: Arguments
     private let isDesktop: Bool
     private let json: Bool
@@ -56,9 +56,7 @@ final class RekeyRun {
     private func move() throws(Failure) {
         let deadline = Clock.now &+ Int64(try arguments.milliseconds(Command.rekeyTimeout))
         if try status()["state"] != "switched" {
-            let begun = try result {
-                isDesktop ? bw_desktop_rekey(handle.pointer, $0) : bw_device_rekey(handle.pointer, $0)
-            }
+            let begun = try begin(until: min(deadline, Clock.now &+ RekeyRun.sessionTime))
             let new = begun["newId"]?.string ?? ""
             if !json { Output.line("The new id is \(Printable.line(new)). Accept it on every paired machine.") }
             try wait(until: deadline, for: "the other machines' users") { $0 == "ready" }
@@ -69,6 +67,20 @@ final class RekeyRun {
         }
         try wait(until: deadline, for: "the other machines") { $0 == "none" }
         if json { Output.json(try status()) } else { Output.line("Every paired machine knows it.") }
+    }
+    /// A pairing that was just made may have no session yet: it comes with the connection.
+    private func begin(until deadline: Int64) throws(Failure) -> JSONValue {
+        try handle.start()
+        while true {
+            do throws(Failure) {
+                return try result {
+                    isDesktop ? bw_desktop_rekey(handle.pointer, $0) : bw_device_rekey(handle.pointer, $0)
+                }
+            } catch {
+                guard error.error?["detail"]?["reason"] == "no_sessions", Clock.now < deadline else { throw error }
+            }
+            if case .signal(let signal) = try handle.wait(until: Clock.now &+ 250) { throw .interrupted(signal) }
+        }
     }
 
     /// Waits until the state is that.
