@@ -153,7 +153,9 @@ package final class Desktop: Role {
     /// The refused keys.
     package func revoked(then: @escaping Then) { RevocationRequest.list(core.store.database, then: then) }
 
-    package func clear(then: @escaping Then) { EventLoop.post { [core] in DeviceUnpairing(core).unpairAll(then: then) } }
+    package func clear(then: @escaping Then) {
+        EventLoop.post { [core] in DeviceUnpairing(core).unpairAll(then: then) }
+    }
 
     package func devices(then: @escaping Then) {
         EventLoop.post { [core] in then(.success(core.devices.json.serialized())) }

@@ -65,7 +65,8 @@ extension HostEvent.Name {
     /// The library's events; topics are the host's to name.
     package static let known: [HostEvent.Name] = [
         .notificationReceived, .notificationUpdated, .notificationPresented, .notificationResponse,
-        .notificationSilent, .unreadChanged, .connectionChanged, .pairingChanged, .peersChanged, .rekeyChanged, .inboxChanged,
+        .notificationSilent, .unreadChanged, .connectionChanged, .pairingChanged, .peersChanged, .rekeyChanged,
+        .inboxChanged,
         .settingsChanged, .authorizationChanged, .badgeChanged, .notificationRead, .notificationDeleted,
         .notificationCleared, .queueChanged, .queueEnded, .command, .problem,
     ]

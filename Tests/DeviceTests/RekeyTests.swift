@@ -314,7 +314,8 @@ struct RekeyTests {
         _ = try await pair.deviceHost.event(.rekeyChanged) { $0["peers"]?.array?.first?["state"] == "declined" }
         try await pair.reopenDevice()
         #expect(try await pair.deviceID() == old)
-        guard case .failure(let late) = await outcome({ pair.desktop.confirmRekey(old, to: new, true, then: $0) }) else {
+        guard case .failure(let late) = await outcome({ pair.desktop.confirmRekey(old, to: new, true, then: $0) })
+        else {
             Issue.record("an answer was changed")
             return
         }
@@ -357,7 +358,9 @@ struct RekeyTests {
         await pair.close()
     }
 
-    @Test("one move after the other: each old key is refused, and statements of the first have no effect after the second")
+    @Test(
+        "one move after the other: each old key is refused, and statements of the first have no effect after the second"
+    )
     func twice() async throws {
         let pair = try await Pair()
         var ids = [try await pair.deviceID()]
@@ -421,7 +424,8 @@ struct RekeyTests {
         _ = try await pair.desktopHost.event(.rekeyChanged) { $0["state"] == "confirming" }
         #expect(try await pair.devices() == [old])
         #expect(await pair.record.announcements.isEmpty, "until the switch a statement travels sealed")
-        guard case .failure(let wrong) = await outcome({ pair.desktop.confirmRekey(old, to: thief.did, true, then: $0) })
+        guard
+            case .failure(let wrong) = await outcome({ pair.desktop.confirmRekey(old, to: thief.did, true, then: $0) })
         else {
             Issue.record("another key was approved")
             return
