@@ -3,9 +3,11 @@ import JSON
 
 /// One run of `bellwire rekey`.
 final class RekeyRun {
-    /// How long to wait for an answer to be sent, in milliseconds.    private static let farewellTime: Int64 = 1_000
+    /// How long to wait for an answer to be sent, in milliseconds.
+    private static let farewellTime: Int64 = 1_000
     /// How long to wait for a first session, in milliseconds.
     private static let sessionTime: Int64 = 10_000
+
     private let arguments: Arguments
     private let isDesktop: Bool
     private let json: Bool
