@@ -286,10 +286,11 @@ BW_API bw_status bw_pairing_unpair(bw_device *device, const char *desktop);
 BW_API bw_status bw_pairing_clear(bw_device *device);
 
 /* Revokes a stolen key. desktop is the id of a paired desktop, which is unpaired without being notified, or any did:key.
- * From then on nothing in the name of this key is accepted: no frame, no pairing, no move to another key. What arrives is
- * counted as "revoked" in the state. The desktop needs a new key and must be paired again. Revocations are stored, and
- * bw_pairing_clear() keeps them. At most 1,024 keys are remembered. Errors: BW_E_INVALID (not a key; or the device's own,
- * see bw_device_rekey()), BW_E_LIMIT, BW_E_STORE. Since 0.1. */
+ * From then on nothing in the name of this key is accepted: no frame, no pairing, no move to another key. Its frames are
+ * counted as "revoked" in the state, its pairing codes are refused (BW_E_DENIED, reason "revoked"). The desktop needs a
+ * new key and must be paired again. Revocations are stored, and bw_pairing_clear() keeps them. At most 1,024 keys are
+ * remembered. Errors: BW_E_INVALID (not a key; or the device's own, see bw_device_rekey()), BW_E_LIMIT, BW_E_STORE. Since
+ * 0.1. */
 BW_API bw_status bw_device_revoke(bw_device *device, const char *desktop);
 
 /* Removes a revocation: the key counts as any unpaired one again. Errors: BW_E_NOT_FOUND, BW_E_STORE. Since 0.1. */

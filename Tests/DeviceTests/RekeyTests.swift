@@ -47,6 +47,13 @@ struct RekeyTests {
             #expect(try await notified["deliveredCount"] == 1)
         }
 
+        func pushToAll(_ title: String, _ second: Device, _ secondHost: RecordingHost) async throws {
+            let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)"}"#)
+            _ = try await value { desktop.notify(notice, timeout: 10_000, then: $0) }
+            #expect(try await deviceHost.push(from: device)["title"]?.string == title)
+            #expect(try await secondHost.push(from: second)["title"]?.string == title)
+        }
+
         func unread() async throws -> JSONValue? {
             let command = try Device.Command("notification.getUnreadCount", params: nil)
             return try await value { device.invoke(command, desktop: nil, timeout: 10_000, then: $0) }["count"]
@@ -355,6 +362,37 @@ struct RekeyTests {
         }
         try await pair.push("second")
         #expect(try await pair.unread() == 2)
+        await pair.close()
+    }
+
+    @Test("each peer decides for itself, and holds the move up until it has approved or is unpaired")
+    func severalPeers() async throws {
+        let pair = try await Pair()
+        let secondHost = RecordingHost()
+        let second = try AttackedHome.openDevice(pair.home.url, [:], secondHost)
+        let offer = try await value { pair.desktop.offer(timeout: 10_000, then: $0) }["payload"]?.string ?? ""
+        _ = try await value { second.scan(offer, timeout: 10_000, then: $0) }
+        let old = try await pair.desktopID()
+        let new = try await pair.rekeyDesktop()
+        try await pair.approveDesktop(new)
+        // The second device's user declines: the first one's approval is not enough.
+        _ = try await secondHost.event(.rekeyChanged) { $0["state"] == "confirming" && $0["newId"]?.string == new }
+        _ = try await value { second.confirmRekey(old, to: new, false, then: $0) }
+        _ = try await pair.desktopHost.event(.rekeyChanged) { status in
+            Set(status["peers"]?.array?.compactMap { $0["state"]?.string } ?? []) == ["approved", "declined"]
+        }
+        try await pair.reopenDesktop()
+        #expect(try await pair.desktopID() == old)
+        try await pair.pushToAll("to both", second, secondHost)
+        // Without it, nothing is in the way.
+        let id = try await value { second.state(then: $0) }["id"]?.string ?? ""
+        _ = try await value { pair.desktop.unpair(id, then: $0) }
+        #expect(try await pair.desktopState()["state"] == "ready")
+        try await pair.reopenDesktop()
+        #expect(try await pair.desktopID() == new)
+        try await until("the first one has followed") { try await pair.desktops() == [new] }
+        try await pair.push("under the new key")
+        await second.close()
         await pair.close()
     }
 

@@ -192,6 +192,24 @@ struct RevocationTests {
         await home.close()
     }
 
+    @Test("a revoked device types the right digits in vain: at the alias, too, nothing of it counts")
+    func typedCode() async throws {
+        let home = try await AttackedHome()
+        _ = try await begin(home)
+        _ = try await value { home.desktop.revoke(home.deviceID, then: $0) }
+        _ = try await value { home.device.unpairAll(then: $0) }
+        let code = try await value { home.desktop.code(timeout: 10_000, then: $0) }["code"]?.string ?? ""
+        let before = try await home.onDesktop("revoked") ?? 0
+        guard case .failure(let error) = await outcome({ home.device.type(code, timeout: 3_000, then: $0) }) else {
+            Issue.record("a revoked key was paired")
+            return
+        }
+        #expect(error.code == .pairing)
+        #expect(try await home.onDesktop("revoked") ?? 0 > before)
+        try await home.expectNobodyIsPaired()
+        await home.close()
+    }
+
     @Test("only a paired peer's key or a did:key can be revoked, never one's own")
     func refused() async throws {
         let home = try await AttackedHome()
