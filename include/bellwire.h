@@ -219,6 +219,12 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
  * ChainlessChain desktops and phones have "secure":false.
  * Between present releases each connection has keys of its own: someone who steals a device or desktop later cannot read
  * what was recorded before. With a peer of an older release the keys never change, and that person can.
+ * Lists say more of an encrypted peer: "seal", {"version","psk","problem"?}. "version" is the lowest version of the seal
+ * that is accepted from it: 1 (static keys) until the first session with it, then 2 (sessions with keys of their own).
+ * "psk":true = a preshared key from the pairing protects the sessions, beside the identity keys; false = the two were
+ * paired before there was one, or one of them runs an older release: update both and pair again to get one.
+ * "problem":"handshake_refused" (on devices) = the desktop answers with other keys than those of the pairing, as after
+ * restoring a backup of one side: pair again.
  *
  * Every pairing function may fail with BW_E_STORE or BW_E_PAIRING; the detail then has a "reason": not_json,
  * wrong_type, bad_code, missing_peer_id, bad_field, expired, no_identity, no_relay, relay_unreachable,
@@ -269,8 +275,8 @@ BW_API bw_status bw_pairing_cancel(bw_device *device, const char *flow);
 BW_API bw_status bw_pairing_confirm(bw_device *device, const char *flow, int32_t accept);
 
 /* The paired desktops, oldest pairing first, as JSON
- * [{"id","name","platform","secure","sas"?,"sasMissing"?,"online","pairedAt","lastSeenAt","signalingUrl"?,"relayUrl"?,
- * "iceExpired"?}].
+ * [{"id","name","platform","secure","seal"?,"sas"?,"sasMissing"?,"online","pairedAt","lastSeenAt","signalingUrl"?,
+ * "relayUrl"?,"iceExpired"?}].
  * "iceExpired":true means that the desktop's data for a direct connection has expired: pair again. Errors:
  * BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_pairing_list(bw_device *device, char **desktops_json);
@@ -977,8 +983,8 @@ BW_API bw_status bw_desktop_pairing_cancel(bw_desktop *desktop, const char *flow
  * 0.1. */
 BW_API bw_status bw_desktop_confirm(bw_desktop *desktop, const char *flow, int32_t accept);
 
-/* The paired devices: [{"id","deviceId","name","platform","secure","sas"?,"sasMissing"?,"pairedAt","lastSeenAt"}].
- * Errors: BW_E_STORE. Since 0.1. */
+/* The paired devices:
+ * [{"id","deviceId","name","platform","secure","seal"?,"sas"?,"sasMissing"?,"pairedAt","lastSeenAt"}]. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_devices(bw_desktop *desktop, char **devices_json);
 
 /* The push tokens of the paired devices: [{"device","deviceId","service","token": hex,"receivedAt"}], one per device

@@ -79,10 +79,8 @@ final class DesktopSwitchboard {
     /// Before everything else, once.
     func open() {
         routes.handler = { [weak self] event in self?.received(event) }
-        channel.sessions?.handler = { [weak self] in
-            guard case .completed(let peer) = $0 else { return }
-            self?.channel.completed(peer)
-        }
+        channel.handleSessions { [host, devices] _ in host.devices(devices.json) }
+        devices.sealStatus = { [channel] in channel.sealStatus(of: $0) }
         channel.moves.attach(to: routes, peers: devices.movable) { [weak self] in self?.carryOut($0) }
         routes.setPeers(devices.routed)
     }
@@ -373,7 +371,7 @@ final class DesktopSwitchboard {
         case .store(let record):
             store.pair(record) { [self] result in
                 pairing.stored(record, result) { device, mark in
-                    if device.isSecure { channel.keep(device.did, since: mark) }
+                    if device.isSecure { channel.keep(device.did, since: mark, presharedKey: record.presharedKey) }
                     take(device)
                     if let url = record.url { routes.heard(device.did, over: url, isLive: false) }
                 }

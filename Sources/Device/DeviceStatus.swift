@@ -75,6 +75,7 @@ struct DeviceStatus {
             "sealsMalformed": .integer(Int64(clamping: sealed.unopened.malformed)),
             "sealsDowngraded": .integer(Int64(clamping: sealed.unopened.downgraded)),
             "revoked": .integer(sealed.revoked),
+            "handshakesRefused": .integer(sealed.refusedHandshakes),
             "droppedPairingFrames": .integer(Int64(clamping: board.pairing.flows.dropped)),
             "silentPushes": .integer(silent.total), "silentFailed": .integer(silent.failed),
             "strayResponses": .integer(Int64(clamping: board.commands.strayResponses)),

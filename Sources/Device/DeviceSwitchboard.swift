@@ -64,7 +64,6 @@ final class DeviceSwitchboard {
         self.opened = opened
         let context = opened.context
         let common = context.options.common
-        desktops = DesktopBook(opened.desktops, context)
         routes = Routes(
             .device, links: links,
             registration: SignallingFrame.Register(
@@ -72,6 +71,7 @@ final class DeviceSwitchboard {
                 deviceInfo: ["name": .string(common.name), "platform": .string(common.platform)]),
             provingWith: context.key)
         channel = PeerChannel(key: context.key, seal: opened.seal, database: context.database, role: .initiator)
+        desktops = DesktopBook(opened.desktops, context, channel)
     }
 
     // MARK: Start and stop
@@ -80,7 +80,7 @@ final class DeviceSwitchboard {
         desktops.emit = { [weak self] in self?.act($0) }
         guard life.start() else { return }
         routes.handler = { [weak self] in self?.act($0) }
-        channel.sessions?.handler = { [weak self] in self?.act($0) }
+        channel.handleSessions { [weak self] in self?.act($0) }
         pairing.searchesRelays(on: life.bus)
         commands.start()
         tokens.start()
@@ -205,7 +205,7 @@ final class DeviceSwitchboard {
         case .greet(let peer):
             sender.sayHello(pushes.hello(to: peer), to: peer)
             channel.moves.begun(peer)
-        case .completed(let peer): channel.completed(peer)
+        case .completed, .refusalChanged: tellDesktops()
         }
     }
 
@@ -302,8 +302,8 @@ final class DeviceSwitchboard {
             var hello = pushes.hello(to: peer)
             hello.proof = proof
             _ = channel.send(hello.json, to: peer, sealed: true, inSession: false, over: routes.link(url))
-        case .paired(let desktop, let mark, let url):
-            if desktop.isSecure { channel.keep(desktop.id, since: mark) }
+        case .paired(let desktop, let mark, let presharedKey, let url):
+            if desktop.isSecure { channel.keep(desktop.id, since: mark, presharedKey: presharedKey) }
             desktops.add(desktop)
             // Over the link of the greeting, which it must not overtake.
             let route = url.flatMap { routes.isOnline($0) ? $0 : nil }

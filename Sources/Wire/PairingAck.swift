@@ -15,10 +15,12 @@ package struct PairAck: Sendable, Equatable {
     package var commitment: String?
     /// The device's random bytes, in base64url: once the desktop has sent its own.
     package var random: String?
+    /// What the device offers (WireSessions, "Versions"); `nil` = it is of a release without sessions.
+    package var versions: SealVersions?
 
     package init(
         code: PairingCode, mobileDID: PeerID, deviceInfo: PairingDeviceInfo, timestamp: EpochMilliseconds?,
-        mac: String? = nil, commitment: String? = nil, random: String? = nil
+        mac: String? = nil, commitment: String? = nil, random: String? = nil, versions: SealVersions? = nil
     ) {
         self.code = code
         self.mobileDID = mobileDID
@@ -27,6 +29,7 @@ package struct PairAck: Sendable, Equatable {
         self.mac = mac
         self.commitment = commitment
         self.random = random
+        self.versions = versions
     }
 
     /// Reads a payload. Required: `type`, `pairingCode`, `mobileDid`, and `deviceId`, `name`, `platform` of `deviceInfo`.
@@ -49,13 +52,14 @@ package struct PairAck: Sendable, Equatable {
         mac = PairingMAC.read(object)
         commitment = PairingMAC.commitment(object)
         random = PairingMAC.random(object)
+        versions = try PairingMAC.versions(object)
     }
 
     package var json: JSONValue {
         [
             "type": .string(Self.type), "pairingCode": .string(code.digits), "mobileDid": .string(mobileDID.text),
             "deviceInfo": deviceInfo.json, "timestamp": timestamp.map(JSONValue.integer),
-            "bw": PairingMAC.json(mac, commitment: commitment, random: random),
+            "bw": PairingMAC.json(mac, commitment: commitment, random: random, versions: versions),
         ]
     }
 

@@ -13,10 +13,13 @@ package struct PairingConfirmation: Sendable, Equatable {
     package var mac: String?
     /// The desktop's random bytes, in base64url: of one of revision 1, to a device of revision 1.
     package var random: String?
+    /// What the desktop offers (WireSessions, "Versions"); `nil` = it is of a release without sessions. Counts if it has scanned
+    /// the device's code; else its code or its step 2 has made the offer.
+    package var versions: SealVersions?
 
     package init(
         code: PairingCode, pcPeerID: PeerID?, deviceInfo: PairingDeviceInfo, timestamp: EpochMilliseconds?,
-        mac: String? = nil, random: String? = nil
+        mac: String? = nil, random: String? = nil, versions: SealVersions? = nil
     ) {
         self.code = code
         self.pcPeerID = pcPeerID
@@ -24,6 +27,7 @@ package struct PairingConfirmation: Sendable, Equatable {
         self.timestamp = timestamp
         self.mac = mac
         self.random = random
+        self.versions = versions
     }
 
     /// Reads a payload, or a frame of this type at top level. Only `type` and `pairingCode` are required.
@@ -36,6 +40,7 @@ package struct PairingConfirmation: Sendable, Equatable {
         timestamp = object["timestamp"]?.integer
         mac = PairingMAC.read(object)
         random = PairingMAC.random(object)
+        versions = try PairingMAC.versions(object)
     }
 
     package var json: JSONValue {
@@ -43,7 +48,7 @@ package struct PairingConfirmation: Sendable, Equatable {
             "type": .string(Self.type), "pairingCode": .string(code.digits),
             "pcPeerId": (pcPeerID?.text).map(JSONValue.string), "deviceInfo": deviceInfo.json,
             "timestamp": timestamp.map(JSONValue.integer),
-            "bw": PairingMAC.json(mac, random: random),
+            "bw": PairingMAC.json(mac, random: random, versions: versions),
         ]
     }
 }

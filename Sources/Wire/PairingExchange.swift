@@ -21,10 +21,14 @@ package struct PairingExchange: Sendable, Equatable {
     /// Which run: 16 bytes that the device has drawn.
     package var sid: String
     package var step: Step
+    /// In steps 1 and 2: what the sender offers (WireSessions, "Versions"); `nil` = it is of a release without sessions.
+    /// Nothing proves it before the ack.
+    package var versions: SealVersions?
 
-    package init(sid: String, step: Step) {
+    package init(sid: String, step: Step, versions: SealVersions? = nil) {
         self.sid = sid
         self.step = step
+        self.versions = versions
     }
 
     /// Reads the inner payload, as ``Payload/bellwire(type:_:)`` has it. Every field of its step is required.
@@ -36,9 +40,11 @@ package struct PairingExchange: Sendable, Equatable {
         case 1:
             let did = try PairingFields(payload).peer("did")
             step = .deviceShare(did: did, share: try Self.bytes("share", 32, of: payload))
+            versions = try PairingFields(payload).sealVersions(payload["seal"], "seal")
         case 2:
             let did = try PairingFields(payload).peer("did")
             step = .desktopShare(did: did, share: try Self.bytes("share", 32, of: payload))
+            versions = try PairingFields(payload).sealVersions(payload["seal"], "seal")
         case 3: step = .deviceConfirm(try Self.bytes("confirm", 32, of: payload))
         case 4: step = .desktopConfirm(try Self.bytes("confirm", 32, of: payload))
         default: throw PairingFailure(.badField, detail: "step")
@@ -58,6 +64,7 @@ package struct PairingExchange: Sendable, Equatable {
         case .desktopConfirm(let confirm):
             payload.merge(["step": 4, "sid": .string(sid), "confirm": .string(confirm)])
         }
+        if let versions { payload["seal"] = versions.json }
         return ["type": .string(Self.type), "payload": .object(payload)]
     }
 

@@ -1,6 +1,6 @@
 package import JSON
 
-/// What marks the code of a Bellwire peer: `"bw":{"v":1,"secret","confirm"?,"rev"?,"commit"?}` (WirePairing, "Codes").
+/// What marks the code of a Bellwire peer: `"bw":{"v":1,"secret","confirm"?,"rev"?,"commit"?,"seal"?}` (WirePairing, "Codes").
 ///
 /// Deployed peers ignore the field.
 package struct PairingSeal: Sendable, Equatable {
@@ -14,20 +14,26 @@ package struct PairingSeal: Sendable, Equatable {
     package var hasRevision: Bool
     /// SHA-256 of the device's random bytes, in base64url: in a device's code of revision 1.
     package var commitment: String?
+    /// What its owner offers (WireSessions, "Versions"); `nil` = it is of a release without sessions.
+    package var versions: SealVersions?
 
     /// - Parameter hasRevision: a code with a commitment has one in any case.
-    package init(secret: String, confirm: Bool = false, hasRevision: Bool = false, commitment: String? = nil) {
+    package init(
+        secret: String, confirm: Bool = false, hasRevision: Bool = false, commitment: String? = nil,
+        versions: SealVersions? = nil
+    ) {
         self.secret = secret
         self.confirm = confirm
         self.hasRevision = hasRevision || commitment != nil
         self.commitment = commitment
+        self.versions = versions
     }
 
     var json: JSONValue {
         [
             "v": .integer(Self.version), "secret": .string(secret), "confirm": confirm ? true : nil,
             "rev": hasRevision ? .integer(PairingRevision.current) : nil,
-            "commit": commitment.map(JSONValue.string),
+            "commit": commitment.map(JSONValue.string), "seal": versions?.json,
         ]
     }
 }
@@ -38,7 +44,8 @@ package enum PairingRevision {
     package static let current: Int64 = 1
 }
 
-/// The `bw` of a pairing frame: `{"mac","rev"?,"commit"?,"random"?}`. What is no text counts as absent, and so as no proof.
+/// The `bw` of a pairing frame: `{"mac","rev"?,"commit"?,"random"?,"seal"?}`. What is no text counts as absent, and so as
+/// no proof.
 enum PairingMAC {
     static func read(_ object: JSONObject) -> String? { object["bw"]?["mac"]?.string }
 
@@ -51,12 +58,20 @@ enum PairingMAC {
         return object["bw"]?[member]?.string
     }
 
-    static func json(_ mac: String?, commitment: String? = nil, random: String? = nil) -> JSONValue? {
+    /// What its sender offers. Throws for an offer that can't be read.
+    static func versions(_ object: JSONObject) throws(PairingFailure) -> SealVersions? {
+        try PairingFields(object).sealVersions(object["bw"]?["seal"], "bw.seal")
+    }
+
+    static func json(
+        _ mac: String?, commitment: String? = nil, random: String? = nil, versions: SealVersions? = nil
+    ) -> JSONValue? {
         mac.map {
             [
                 "mac": .string($0),
                 "rev": commitment == nil && random == nil ? nil : .integer(PairingRevision.current),
                 "commit": commitment.map(JSONValue.string), "random": random.map(JSONValue.string),
+                "seal": versions?.json,
             ]
         }
     }
@@ -87,6 +102,7 @@ extension PairingFields {
             throw PairingFailure(.badField, detail: "bw.secret")
         }
         var seal = PairingSeal(secret: secret, confirm: bw["confirm"]?.bool ?? false)
+        seal.versions = try sealVersions(bw["seal"], "bw.seal")
         guard let revision = bw["rev"], !revision.isNull else { return seal }
         guard case .integer(let number) = revision, number > 0 else {
             throw PairingFailure(.badField, detail: "bw.rev")

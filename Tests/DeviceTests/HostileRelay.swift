@@ -33,6 +33,8 @@ final class HostileRelay: HTTPHandler, WebSocketDelegate {
     /// Handshakes of sessions don't get through: peers of ours stay with version 1 of the seal.
     func holdsHandshakes() { isHoldingHandshakes = true }
 
+    func letsHandshakesThrough() { isHoldingHandshakes = false }
+
     func keepsForAliases(_ kept: @escaping @Sendable (String) -> JSONValue) { self.kept = kept }
 
     /// The next letter that it was given like that, taken out; it keeps all that nobody has asked for.

@@ -49,21 +49,28 @@ struct TypedCodeTable {
     private(set) var deviceTimer: UInt64?
     private(set) var desktopTimer: UInt64?
     private(set) var exchanges = 0
+    /// What each side stored for its sessions; `nil` = it stored nothing.
+    private(set) var deviceKey: PresharedKey??
+    private(set) var desktopKey: PresharedKey??
     let alias: PeerID = "pairing-code:123456"
 
     init(seed: UInt64 = 1) { table = PairingTable(seed: seed) }
 
-    mutating func show(confirm: Bool = false, legacy: LegacyPairing = .none) {
+    mutating func show(
+        confirm: Bool = false, legacy: LegacyPairing = .none, versions: SealVersions? = .own
+    ) {
         perform(
             desktop.show(
                 nameplate: Fixture.code("123456"), password: Fixture.code("789012"),
-                identity: Fixture.desktopIdentity, confirm: confirm, legacy: legacy))
+                identity: Fixture.desktopIdentity, confirm: confirm, legacy: legacy,
+                versions: versions))
     }
 
-    mutating func type(_ text: String = "123456-789012") {
+    mutating func type(_ text: String = "123456-789012", versions: SealVersions? = .own) {
         perform(
             device.submit(
-                text, identity: Fixture.deviceIdentity, over: Fixture.relay, legacy: .all, using: &table.random))
+                text, identity: Fixture.deviceIdentity, over: Fixture.relay, legacy: .all, versions: versions,
+                using: &table.random))
     }
 
     /// Carries what is on its way; fires the device's timer when nothing is, until the device has ended.
@@ -102,7 +109,9 @@ struct TypedCodeTable {
                 table.send(ack.json, from: Fixture.device, to: peer, sealed: isSealed)
             case .startTimer(let wait): deviceTimer = wait
             case .stopTimer: deviceTimer = nil
-            case .store(let desktop): perform(device.stored(desktop))
+            case .store(let desktop):
+                deviceKey = .some(device.presharedKey)
+                perform(device.stored(desktop))
             }
         }
     }
@@ -125,7 +134,9 @@ struct TypedCodeTable {
                 table.send(config.json, from: Fixture.desktop, to: peer, sealed: false)
             case .startTimer(let wait): desktopTimer = wait
             case .stopTimer: desktopTimer = nil
-            case .store(let device): perform(desktop.stored(device, now: table.now))
+            case .store(let device):
+                desktopKey = .some(desktop.presharedKey)
+                perform(desktop.stored(device, now: table.now))
             }
         }
     }

@@ -81,7 +81,7 @@ import Wire
     @Test("who reveals other bytes than those committed to, or answers other ones of the desktop, proves nothing")
     mutating func forged() throws {
         _ = try confirmed()
-        let bond = try #require(Fixture.bond())
+        let bond = try #require(Fixture.bond()).offering(OfferedVersions(code: .own, answer: .own))
         let own = try #require(Fixture.deviceRandom)
         let right = bond.helloProof(own, desktopRandom: Fixture.desktopRandom, at: Self.now)
         let wrong = [

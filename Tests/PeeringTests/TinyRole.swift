@@ -133,11 +133,11 @@ final class TinyRole<Known: PairedPeer> {
 
     private func store(_ record: PairingRecord<Known>) {
         database.submit { (connection) throws(StoreError) in
-            try record.marks.save(connection)
+            try record.saveSeal(connection)
         } then: { result in
             EventLoop.post { [self] in
                 pairing.stored(record, result.map { record.peer }) { peer, mark in
-                    channel.keep(peer.id, since: mark)
+                    channel.keep(peer.id, since: mark, presharedKey: record.presharedKey)
                     book.upsert(peer) { 0 }
                     routes.setPeers(book.peers.map(routed))
                 }

@@ -16,6 +16,8 @@ def test_a_scanned_code_pairs_sealed_and_both_sides_can_compare(peers: Peers) ->
     assert desktop.secure and device.secure
     assert desktop.sas is not None and desktop.sas == device.sas
     assert len(desktop.sas.digits) == 6 and len(desktop.sas.words) == 2
+    assert desktop.seal is not None and desktop.seal.psk and desktop.seal.problem is None
+    assert device.seal is not None and device.seal.psk and device.seal.version in (1, 2)
     assert (desktop.name, device.name) == ("Desk", "Phone")
     assert desktop.online and desktop.paired_at is not None and desktop.paired_at.tzinfo is timezone.utc
     state = peers.device.state()

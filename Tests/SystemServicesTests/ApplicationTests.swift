@@ -218,7 +218,8 @@ struct ApplicationTests {
         let started = daemon.directory.appendingPathComponent("started")
         // What the bus starts says so, and a test that is told so is the program.
         let pipe = try MuteListener(started.path)
-        try await daemon.offer(Self.id, "/usr/bin/python3 -c \"import socket;socket.socket(1).connect('\(started.path)')\"")
+        try await daemon.offer(
+            Self.id, "/usr/bin/python3 -c \"import socket;socket.socket(1).connect('\(started.path)')\"")
         let services = try await Services.notifications(on: daemon)
         try await services.own(Showing.gtk)
         let first = Showing(daemon.address, id: Self.id)

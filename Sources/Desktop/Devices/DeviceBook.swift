@@ -21,6 +21,8 @@ final class DeviceBook {
     /// The clocks of the most recent peers that are pairing.
     private var candidates = PeerBook<Candidate, ClockLead>()
     private var cachedRoster: DeviceRoster?
+    /// How the traffic with a device is sealed.
+    var sealStatus: @EventLoop (PeerID) -> SealStatus? = { _ in nil }
     /// Those who are not paired any more.
     var reminders: UnpairReminders
 
@@ -118,7 +120,14 @@ final class DeviceBook {
     }
 
     /// As `bw_desktop_devices()` gives them.
-    var json: JSONValue { .array(book.peers.map { .object($0.json) }) }
+    var json: JSONValue {
+        .array(
+            book.peers.map { device in
+                var object = device.json
+                if device.isSecure { object["seal"] = sealStatus(device.did).map { .object($0.json) } }
+                return .object(object)
+            })
+    }
 }
 
 /// What transactions need to know of the paired devices.

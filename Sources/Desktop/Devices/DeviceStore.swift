@@ -18,14 +18,13 @@ struct DeviceStore: Sendable {
 
     let database: Database
 
-    /// Stores a pairing, with the marks of the sealed frames that made it. Returns the stored device.
+    /// Stores a pairing, with the marks of the sealed frames that made it and its preshared key. Returns the stored device.
     func pair(_ record: PairingRecord<PairedDevice>, then: @escaping Outcome<PairedDevice>) {
-        let (device, marks) = (record.peer, record.marks)
+        let device = record.peer
         database.perform { (connection) throws(StoreError) in
             try RevokedKeys(connection).check(device.did)
-            try marks.save(connection)
+            try record.saveSeal(connection)
             try UnpairNotices(connection).remove(device.did)
-            try SealPeers(connection).begin(device.did, presharedKey: record.presharedKey)
             try Outbox(connection).forgetEpochs(of: device.did)
             return try PairedDevices(connection).upsert(device)
         } then: {

@@ -209,7 +209,8 @@ final class DesktopPairing {
             code: flows.newCode(for: .offer), pcPeerID: identity.did, deviceInfo: identity.deviceInfo, timestamp: .now,
             signalingURL: relays.offered, relayURL: options.common.relayURL,
             seal: PairingSeal(
-                secret: PairingSecret.random().base64url, confirm: options.confirms, hasRevision: true))
+                secret: PairingSecret.random().base64url, confirm: options.confirms, hasRevision: true,
+                versions: .own))
         flows.change(DesktopOfferStateMachine.self) {
             $0.show(offer, confirm: options.confirms, legacy: options.legacyPairing)
         }

@@ -36,7 +36,7 @@ final class DevicePairing {
         case sendHello(to: PeerID, over: String, PairingHello.Proof?)
         /// The pairing is in the store; what the desktop has sealed before that mark is void. The link is the one that it
         /// was last heard over.
-        case paired(PairedDesktop, SealMark?, over: String?)
+        case paired(PairedDesktop, SealMark?, PresharedKey?, over: String?)
         /// Something of a desktop that is stored now came while it was not.
         case receiveAgain(RelayMessage, over: String)
     }
@@ -174,11 +174,12 @@ final class DevicePairing {
     private func store(_ record: PairingRecord<PairedDesktop>) {
         context.store { (connection) throws(StoreError) in
             try RevokedKeys(connection).check(record.peer.id, record.peer.pcPeerID)
-            try record.marks.save(connection)
-            try SealPeers(connection).begin(record.peer.id, presharedKey: record.presharedKey)
+            try record.saveSeal(connection)
             return try PairedDesktops(connection).upsert(record.peer)
         } then: { [self] result in
-            flows.stored(record, result) { [emit] stored, mark in emit(.paired(stored, mark, over: record.url)) }
+            flows.stored(record, result) { [emit] stored, mark in
+                emit(.paired(stored, mark, record.presharedKey, over: record.url))
+            }
         }
     }
 

@@ -26,10 +26,14 @@ final class DesktopBook {
     var peers: PeerBook<PairedDesktop, DesktopSession>
     var emit: (@EventLoop (Action) -> Void)?
     private let context: DeviceContext
+    private let channel: PeerChannel
 
-    nonisolated init(_ peers: PeerBook<PairedDesktop, DesktopSession>, _ context: DeviceContext) {
+    nonisolated init(
+        _ peers: PeerBook<PairedDesktop, DesktopSession>, _ context: DeviceContext, _ channel: PeerChannel
+    ) {
         self.peers = peers
         self.context = context
+        self.channel = channel
     }
 
     func isSecure(_ id: PeerID) -> Bool { peers.peer(id)?.isSecure == true }
@@ -60,6 +64,7 @@ final class DesktopBook {
             peers.peers.map { desktop in
                 var object = desktop.json(at: .now)
                 object["online"] = .bool(isOnline(desktop.id))
+                if desktop.isSecure { object["seal"] = channel.sealStatus(of: desktop.id).map { .object($0.json) } }
                 return .object(object)
             })
     }

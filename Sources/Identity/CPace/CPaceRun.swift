@@ -61,12 +61,16 @@ package struct CPaceInitiator: Sendable {
     /// - Parameters:
     ///   - password: the last six digits, which never leave this machine.
     ///   - alias: whole, with its `pairing-code:`.
+    ///   - mark: the last bytes of the session id, at most eight; the others are random. The key covers them: the other side
+    ///     can read from them what this one can do, and nobody changes them.
     ///   - generator: ``SecureRandomNumberGenerator``; another one only in tests.
     package init(
-        password: String, alias: String, deviceID: String, using generator: inout some RandomNumberGenerator
+        password: String, alias: String, deviceID: String, mark: [UInt8] = [],
+        using generator: inout some RandomNumberGenerator
     ) throws(CPaceError) {
+        let mark = mark.prefix(8)
         let session = TextEncoding.base64url.encode(
-            CPaceRun.bytes(CPaceFunctions.sessionByteCount, using: &generator))
+            CPaceRun.bytes(CPaceFunctions.sessionByteCount - mark.count, using: &generator) + mark)
         var scalar = CPaceRun.scalar(using: &generator)
         defer { Identity.wipe(&scalar) }
         try self.init(password: password, alias: alias, deviceID: deviceID, session: session, randomness: scalar)

@@ -80,6 +80,12 @@ package struct DesktopOfferStateMachine: Sendable {
         }
     }
 
+    /// Of the sessions with the device that is being stored (``PairingBond/presharedKey``).
+    package var presharedKey: PresharedKey? {
+        guard case .storing(let candidate, _) = state else { return nil }
+        return candidate.bond?.presharedKey
+    }
+
     /// Can the offer still lead to a pairing?
     package var isActive: Bool {
         switch state {
@@ -211,7 +217,8 @@ extension DesktopOfferStateMachine {
         case .committed(let held, let commitment):
             return challenge(held, commitment, isTaken: taker.map { $0.bond != nil } ?? false, now: now)
         case .revealed(let held): (bond, exchange) = (held.exchange.bond, held)
-        case .mismatched(let held): return refuse(held)
+        case .mismatched(let held): return refuse(held, "it revealed other random bytes than it committed to")
+        case .downgraded(let held): return refuse(held, PairingFailure.changedOffer)
         }
         if let taker {
             switch state {
@@ -287,6 +294,8 @@ extension DesktopOfferStateMachine {
         case revealed(RevealedExchange)
         /// Its sender knows the secret, but reveals other bytes than those it committed to.
         case mismatched(PairingBond)
+        /// Its sender offers versions of the seal, but has not seen those of the code.
+        case downgraded(PairingBond)
         case refused
     }
 
@@ -303,12 +312,13 @@ extension DesktopOfferStateMachine {
             return .plain
         }
         guard let secret = offer.secret,
-            let bond = PairingBond(
+            let plain = PairingBond(
                 secret: secret, device: frame.from, desktop: offer.payload.pcPeerID, code: offer.payload.code)
         else {
             dropped.wrongProof &+= 1
             return .refused
         }
+        let bond = plain.offering(OfferedVersions(code: offer.payload.seal?.versions, answer: ack.versions))
         if let commitment = ack.commitment {
             if bond.proves(ack, committingTo: commitment) { return .committed(bond, commitment) }
             switch offer.exchanges.find(bond, commitment)?.reveal(in: ack) {
@@ -320,6 +330,10 @@ extension DesktopOfferStateMachine {
             }
         } else if bond.proves(ack) {
             return .held(bond)
+        }
+        if bond.versions != nil, ack.commitment.map({ plain.proves(ack, committingTo: $0) }) ?? plain.proves(ack) {
+            dropped.downgraded &+= 1
+            return .downgraded(plain)
         }
         dropped.wrongProof &+= 1
         return .refused
@@ -359,8 +373,9 @@ extension DesktopOfferStateMachine {
         return [.sendChallenge(exchange.challenge(at: now), to: bond.device)]
     }
 
-    /// Someone who has the code's secret has tried to choose the digits: nobody pairs by this code any more.
-    private mutating func refuse(_ bond: PairingBond) -> [DesktopOfferAction] {
+    /// Someone who has the code's secret has tried to choose the digits, or the code was changed on its way: nobody pairs by
+    /// it any more.
+    private mutating func refuse(_ bond: PairingBond, _ detail: String) -> [DesktopOfferAction] {
         let displaced: [DesktopOfferAction]
         let told: DesktopOfferAction
         switch state {
@@ -370,7 +385,7 @@ extension DesktopOfferStateMachine {
             (displaced, told) = (isSame ? [] : [reject(candidate, offer)], reject(bond, offer))
         case .idle, .storing, .paired, .expired, .cancelled, .failed: return []
         }
-        let failure = PairingFailure(.notSecure, detail: "it revealed other random bytes than it committed to")
+        let failure = PairingFailure(.notSecure, detail: detail)
         state = .failed(failure)
         return [.stopTimer] + displaced + [told, .report(.failed(failure))]
     }
@@ -426,7 +441,8 @@ extension DesktopOfferStateMachine {
     ) -> DesktopOfferAction? {
         let info = offer.payload.deviceInfo
         guard let bond = candidate.bond else { return nil }
-        let confirmation = candidate.exchange?.confirmation(of: info, at: now) ?? bond.confirmation(of: info, at: now)
+        var confirmation = candidate.exchange?.confirmation(of: info, at: now) ?? bond.confirmation(of: info, at: now)
+        confirmation.versions = offer.payload.seal?.versions
         return .sendConfirmation(confirmation, to: bond.device)
     }
 }

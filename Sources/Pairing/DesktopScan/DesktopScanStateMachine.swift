@@ -42,6 +42,8 @@ package struct DesktopScanStateMachine: Sendable {
         let random: PairingRandom
         /// It was paired sealed before.
         let isKnown: Bool
+        /// What this side offers; `nil` = as a release without sessions.
+        let versions: SealVersions?
 
         /// What the device's code commits to; `nil` = it knows of no revision.
         var commitment: String? { offer.seal?.commitment }
@@ -51,9 +53,12 @@ package struct DesktopScanStateMachine: Sendable {
                 return PairingConfirmation(
                     code: offer.code, pcPeerID: identity.did, deviceInfo: identity.deviceInfo, timestamp: now)
             }
-            return commitment.map {
-                bond.confirmation(of: identity.deviceInfo, to: $0, random: random, at: now)
-            } ?? bond.confirmation(of: identity.deviceInfo, at: now)
+            var confirmation =
+                commitment.map {
+                    bond.confirmation(of: identity.deviceInfo, to: $0, random: random, at: now)
+                } ?? bond.confirmation(of: identity.deviceInfo, at: now)
+            confirmation.versions = versions
+            return confirmation
         }
     }
 
@@ -97,6 +102,12 @@ package struct DesktopScanStateMachine: Sendable {
         }
     }
 
+    /// Of the sessions with the device that is being stored (``PairingBond/presharedKey``).
+    package var presharedKey: PresharedKey? {
+        guard case .storing(_, let scan) = state else { return nil }
+        return scan.bond?.presharedKey
+    }
+
     /// Is a scan under way?
     package var isActive: Bool {
         switch state {
@@ -114,10 +125,12 @@ extension DesktopScanStateMachine {
     /// The same code again joins the scan that is under way, and gives the same device after it. `securePeers` are the
     /// devices that are paired sealed: no code without a secret leads back to plaintext with them.
     ///
-    /// - Parameter random: new random bytes.
+    /// - Parameters:
+    ///   - random: new random bytes.
+    ///   - versions: what this side offers; `nil` = as a release without sessions.
     package mutating func scan(
         _ text: String, identity: PairingIdentity?, legacy: LegacyPairing = .qr, securePeers: Set<PeerID> = [],
-        random: PairingRandom = .random(), now: EpochMilliseconds
+        random: PairingRandom = .random(), versions: SealVersions? = .own, now: EpochMilliseconds
     ) -> [DesktopScanAction] {
         let offer: DevicePairingOffer
         do throws(PairingFailure) { offer = try DevicePairingOffer(parsing: text, now: now) } catch {
@@ -136,7 +149,8 @@ extension DesktopScanStateMachine {
             guard let secret = PairingSecret(base64url: seal.secret) else {
                 return end(.failed(PairingFailure(.badField, detail: "bw.secret")))
             }
-            bond = PairingBond(secret: secret, device: offer.did, desktop: identity.did, code: offer.code)
+            bond = PairingBond(secret: secret, device: offer.did, desktop: identity.did, code: offer.code)?
+                .offering(OfferedVersions(code: seal.versions, answer: versions))
             guard bond != nil else { return end(.failed(PairingFailure(.badField, detail: "did"))) }
         } else {
             guard legacy.allowsQR, !securePeers.contains(offer.did) else {
@@ -147,7 +161,9 @@ extension DesktopScanStateMachine {
         let withdrawn = withdraw()
         let isKnown = securePeers.contains(offer.did)
         state = .confirming(
-            Scan(offer: offer, identity: identity, bond: bond, random: random, isKnown: isKnown), until: until)
+            Scan(
+                offer: offer, identity: identity, bond: bond, random: random, isKnown: isKnown, versions: versions),
+            until: until)
         return withdrawn + [
             .startTimer(after: Self.confirmationTime), .report(.scanned(offer)),
             .report(.confirming(offer, answerBy: until)),

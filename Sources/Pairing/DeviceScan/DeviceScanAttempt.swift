@@ -54,6 +54,8 @@ struct DeviceScanAttempt: Sendable, Equatable {
     let bond: PairingBond?
     /// This side's part of the digits to compare; `nil` where the desktop knows of no revision.
     let random: PairingRandom?
+    /// What this side offers; `nil` = as a release without sessions.
+    let versions: SealVersions?
     /// Since the desktop has sent its part.
     private(set) var exchange: RevealedExchange?
     var paths: [Path]
@@ -73,11 +75,12 @@ struct DeviceScanAttempt: Sendable, Equatable {
 
     init(
         offer: DesktopPairingOffer, identity: PairingIdentity, bond: PairingBond?, random: PairingRandom,
-        routes: [PairingRoute]
+        versions: SealVersions?, routes: [PairingRoute]
     ) {
         self.offer = offer
         self.identity = identity
-        self.bond = bond
+        self.bond = bond?.offering(OfferedVersions(code: offer.seal?.versions, answer: versions))
+        self.versions = versions
         self.random = bond != nil && offer.seal?.hasRevision == true ? random : nil
         paths = routes.map { Path(route: $0) }
         retriesLeft = bond == nil ? 0 : 2
@@ -90,9 +93,16 @@ struct DeviceScanAttempt: Sendable, Equatable {
         guard let bond else {
             return PairAck(code: offer.code, mobileDID: identity.did, deviceInfo: info, timestamp: now)
         }
-        if let exchange { return exchange.ack(of: info, at: now) }
-        guard let random else { return bond.ack(of: info, at: now) }
-        return bond.ack(of: info, committingTo: random.commitment, at: now)
+        var ack =
+            if let exchange {
+                exchange.ack(of: info, at: now)
+            } else if let random {
+                bond.ack(of: info, committingTo: random.commitment, at: now)
+            } else {
+                bond.ack(of: info, at: now)
+            }
+        ack.versions = versions
+        return ack
     }
 
     /// `false` if the challenge is not proved. Nor is a second one with other random bytes: whoever sends it may have seen

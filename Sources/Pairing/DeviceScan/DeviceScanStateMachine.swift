@@ -50,6 +50,12 @@ package struct DeviceScanStateMachine: Sendable {
         }
     }
 
+    /// Of the sessions with the desktop that is being stored (``PairingBond/presharedKey``).
+    package var presharedKey: PresharedKey? {
+        guard case .storing(_, let attempt) = state else { return nil }
+        return attempt.bond?.presharedKey
+    }
+
     /// Is a scan under way?
     package var isActive: Bool {
         switch state {
@@ -76,10 +82,13 @@ extension DeviceScanStateMachine {
     /// host's own relay, tried after those that the code names. `securePeers` are the desktops that are paired sealed:
     /// no code without a secret leads back to plaintext with them.
     ///
-    /// - Parameter random: new random bytes.
+    /// - Parameters:
+    ///   - random: new random bytes.
+    ///   - versions: what this side offers; `nil` = as a release without sessions.
     package mutating func scan(
         _ text: String, identity: PairingIdentity?, relayURL: String? = nil, legacy: LegacyPairing = .qr,
-        securePeers: Set<PeerID> = [], random: PairingRandom = .random(), now: EpochMilliseconds
+        securePeers: Set<PeerID> = [], random: PairingRandom = .random(), versions: SealVersions? = .own,
+        now: EpochMilliseconds
     ) -> [DeviceScanAction] {
         let offer: DesktopPairingOffer
         do throws(PairingFailure) { offer = try DesktopPairingOffer(parsing: text, now: now) } catch {
@@ -109,7 +118,7 @@ extension DeviceScanStateMachine {
         guard !routes.isEmpty else { return end(PairingFailure(.noRelay)) }
         let released = release()
         let attempt = DeviceScanAttempt(
-            offer: offer, identity: identity, bond: bond, random: random, routes: routes)
+            offer: offer, identity: identity, bond: bond, random: random, versions: versions, routes: routes)
         return released + [.report(.sending(offer))] + openNext(attempt)
     }
 

@@ -38,6 +38,15 @@ package struct DeviceShowStateMachine: Sendable {
         /// `nil` for such a desktop too, if our code commits to random bytes: whoever has its secret can claim to be one,
         /// and could search for a key with the same digits.
         let shortString: ShortAuthenticationString?
+        let bond: PairingBond
+    }
+
+    /// What a sealed confirmation proves.
+    private enum Proof {
+        case valid(Greeting)
+        /// Its sender knows the secret and offers versions of the seal, but has not seen those of the code.
+        case downgraded
+        case wrong
     }
 
     struct Show: Sendable, Equatable {
@@ -45,6 +54,8 @@ package struct DeviceShowStateMachine: Sendable {
         let secret: PairingSecret
         /// What the code commits to; `nil` = it is of no revision.
         let random: PairingRandom?
+        /// What the code offers; `nil` = it is of a release without sessions.
+        let versions: SealVersions?
         let identity: PairingIdentity
         let route: PairingRoute
         let legacy: LegacyPairing
@@ -78,6 +89,12 @@ package struct DeviceShowStateMachine: Sendable {
         }
     }
 
+    /// Of the sessions with the desktop that is being stored (``PairingBond/presharedKey``).
+    package var presharedKey: PresharedKey? {
+        guard case .storing(_, let greeting, _) = state else { return nil }
+        return greeting?.bond.presharedKey
+    }
+
     /// Can the code still lead to a pairing?
     package var isActive: Bool {
         switch state {
@@ -103,16 +120,20 @@ extension DeviceShowStateMachine {
     ///
     /// `route` is the host's own relay, else the one that worked last, else one that was found; `nil` = there is none.
     ///
-    /// - Parameter random: new random bytes; `nil` = a code as the first release shows it, which commits to nothing.
+    /// - Parameters:
+    ///   - random: new random bytes; `nil` = a code as the first release shows it, which commits to nothing and offers no
+    ///     versions of the seal.
+    ///   - versions: what the code offers; `nil` = as a release without sessions.
     package mutating func show(
-        _ code: PairingCode, secret: PairingSecret, random: PairingRandom?, identity: PairingIdentity?,
-        over route: PairingRoute?, legacy: LegacyPairing = .qr
+        _ code: PairingCode, secret: PairingSecret, random: PairingRandom?, versions: SealVersions? = .own,
+        identity: PairingIdentity?, over route: PairingRoute?, legacy: LegacyPairing = .qr
     ) -> [DeviceShowAction] {
         guard let identity else { return end(.failed(PairingFailure(.noIdentity))) }
         guard let route else { return end(.failed(PairingFailure(.noRelay))) }
         let released = release()
         let show = Show(
-            code: code, secret: secret, random: random, identity: identity, route: route, legacy: legacy)
+            code: code, secret: secret, random: random, versions: random == nil ? nil : versions, identity: identity,
+            route: route, legacy: legacy)
         state = .connecting(show, detail: nil)
         return released + [.report(.connecting), .startTimer(after: Self.connectTime), .open(route)]
     }
@@ -209,7 +230,8 @@ extension DeviceShowStateMachine {
         guard case .connecting(let show, _) = state, show.route == route else { return [] }
         let offer = DevicePairingOffer(
             code: show.code, did: show.identity.did, deviceInfo: show.identity.deviceInfo, timestamp: now,
-            seal: PairingSeal(secret: show.secret.base64url, commitment: show.random?.commitment))
+            seal: PairingSeal(
+                secret: show.secret.base64url, commitment: show.random?.commitment, versions: show.versions))
         let shown = Shown(show: show, offer: offer)
         state = .displaying(shown)
         return [
@@ -279,8 +301,13 @@ extension DeviceShowStateMachine {
         }
         var greeting: Greeting?
         if frame.isSealed {
-            greeting = Self.greeting(to: confirmation, from: frame.from, shown, now: now)
-            guard greeting != nil else {
+            switch Self.proof(in: confirmation, from: frame.from, shown, now: now) {
+            case .valid(let valid): greeting = valid
+            case .downgraded:
+                dropped.downgraded &+= 1
+                return taker == nil
+                    ? end(.failed(PairingFailure(.notSecure, detail: PairingFailure.changedOffer))) : []
+            case .wrong:
                 dropped.wrongProof &+= 1
                 return []
             }
@@ -307,24 +334,32 @@ extension DeviceShowStateMachine {
         return [.stopTimer, .store(desktop)]
     }
 
-    /// `nil` = the confirmation does not prove that its sender has seen the code.
-    private static func greeting(
-        to confirmation: PairingConfirmation, from desktop: PeerID, _ shown: Shown, now: EpochMilliseconds
-    ) -> Greeting? {
+    private static func proof(
+        in confirmation: PairingConfirmation, from desktop: PeerID, _ shown: Shown, now: EpochMilliseconds
+    ) -> Proof {
         let show = shown.show
         guard
-            let bond = PairingBond(secret: show.secret, device: shown.offer.did, desktop: desktop, code: show.code)
-        else { return nil }
+            let plain = PairingBond(secret: show.secret, device: shown.offer.did, desktop: desktop, code: show.code)
+        else { return .wrong }
+        let versions = OfferedVersions(code: show.versions, answer: confirmation.versions)
+        if let greeting = greeting(plain.offering(versions), confirmation, show, now: now) { return .valid(greeting) }
+        return versions == nil || greeting(plain, confirmation, show, now: now) == nil ? .wrong : .downgraded
+    }
+
+    /// `nil` = the confirmation does not prove that its sender has seen the code.
+    private static func greeting(
+        _ bond: PairingBond, _ confirmation: PairingConfirmation, _ show: Show, now: EpochMilliseconds
+    ) -> Greeting? {
         guard let text = confirmation.random else {
             guard bond.proves(confirmation) else { return nil }
-            return Greeting(proof: nil, shortString: show.random == nil ? bond.shortString : nil)
+            return Greeting(proof: nil, shortString: show.random == nil ? bond.shortString : nil, bond: bond)
         }
         guard let own = show.random, let random = PairingRandom(base64url: text),
             bond.proves(confirmation, to: own.commitment, random: random)
         else { return nil }
         return Greeting(
             proof: bond.helloProof(own, desktopRandom: random, at: now),
-            shortString: bond.shortString(deviceRandom: own, desktopRandom: random))
+            shortString: bond.shortString(deviceRandom: own, desktopRandom: random), bond: bond)
     }
 
     private mutating func ask(about desktop: PairedDesktop, _ shown: Shown, now: EpochMilliseconds)

@@ -17,13 +17,17 @@ package struct DroppedFrames: Sendable, Equatable {
     package var notSecure = 0
     /// Sealed, with the right code, by somebody who does not know the secret.
     package var wrongProof = 0
+    /// Of a sender that knows the secret and offers versions of the seal, but has seen no offer from this side: it was taken
+    /// out on the way.
+    package var downgraded = 0
     /// Plain, of a sender that a person has declined already, or after too many of them.
     package var refused = 0
 
     package init() {}
 
     package var total: Int {
-        malformed &+ wrongCode &+ wrongSender &+ stored &+ stale &+ notOpen &+ notSecure &+ wrongProof &+ refused
+        malformed &+ wrongCode &+ wrongSender &+ stored &+ stale &+ notOpen &+ notSecure &+ wrongProof &+ downgraded
+            &+ refused
     }
 }
 

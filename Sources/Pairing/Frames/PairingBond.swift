@@ -8,6 +8,8 @@ struct PairingBond: Sendable, Equatable {
     let desktop: PeerID
     /// The QR's six digits, or the nameplate of a typed code.
     let code: PairingCode
+    /// `nil` unless both sides have offered versions of the seal. Each proof has a line for them.
+    private(set) var versions: OfferedVersions?
 
     /// `nil` unless both ids are keys: nothing else can seal or be sealed to.
     init?(secret: PairingSecret, device: PeerID, desktop: PeerID, code: PairingCode) {
@@ -16,6 +18,20 @@ struct PairingBond: Sendable, Equatable {
         self.device = device
         self.desktop = desktop
         self.code = code
+    }
+
+    /// The same with the versions that the two sides have offered; `nil` = one of them has made no offer.
+    func offering(_ versions: OfferedVersions?) -> PairingBond {
+        var bond = self
+        bond.versions = versions
+        return bond
+    }
+
+    /// Of the sessions between the two; `nil` unless both use sessions. It depends on the secret and the ids alone, so that
+    /// a device that scans the same code again gets the same.
+    var presharedKey: PresharedKey? {
+        guard versions?.allowsSessions == true else { return nil }
+        return PresharedKey(secret, deviceID: device.text, desktopID: desktop.text)
     }
 
     /// What both people can compare, if one side knows of no revision.
@@ -47,7 +63,7 @@ struct PairingBond: Sendable, Equatable {
     func mac(_ kind: PairingProof.Kind, _ time: EpochMilliseconds, _ transcript: [String] = []) -> String {
         PairingProof.mac(
             secret, kind: kind, deviceID: device.text, desktopID: desktop.text, code: code.digits, timestamp: time,
-            transcript: transcript)
+            transcript: lines(transcript))
     }
 
     func proves(
@@ -56,8 +72,10 @@ struct PairingBond: Sendable, Equatable {
         guard let mac, let time else { return false }
         return PairingProof.verifies(
             mac, secret, kind: kind, deviceID: device.text, desktopID: desktop.text, code: code.digits,
-            timestamp: time, transcript: transcript)
+            timestamp: time, transcript: lines(transcript))
     }
+
+    private func lines(_ transcript: [String]) -> [String] { versions.map { transcript + [$0.line] } ?? transcript }
 }
 
 // The desktop scans a code of revision 1 (WirePairing, "The desktop scans").

@@ -25,6 +25,8 @@ struct DesktopTypedCodeOffer: Sendable {
     let identity: PairingIdentity
     let asksPerson: Bool
     let legacy: LegacyPairing
+    /// What this side offers; `nil` = as a release without sessions.
+    let versions: SealVersions?
     var runs: [Run] = []
     /// Runs that were answered and not confirmed, those that are under way included.
     var unconfirmed = 0
@@ -39,6 +41,29 @@ struct DesktopTypedCodeOffer: Sendable {
     /// Nobody is left who could still confirm, and too many have not.
     var isBurnt: Bool {
         unconfirmed >= Self.unconfirmedLimit && !runs.contains { $0.bond == nil }
+    }
+
+    /// What an ack of a device proves.
+    enum Proof: Sendable, Equatable {
+        case valid(PairingBond)
+        /// Its sender has the key and offers versions of the seal, but has not seen those of step 2; or somebody has taken
+        /// its own out of the ack.
+        case downgraded
+        case wrong
+    }
+
+    /// Of several runs of one device the newest is the one that it goes by.
+    func proof(in ack: PairAck) -> Proof {
+        let offered = OfferedVersions(code: versions, answer: ack.versions)
+        for run in runs.reversed() {
+            guard let bond = run.bond else { continue }
+            let isOffering = versions != nil && OfferedVersions.isMarked(run.responder.sid)
+            if offered != nil || !isOffering, bond.offering(offered).proves(ack) {
+                return .valid(bond.offering(offered))
+            }
+            if offered != nil || isOffering, bond.proves(ack) { return .downgraded }
+        }
+        return .wrong
     }
 
     func run(_ sid: String, of device: PeerID) -> Int? {

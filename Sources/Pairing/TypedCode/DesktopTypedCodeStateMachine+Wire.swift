@@ -72,8 +72,13 @@ extension DesktopTypedCodeStateMachine {
             return []
         }
         guard let ack = dropped.ack(of: frame, code: shown.offer.nameplate, since: shown.since) else { return [] }
-        // Of several runs of one device the newest is the one that it goes by.
-        guard let bond = shown.offer.runs.last(where: { $0.bond?.proves(ack) == true })?.bond else {
+        let bond: PairingBond
+        switch shown.offer.proof(in: ack) {
+        case .valid(let valid): bond = valid
+        case .downgraded:
+            dropped.downgraded &+= 1
+            return isTaken ? [] : refuseChanged(frame.from, shown)
+        case .wrong:
             dropped.wrongProof &+= 1
             return []
         }
@@ -189,7 +194,8 @@ extension DesktopTypedCodeStateMachine {
 
     private func step2(_ responder: CPaceResponder, to device: PeerID, _ shown: Shown) -> DesktopTypedCodeAction {
         let step = PairingExchange.Step.desktopShare(did: shown.offer.identity.did, share: responder.share)
-        return .sendExchange(PairingExchange(sid: responder.sid, step: step), to: device)
+        return .sendExchange(
+            PairingExchange(sid: responder.sid, step: step, versions: shown.offer.versions), to: device)
     }
 
     /// Step 3: only who has shown that it knows the code is shown that we do.
@@ -220,6 +226,13 @@ extension DesktopTypedCodeStateMachine {
         }
         let step = PairingExchange.Step.desktopConfirm(key.confirmation(of: .desktop))
         return [.sendExchange(PairingExchange(sid: sid, step: step), to: device)]
+    }
+
+    /// The relay has changed what this side offers: nobody pairs by this code any more.
+    private mutating func refuseChanged(_ device: PeerID, _ shown: Shown) -> [DesktopTypedCodeAction] {
+        let told = DesktopTypedCodeAction.sendReject(
+            PairingReject(code: shown.offer.nameplate), to: device, sealed: true)
+        return [told] + end(.failed(PairingFailure(.notSecure, detail: PairingFailure.changedOffer)))
     }
 
     /// Somebody guesses: the user is told, and shows a new code.

@@ -1,3 +1,4 @@
+package import Identity
 package import Wire
 
 /// A typed code on the desktop: it shows one, and answers at the code's alias (WirePairing, "Typed codes").
@@ -54,6 +55,12 @@ package struct DesktopTypedCodeStateMachine: Sendable {
         }
     }
 
+    /// Of the sessions with the device that is being stored (``PairingBond/presharedKey``).
+    package var presharedKey: PresharedKey? {
+        guard case .storing(let candidate, _) = state else { return nil }
+        return candidate.bond?.presharedKey
+    }
+
     /// Can the code still lead to a pairing?
     package var isActive: Bool {
         switch state {
@@ -79,13 +86,16 @@ extension DesktopTypedCodeStateMachine {
     ///
     /// With `confirm` a person has to accept every device; without, only those that do not seal. Those may answer at the
     /// alias with `"legacy":"all"` alone, by the six digits that the relay sees.
+    ///
+    /// - Parameter versions: what this side offers; `nil` = as a release without sessions.
     package mutating func show(
         nameplate: PairingCode, password: PairingCode, identity: PairingIdentity?, confirm: Bool = false,
-        legacy: LegacyPairing = .qr
+        legacy: LegacyPairing = .qr, versions: SealVersions? = .own
     ) -> [DesktopTypedCodeAction] {
         guard let identity, identity.did.isKey else { return end(.failed(PairingFailure(.noIdentity))) }
         let offer = DesktopTypedCodeOffer(
-            nameplate: nameplate, password: password, identity: identity, asksPerson: confirm, legacy: legacy)
+            nameplate: nameplate, password: password, identity: identity, asksPerson: confirm, legacy: legacy,
+            versions: versions)
         let released = release()
         state = .connecting(offer, detail: nil)
         return released + [
@@ -178,7 +188,7 @@ extension DesktopTypedCodeStateMachine {
         }
         var offer = DesktopTypedCodeOffer(
             nameplate: newNameplate, password: newPassword, identity: old.identity, asksPerson: old.asksPerson,
-            legacy: old.legacy)
+            legacy: old.legacy, versions: old.versions)
         offer.codesLeft = old.codesLeft - 1
         state = .connecting(offer, detail: nil)
         return [
@@ -219,7 +229,9 @@ extension DesktopTypedCodeStateMachine {
     func confirmation(
         _ bond: PairingBond, _ shown: Shown, _ now: EpochMilliseconds
     ) -> DesktopTypedCodeAction {
-        .sendConfirmation(bond.confirmation(of: shown.offer.identity.deviceInfo, at: now), to: bond.device)
+        var confirmation = bond.confirmation(of: shown.offer.identity.deviceInfo, at: now)
+        confirmation.versions = shown.offer.versions
+        return .sendConfirmation(confirmation, to: bond.device)
     }
 
     func reject(_ candidate: Candidate, _ shown: Shown) -> DesktopTypedCodeAction {

@@ -18,7 +18,11 @@ struct DeviceTypedCodeAttempt: Sendable {
     let code: PairingTypedCode
     let identity: PairingIdentity
     let route: PairingRoute
+    /// What this side offers; `nil` = as a release without sessions.
+    let versions: SealVersions?
     var stage: Stage
+    /// What the desktop's step 2 offers.
+    var desktopVersions: SealVersions?
     var isOnline = false
     /// Something was handed out to be sent: from then on the desktop's minute runs.
     var hasSent = false
@@ -43,12 +47,15 @@ struct DeviceTypedCodeAttempt: Sendable {
             return .sendAck(ack, to: code.alias, sealed: false, over: route)
         case .share(let run):
             let step = PairingExchange.Step.deviceShare(did: did, share: run.share)
-            return .sendExchange(PairingExchange(sid: run.sid, step: step), to: code.alias, over: route)
+            return .sendExchange(
+                PairingExchange(sid: run.sid, step: step, versions: versions), to: code.alias, over: route)
         case .confirm(let key, let sid, _):
             let step = PairingExchange.Step.deviceConfirm(key.confirmation(of: .device))
             return .sendExchange(PairingExchange(sid: sid, step: step), to: code.alias, over: route)
         case .ack(let bond):
-            return .sendAck(bond.ack(of: identity.deviceInfo, at: now), to: bond.desktop, sealed: true, over: route)
+            var ack = bond.ack(of: identity.deviceInfo, at: now)
+            ack.versions = versions
+            return .sendAck(ack, to: bond.desktop, sealed: true, over: route)
         }
     }
 

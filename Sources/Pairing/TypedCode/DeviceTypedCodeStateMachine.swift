@@ -1,6 +1,5 @@
+package import Identity
 package import Wire
-
-import Identity
 
 /// A typed code on the device (WirePairing, "Typed codes").
 ///
@@ -42,6 +41,12 @@ package struct DeviceTypedCodeStateMachine: Sendable {
         }
     }
 
+    /// Of the sessions with the desktop that is being stored (``PairingBond/presharedKey``).
+    package var presharedKey: PresharedKey? {
+        guard case .storing(_, let attempt) = state, case .ack(let bond) = attempt.stage else { return nil }
+        return bond.presharedKey
+    }
+
     /// Is a code under way?
     package var isActive: Bool {
         switch state {
@@ -67,9 +72,12 @@ extension DeviceTypedCodeStateMachine {
     /// `route` is the host's own relay, else the one that worked last, else one that was found; `nil` = there is none. The
     /// code that is under way already is joined.
     ///
-    /// - Parameter generator: `SecureRandomNumberGenerator`; another one only in tests.
+    /// - Parameters:
+    ///   - versions: what this side offers; `nil` = as a release without sessions.
+    ///   - generator: `SecureRandomNumberGenerator`; another one only in tests.
     package mutating func submit(
         _ text: String, identity: PairingIdentity?, over route: PairingRoute?, legacy: LegacyPairing = .qr,
+        versions: SealVersions? = .own,
         using generator: inout some RandomNumberGenerator
     ) -> [DeviceTypedCodeAction] {
         let code: PairingTypedCode
@@ -89,7 +97,8 @@ extension DeviceTypedCodeStateMachine {
         case .sealed(_, let password):
             guard identity.did.isKey,
                 let run = try? CPaceInitiator(
-                    password: password.digits, alias: code.alias.text, deviceID: identity.did.text, using: &generator)
+                    password: password.digits, alias: code.alias.text, deviceID: identity.did.text,
+                    mark: versions == nil ? [] : OfferedVersions.sessionMark, using: &generator)
             else { return end(PairingFailure(.noIdentity)) }
             stage = .share(run)
         }
@@ -97,7 +106,7 @@ extension DeviceTypedCodeStateMachine {
         let released = release()
         let isPlain = code == .plain(code.nameplate)
         let attempt = DeviceTypedCodeAttempt(
-            code: code, identity: identity, route: route, stage: stage,
+            code: code, identity: identity, route: route, versions: versions, stage: stage,
             waitsLeft: isPlain ? 1 : Int(Self.waitTime / Self.repeatTime), breaksLeft: isPlain ? 2 : 8)
         state = .trying(attempt)
         return released + [.report(.submitting(code)), .startTimer(after: Self.connectTime), .open(route)]
@@ -269,11 +278,13 @@ extension DeviceTypedCodeStateMachine {
                 return []
             }
             next.stage = .confirm(key, sid: run.sid, desktop: did)
+            next.desktopVersions = exchange.versions
         case (.confirm(let key, let sid, let desktop), .desktopConfirm(let confirm)) where exchange.sid == sid:
             guard key.verifies(confirm, of: .desktop),
                 let bond = PairingBond(
                     secret: key.pairingSecret, device: attempt.identity.did, desktop: desktop,
-                    code: attempt.code.nameplate)
+                    code: attempt.code.nameplate)?
+                    .offering(OfferedVersions(code: attempt.desktopVersions, answer: attempt.versions))
             else {
                 dropped.wrongProof &+= 1
                 return []

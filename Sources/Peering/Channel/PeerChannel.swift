@@ -68,6 +68,8 @@ package final class PeerChannel {
         package internal(set) var replayedInStore: Int64 = 0
         /// Refused by the sealer: forged, replayed, misaddressed, malformed.
         package internal(set) var unopened = RefusedFrames()
+        /// Answers to our handshakes that our keys don't open; among the forged ones too.
+        package internal(set) var refusedHandshakes: Int64 = 0
 
         /// All replays: detected by the sealer or by the store.
         package var replayed: Int64 { Int64(clamping: unopened.replayed) &+ replayedInStore }
@@ -111,6 +113,7 @@ package final class PeerChannel {
     package var counters: Counters {
         var counters = counts
         counters.unopened = sealer.refused + refusedInSessions
+        counters.refusedHandshakes = sessions?.refusedAnswers ?? 0
         return counters
     }
 
@@ -309,7 +312,7 @@ package final class PeerChannel {
     /// Keeps a newly paired peer's window. Anything the peer sealed before the frame that paired it is void.
     ///
     /// - Parameter presharedKey: of its sessions; `nil` = both sides have none.
-    package func keep(_ peer: PeerID, since mark: SealMark?, presharedKey: PresharedKey? = nil) {
+    package func keep(_ peer: PeerID, since mark: SealMark?, presharedKey: PresharedKey?) {
         sealer.keep(peer, since: mark?.isOfSession == true ? nil : mark)
         sessions?.begin(peer, presharedKey)
     }
@@ -339,9 +342,19 @@ package final class PeerChannel {
         moves.unmoved(move)
     }
 
-    /// Stores that the first session with the peer is complete. Before the frame that completed it has its effect: the
-    /// store keeps the order.
-    package func completed(_ peer: PeerID) {
+    /// `nil` = this role speaks version 1 alone.
+    package func sealStatus(of peer: PeerID) -> SealStatus? { sessions?.status(of: peer) }
+
+    /// What sessions ask of the role. That the first session with a peer is complete is stored here.
+    package func handleSessions(_ handler: @escaping @EventLoop (PeerSessions.Event) -> Void) {
+        sessions?.handler = { [weak self] event in
+            if case .completed(let peer) = event { self?.completed(peer) }
+            handler(event)
+        }
+    }
+
+    /// Before the frame that completed the session has its effect: the store keeps the order.
+    private func completed(_ peer: PeerID) {
         database.submit { (connection) throws(StoreError) in
             try SealPeers(connection).complete(peer)
         } then: { _ in

@@ -18,6 +18,8 @@ package final class PeerSessions {
         case greet(PeerID)
         /// The first session with this peer is complete: store that version 1 counts no more.
         case completed(PeerID)
+        /// This desktop answers handshakes with keys that don't fit, or does so no more: ``SealStatus/isRefused``.
+        case refusalChanged(PeerID)
     }
 
     enum Sealing {
@@ -73,6 +75,8 @@ package final class PeerSessions {
     }
 
     package var handler: (@EventLoop (Event) -> Void)?
+    /// Answers to our handshakes that our keys don't open.
+    private(set) var refusedAnswers: Int64 = 0
     private let role: SessionPair.Role
     private let ownID: PeerID
     private let key: AgreementKey
@@ -121,6 +125,14 @@ package final class PeerSessions {
 
     func hasSession(with peer: PeerID) -> Bool { book[peer]?.sessions?.machine.hasSession ?? false }
 
+    func status(of peer: PeerID) -> SealStatus {
+        let known = book[peer]
+        return SealStatus(
+            version: known?.entry.policy.minimum ?? .one,
+            hasPresharedKey: known?.entry.presharedKey.isFromPairing ?? false,
+            isRefused: known?.sessions?.machine.isRefused ?? false)
+    }
+
     /// Throws `downgraded` where only sessions count.
     func checkVersionOne(_ peer: PeerID) throws(SealError) {
         try book[peer]?.entry.policy.check(.one)
@@ -153,6 +165,7 @@ package final class PeerSessions {
     func receive(_ payload: JSONObject, from peer: PeerID, over link: (any RelayLink)?) throws(SealError) {
         let frame = try HandshakeFrame(decoding: payload)
         guard let known = sessions(peer) else { return }
+        let wasRefused = known.machine.isRefused
         var refusal: SealError?
         change(known, over: link) { machine in
             do throws(SealError) {
@@ -162,6 +175,8 @@ package final class PeerSessions {
                 return []
             }
         }
+        if case .answer = frame, refusal?.code == .forged { refusedAnswers &+= 1 }
+        if known.machine.isRefused != wasRefused { handler?(.refusalChanged(peer)) }
         if let refusal { throw refusal }
     }
 

@@ -36,6 +36,18 @@ package struct PairingMarks: Sendable, Equatable {
     }
 }
 
+extension PairingRecord {
+    /// What the seal keeps of the pairing: the marks, and the preshared key. Call it in the transaction that stores the
+    /// peer.
+    ///
+    /// A plain pairing changes nothing of a peer that was paired sealed (WireSealing, "After a sealed pairing").
+    package func saveSeal(_ connection: Connection) throws(StoreError) {
+        try marks.save(connection)
+        guard peer.isSecure else { return }
+        try SealPeers(connection).begin(peer.id, presharedKey: presharedKey)
+    }
+}
+
 /// A pairing to be stored; then call ``PairingCoordinator/stored(_:_:accept:)``.
 package struct PairingRecord<Known: PairedPeer>: Sendable {
     package let flow: PairingFlow
@@ -43,8 +55,8 @@ package struct PairingRecord<Known: PairedPeer>: Sendable {
     package let marks: PairingMarks
     /// The link that the peer was last heard over.
     package let url: String?
-    /// Of its sessions; `nil` = one of the two doesn't know version 2.
-    package var presharedKey: PresharedKey? { nil }
+    /// Of its sessions; `nil` = one of the two doesn't use sessions.
+    package internal(set) var presharedKey: PresharedKey?
     /// Numbers the stores of this peer.
     let number: Int
 }

@@ -19,7 +19,7 @@ package enum PairingEvent<Known: PairedPeer>: Sendable {
     case closeAlias
     /// Tell a device, in a seal, that it is not paired, unless it was paired before.
     case withdraw(PeerID)
-    /// Store it together with ``PairingMarks/save(_:)``, then call ``PairingCoordinator/stored(_:_:accept:)``.
+    /// Store it together with ``PairingRecord/saveSeal(_:)``, then call ``PairingCoordinator/stored(_:_:accept:)``.
     case store(PairingRecord<Known>)
     /// Process a held frame: its sender's pairing is stored now.
     case receiveAgain(RelayMessage, over: String)

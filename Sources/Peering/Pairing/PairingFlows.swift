@@ -345,6 +345,8 @@ extension PairingFlows {
         candidates.upsert(NamedPeer(id: peer.id)) { PairingCandidate() }
         let number = candidates[peer.id]?.begin() ?? 1
         let marks = candidates[peer.id]?.takeMarks(for: name) ?? PairingMarks()
-        return PairingRecord(flow: name, peer: peer, marks: marks, url: url(of: peer.id), number: number)
+        let presharedKey = flows.first { $0.name == name }?.machine.presharedKey
+        return PairingRecord(
+            flow: name, peer: peer, marks: marks, url: url(of: peer.id), presharedKey: presharedKey, number: number)
     }
 }

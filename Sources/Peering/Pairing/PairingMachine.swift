@@ -1,3 +1,4 @@
+package import Identity
 package import Pairing
 package import Signalling
 package import Wire
@@ -34,6 +35,8 @@ package protocol PairingMachine<Known>: Sendable {
     var asksPerson: Bool { get }
     /// Whether it ends when its last waiter is gone.
     var endsUnawaited: Bool { get }
+    /// Of the sessions with the peer that it has asked to store; `nil` = one of the two doesn't use sessions.
+    var presharedKey: PresharedKey? { get }
     /// Whether the frame is for this machine.
     ///
     /// - Parameter code: the newest code that this flow has displayed.
@@ -72,6 +75,7 @@ extension PairingMachine {
     package var heldRoutes: [PairingRoute] { [] }
     package var asksPerson: Bool { false }
     package var endsUnawaited: Bool { false }
+    package var presharedKey: PresharedKey? { nil }
     package func interest(in frame: PairingFrame, code: PairingCode?) -> PairingInterest { .shared }
     package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<Action> { .nothingWaits }
     package mutating func suspended(now: EpochMilliseconds) -> [Action] { [] }

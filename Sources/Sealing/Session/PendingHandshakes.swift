@@ -30,9 +30,14 @@ struct InitiatedHandshake {
             let keys = try noise.finish(answer.noise).keys
             return Session(id: frame.id, keys: keys, isInitiator: true, begin: now)
         } catch {
+            guard error.code != .forged else { throw SealError(.forged, Self.refused) }
             throw SealError(error)
         }
     }
+
+    /// For people: the relay may have made the answer, or the two sides keep different preshared keys.
+    private static let refused =
+        "a handshake's answer was made with another key or another preshared key; if it goes on, pair again"
 
     mutating func repeated(_ now: UInt64) {
         repetitions += 1

@@ -41,12 +41,16 @@ package struct SealPeers {
 
     /// In the transaction that stores the pairing: the peer begins anew. With `nil` it has no preshared key.
     package func begin(_ peer: PeerID, presharedKey: PresharedKey?) throws(StoreError) {
-        let psk = presharedKey.flatMap { key in key.isFromPairing ? key.withBytes { $0 } : nil }
+        guard let presharedKey, presharedKey.isFromPairing else { return try begin(peer, .null) }
+        try presharedKey.withBytes { (bytes) throws(StoreError) in try begin(peer, .blob(bytes)) }
+    }
+
+    private func begin(_ peer: PeerID, _ presharedKey: Value) throws(StoreError) {
         try connection.execute(
             """
             INSERT INTO seal_peer (peer, minimum, psk) VALUES (?, 1, ?) ON CONFLICT (peer) DO UPDATE SET
                 minimum = excluded.minimum, psk = excluded.psk
-            """, [.text(peer.text), .optional(psk)])
+            """, [.text(peer.text), presharedKey])
     }
 
     /// The first session with the peer is complete: version 1 counts no more.
@@ -63,12 +67,13 @@ package struct SealPeers {
         try connection.execute("DELETE FROM seal_peer WHERE peer = ?", [.text(peer.text)])
     }
 
-    private static func entry(_ minimum: Int64, _ psk: [UInt8]?) throws(StoreError) -> Entry {
+    private static func entry(_ minimum: Int64, _ psk: consuming [UInt8]?) throws(StoreError) -> Entry {
         guard let policy = SealPolicy(stored: minimum) else {
             throw StoreError(.mismatch, "a peer's minimum seal version is damaged")
         }
-        guard let psk else { return Entry(policy: policy) }
-        guard let key = PresharedKey(bytes: psk) else {
+        guard var bytes = consume psk else { return Entry(policy: policy) }
+        defer { Identity.wipe(&bytes) }
+        guard let key = PresharedKey(bytes: bytes) else {
             throw StoreError(.mismatch, "a peer's preshared key is damaged")
         }
         return Entry(policy: policy, presharedKey: key)

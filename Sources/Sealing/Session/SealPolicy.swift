@@ -1,4 +1,5 @@
 package import JSON
+import Wire
 
 /// A version of the seal.
 package enum SealVersion: Int64, Sendable, Comparable, CaseIterable {
@@ -12,9 +13,6 @@ package enum SealVersion: Int64, Sendable, Comparable, CaseIterable {
 
 /// The versions that a peer offers, in its hello and in its pairing code: `"seal":[1,2]` (WireSessions, "Versions").
 package struct SealOffer: Sendable, Equatable {
-    /// Of one offer, with those that are unknown here.
-    static let limit = 16
-
     /// Those that are known here, lowest first. Never empty.
     package let versions: [SealVersion]
 
@@ -32,19 +30,17 @@ package struct SealOffer: Sendable, Equatable {
             self = .unsaid
             return
         }
-        let numbers = (value.array ?? []).prefix(Self.limit + 1).compactMap { element -> Int64? in
-            if case .integer(let number) = element, number > 0 { number } else { nil }
+        guard let offered = SealVersions(value) else {
+            throw SealError(.malformed, "the seal versions are not 1 to 16 different positive integers")
         }
-        guard numbers.count == value.array?.count, numbers.count <= Self.limit, Set(numbers).count == numbers.count
-        else { throw SealError(.malformed, "the seal versions are not 1 to 16 different positive integers") }
-        let versions = numbers.compactMap(SealVersion.init).sorted()
+        let versions = offered.numbers.compactMap(SealVersion.init).sorted()
         guard !versions.isEmpty else { throw SealError(.malformed, "no seal version is known here") }
         self.init(versions)
     }
 
     package var json: JSONValue { .array(versions.map { .integer($0.rawValue) }) }
 
-    /// As the MACs of a pairing cover it: `1,2`.
+    /// Those that are known here: `1,2`.
     package var text: String { versions.map { String($0.rawValue) }.joined(separator: ",") }
 
     package func contains(_ version: SealVersion) -> Bool { versions.contains(version) }

@@ -16,6 +16,9 @@ package struct SessionLimits: Sendable {
     /// Between two handshakes, or two requests for one, that a peer can cause, after the first few.
     package var interval: UInt64 = 5_000
     package var burst = 4
+    /// After an answer that the device's keys don't open, a peer causes no handshake for twice `interval`, then for twice as
+    /// long each time, up to this.
+    package var longestPause: UInt64 = 600_000
     /// How many step 1 are read in a minute: each costs two X25519 products.
     package var initiationsPerMinute = 16
 

@@ -63,6 +63,10 @@ package struct SessionStateMachine {
     private var causing: HandshakeBudget
     /// When an old session may next get a successor.
     private var renewalAt: UInt64 = 0
+    /// The device's part: answers that its keys didn't open, since the last one that they did.
+    private var refusals: UInt64 = 0
+    /// Until then a peer causes no handshake.
+    private var pausedUntil: UInt64 = 0
 
     /// - Parameter epoch: of this start of the role; `nil` = it isn't told.
     package init(_ pair: SessionPair, epoch: Int64? = nil, limits: SessionLimits = SessionLimits()) {
@@ -79,6 +83,10 @@ package struct SessionStateMachine {
     package var hasSession: Bool { current != nil }
     /// Whether the pairing's secret protects the sessions.
     package var hasPresharedKey: Bool { pair.hasPresharedKey }
+
+    /// Whether the desktop's last answer was made with other keys. Either the relay made it, or the two sides keep different
+    /// preshared keys, as after a restored backup: then they have to pair again.
+    package var isRefused: Bool { refusals > 0 }
 
     /// The sessions that are held: at most a current one, a draining one and a pending one.
     package var held: Int {
@@ -199,7 +207,7 @@ extension SessionStateMachine {
     /// Something shows that the peers don't share a session. The device begins a handshake, the desktop asks for one; both
     /// a few times at once and then once an interval, whatever comes.
     private mutating func recover(_ now: UInt64, _ seed: () -> SessionSeed) -> [Action] {
-        guard causing.take(now: now) else { return [] }
+        guard now >= pausedUntil, causing.take(now: now) else { return [] }
         switch pair.role {
         case .initiator: return sendAgain(now) ?? begin(now, seed)
         case .responder: return [.send(.request)]
@@ -236,10 +244,21 @@ extension SessionStateMachine {
         guard case .initiated(let handshake) = pending, handshake.frame.id == answer.id else {
             throw SealError(.unexpectedStep, "a handshake's answer came without its beginning")
         }
-        let session = try handshake.finish(answer, now)
+        let session: Session
+        do throws(SealError) { session = try handshake.finish(answer, now) } catch {
+            if error.code == .forged { pause(now) }
+            throw error
+        }
+        (refusals, pausedUntil) = (0, 0)
         pending = .none
         replace(with: session, now)
         return [.greet]
+    }
+
+    /// The answer doesn't fit our keys: the next ones probably won't either.
+    private mutating func pause(_ now: UInt64) {
+        refusals += 1
+        pausedUntil = now + min(limits.interval << min(refusals, 16), limits.longestPause)
     }
 
     private mutating func answer(

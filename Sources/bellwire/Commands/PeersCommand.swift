@@ -9,6 +9,13 @@ extension Command {
             when it was last seen, and its id. Give PEER as its name, its id or the beginning of its id.
             """,
             """
+            With an encrypted peer, only sessions with fresh keys count after the first one, so that stolen keys open \
+            nothing that was recorded. A secret from the pairing protects them too. A note says if a peer has no such \
+            secret (it was paired before there was one, or runs an older release), or answers with other keys than \
+            those of the pairing (a backup of one side was restored). With --json, "seal" says that, and in "version" \
+            whether there was a session yet: 1 = no, 2 = yes.
+            """,
+            """
             An unpaired peer loses all rights at once. The peer of an encrypted pairing is notified if it can be reached \
             within --timeout; a desktop that uses another relay needs --relay-url for this. Any other peer finds out \
             when it is refused.

@@ -22,6 +22,16 @@ struct PairedPeer {
     /// Whether the pairing is end-to-end encrypted.
     var isEncrypted: Bool { json["secure"]?.bool == true }
 
+    /// What a list says about the sessions of an encrypted pairing, if it isn't that all is well.
+    var sealNotice: String? {
+        guard let seal = json["seal"] else { return nil }
+        guard seal["problem"]?.string != "handshake_refused" else {
+            return "\(name) answers with other keys than those of the pairing; pair again"
+        }
+        guard seal["psk"]?.bool != true else { return nil }
+        return "\(name): no secret of the pairing protects its sessions; update both sides and pair again to get one"
+    }
+
     /// The short authentication string of an encrypted pairing: six digits and two words.
     var shortString: String? {
         guard let digits = json["sas"]?["digits"]?.string else { return nil }

@@ -280,6 +280,22 @@ class ShortAuthentication:
 
 @wire
 @dataclass(frozen=True)
+class SealStatus:
+    """How the traffic of an encrypted pairing is sealed."""
+
+    #: The lowest version that is accepted from the peer: 1 (static keys) until the first session with it, then 2
+    #: (sessions).
+    version: int
+    #: Whether a preshared key from the pairing protects the sessions, beside the identity keys. False for pairs that
+    #: were made before, and for a peer of an older release: update both sides and pair again to get one.
+    psk: bool = False
+    #: "handshake_refused": the desktop answers with other keys than those of the pairing, as after restoring a backup
+    #: of one side; pair again. None: all is well.
+    problem: Optional[str] = None
+
+
+@wire
+@dataclass(frozen=True)
 class PairedDesktop:
     """A desktop that this device is paired with."""
 
@@ -291,6 +307,8 @@ class PairedDesktop:
     sas: Optional[ShortAuthentication] = None
     #: Why an encrypted peer has no ``sas``: ``"older_peer"`` (its digits could be imitated; update it and pair again).
     sas_missing: Optional[str] = None
+    #: Only in lists, and only of an encrypted pairing.
+    seal: Optional[SealStatus] = None
     online: bool = False
     paired_at: Optional[datetime] = None
     last_seen_at: Optional[datetime] = None
@@ -313,6 +331,8 @@ class PairedDevice:
     sas: Optional[ShortAuthentication] = None
     #: Why an encrypted peer has no ``sas``: ``"older_peer"`` (its digits could be imitated; update it and pair again).
     sas_missing: Optional[str] = None
+    #: Only in lists, and only of an encrypted pairing.
+    seal: Optional[SealStatus] = None
     paired_at: Optional[datetime] = None
     last_seen_at: Optional[datetime] = None
 

@@ -1,0 +1,204 @@
+import Identity
+import JSON
+import Wire
+
+@testable import Pairing
+
+/// What a peer of some release says of itself in a code or a frame.
+enum Release: CaseIterable {
+    /// Neither a revision nor versions of the seal.
+    case first
+    /// A revision, but no sessions.
+    case revision
+    case present
+
+    var versions: SealVersions? { self == .present ? .own : nil }
+
+    /// What it sees of a code: nothing of what it doesn't know.
+    func reads(_ seal: PairingSeal) -> PairingSeal {
+        var seal = seal
+        if self != .present { seal.versions = nil }
+        if self == .first { (seal.hasRevision, seal.commitment) = (false, nil) }
+        return seal
+    }
+
+    /// A desktop's code.
+    var desktopOffer: DesktopPairingOffer {
+        var offer = Fixture.desktopOffer(hasRevision: self != .first)
+        offer.seal?.versions = versions
+        return offer
+    }
+}
+
+/// A desktop's code that a device scans, from both sides.
+struct OfferTable {
+    var table: PairingTable
+    var device = DeviceScanStateMachine()
+    var desktop = DesktopOfferStateMachine()
+    /// What each side stored for its sessions; `nil` = it stored nothing.
+    private(set) var deviceKey: PresharedKey??
+    private(set) var desktopKey: PresharedKey??
+    private var timer: UInt64?
+
+    init(seed: UInt64 = 1) { table = PairingTable(seed: seed) }
+
+    /// - Parameter read: what the device reads, where that is another code.
+    mutating func run(
+        desktop release: Release = .first, device other: Release = .present,
+        reading read: ((PairingSeal) -> PairingSeal)? = nil
+    ) {
+        let offer = release.desktopOffer
+        show(offer)
+        var scanned = offer
+        scanned.seal = offer.seal.map(read ?? other.reads)
+        scan(scanned, as: other)
+    }
+
+    mutating func show(_ offer: DesktopPairingOffer) { perform(desktop.show(offer)) }
+
+    /// The device scans a code, and does what follows.
+    mutating func scan(_ offer: DesktopPairingOffer, as release: Release = .present) {
+        device = DeviceScanStateMachine()
+        perform(
+            device.scan(
+                offer.serialized(), identity: Fixture.deviceIdentity, versions: release.versions, now: table.now))
+        for _ in 0..<100 where device.isActive {
+            deliver()
+            guard device.isActive, let wait = timer else { continue }
+            timer = nil
+            table.now += Int64(wait)
+            perform(device.stepTimedOut(now: table.now))
+        }
+    }
+
+    private mutating func deliver() {
+        while let letter = table.next() {
+            if letter.to == Fixture.desktop {
+                perform(desktop.received(table.frame(letter), now: table.now))
+            } else {
+                perform(device.received(table.frame(letter), now: table.now))
+            }
+        }
+    }
+
+    private mutating func perform(_ actions: [DeviceScanAction]) {
+        for action in actions {
+            switch action {
+            case .open(let route): perform(device.routeOnline(route, now: table.now))
+            case .sendAck(let ack, let peer, let isSealed, let route):
+                table.send(ack.json, from: Fixture.device, to: peer, sealed: isSealed)
+                perform(device.ackSent(true, over: route, now: table.now))
+            case .close, .report: break
+            case .startTimer(let wait): timer = wait
+            case .stopTimer: timer = nil
+            case .store(let desktop):
+                deviceKey = .some(device.presharedKey)
+                perform(device.stored(desktop))
+            }
+        }
+    }
+
+    private mutating func perform(_ actions: [DesktopOfferAction]) {
+        for action in actions {
+            switch action {
+            case .startTimer, .stopTimer, .report: break
+            case .store(let device):
+                desktopKey = .some(desktop.presharedKey)
+                perform(desktop.stored(device, now: table.now))
+            case .sendChallenge(let challenge, let peer):
+                table.send(challenge.json, from: Fixture.desktop, to: peer, sealed: true)
+            case .sendConfirmation(let confirmation, let peer):
+                table.send(confirmation.json, from: Fixture.desktop, to: peer, sealed: true)
+            case .sendReject(let reject, let peer, let isSealed):
+                table.send(reject.json, from: Fixture.desktop, to: peer, sealed: isSealed)
+            case .sendICEConfig(let peer):
+                let config = ICEConfig(pcPeerID: Fixture.desktop, iceServersJSON: "[]")
+                table.send(config.json, from: Fixture.desktop, to: peer, sealed: false)
+            }
+        }
+    }
+}
+
+/// A device's code that a desktop scans, from both sides.
+struct ShowTable {
+    var table: PairingTable
+    var device = DeviceShowStateMachine()
+    var desktop = DesktopScanStateMachine()
+    /// The device is told that it is not paired.
+    private(set) var isWithdrawn = false
+    /// What each side stored for its sessions; `nil` = it stored nothing.
+    private(set) var deviceKey: PresharedKey??
+    private(set) var desktopKey: PresharedKey??
+    private var timer: UInt64?
+
+    init(seed: UInt64 = 1) { table = PairingTable(seed: seed) }
+
+    /// - Parameter read: what the desktop reads, where that is another code.
+    mutating func run(
+        device release: Release = .present, desktop other: Release = .present,
+        reading read: ((PairingSeal) -> PairingSeal)? = nil
+    ) {
+        perform(
+            device.show(
+                Fixture.code("012345"), secret: Fixture.secret,
+                random: release == .first ? nil : Fixture.deviceRandom, versions: release.versions,
+                identity: Fixture.deviceIdentity, over: Fixture.relay))
+        guard case .displaying(var offer, _) = device.reported else { return }
+        offer.seal = offer.seal.map(read ?? other.reads)
+        perform(
+            desktop.scan(
+                offer.serialized(), identity: Fixture.desktopIdentity, versions: other.versions, now: table.now))
+        if case .taken(let actions) = desktop.answer(accept: true, now: table.now) { perform(actions) }
+        for _ in 0..<100 where desktop.isActive {
+            deliver()
+            guard desktop.isActive, let wait = timer else { continue }
+            timer = nil
+            table.now += Int64(wait)
+            perform(desktop.timedOut(now: table.now))
+        }
+    }
+
+    private mutating func deliver() {
+        while let letter = table.next() {
+            if letter.to == Fixture.desktop {
+                perform(desktop.received(table.frame(letter), now: table.now))
+            } else {
+                perform(device.received(table.frame(letter), now: table.now))
+            }
+        }
+    }
+
+    private mutating func perform(_ actions: [DeviceShowAction]) {
+        for action in actions {
+            switch action {
+            case .open(let route): perform(device.routeOnline(route, now: table.now))
+            case .close, .startTimer, .stopTimer, .report: break
+            case .sendHello(let peer, _, let proof):
+                table.send(
+                    PairingHello(lastPushSeq: 0, proof: proof).json, from: Fixture.device, to: peer, sealed: true)
+            case .store(let desktop):
+                deviceKey = .some(device.presharedKey)
+                perform(device.stored(desktop))
+            }
+        }
+    }
+
+    private mutating func perform(_ actions: [DesktopScanAction]) {
+        for action in actions {
+            switch action {
+            case .startTimer(let wait): timer = wait
+            case .stopTimer: timer = nil
+            case .report: break
+            case .sendConfirmation(let confirmation, let peer, let isSealed):
+                table.send(confirmation.json, from: Fixture.desktop, to: peer, sealed: isSealed)
+                perform(desktop.confirmationSent(toRelays: 1, now: table.now))
+            case .repeatConfirmation(let confirmation, let peer):
+                table.send(confirmation.json, from: Fixture.desktop, to: peer, sealed: true)
+            case .withdraw: isWithdrawn = true
+            case .store(let device):
+                desktopKey = .some(desktop.presharedKey)
+                perform(desktop.stored(device, now: table.now))
+            }
+        }
+    }
+}
