@@ -291,6 +291,50 @@ BW_API bw_status bw_pairing_unpair(bw_device *device, const char *desktop);
 /* Ends all pairings. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_pairing_clear(bw_device *device);
 
+/* Revokes a stolen key. desktop is the id of a paired desktop, which is unpaired without being notified, or any did:key.
+ * From then on nothing in the name of this key is accepted: no frame, no pairing, no move to another key. Its frames are
+ * counted as "revoked" in the state, its pairing codes are refused (BW_E_DENIED, reason "revoked"). The desktop needs a
+ * new key and must be paired again. Revocations are stored, and bw_pairing_clear() keeps them. At most 1,024 keys are
+ * remembered. Errors: BW_E_INVALID (not a key; or the device's own, see bw_device_rekey()), BW_E_LIMIT, BW_E_STORE. Since
+ * 0.1. */
+BW_API bw_status bw_device_revoke(bw_device *device, const char *desktop);
+
+/* Removes a revocation: the key counts as any unpaired one again. Errors: BW_E_NOT_FOUND, BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_device_readmit(bw_device *device, const char *desktop);
+
+/* The keys that are refused, oldest first: [{"id","name","at","movedTo"?}]. "name" is empty if the key was not paired.
+ * "movedTo" is the key that its owner moved to (bw_desktop_rekey()); without it the key was revoked. Errors: BW_E_STORE.
+ * Since 0.1. */
+BW_API bw_status bw_device_revoked(bw_device *device, char **keys_json);
+
+/* Begins to move the device to a new key, or goes on with it. Use it to replace a key from time to time, or after the
+ * state directory was moved to another machine: once the move is complete, the old key, and so a copy that was left
+ * behind, is refused. The new key is kept beside the old one. Every paired desktop's user is asked to accept it
+ * (rekey.changed there), while the device works on with the old key. Once all have accepted, the state is "ready": close
+ * the device and open it again to take the new key. A peer that is offline or declines holds the move up; unpair it to go
+ * on without it. Calling again asks those that declined once more.
+ *
+ * *status_json (may be NULL) becomes the status, as in bw_device_rekey_status(). Errors: BW_E_UNSUPPORTED (a peer that has
+ * used no session, see the detail's "peers": unpair it, and pair it again afterwards; or a device in memory), BW_E_BUSY
+ * (the last move has not reached every peer), BW_E_IO, BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_device_rekey(bw_device *device, char **status_json);
+
+/* Cancels a move that was begun, until the device is opened with the new key. The new key is deleted. Errors:
+ * BW_E_NOT_FOUND (no such move), BW_E_IO, BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_device_rekey_cancel(bw_device *device);
+
+/* The device's own move, and the questions about moves of its desktops:
+ * {"state":"none"|"asking"|"ready"|"switched","id","oldId"?,"newId"?,"peers"?:[{"id","name","state":"waiting"|"approved"|
+ * "declined"}],"questions":[{"id","name","newId","at"}]}.
+ * "switched": the new key is in use; "peers" have not been reached with it. Since 0.1. */
+BW_API bw_status bw_device_rekey_status(bw_device *device, char **status_json);
+
+/* The user's answer about a desktop that moves to a new key: "id" and "newId" of the question. Accept only if the
+ * desktop's user has begun the move and sees the same new id: anyone who has a copy of the old key can ask. accept 0 =
+ * decline. A question has no deadline, and is kept over restarts. Errors: BW_E_NOT_FOUND (no such question), BW_E_STORE.
+ * Since 0.1. */
+BW_API bw_status bw_device_rekey_confirm(bw_device *device, const char *desktop, const char *new_id, int32_t accept);
+
 /* ================================================================================================================
  * Methods
  *
@@ -762,6 +806,9 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *                          {"flow":"code","state":"submitting"|"waiting"|"success"|"failed",…}; plus, where they apply,
  *                          "payload", "code", "expiresAt", "desktop", "reason", "message"
  *   peers.changed          {"desktops":[…]} as in bw_pairing_list(): a desktop was paired, renamed or unpaired, or its
+ *   rekey.changed          the device's own move to a new key, as in bw_device_rekey_status(); or a desktop's move:
+ *                          {"state":"confirming"|"approved"|"declined"|"moved","id","name","newId","at"}. "confirming"
+ *                          asks for bw_device_rekey_confirm(). After "moved" the desktop has "newId" as its id
  *                          address changed
  *   queue.changed          {"count","pending","sending","failed"}: what the queue holds now
  *   queue.ended            {"id","method","outcome":
@@ -892,6 +939,9 @@ BW_API bw_status bw_desktop_state(bw_desktop *desktop, char **state_json);
  *       {"flow":"code","state":"connecting"|"displaying"|"acked"|"paired"|"expired"|"cancelled"|"failed",…};
  *       plus, where they apply, "payload", "code", "expiresAt", "device", "reason", "message". "acked" with
  *       "confirm":true, and "confirming", ask for bw_desktop_confirm() before "expiresAt"
+ *   rekey.changed
+ *       as for a device, about the desktop's own move to a new key or that of one of its devices. "confirming" asks for
+ *       bw_desktop_rekey_confirm()
  * Since 0.1. */
 BW_API bw_status bw_desktop_subscribe(bw_desktop *desktop, const char *event, bw_event_callback callback,
                                       void *user_data, bw_destroy destroy, bw_subscription *subscription);
@@ -947,6 +997,19 @@ BW_API bw_status bw_desktop_tokens(bw_desktop *desktop, char **tokens_json);
 BW_API bw_status bw_desktop_rename(bw_desktop *desktop, const char *device, const char *name);
 BW_API bw_status bw_desktop_unpair(bw_desktop *desktop, const char *device);
 BW_API bw_status bw_desktop_clear(bw_desktop *desktop);
+
+/* Like bw_device_revoke(), bw_device_readmit() and bw_device_revoked(), for devices. A readmitted device is notified that
+ * it is unpaired, like one that bw_desktop_unpair() has unpaired. Since 0.1. */
+BW_API bw_status bw_desktop_revoke(bw_desktop *desktop, const char *device);
+BW_API bw_status bw_desktop_readmit(bw_desktop *desktop, const char *device);
+BW_API bw_status bw_desktop_revoked(bw_desktop *desktop, char **keys_json);
+
+/* Like bw_device_rekey(), bw_device_rekey_cancel(), bw_device_rekey_status() and bw_device_rekey_confirm(), for the
+ * desktop and its devices. Since 0.1. */
+BW_API bw_status bw_desktop_rekey(bw_desktop *desktop, char **status_json);
+BW_API bw_status bw_desktop_rekey_cancel(bw_desktop *desktop);
+BW_API bw_status bw_desktop_rekey_status(bw_desktop *desktop, char **status_json);
+BW_API bw_status bw_desktop_rekey_confirm(bw_desktop *desktop, const char *device, const char *new_id, int32_t accept);
 
 /* What devices may do: {"skills":[{"name","risk","enabled","methods":{method:
  * risk}}],"devices":[{"id","name","allowed": {skill: allowance}}]}.

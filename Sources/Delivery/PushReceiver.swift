@@ -238,6 +238,20 @@ package struct PushReceiver: Sendable {
         waiting.removeAll { $0.item.desktop == desktop }
     }
 
+    /// A desktop has another key: its numbers go on under that id. What waits for the store is dropped, and comes again.
+    package mutating func moved(_ desktop: PeerID, to successor: PeerID) {
+        desktops.removeAll { $0.id == successor }
+        for waiting in waiting where waiting.item.desktop == desktop { release(waiting) }
+        waiting.removeAll { $0.item.desktop == desktop }
+        guard let place = desktops.firstIndex(where: { $0.id == desktop }) else { return }
+        let old = desktops[place]
+        // The same round: what is under way is stored, and counts.
+        let underWay = underWay.lazy.filter { $0.round == old.round }.map { $0.item.number.0 }.max()
+        desktops[place] = Desktop(
+            id: successor, round: old.round, committed: old.committed, accepted: underWay ?? old.committed,
+            epoch: old.epoch, heardEpoch: old.heardEpoch)
+    }
+
     // MARK: Inside
 
     private mutating func next() -> [Action] {

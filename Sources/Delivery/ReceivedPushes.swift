@@ -66,6 +66,14 @@ package struct ReceivedPushes {
         return seq
     }
 
+    /// The desktop has another key: its rows go on under that id (WireRekey, "Switch").
+    package func move(_ old: PeerID, to new: PeerID) throws(StoreError) {
+        let ids: [Value] = [.text(new.text), .text(old.text)]
+        try connection.execute(
+            "UPDATE OR REPLACE received_push SET desktop = ? WHERE desktop = ?",
+            ids)
+    }
+
     /// For a desktop that was unpaired: with the next pairing its desktop begins anew, or tells with a skip.
     package func forget(_ desktop: PeerID) throws(StoreError) {
         try connection.execute("DELETE FROM received_push WHERE desktop = ?", [.text(desktop.text)])

@@ -2,6 +2,7 @@ import Commands
 import Delivery
 package import History
 package import Hosting
+package import Identity
 import JSON
 import Notifications
 import Pairing
@@ -19,6 +20,7 @@ import Wire
 package final class Desktop: Role {
     let core: DesktopSwitchboard
     private let directory: StateDirectory
+    private let keys: KeyStore
 
     /// What devices ask it to show is an event like others: it is in the history in any case.
     package var sources: [any EventSource] { [] }
@@ -31,7 +33,8 @@ package final class Desktop: Role {
     ) throws(HostError) -> (Desktop, threaded: Bool) {
         let options = try DesktopOptions(parsing: options)
         let state = try RoleState.open(
-            options.common, database: "desktop.db", migrations: DesktopSwitchboard.migrations, now: .now)
+            options.common, database: "desktop.db", migrations: DesktopSwitchboard.migrations, now: .now,
+            peers: { (connection) throws(StoreError) in try PairedDevices(connection).all().map(\.id) })
         let devices: [PairedDevice]
         let notices: [PeerID]
         let unread: Int64
@@ -69,11 +72,11 @@ package final class Desktop: Role {
             host: HostReports(channel, unread: unread),
             links: links ?? .webSockets(trusting: options.common.caFile))
         EventLoop.post { core.open() }
-        return (Desktop(core, state.directory), options.common.isThreaded)
+        return (Desktop(core, state), options.common.isThreaded)
     }
 
-    private init(_ core: DesktopSwitchboard, _ directory: StateDirectory) {
-        (self.core, self.directory) = (core, directory)
+    private init(_ core: DesktopSwitchboard, _ state: RoleState) {
+        (self.core, directory, keys) = (core, state.directory, state.keys)
     }
 
     package func start(then: @escaping Then) {
@@ -109,10 +112,50 @@ package final class Desktop: Role {
     }
 
     package func unpair(_ device: String, then: @escaping Then) {
-        EventLoop.post { [core] in core.unpair(PeerID(device), then) }
+        EventLoop.post { [core] in DeviceUnpairing(core).unpair(PeerID(device), then: then) }
     }
 
-    package func clear(then: @escaping Then) { EventLoop.post { [core] in core.clear(then) } }
+    /// Refuses this key from now on; a device that has it is unpaired.
+    package func revoke(_ device: String, then: @escaping Then) {
+        EventLoop.post { [core] in DeviceRevocation(core).revoke(device, then: then) }
+    }
+
+    package func readmit(_ device: String, then: @escaping Then) {
+        EventLoop.post { [core] in DeviceRevocation(core).readmit(device, then: then) }
+    }
+
+    /// The key to move to: made, or the one that was made before. Blocks the caller.
+    package func nextKey() throws(HostError) -> SigningKey { try keys.next() }
+
+    /// Asks every peer's user to accept that key in the place of this one.
+    package func rekey(to next: SigningKey, then: @escaping Then) {
+        EventLoop.post { [core] in core.channel.moves.begin(next, then) }
+    }
+
+    package func cancelRekey(then: @escaping Then) {
+        EventLoop.post { [core] in core.channel.moves.cancel(then) }
+    }
+
+    /// Deletes the key of a move that was cancelled. Blocks the caller.
+    package func dropNextKey() throws(HostError) { try keys.dropNext() }
+
+    package func rekeyState(then: @escaping Then) {
+        EventLoop.post { [core] in then(.success(JSONValue.object(core.channel.moves.status).serialized())) }
+    }
+
+    /// The user's answer to a device that moves to that key.
+    package func confirmRekey(_ device: String, to key: String, _ accept: Bool, then: @escaping Then) {
+        EventLoop.post { [core] in
+            core.channel.moves.confirm(PeerID(device), to: PeerID(key), accept: accept, then)
+        }
+    }
+
+    /// The refused keys.
+    package func revoked(then: @escaping Then) { RevocationRequest.list(core.store.database, then: then) }
+
+    package func clear(then: @escaping Then) {
+        EventLoop.post { [core] in DeviceUnpairing(core).unpairAll(then: then) }
+    }
 
     package func devices(then: @escaping Then) {
         EventLoop.post { [core] in then(.success(core.devices.json.serialized())) }
@@ -125,7 +168,7 @@ package final class Desktop: Role {
     }
 
     package func allow(_ allowance: Permissions.Allowance, _ skill: String, to device: String, then: @escaping Then) {
-        EventLoop.post { [core] in core.allow(allowance, skill, to: PeerID(device), then) }
+        EventLoop.post { [core] in core.records.allow(allowance, skill, to: PeerID(device), then: then) }
     }
 
     package func enable(_ skill: String, _ isEnabled: Bool, then: @escaping Then) {

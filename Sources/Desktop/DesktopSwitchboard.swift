@@ -32,10 +32,10 @@ final class DesktopSwitchboard {
     }
 
     private let options: DesktopOptions
-    private let identity: PairingIdentity
+    let identity: PairingIdentity
     private let linkMaker: RelayLinkMaker
-    private let host: HostReports
-    private let relay: EmbeddedRelay
+    let host: HostReports
+    let relay: EmbeddedRelay
     private let publisher = PushPublisher()
     let store: DeviceStore
     let devices: DeviceBook
@@ -50,14 +50,14 @@ final class DesktopSwitchboard {
         output: { [weak self] output in self?.carryOut(output) })
     private(set) lazy var pairing = DesktopPairing(
         as: identity, options, devices: devices, links: linkMaker,
-        send: { [weak self] message in self?.sender.send(message) ?? 0 },
+        send: { [weak self] message in self?.sender.send(message) ?? 0 }, isRevoked: channel.isRevoked,
         output: { [weak self] output in self?.carryOut(output) })
     private lazy var upkeep = HistoryUpkeep(database: store.database) { [weak self] output in self?.host.tell(output) }
     private var phase = Phase.stopped
 
     private var sender: PeerSender { PeerSender(routes: routes, channel: channel) }
     private var reminders: ReminderSender { ReminderSender(devices: devices, sender: sender) }
-    private var records: DeviceRecords { DeviceRecords(store: store, devices: devices) }
+    var records: DeviceRecords { DeviceRecords(store: store, devices: devices) }
 
     nonisolated init(
         _ options: DesktopOptions, _ state: RoleState, relay: EmbeddedRelay, devices: DeviceBook, host: HostReports,
@@ -82,14 +82,16 @@ final class DesktopSwitchboard {
         channel.handleSessions { [host, devices] _ in host.devices(devices.json) }
         // The channel's handler holds the devices.
         devices.sealStatus = { [weak channel] in channel?.sealStatus(of: $0) }
+        channel.moves.attach(to: routes, peers: devices.movable) { [weak self] in self?.carryOut($0) }
         routes.setPeers(devices.routed)
     }
 
     // MARK: Start and stop
 
-    private var isStarted: Bool { if case .started = phase { true } else { false } }
-    private var isClosed: Bool { if case .closed = phase { true } else { false } }
-    private var machine: MachineWatch? { if case .started(let machine) = phase { machine } else { nil } }
+    var ownID: PeerID { identity.did }
+    var isStarted: Bool { if case .started = phase { true } else { false } }
+    var isClosed: Bool { if case .closed = phase { true } else { false } }
+    var machine: MachineWatch? { if case .started(let machine) = phase { machine } else { nil } }
 
     func start() throws(HostError) {
         guard !isClosed else { throw HostError(.closed, "the handle was closed") }
@@ -113,6 +115,7 @@ final class DesktopSwitchboard {
 
     func shutDown(then: @escaping @Sendable () -> Void) {
         publisher.close()
+        channel.moves.close()
         upkeep.stop()
         end(.closed, because: .closed) { [relay, store] in relay.close { store.database.close(then: then) } }
         pairing.close()
@@ -148,11 +151,6 @@ final class DesktopSwitchboard {
         if let call { commands.execute(call, roster: devices.roster, at: .now) }
     }
 
-    func allow(_ allowance: Permissions.Allowance, _ skill: String, to device: PeerID, _ then: @escaping Then) {
-        guard devices.contains(device) else { return then(.failure(.noSuchDevice)) }
-        store.allow(allowance, skill, to: device, then: then)
-    }
-
     func rename(_ device: PeerID, to name: String, _ then: @escaping Then) {
         guard !isClosed else { return then(.failure(.closed)) }
         records.rename(device, to: name) { [devices, host] error in
@@ -161,46 +159,12 @@ final class DesktopSwitchboard {
         }
     }
 
-    func unpair(_ device: PeerID, _ then: @escaping Then) {
-        guard !isClosed else { return then(.failure(.closed)) }
-        guard let device = devices[device] else { return then(.failure(.noSuchDevice)) }
-        unpair([device], everybody: false, then)
-    }
-
-    func clear(_ then: @escaping Then) {
-        guard !isClosed else { return then(.failure(.closed)) }
-        pairing.removedAll(devices.ids)
-        unpair(devices.all, everybody: true, then)
-    }
-
-    func describe(_ then: Then) { then(.success(state.json.serialized())) }
-
-    private var state: DesktopState {
-        DesktopState(
-            identity: identity, isStarted: isStarted, unread: host.unread, devices: devices.count,
-            connection: routes.connection(of: nil), relay: relay.json, offer: pairing.offering,
-            notes: machine?.notes ?? [], commands: commands.counters, channel: channel.counters,
-            malformed: host.malformed, droppedAcks: pairing.dropped,
-            staleAcknowledgements: outboxes.staleAcknowledgements)
-    }
+    func describe(_ then: Then) { then(.success(DesktopState(of: self).json.serialized())) }
 
     // MARK: Devices come and go
 
-    private func unpair(_ gone: [PairedDevice], everybody: Bool, _ then: @escaping Then) {
-        for device in gone where device.isSecure { reminders.begin(device.did) }
-        for device in gone { forget(device.did) }
-        if !gone.isEmpty { host.devices(devices.json) }
-        store.unpair(gone, everybody: everybody) { [self] result in
-            guard case .failure(let error) = result else { return then(.success("{}")) }
-            // They are still in the store: as they are listed, it can be tried again.
-            for device in gone { take(device) }
-            if !isClosed { host.devices(devices.json) }
-            then(.failure(HostError(error)))
-        }
-    }
-
     /// From now on the device has no rights, and nothing is sent to it.
-    private func forget(_ device: PeerID) {
+    func forget(_ device: PeerID) {
         guard let session = devices.forget(device) else { return }
         commands.forget(session)
         outboxes.forget(device, session)
@@ -209,11 +173,25 @@ final class DesktopSwitchboard {
         routes.setPeers(devices.routed)
     }
 
-    private func take(_ device: PairedDevice) {
+    func take(_ device: PairedDevice) {
         devices.put(device)
         outboxes.paired(device, isOnline: routes.isAnyOnline)
         routes.setPeers(devices.routed)
     }
+
+    /// The device is not paired any more, and isn't told.
+    func left(_ device: PeerID) {
+        forget(device)
+        host.devices(devices.json)
+    }
+
+    /// It still is, after all.
+    func returned(_ device: PairedDevice) {
+        take(device)
+        host.devices(devices.json)
+    }
+
+    func remind(_ device: PeerID) { reminders.begin(device) }
 
     // MARK: Routes
 
@@ -223,9 +201,12 @@ final class DesktopSwitchboard {
         case .linkChanged(let url, let state):
             host.log(.info, state.summary(of: url))
             if state.isOnline { reminders.connected(to: url) }
+            if state.isOnline { channel.moves.connected() }
             pairing.relaysChanged(DesktopPairing.Relays(routes, relay, common: options.common.relayURL))
         case .reachable(let device, _): outboxes.connected(device)
-        case .peerOnline(let device, _): outboxes.heard(device)
+        case .peerOnline(let device, _):
+            outboxes.heard(device)
+            channel.moves.begun(device)
         case .lost(let device, .disconnected): outboxes.disconnected(device)
         case .lost(let device, .absent): outboxes.wasCalledAbsent(device)
         case .peerOffline(let peer, let url):
@@ -252,7 +233,7 @@ final class DesktopSwitchboard {
         case .plainOfSecure(let frame): pairing.received(frame, isOfSecurePeer: true, over: url)
         case .stale(let frame):
             if !pairing.received(frame, isOfSecurePeer: false, over: url) { channel.countReplay() }
-        case .handshake: break
+        case .handled, .counted(.revoked): break
         case .counted(.unknownSender): reminders.spoke(message.from, over: url)
         case .counted(.unopened(let error)): host.log(.warning, "dropped a sealed frame: \(error.message)")
         }
@@ -318,8 +299,7 @@ final class DesktopSwitchboard {
 
     /// The device has ended its pairing.
     private func unpaired(by device: PeerID, _ mark: SealMark) {
-        forget(device)
-        host.devices(devices.json)
+        left(device)
         store.unpaired(by: device, mark) { [host] result in
             guard case .failure(let error) = result else { return }
             host.storeFailed("could not remove a device that has unpaired", error)
@@ -362,6 +342,14 @@ final class DesktopSwitchboard {
         }
     }
 
+    private func carryOut(_ event: KeyMoves.Event) {
+        switch event {
+        case .changed(let data): host.post(.rekeyChanged, data)
+        case .switched(let move): DeviceMove(self).perform(move)
+        case .problem(let message): host.storeFailed(message)
+        }
+    }
+
     private func carryOut(_ output: OutboxSender.Output) {
         switch output {
         case .delivered(let ticket, let peers): commands.delivered(ticket, to: peers)
@@ -376,6 +364,7 @@ final class DesktopSwitchboard {
         case .report(let data): host.post(.pairingChanged, data)
         case .receiveAgain(let message, let url): received(message, over: url)
         case .malformedFrame(let error, let url): host.dropped(frame: error, over: url)
+        case .revokedFrame: channel.countRevoked()
         case .withdraw(let peer):
             guard !devices.isSecure(peer) else { return }
             reminders.begin(peer)

@@ -3,7 +3,7 @@ import CLinux
 import Delivery
 import DeviceAlerts
 package import Hosting
-import Identity
+package import Identity
 import Inbox
 import JSON
 import Notifications
@@ -22,6 +22,7 @@ package import Wire
 package final class Device: Role {
     let core: DeviceSwitchboard
     private let directory: StateDirectory
+    private let keys: KeyStore
 
     package let sources: [any EventSource]
 
@@ -34,7 +35,8 @@ package final class Device: Role {
         let options = try DeviceOptions(parsing: options)
         let common = options.common
         let state = try RoleState.open(
-            common, database: "device.db", migrations: DeviceSwitchboard.migrations, now: .now)
+            common, database: "device.db", migrations: DeviceSwitchboard.migrations, now: .now,
+            peers: { (connection) throws(StoreError) in try PairedDesktops(connection).all().map(\.id) })
         let opened: OpenedDevice
         do throws(StoreError) {
             opened = try OpenedDevice(options, state, channel)
@@ -51,11 +53,14 @@ package final class Device: Role {
         if let path = state.movedAside { channel.problem(movedAside: path) }
         let core = DeviceSwitchboard(opened, links: links ?? .webSockets(trusting: common.caFile))
         for name in opened.waiting { channel.waits(name) }
+        EventLoop.post {
+            core.channel.moves.attach(to: core.routes, peers: core.desktops.movable) { [weak core] in core?.act($0) }
+        }
         return (Device(core, state, opened.waitingPushes), common.isThreaded)
     }
 
     private init(_ core: DeviceSwitchboard, _ state: RoleState, _ waiting: WaitingPushes) {
-        (self.core, directory) = (core, state.directory)
+        (self.core, directory, keys) = (core, state.directory, state.keys)
         let database = state.database
         sources = [waiting] + KeptEvents.names.map { KeptEventSource($0, database) }
     }
@@ -106,6 +111,44 @@ package final class Device: Role {
     }
 
     package func unpairAll(then: @escaping Then) { EventLoop.post { [core] in core.desktops.unpairAll(then) } }
+
+    /// Refuses this key from now on; a desktop that has it is unpaired.
+    package func revoke(_ desktop: String, then: @escaping Then) {
+        EventLoop.post { [core] in DesktopRevocation(core).revoke(desktop, then: then) }
+    }
+
+    package func readmit(_ desktop: String, then: @escaping Then) {
+        EventLoop.post { [core] in DesktopRevocation(core).readmit(desktop, then: then) }
+    }
+
+    /// The key to move to: made, or the one that was made before. Blocks the caller.
+    package func nextKey() throws(HostError) -> SigningKey { try keys.next() }
+
+    /// Asks every peer's user to accept that key in the place of this one.
+    package func rekey(to next: SigningKey, then: @escaping Then) {
+        EventLoop.post { [core] in core.channel.moves.begin(next, then) }
+    }
+
+    package func cancelRekey(then: @escaping Then) {
+        EventLoop.post { [core] in core.channel.moves.cancel(then) }
+    }
+
+    /// Deletes the key of a move that was cancelled. Blocks the caller.
+    package func dropNextKey() throws(HostError) { try keys.dropNext() }
+
+    package func rekeyState(then: @escaping Then) {
+        EventLoop.post { [core] in then(.success(JSONValue.object(core.channel.moves.status).serialized())) }
+    }
+
+    /// The user's answer to a desktop that moves to that key.
+    package func confirmRekey(_ desktop: String, to key: String, _ accept: Bool, then: @escaping Then) {
+        EventLoop.post { [core] in
+            core.channel.moves.confirm(PeerID(desktop), to: PeerID(key), accept: accept, then)
+        }
+    }
+
+    /// The refused keys.
+    package func revoked(then: @escaping Then) { RevocationRequest.list(core.context.database, then: then) }
 
     package func suspend() { EventLoop.post { [core] in core.suspend() } }
 

@@ -1,6 +1,7 @@
 import Hosting
 import Identity
 import Pairing
+import Peering
 import Store
 import Transport
 import Wire
@@ -21,7 +22,7 @@ struct DeviceContext: Sendable {
         self.database = database
         self.channel = channel
         did = PeerID(key.did)
-        deviceID = "bw-" + key.did.suffix(16)
+        deviceID = did.bellwireDeviceID
     }
 
     /// Works on the store and comes back to the loop.

@@ -74,6 +74,7 @@ struct DeviceStatus {
             "sealsMisaddressed": .integer(Int64(clamping: sealed.unopened.misaddressed)),
             "sealsMalformed": .integer(Int64(clamping: sealed.unopened.malformed)),
             "sealsDowngraded": .integer(Int64(clamping: sealed.unopened.downgraded)),
+            "revoked": .integer(sealed.revoked),
             "handshakesRefused": .integer(sealed.refusedHandshakes),
             "droppedPairingFrames": .integer(Int64(clamping: board.pairing.flows.dropped)),
             "silentPushes": .integer(silent.total), "silentFailed": .integer(silent.failed),

@@ -19,9 +19,8 @@ import Wire
 @EventLoop
 final class DeviceSwitchboard {
     nonisolated static let migrations =
-        PairedDesktops.migrations + Inbox.migrations + ReceivedPushes.migrations
-        + QueueTable.migrations + KeptEvents.migrations + PushTokenTable.migrations + AlertTable.migrations
-        + ReminderTable.migrations
+        PairedDesktops.migrations + Inbox.migrations + ReceivedPushes.migrations + QueueTable.migrations
+        + KeptEvents.migrations + PushTokenTable.migrations + AlertTable.migrations + ReminderTable.migrations
 
     let opened: OpenedDevice
     let desktops: DesktopBook
@@ -30,7 +29,8 @@ final class DeviceSwitchboard {
     private(set) lazy var life = Lifecycle(followsSystem: context.options.common.followsSystem) { [weak self] in
         self?.act($0)
     }
-    private(set) lazy var pairing = DevicePairing(context, desktops) { [weak self] in self?.act($0) }
+    private(set) lazy var pairing = DevicePairing(
+        context, desktops, isRevoked: channel.isRevoked, emit: { [weak self] in self?.act($0) })
     private(set) lazy var commands = CommandCalls(
         context, desktops, reach: { [weak self] in self?.reach($0) },
         write: { [weak self] in self?.sender.send($0, to: $1) ?? (.offline, nil) },
@@ -48,15 +48,14 @@ final class DeviceSwitchboard {
         opened.waitingPushes, context.database, committed: opened.committedPushes,
         pushesWait: { [channel = context.channel] in channel.pushesWait() },
         judge: { [weak self] in self?.alerts.judge }, tell: { [weak self] in self?.act($0) })
-    private(set) lazy var frames = FrameReader(context, desktops, channel) { [weak self] in
-        self?.act($0, from: $1)
-    }
+    private(set) lazy var frames = FrameReader(
+        context, desktops, channel, emit: { [weak self] in self?.act($0, from: $1) })
     private(set) lazy var pushServices = PushServices(
         context, desktops, open: { [weak self] in self?.frames.open(&$0, from: $1) },
         emit: { [weak self] in self?.act($0) })
     private(set) lazy var alerts = AlertsOnDemand(opened.alerts, context) { [weak self] in self?.act($0) }
 
-    private var sender: DesktopSender {
+    var sender: DesktopSender {
         DesktopSender(context: context, desktops: desktops, routes: routes, channel: channel)
     }
 
@@ -109,6 +108,7 @@ final class DeviceSwitchboard {
         commands.close()
         queue.close()
         tokens.stop()
+        channel.moves.close()
         routes.handler = nil
         pushes.shutDown { [self] in
             routes.stop()
@@ -145,11 +145,7 @@ final class DeviceSwitchboard {
     // MARK: Routes
 
     func reach(_ peer: PeerID) -> DesktopReach? {
-        guard let desktop = desktops.peers.peer(peer), let session = desktops.peers[peer] else { return nil }
-        return DesktopReach(
-            desktop: peer, name: desktop.name, isSecure: desktop.isSecure,
-            hasRoute: routes.bestRoute(of: peer) != nil, isAbsent: routes.isAbsent(peer),
-            lacksSkill: session.lacksSkill, isQueueBusy: queue.isBusy(with: peer), lastFrameAt: session.lastFrameAt)
+        DesktopReach(peer, desktops, routes, isQueueBusy: queue.isBusy(with: peer))
     }
 
     private var routedPeers: [RoutedPeer] {
@@ -195,6 +191,7 @@ final class DeviceSwitchboard {
     /// comes after. What was learned about desktops on the connection before is void.
     private func connected(to url: String) {
         desktops.worked(url)
+        channel.moves.connected()
         for peer in routes.peers(over: url) {
             desktops.peers[peer]?.lacksSkill = false
             desktops.peers[peer]?.lane.connected()
@@ -208,17 +205,19 @@ final class DeviceSwitchboard {
 
     private func act(_ event: PeerSessions.Event) {
         switch event {
-        case .greet(let peer): sender.sayHello(pushes.hello(to: peer), to: peer)
+        case .greet(let peer):
+            sender.sayHello(pushes.hello(to: peer), to: peer)
+            channel.moves.begun(peer)
         case .completed, .refusalChanged: tellDesktops()
         }
     }
 
-    // MARK: Sending
-
-    /// Tells the desktop whether its push was shown. Best effort: nothing waits for a desktop that is not there.
-    func sendReceipt(id: NotificationID, presented: Bool, to desktop: PeerID) {
-        guard reach(desktop).map({ $0.isSecure && $0.isReachable }) == true else { return }
-        _ = sender.send(PushReceipt(id: id, isPresented: presented, at: .now).json, to: desktop)
+    func act(_ event: KeyMoves.Event) {
+        switch event {
+        case .changed(let data): context.channel.post(HostEvent(.rekeyChanged, data: data))
+        case .switched(let move): DesktopMove(self).perform(move)
+        case .problem(let message): context.channel.problem("store_failed", message)
+        }
     }
 
     // MARK: Frames
@@ -243,7 +242,7 @@ final class DeviceSwitchboard {
         case .plainOfSecure(let incoming): pairing.flows.received(incoming, isOfSecurePeer: true, over: url)
         case .stale(let incoming):
             if !pairing.flows.received(incoming, isOfSecurePeer: false, over: url) { channel.countReplay() }
-        case .counted(.unknownSender), .handshake: break
+        case .counted(.unknownSender), .counted(.revoked), .handled: break
         case .counted(.unopened(let error)):
             context.channel.log(.warning, "dropped a sealed frame: \(error.message)")
         }
@@ -289,7 +288,7 @@ final class DeviceSwitchboard {
         pushes.forget(peer)
     }
 
-    private func tellDesktops() {
+    func tellDesktops() {
         routes.setPeers(routedPeers)
         context.channel.post(HostEvent(.peersChanged, data: ["desktops": desktops.list(isOnline: routes.isReachable)]))
     }
@@ -310,8 +309,8 @@ final class DeviceSwitchboard {
             if desktop.isSecure { channel.keep(desktop.id, since: mark, presharedKey: presharedKey) }
             desktops.add(desktop)
             // Over the link of the greeting, which it must not overtake.
-            sender.sayHello(
-                pushes.hello(to: desktop.id), to: desktop.id, over: url.flatMap { routes.isOnline($0) ? $0 : nil })
+            let route = url.flatMap { routes.isOnline($0) ? $0 : nil }
+            sender.sayHello(pushes.hello(to: desktop.id), to: desktop.id, over: route)
             tokens.paired(desktop.id)
         case .receiveAgain(let message, let url): received(message, over: url)
         }
@@ -396,7 +395,7 @@ final class DeviceSwitchboard {
     private func act(_ action: AlertsOnDemand.Action) {
         switch action {
         case .markRead(let notification, let desktop): inbox.markRead(notification, of: desktop)
-        case .receipt(let id, let presented, let desktop): sendReceipt(id: id, presented: presented, to: desktop)
+        case .receipt(let id, let presented, let desktop): sender.sendReceipt(id, presented, to: desktop)
         }
     }
 }

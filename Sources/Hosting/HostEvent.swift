@@ -18,6 +18,8 @@ package struct HostEvent: Sendable {
         case connectionChanged
         case pairingChanged
         case peersChanged
+        /// A move to another key, of this side or of a peer.
+        case rekeyChanged
         /// A desktop's part of the inbox is another one, or is being loaded.
         case inboxChanged
         case settingsChanged
@@ -63,7 +65,8 @@ extension HostEvent.Name {
     /// The library's events; topics are the host's to name.
     package static let known: [HostEvent.Name] = [
         .notificationReceived, .notificationUpdated, .notificationPresented, .notificationResponse,
-        .notificationSilent, .unreadChanged, .connectionChanged, .pairingChanged, .peersChanged, .inboxChanged,
+        .notificationSilent, .unreadChanged, .connectionChanged, .pairingChanged, .peersChanged, .rekeyChanged,
+        .inboxChanged,
         .settingsChanged, .authorizationChanged, .badgeChanged, .notificationRead, .notificationDeleted,
         .notificationCleared, .queueChanged, .queueEnded, .command, .problem,
     ]
@@ -89,6 +92,7 @@ extension HostEvent.Name {
         case .connectionChanged: "connection.changed"
         case .pairingChanged: "pairing.changed"
         case .peersChanged: "peers.changed"
+        case .rekeyChanged: "rekey.changed"
         case .inboxChanged: "inbox.changed"
         case .settingsChanged: "settings.changed"
         case .authorizationChanged: "authorization.changed"
@@ -113,7 +117,7 @@ extension HostEvent.Name {
         // Each step of a pairing is for the host to see.
         case .notificationReceived, .notificationUpdated, .notificationPresented, .notificationResponse,
             .notificationSilent, .notificationRead, .notificationDeleted, .notificationCleared, .pairingChanged,
-            .queueEnded, .command, .problem, .topic:
+            .rekeyChanged, .queueEnded, .command, .problem, .topic:
             false
         }
     }

@@ -1,5 +1,6 @@
 import JSON
 package import Store
+package import Wire
 
 /// Events that must not be lost with the process: they are in the store until the host has taken them.
 ///
@@ -85,6 +86,12 @@ package struct KeptEvents {
     package func count(_ name: HostEvent.Name) throws(StoreError) -> Int64 {
         try connection.integer(
             "SELECT count(*) FROM kept_event WHERE name = ? AND handed = 0", [.text(name.rawValue)])
+    }
+
+    /// The desktop has another key: its rows go on under that id (WireRekey, "Switch").
+    package func move(_ old: PeerID, to new: PeerID) throws(StoreError) {
+        let ids: [Value] = [.text(new.text), .text(old.text)]
+        try connection.execute("UPDATE kept_event SET desktop = ? WHERE desktop = ?", ids)
     }
 
     private func mark(_ rows: [Int64], handed: Int64) throws(StoreError) {

@@ -38,6 +38,42 @@ package enum KeyringKey {
         return key
     }
 
+    /// `nil` = the keyring has none.
+    package static func load(
+        role: String, stateDirectory: String, service: SecretService
+    ) throws(HostError) -> SigningKey? {
+        try load(SecretAttributes(role: "\(role)-key", stateDirectory: stateDirectory), service)
+    }
+
+    /// The key under one name takes the place of the one under another. The keyring replaces a key at once.
+    package static func replace(
+        role: String, by next: String, stateDirectory: String, service: SecretService
+    ) throws(HostError) {
+        let attributes = SecretAttributes(role: "\(role)-key", stateDirectory: stateDirectory)
+        guard let key = try load(role: next, stateDirectory: stateDirectory, service: service) else {
+            throw HostError(.io, "the keyring has lost the next key")
+        }
+        do throws(SecretServiceError) {
+            try service.store(
+                key.withSecret { SecretBytes(copying: $0) }, label: "Bellwire \(role) key", attributes: attributes)
+        } catch {
+            throw HostError(error)
+        }
+        guard try load(attributes, service)?.did == key.did else {
+            throw HostError(.io, "the keyring did not store the key")
+        }
+        try delete(role: next, stateDirectory: stateDirectory, service: service)
+    }
+
+    /// Succeeds if there is none.
+    package static func delete(role: String, stateDirectory: String, service: SecretService) throws(HostError) {
+        do throws(SecretServiceError) {
+            _ = try service.delete(SecretAttributes(role: "\(role)-key", stateDirectory: stateDirectory))
+        } catch {
+            throw HostError(error)
+        }
+    }
+
     private static func load(_ attributes: SecretAttributes, _ service: SecretService) throws(HostError) -> SigningKey?
     {
         let secret: SecretBytes?

@@ -15,18 +15,39 @@ package struct RoleState: Sendable {
     package let seal: Seal
     /// Path of a damaged database that was moved aside; a new one was created.
     package let movedAside: String?
+    /// Where the key lies.
+    package let keys: KeyStore
 
     package struct Seal: Sendable {
         package let epoch: Int64
         package let windows: [PeerID: ReplayWindow]
         /// Which version each peer uses, and its preshared key.
         package let peers: [PeerID: SealPeers.Entry]
+        /// Nothing in their names is accepted.
+        package let revoked: Set<PeerID>
+        /// Moves to other keys, of this side and of its peers.
+        package let moves: StoredMoves
 
-        package init(epoch: Int64, windows: [PeerID: ReplayWindow], peers: [PeerID: SealPeers.Entry] = [:]) {
+        package init(
+            epoch: Int64, windows: [PeerID: ReplayWindow], peers: [PeerID: SealPeers.Entry] = [:],
+            revoked: Set<PeerID> = [], moves: StoredMoves = StoredMoves()
+        ) {
             self.epoch = epoch
             self.windows = windows
             self.peers = peers
+            self.revoked = revoked
+            self.moves = moves
         }
+    }
+
+    package struct StoredMoves: Sendable {
+        /// `nil` = this side has never moved.
+        package var own: OwnMove?
+        package var peers = PeerMoves()
+        /// The key that is to follow, while peers are being asked.
+        package var next: SigningKey?
+
+        package init() {}
     }
 
     /// For an opening that failed later on.
@@ -35,60 +56,120 @@ package struct RoleState: Sendable {
         directory.close()
     }
 
+    /// If every paired peer has approved a move to the next key, this start takes it (WireRekey, "Switch").
+    ///
+    /// - Parameter peers: reads the ids of the paired peers.
     package static func open(
-        _ options: CommonOptions, database name: String, migrations: [Migration], now: EpochMilliseconds
+        _ options: CommonOptions, database name: String, migrations: [Migration], now: EpochMilliseconds,
+        peers: @escaping @Sendable (Connection) throws(StoreError) -> [PeerID] = { _ in [] }
     ) throws(HostError) -> RoleState {
         let migrations = SealStates.migrations + migrations
         do throws(IdentityError) { try Identity.start() } catch { throw HostError(error) }
         guard let path = options.stateDirectory else {
-            return try open(.inMemory(), try key(options, in: .inMemory()), databaseFile: ":memory:", migrations, now)
+            let keys = KeyStore(options, in: .inMemory())
+            return try open(.inMemory(), keys, databaseFile: ":memory:", migrations, now, peers)
         }
         let directory = try StateDirectory.open(path)
         do throws(HostError) {
             return try open(
-                directory, try key(options, in: directory),
-                databaseFile: directory.file(name) ?? name, migrations, now)
+                directory, KeyStore(options, in: directory), databaseFile: directory.file(name) ?? name, migrations,
+                now,
+                peers)
         } catch {
             directory.close()
             throw error
         }
     }
 
-    private static func key(
-        _ options: CommonOptions, in directory: StateDirectory
-    ) throws(HostError) -> SigningKey {
-        guard let path = directory.path, let file = directory.file("identity.key") else {
-            do throws(IdentityError) { return try SigningKey.generate() } catch { throw HostError(error) }
+    private static func open(
+        _ directory: StateDirectory, _ keys: KeyStore, databaseFile: String, _ migrations: [Migration],
+        _ now: EpochMilliseconds, _ peers: @escaping @Sendable (Connection) throws(StoreError) -> [PeerID]
+    ) throws(HostError) -> RoleState {
+        // Before the database: a directory whose key can't be read stays as it is.
+        var key = try keys.current()
+        let opened: Database.Opened
+        do throws(StoreError) { opened = try Database.open(path: databaseFile, migrations: migrations) } catch {
+            throw HostError(error)
         }
-        switch options.keys {
-        case .file:
-            do throws(IdentityError) { return try SigningKey.loadOrCreate(path: file) } catch { throw HostError(error) }
-        case .secretService:
-            return try KeyringKey.loadOrCreate(
-                role: options.role, stateDirectory: path, file: file, service: SecretService(.session()))
+        do throws(HostError) {
+            var moves = try moves(in: opened.database)
+            if try isDue(moves.own, key, keys, opened.database, peers) {
+                try keys.takeNext()
+                key = try keys.current()
+            }
+            try settle(&moves, key, keys, opened.database)
+            let seal = try seal(in: opened.database, moves, now)
+            return RoleState(
+                directory: directory, key: key, database: opened.database, seal: seal, movedAside: opened.movedAside,
+                keys: keys)
+        } catch {
+            opened.database.close()
+            throw error
         }
     }
 
-    private static func open(
-        _ directory: StateDirectory, _ key: SigningKey, databaseFile: String, _ migrations: [Migration],
-        _ now: EpochMilliseconds
-    ) throws(HostError) -> RoleState {
+    private static func seal(
+        in database: Database, _ moves: StoredMoves, _ now: EpochMilliseconds
+    ) throws(HostError) -> Seal {
         do throws(StoreError) {
-            let opened = try Database.open(path: databaseFile, migrations: migrations)
-            let seal: Seal
-            do throws(StoreError) {
-                seal = try opened.database.run { (connection) throws(StoreError) in
-                    let states = SealStates(connection)
-                    return Seal(
-                        epoch: try states.begin(now: now), windows: try states.windows(),
-                        peers: try SealPeers(connection).all())
-                }
-            } catch {
-                opened.database.close()
-                throw error
+            return try database.run { (connection) throws(StoreError) in
+                let states = SealStates(connection)
+                return Seal(
+                    epoch: try states.begin(now: now), windows: try states.windows(),
+                    peers: try SealPeers(connection).all(),
+                    revoked: Set(try RevokedKeys(connection).all().map(\.id)), moves: moves)
             }
-            return RoleState(
-                directory: directory, key: key, database: opened.database, seal: seal, movedAside: opened.movedAside)
+        } catch {
+            throw HostError(error)
+        }
+    }
+}
+
+// The own move to another key: what a start makes of it.
+extension RoleState {
+    private static func moves(in database: Database) throws(HostError) -> StoredMoves {
+        do throws(StoreError) {
+            return try database.run { (connection) throws(StoreError) in
+                var moves = StoredMoves()
+                moves.own = try MoveTables(connection).own()
+                moves.peers = try MoveTables(connection).peers()
+                return moves
+            }
+        } catch {
+            throw HostError(error)
+        }
+    }
+
+    /// Whether all peers have approved, and the key is there.
+    private static func isDue(
+        _ move: OwnMove?, _ key: SigningKey, _ keys: KeyStore, _ database: Database,
+        _ peers: @escaping @Sendable (Connection) throws(StoreError) -> [PeerID]
+    ) throws(HostError) -> Bool {
+        guard let move, move.isAsking, move.old.text == key.did else { return false }
+        let paired: [PeerID]
+        do throws(StoreError) { paired = try database.run(peers) } catch { throw HostError(error) }
+        guard move.isReady(paired) else { return false }
+        return try keys.storedNext()?.did == move.new.text
+    }
+
+    /// Records what the key in use says: it may have been replaced just before the process died.
+    private static func settle(
+        _ moves: inout StoredMoves, _ key: SigningKey, _ keys: KeyStore, _ database: Database
+    ) throws(HostError) {
+        guard var move = moves.own, move.isAsking else { return }
+        if move.new.text == key.did {
+            move.switchOver()
+        } else if let next = try keys.storedNext(), next.did == move.new.text, move.old.text == key.did {
+            moves.next = next
+            return
+        } else {
+            // One of the keys is gone: nothing can come of this move any more.
+            _ = move.cancel()
+        }
+        moves.own = move
+        let changed = move
+        do throws(StoreError) {
+            try database.run { (connection) throws(StoreError) in try MoveTables(connection).save(changed) }
         } catch {
             throw HostError(error)
         }

@@ -22,8 +22,20 @@ extension SigningKey {
         return key
     }
 
+    /// Puts the key file at `next` in the place of the one at `path`. At every moment, also after a crash, `path` holds one
+    /// of the two. Throws `key_file_unreadable`.
+    package static func replace(path: String, by next: String) throws(IdentityError) {
+        guard rename(next, path) == 0 else { throw IdentityError(cannot: "rename", next) }
+        try syncFolder(of: path)
+    }
+
+    /// Deletes a key file; succeeds if there is none. Throws `key_file_unreadable`.
+    package static func remove(path: String) throws(IdentityError) {
+        guard unlink(path) == 0 || errno == ENOENT else { throw IdentityError(cannot: "delete", path) }
+    }
+
     /// `nil` if there is no such file.
-    private static func load(path: String) throws(IdentityError) -> SigningKey? {
+    package static func load(path: String) throws(IdentityError) -> SigningKey? {
         // Not blocking, should the name belong to a pipe.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else {

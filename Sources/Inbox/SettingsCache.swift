@@ -61,6 +61,12 @@ package struct SettingsCache {
         return known?.settings != settings || known?.revision != revision
     }
 
+    /// The desktop has another key: its settings go on under that id (WireRekey, "Switch").
+    package func move(_ old: PeerID, to new: PeerID) throws(StoreError) {
+        try connection.execute(
+            "UPDATE OR REPLACE desktop_settings SET desktop = ? WHERE desktop = ?", [.text(new.text), .text(old.text)])
+    }
+
     /// The desktop was unpaired.
     func forget(_ desktop: PeerID) throws(StoreError) {
         try connection.execute("DELETE FROM desktop_settings WHERE desktop = ?", [.text(desktop.text)])

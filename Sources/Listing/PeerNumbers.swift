@@ -48,6 +48,14 @@ package struct PeerNumbers {
         return id
     }
 
+    /// The peer has another key: all rows that have its number are the new id's (WireRekey, "Switch"). `false`: rows of the
+    /// new id exist already, and nothing has changed.
+    package func move(_ old: PeerID, to new: PeerID) throws(StoreError) -> Bool {
+        guard try find(new) == nil else { return false }
+        try connection.execute("UPDATE peer SET id = ? WHERE id = ?", [.text(new.text), .text(old.text)])
+        return true
+    }
+
     /// All peers by number, for a query that reads rows of many.
     package func all() throws(StoreError) -> [Int64: PeerID] {
         let rows = try connection.query("SELECT number, id FROM peer") { (row) throws(StoreError) in

@@ -86,6 +86,15 @@ package struct QueueTable {
         return (queue, change)
     }
 
+    /// The desktop has another key: its rows go on under that id (WireRekey, "Switch").
+    package func move(_ old: PeerID, to new: PeerID) throws(StoreError) {
+        let ids: [Value] = [.text(new.text), .text(old.text)]
+        try connection.execute("UPDATE queued_command SET desktop = ? WHERE desktop = ?", ids)
+        try connection.execute(
+            "UPDATE OR REPLACE known_revision SET desktop = ? WHERE desktop = ?",
+            ids)
+    }
+
     // MARK: Revisions
 
     package func revisions() throws(StoreError) -> [PeerID: Int64] {

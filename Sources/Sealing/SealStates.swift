@@ -18,7 +18,7 @@ package struct SealStates {
                         window BLOB NOT NULL
                     ) STRICT, WITHOUT ROWID;
                     """)
-        ] + SealPeers.migrations
+        ] + SealPeers.migrations + RevokedKeys.migrations + MoveTables.migrations
 
     private let connection: Connection
 

@@ -6,7 +6,8 @@ import Glibc
 enum Bellwire {
     /// Every command, in the order of the overview.
     static let commands: [Command] = [
-        .relay, .desktop, .pair, .peers, .listen, .send, .history, .inbox, .settings, .quiet, .queue, .qr,
+        .relay, .desktop, .pair, .peers, .rekey, .revoke, .listen, .send, .history, .inbox, .settings, .quiet, .queue,
+        .qr,
         .completion, .man,
     ]
 

@@ -301,9 +301,64 @@ static void flows(void)
     CHECK_STATUS(bw_desktop_rename(desktop, "nobody", ""), BW_E_INVALID);
     CHECK_STATUS(bw_desktop_rename(desktop, "nobody", NULL), BW_E_INVALID);
     CHECK_STATUS(bw_desktop_unpair(desktop, "nobody"), BW_E_NOT_FOUND);
+    CHECK_STATUS(bw_desktop_revoke(desktop, "nobody"), BW_E_INVALID);
+    CHECK_STATUS(bw_desktop_revoke(desktop, NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_desktop_readmit(desktop, "nobody"), BW_E_NOT_FOUND);
+    CHECK_STATUS(bw_desktop_revoked(desktop, NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_desktop_rekey(desktop, NULL), BW_E_UNSUPPORTED);
+    CHECK_STATUS(bw_desktop_rekey_cancel(desktop), BW_E_NOT_FOUND);
+    CHECK_STATUS(bw_desktop_rekey_confirm(desktop, "nobody", "did:key:zNew", 1), BW_E_NOT_FOUND);
+    CHECK_STATUS(bw_desktop_rekey_confirm(desktop, "nobody", NULL, 1), BW_E_INVALID);
     CHECK_STATUS(bw_desktop_clear(desktop), BW_OK);
     CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
     CHECK_STATUS(bw_desktop_clear(desktop), BW_E_HANDLE);
+}
+
+/* A device whose key the desktop revokes may do nothing any more; the list says so until it is readmitted. */
+static void revoking(void)
+{
+    char *json = NULL;
+    json_t *keys;
+    bw_desktop *desktop = open_desktop(":memory:");
+    bw_device *device = open_device(":memory:");
+    if (pair(device, desktop)) {
+        char id[256];
+        CHECK_STATUS(bw_desktop_devices(desktop, &json), BW_OK);
+        keys = parsed(json);
+        snprintf(id, sizeof id, "%.200s", json_string_value(json_object_get(json_array_get(keys, 0), "id")));
+        json_decref(keys);
+        CHECK_STATUS(bw_desktop_revoke(desktop, id), BW_OK);
+        CHECK_STATUS(bw_desktop_revoke(desktop, id), BW_OK);
+        json = NULL;
+        CHECK_STATUS(bw_desktop_revoked(desktop, &json), BW_OK);
+        keys = parsed(json);
+        CHECK_NUMBER(json_array_size(keys), 1);
+        CHECK_TEXT(json_string_value(json_object_get(json_array_get(keys, 0), "id")), id);
+        json_decref(keys);
+        CHECK(bw_notification_get_unread_count(device, NULL, NULL, 1000, NULL) < 0, "the device is not answered");
+        CHECK_STATUS(bw_desktop_readmit(desktop, id), BW_OK);
+        CHECK_STATUS(bw_desktop_readmit(desktop, id), BW_E_NOT_FOUND);
+
+        CHECK_STATUS(bw_device_revoke(device, id), BW_E_INVALID);
+        CHECK_STATUS(bw_device_readmit(device, id), BW_E_NOT_FOUND);
+        CHECK_STATUS(bw_device_rekey(device, NULL), BW_E_UNSUPPORTED);
+        CHECK_STATUS(bw_device_rekey_cancel(device), BW_E_NOT_FOUND);
+        CHECK_STATUS(bw_device_rekey_confirm(device, id, id, 0), BW_E_NOT_FOUND);
+        for (int role = 0; role < 2; role++) {
+            json = NULL;
+            CHECK_STATUS(role ? bw_device_rekey_status(device, &json) : bw_desktop_rekey_status(desktop, &json), BW_OK);
+            keys = parsed(json);
+            CHECK_TEXT(json_string_value(json_object_get(keys, "state")), "none");
+            json_decref(keys);
+        }
+        json = NULL;
+        CHECK_STATUS(bw_device_revoked(device, &json), BW_OK);
+        keys = parsed(json);
+        CHECK_NUMBER(json_array_size(keys), 0);
+        json_decref(keys);
+    }
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
 }
 
 /* A device that the desktop unpairs may do nothing any more. */
@@ -474,6 +529,7 @@ int main(int argc, char **argv)
     RUN(flows);
     RUN(codes_without_waiting);
     RUN(unpairing);
+    RUN(revoking);
     RUN(confirmation);
     RUN(pushes_wait);
     return check_end();

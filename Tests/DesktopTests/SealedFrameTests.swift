@@ -253,7 +253,7 @@ extension DesktopSwitchboard {
         commands.received(
             CommandRequest(id: RequestID(id), method: "notification.send", params: ["title": "Late", "body": ""]),
             from: device, session, over: url, mark: nil, roster: devices.roster, at: .now)
-        unpair(device.did, then)
+        DeviceUnpairing(self).unpair(device.did, then: then)
         gate.signal()
     }
 }

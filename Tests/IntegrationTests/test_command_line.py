@@ -20,7 +20,7 @@ from programs import BELLWIRE, Program
 Start = Callable[..., Program]
 
 COMMANDS = [
-    "relay", "desktop", "pair", "peers", "listen", "send", "history", "inbox", "settings", "quiet", "queue", "qr", "completion",
+    "relay", "desktop", "pair", "peers", "rekey", "revoke", "listen", "send", "history", "inbox", "settings", "quiet", "queue", "qr", "completion",
     "man",
 ]  # fmt: skip
 

@@ -14,7 +14,7 @@ for model in session impersonation without-psk restore; do
     echo "== $model"
     proverif -lib primitives.pvl "$model.pv" | grep '^RESULT' || status=1
 done
-for model in downgrade offers; do
+for model in downgrade offers rekey; do
     echo "== $model"
     proverif "$model.pv" | grep '^RESULT' || status=1
 done

@@ -115,8 +115,9 @@ private final class StubLink: RelayLink {
             case .ofStranger(let incoming): incoming.isSealed ? "stranger sealed" : "stranger plain"
             case .plainOfSecure: "plain of secure"
             case .stale: "stale"
-            case .handshake: "handshake"
+            case .handled: "handled"
             case .counted(.unknownSender): "unknown"
+            case .counted(.revoked): "revoked"
             case .counted(.unopened(let error)): error.code.name
             }
         }
@@ -133,7 +134,15 @@ private final class StubLink: RelayLink {
         let text = bench.message(.string(try bench.sealed().payload.serialized()))
         #expect(kind(text, .secure) == "peer sealed", "a payload may be a text")
         #expect(kind(bench.message(["type": .string(SealedEnvelope.type)]), .secure) == "malformed")
+        channel.revoke(bench.peer.id)
+        for sender in [PeerChannel.Sender.unknown, .plain, .secure] {
+            #expect(kind(try bench.sealed(), sender, mayPair: true) == "revoked")
+            #expect(kind(plain, sender, mayPair: true) == "revoked")
+        }
+        channel.readmit(bench.peer.id)
+        #expect(kind(try bench.sealed(), .secure) == "peer sealed")
         let counters = channel.counters
+        #expect(counters.revoked == 6)
         #expect(counters.unknownSenders == 2 && counters.plainOfSecure == 1)
         #expect(counters.unopened.replayed == 1 && counters.unopened.malformed == 1 && counters.replayed == 1)
         bench.database.close()

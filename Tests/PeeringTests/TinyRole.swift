@@ -93,7 +93,7 @@ final class TinyRole<Known: PairedPeer> {
         case .plainOfSecure(let incoming): pairing.received(incoming, isOfSecurePeer: true, over: url)
         case .stale(let incoming):
             if !pairing.received(incoming, isOfSecurePeer: false, over: url) { channel.countReplay() }
-        case .counted, .handshake: break
+        case .counted, .handled: break
         }
     }
 

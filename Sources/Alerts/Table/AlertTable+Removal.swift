@@ -39,6 +39,12 @@ extension AlertTable {
         }
     }
 
+    /// The desktop has another key: its rows go on under that id (WireRekey, "Switch").
+    package func move(_ old: PeerID, to new: PeerID) throws(StoreError) {
+        let ids: [Value] = [.text(new.text), .text(old.text)]
+        try connection.execute("UPDATE OR REPLACE alert SET desktop = ? WHERE desktop = ?", ids)
+    }
+
     private func remove(_ condition: String, _ values: [Value]) throws(StoreError) -> [Removed] {
         try connection.query(
             "DELETE FROM alert WHERE (?1 = 0 OR state = 3) AND \(condition) RETURNING row, desktop, id, state, handle",

@@ -122,6 +122,14 @@ package struct AnswerTable {
             [.text(result.serialized()), .text(key.device.text), .text(key.id.text)])
     }
 
+    /// The device has another key: its rows go on under that id (WireRekey, "Switch").
+    package func move(_ old: PeerID, to new: PeerID) throws(StoreError) {
+        let ids: [Value] = [.text(new.text), .text(old.text)]
+        try connection.execute(
+            "UPDATE OR REPLACE command_answer SET device = ? WHERE device = ?",
+            ids)
+    }
+
     /// After a start: of what was open nothing more will be known.
     package func closeAll() throws(StoreError) {
         try connection.execute("UPDATE command_answer SET open = 0 WHERE open = 1")

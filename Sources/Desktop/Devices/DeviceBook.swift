@@ -54,6 +54,11 @@ final class DeviceBook {
     /// As ``Routes`` knows them: every device may come over every relay of the desktop's.
     var routed: [RoutedPeer] { book.ids.map { RoutedPeer($0, over: []) } }
 
+    /// As ``KeyMoves`` knows them.
+    func movable() -> [KeyMoves.Known] {
+        book.peers.map { KeyMoves.Known($0.did, name: $0.name, isSecure: $0.isSecure) }
+    }
+
     /// Changes a device's session in place; `nil` for a device that is not paired.
     @discardableResult
     func update<T>(_ id: PeerID, _ change: (inout DeviceSession) -> T) -> T? { book[id]?.apply(change) }
@@ -73,6 +78,16 @@ final class DeviceBook {
     func forget(_ id: PeerID) -> DeviceSession? {
         cachedRoster = nil
         return book.forget(id)
+    }
+
+    /// A device has another key. What was kept about it goes on; its outbox begins at its place, because pages that are
+    /// being read are asked for under the old id.
+    func replace(_ old: PeerID, by device: PairedDevice) {
+        cachedRoster = nil
+        guard var session = book.forget(old) else { return }
+        session.outbox = DeviceOutbox(session.outbox.position, isSealed: device.isSecure)
+        session.deliveries = PendingDeliveries()
+        book.upsert(device) { session }
     }
 
     /// Something that the device sealed then has just come live.

@@ -1,3 +1,4 @@
+import History
 import Hosting
 import JSON
 import Pairing
@@ -27,6 +28,12 @@ struct DeviceRecords {
             case .failure(let error): then(HostError(error))
             }
         }
+    }
+
+    /// What the device may do with a skill.
+    func allow(_ allowance: Permissions.Allowance, _ skill: String, to device: PeerID, then: @escaping Then) {
+        guard devices.contains(device) else { return then(.failure(.noSuchDevice)) }
+        store.allow(allowance, skill, to: device, then: then)
     }
 
     /// Now and then the store hears that a device was there, and at once when its form has changed.

@@ -1,7 +1,9 @@
+import Commands
 import Delivery
 import History
 import Hosting
 import JSON
+import Listing
 import Pairing
 import Peering
 import Sealing
@@ -20,6 +22,7 @@ struct DeviceStore: Sendable {
     func pair(_ record: PairingRecord<PairedDevice>, then: @escaping Outcome<PairedDevice>) {
         let device = record.peer
         database.perform { (connection) throws(StoreError) in
+            try RevokedKeys(connection).check(device.did)
             try record.saveSeal(connection)
             try UnpairNotices(connection).remove(device.did)
             try Outbox(connection).forgetEpochs(of: device.did)
@@ -55,12 +58,19 @@ struct DeviceStore: Sendable {
     /// - Parameter everybody: includes devices that the loop does not know yet.
     func unpair(_ devices: [PairedDevice], everybody: Bool = false, then: @escaping Outcome<Void>) {
         database.perform { (connection) throws(StoreError) in
+            let moves = try MoveTables(connection).peers()
             for device in devices {
                 try Self.remove(device.did, connection)
-                if device.isSecure { try UnpairNotices(connection).add(device.did, at: .now) }
+                guard device.isSecure else { continue }
+                for id in moves.successors(of: device.did) + [device.did] {
+                    try UnpairNotices(connection).add(id, at: .now)
+                }
             }
             guard everybody else { return }
-            for device in try PairedDevices(connection).clear() { try SealPeers(connection).forget(device.did) }
+            for device in try PairedDevices(connection).clear() {
+                try SealPeers(connection).forget(device.did)
+                try MoveTables(connection).forget(device.did)
+            }
         } then: {
             then($0)
         }
@@ -71,6 +81,51 @@ struct DeviceStore: Sendable {
         database.perform { (connection) throws(StoreError) in
             try SealStates(connection).save(mark)
             try Self.remove(device, connection)
+        } then: {
+            then($0)
+        }
+    }
+
+    /// A device's keys are refused. `false`: too many are already, and nothing has changed.
+    func revoke(_ keys: [RevokedKey], then: @escaping Outcome<Bool>) {
+        database.perform { (connection) throws(StoreError) in
+            guard try RevokedKeys(connection).add(keys) else { return false }
+            for key in keys {
+                try UnpairNotices(connection).remove(key.id)
+                try Self.remove(key.id, connection)
+            }
+            return true
+        } then: {
+            then($0)
+        }
+    }
+
+    /// The key is not refused any more. Its device may believe that it is paired. `false`: it was not refused.
+    func readmit(_ key: PeerID, then: @escaping Outcome<Bool>) {
+        database.perform { (connection) throws(StoreError) in
+            guard try RevokedKeys(connection).remove(key) else { return false }
+            try UnpairNotices(connection).add(key, at: .now)
+            return true
+        } then: {
+            then($0)
+        }
+    }
+
+    /// A device has another key: everything goes on under that. Gives its outbox's position; `nil` = the move was made
+    /// before, or can't be made, and nothing has changed.
+    func move(_ move: PeerMove, to device: PairedDevice, then: @escaping Outcome<Outbox.Position?>) {
+        database.perform { (connection) throws(StoreError) in
+            let (old, new) = (move.old, move.new)
+            guard try PeerNumbers(connection).find(new) == nil, try PairedDevices(connection).find(new) == nil,
+                try MoveTables(connection).complete(move, name: device.name, at: .now)
+            else { return nil }
+            try PairedDevices(connection).move(old, to: device)
+            _ = try PeerNumbers(connection).move(old, to: new)
+            try Permissions(connection).move(old, to: new)
+            try AnswerTable(connection).move(old, to: new)
+            try DeviceTokens(connection).move(old, to: new, deviceID: device.deviceID)
+            try History(connection).moveTarget(old, to: new)
+            return try Outbox(connection).positions()[new] ?? Outbox.Position(last: 0, acknowledged: 0)
         } then: {
             then($0)
         }
@@ -111,6 +166,7 @@ struct DeviceStore: Sendable {
         try Outbox(connection).forget(device)
         try DeviceTokens(connection).forget(device)
         try SealPeers(connection).forget(device)
+        try MoveTables(connection).forget(device)
         _ = try PairedDevices(connection).remove(device)
     }
 

@@ -66,6 +66,13 @@ struct DeviceTokens {
             """, [device, .integer(Self.serviceLimit)])
     }
 
+    /// The device has another key, and maybe another id for itself (WireRekey, "Switch").
+    func move(_ old: PeerID, to new: PeerID, deviceID: String) throws(StoreError) {
+        try connection.execute(
+            "UPDATE OR REPLACE device_token SET device = ?, device_id = ? WHERE device = ?",
+            [.text(new.text), .text(deviceID), .text(old.text)])
+    }
+
     /// It is not paired any more.
     func forget(_ device: PeerID) throws(StoreError) {
         try connection.execute("DELETE FROM device_token WHERE device = ?", [.text(device.text)])

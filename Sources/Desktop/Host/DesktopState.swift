@@ -1,41 +1,39 @@
+import Hosting
 import JSON
 import Pairing
 import Peering
 import Sealing
+import Transport
 import Wire
 
 /// What `bw_desktop_state()` answers.
+@EventLoop
 struct DesktopState {
-    let identity: PairingIdentity
-    let isStarted: Bool
-    let unread: Int64
-    let devices: Int
-    /// `{"online","routes":[…]}`
-    let connection: JSONObject
-    let relay: JSONValue?
-    let offer: DesktopOfferStateMachine
-    /// Why something of the machine is not followed, for people.
-    let notes: [String]
-    let commands: CommandServer.Counters
-    let channel: PeerChannel.Counters
-    let malformed: HostReports.Malformed
-    /// Pairing frames that were dropped.
-    let droppedAcks: Int
-    /// Of pushes that an earlier start has sent.
-    let staleAcknowledgements: Int64
+    /// Its caller keeps it. A strong reference here makes the optimizer release it before its lazy units are made.
+    private unowned let board: DesktopSwitchboard
+
+    init(of board: DesktopSwitchboard) { self.board = board }
 
     var json: JSONValue {
+        let (identity, offer) = (board.identity, board.pairing.offering)
         var state: JSONObject = [
-            "id": .string(identity.did.text), "name": .string(identity.deviceInfo.name), "started": .bool(isStarted),
-            "unread": .integer(unread), "devices": .integer(Int64(devices)), "connection": connection["routes"],
-            "relay": relay,
+            "id": .string(identity.did.text), "name": .string(identity.deviceInfo.name),
+            "started": .bool(board.isStarted), "unread": .integer(board.host.unread),
+            "devices": .integer(Int64(board.devices.count)), "connection": board.routes.connection(of: nil)["routes"],
+            "relay": board.relay.json,
         ]
         if offer.isActive {
             let reported = offer.reported.data
             state["offer"] = .object(["state": reported["state"], "expiresAt": reported["expiresAt"]])
         }
-        state["notes"] = .array(notes.map(JSONValue.string))
-        state["counters"] = [
+        state["notes"] = .array((board.machine?.notes ?? []).map(JSONValue.string))
+        state["counters"] = counters
+        return .object(state)
+    }
+
+    private var counters: JSONValue {
+        let (commands, channel, malformed) = (board.commands.counters, board.channel.counters, board.host.malformed)
+        return [
             "unknownSenders": .integer(channel.unknownSenders),
             "malformedFrames": .integer(malformed.frames),
             "malformedPayloads": .integer(malformed.payloads),
@@ -43,15 +41,15 @@ struct DesktopState {
             "limitedCommands": .integer(commands.limited),
             "lateCommands": .integer(commands.late),
             "repeatedCommands": .integer(commands.repeated),
-            "droppedAcks": .integer(Int64(droppedAcks)),
-            "staleAcknowledgements": .integer(staleAcknowledgements),
+            "droppedAcks": .integer(Int64(board.pairing.dropped)),
+            "staleAcknowledgements": .integer(board.outboxes.staleAcknowledgements),
             "plainOfSecure": .integer(channel.plainOfSecure),
             "forged": .integer(Int64(clamping: channel.unopened.forged)),
             "replayed": .integer(channel.replayed),
             "misaddressed": .integer(Int64(clamping: channel.unopened.misaddressed)),
             "malformed": .integer(Int64(clamping: channel.unopened.malformed)),
             "downgraded": .integer(Int64(clamping: channel.unopened.downgraded)),
+            "revoked": .integer(channel.revoked),
         ]
-        return .object(state)
     }
 }

@@ -172,6 +172,12 @@ final class OutboxSender {
         for ticket in deliveries.takeAll() { finish(runs.missed(ticket, by: device)) }
     }
 
+    /// A device has another key, and the store knows: pushes that were put in meanwhile are sent, too.
+    func moved(_ device: PeerID, _ position: Outbox.Position, isOnline: Bool) {
+        if isOnline { connected(device) }
+        change(device) { $0.renumbered(position, now: EventLoop.now) }
+    }
+
     /// The desktop is being stopped.
     func end() {
         for device in devices.ids {

@@ -25,6 +25,8 @@ final class DesktopPairing {
         /// `pairing.changed`
         case report(JSONObject)
         case malformedFrame(SignallingFrameError, over: String)
+        /// Something came in the name of a revoked key.
+        case revokedFrame
     }
 
     /// The state of the desktop's relays, as pairing needs it.
@@ -58,14 +60,17 @@ final class DesktopPairing {
     let flows: Flows
     private let alias: TypedCodeAlias
     private let send: Send
+    private let isRevoked: @EventLoop (PeerID) -> Bool
     private let output: @EventLoop (Output) -> Void
     private var relays = Relays()
 
     init(
         as identity: PairingIdentity, _ options: DesktopOptions, devices: DeviceBook, links: RelayLinkMaker,
-        send: @escaping Send, output: @escaping @EventLoop (Output) -> Void
+        send: @escaping Send, isRevoked: @escaping @EventLoop (PeerID) -> Bool,
+        output: @escaping @EventLoop (Output) -> Void
     ) {
         (self.identity, self.options, self.devices, self.send, self.output) = (identity, options, devices, send, output)
+        self.isRevoked = isRevoked
         // In the order in which they are offered a frame; the code in an ack says which one it belongs to.
         flows = Flows([DesktopScanStateMachine(), DesktopTypedCodeStateMachine(), DesktopOfferStateMachine()])
         alias = TypedCodeAlias(links)
@@ -90,6 +95,9 @@ final class DesktopPairing {
     /// `then` gets the device that shows the code; the rest is reported.
     ///
     func scan(_ text: String, _ then: Then) {
+        if let offer = try? DevicePairingOffer(parsing: text, now: .now), isRevoked(offer.did) {
+            return then(.failure(.revokedKey))
+        }
         let securePeers = Set(devices.all.lazy.filter(\.isSecure).map(\.did))
         var outcome: Result<String, HostError> = .failure(.closed)
         flows.change(DesktopScanStateMachine.self) { machine in
@@ -292,6 +300,7 @@ final class DesktopPairing {
     private func receivedAtAlias(
         _ payload: JSONValue, from peer: PeerID, isSealed: Bool, _ delivery: SignallingDelivery, over url: String
     ) {
+        if isRevoked(peer) { return output(.revokedFrame) }
         let frame = PairingFrame(
             reading: payload, from: peer, isSealed: isSealed, isOfSecurePeer: devices.isSecure(peer),
             delivery: delivery)

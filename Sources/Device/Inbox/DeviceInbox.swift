@@ -136,6 +136,12 @@ final class DeviceInbox {
         }
     }
 
+    /// The desktop has another key: what it was asked ends; its rows go on under the new id.
+    func moved(_ desktop: PeerID, _ session: DesktopSession) {
+        var sync = session.sync
+        act(sync.close(.movedDesktop), for: desktop)
+    }
+
     func close() {
         timer.stop()
         indexing.shutDown()

@@ -50,11 +50,16 @@ final class DevicePairing {
     private var isClosed = false
     private let context: DeviceContext
     private let book: DesktopBook
+    private let isRevoked: @EventLoop (PeerID) -> Bool
     private let emit: @EventLoop (Action) -> Void
 
-    init(_ context: DeviceContext, _ book: DesktopBook, emit: @escaping @EventLoop (Action) -> Void) {
+    init(
+        _ context: DeviceContext, _ book: DesktopBook, isRevoked: @escaping @EventLoop (PeerID) -> Bool,
+        emit: @escaping @EventLoop (Action) -> Void
+    ) {
         self.context = context
         self.book = book
+        self.isRevoked = isRevoked
         self.emit = emit
         flows.handler = { [weak self] event in self?.carryOut(event) }
     }
@@ -63,6 +68,9 @@ final class DevicePairing {
 
     func scan(_ text: String, timeout: Int64, _ then: @escaping Then) {
         guard !isClosed else { return then(.failure(.closed)) }
+        if let offer = try? DesktopPairingOffer(parsing: text, now: .now), isRevoked(offer.pcPeerID) {
+            return then(.failure(.revokedKey))
+        }
         var machine = flows.machine(DeviceScanStateMachine.self)
         let wasActive = machine.isActive
         let secure = Set(book.peers.peers.filter(\.isSecure).map(\.id))
@@ -165,6 +173,7 @@ final class DevicePairing {
 
     private func store(_ record: PairingRecord<PairedDesktop>) {
         context.store { (connection) throws(StoreError) in
+            try RevokedKeys(connection).check(record.peer.id, record.peer.pcPeerID)
             try record.saveSeal(connection)
             return try PairedDesktops(connection).upsert(record.peer)
         } then: { [self] result in

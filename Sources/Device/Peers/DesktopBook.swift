@@ -38,6 +38,11 @@ final class DesktopBook {
 
     func isSecure(_ id: PeerID) -> Bool { peers.peer(id)?.isSecure == true }
 
+    /// As ``KeyMoves`` knows them.
+    func movable() -> [KeyMoves.Known] {
+        peers.peers.map { KeyMoves.Known($0.id, name: $0.name, isSecure: $0.isSecure) }
+    }
+
     /// The desktop of that id, or with `nil` the only one.
     func pick(_ name: String?) -> Result<PairedDesktop, HostError> {
         if let name { return peers.peer(PeerID(name)).map(Result.success) ?? .failure(.noSuchDesktop) }
@@ -187,7 +192,19 @@ final class DesktopBook {
         }
     }
 
-    private nonisolated static func remove(_ peer: PeerID, _ connection: Connection) throws(StoreError) -> Bool {
+    /// A desktop has another key. Gives what was kept about it.
+    func replace(_ old: PeerID, by desktop: PairedDesktop) -> DesktopSession? {
+        let session = peers.forget(old)
+        var fresh = DesktopSession()
+        fresh.settingsRevision = session?.settingsRevision
+        peers.upsert(desktop) { fresh }
+        return session
+    }
+
+    /// These desktops are not paired any more; they aren't notified.
+    func leave(_ desktops: [PairedDesktop]) { emit?(.leaving(desktops, isTold: false)) }
+
+    nonisolated static func remove(_ peer: PeerID, _ connection: Connection) throws(StoreError) -> Bool {
         try forget(peer, connection)
         return try PairedDesktops(connection).remove(peer)
     }
@@ -196,9 +213,12 @@ final class DesktopBook {
         try ReceivedPushes(connection).forget(peer)
         try PushTokenTable(connection).forget(peer)
         try SealPeers(connection).forget(peer)
+        try MoveTables(connection).forget(peer)
     }
 }
 
 extension HostError {
+    /// For what was under way with its old key.
+    static let movedDesktop = HostError(.offline, "the desktop has moved to a new key; try again")
     static let noSuchDesktop = HostError(.notFound, "no such paired desktop; see bw_pairing_list()")
 }

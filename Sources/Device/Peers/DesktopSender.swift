@@ -46,6 +46,12 @@ struct DesktopSender {
         _ = channel.sendUnpair(to: peer, over: routes.link(url))
     }
 
+    /// Tells the desktop whether its push was shown. Best effort: nothing waits for a desktop that is not there.
+    func sendReceipt(_ id: NotificationID, _ isPresented: Bool, to desktop: PeerID) {
+        guard desktops.isSecure(desktop), routes.isReachable(desktop) else { return }
+        _ = send(PushReceipt(id: id, isPresented: isPresented, at: .now).json, to: desktop)
+    }
+
     /// Registered at a relay: the handshake of a session goes before what is sealed.
     func registered(_ peer: PeerID, over url: String) {
         guard desktops.isSecure(peer), let link = routes.link(url) else { return }

@@ -1,4 +1,6 @@
+import Pairing
 import Peering
+import Transport
 import Wire
 
 /// Everything the device keeps about one paired desktop while it runs, besides its routes and its seal.
@@ -33,4 +35,16 @@ struct DesktopReach: Sendable {
     var lastFrameAt: UInt64?
 
     var isReachable: Bool { hasRoute && !isAbsent }
+}
+
+extension DesktopReach {
+    /// `nil` for a desktop that is not paired.
+    @EventLoop
+    init?(_ peer: PeerID, _ desktops: DesktopBook, _ routes: Routes, isQueueBusy: Bool) {
+        guard let desktop = desktops.peers.peer(peer), let session = desktops.peers[peer] else { return nil }
+        self.init(
+            desktop: peer, name: desktop.name, isSecure: desktop.isSecure,
+            hasRoute: routes.bestRoute(of: peer) != nil, isAbsent: routes.isAbsent(peer),
+            lacksSkill: session.lacksSkill, isQueueBusy: isQueueBusy, lastFrameAt: session.lastFrameAt)
+    }
 }

@@ -114,6 +114,12 @@ final class PushCarrier {
         receiver.forget(desktop)
     }
 
+    /// A desktop has another key.
+    func moved(_ desktop: PeerID, to successor: PeerID) {
+        due.removeAll { $0.desktop == desktop }
+        receiver.moved(desktop, to: successor)
+    }
+
     /// The last piece of work before the store is closed. `then` is called on the loop, when desktops have been told of all
     /// that is stored: the host may have taken it already.
     func shutDown(then: @escaping @Sendable @EventLoop () -> Void) {

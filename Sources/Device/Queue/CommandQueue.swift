@@ -100,6 +100,9 @@ final class CommandQueue {
     /// The desktop was unpaired.
     func forget(_ desktop: PeerID) { save(.forget(desktop), for: nil) { _ in } }
 
+    /// The store has changed what waits: a desktop has another key.
+    func reload() { save(.expire(now: .now), for: nil) { [weak self] _ in self?.checkAll() } }
+
     // MARK: The host's
 
     func list(_ then: @escaping Then) {

@@ -75,6 +75,14 @@ struct PushTokenTable {
         try connection.execute("DELETE FROM push_token_removal WHERE desktop = ?", [.text(desktop.text)])
     }
 
+    /// The desktop has another key: its rows go on under that id (WireRekey, "Switch").
+    func move(_ old: PeerID, to new: PeerID) throws(StoreError) {
+        let ids: [Value] = [.text(new.text), .text(old.text)]
+        try connection.execute(
+            "UPDATE OR REPLACE push_token_removal SET desktop = ? WHERE desktop = ?",
+            ids)
+    }
+
     private func services() throws(StoreError) -> [PushService] {
         try connection.query("SELECT service FROM push_service ORDER BY service") { (row) throws(StoreError) in
             PushService(try row.text(0))

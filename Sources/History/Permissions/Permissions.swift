@@ -112,6 +112,12 @@ package struct Permissions {
         try connection.execute("DELETE FROM allowance WHERE device = ?", [.text(device.text)])
     }
 
+    /// The device has another key: its rows go on under that id (WireRekey, "Switch").
+    package func move(_ old: PeerID, to new: PeerID) throws(StoreError) {
+        let ids: [Value] = [.text(new.text), .text(old.text)]
+        try connection.execute("UPDATE OR REPLACE allowance SET device = ? WHERE device = ?", ids)
+    }
+
     package func isEnabled(_ skill: String) throws(StoreError) -> Bool {
         try connection.integer("SELECT count(*) FROM skill_off WHERE name = ?", [.text(skill)]) == 0
     }

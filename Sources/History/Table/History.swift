@@ -37,6 +37,13 @@ package struct History {
         VALUES (?, ?, ?, \(StoredNotification.placeholders))
         """
 
+    /// A device has another key: a push to it alone replaces those that were sent under the old id (WireRekey, "Switch").
+    package func moveTarget(_ old: PeerID, to new: PeerID) throws(StoreError) {
+        try connection.execute(
+            "UPDATE history SET target = ? WHERE target = ? AND collapse_key IS NOT NULL",
+            [.text(new.text), .text(old.text)])
+    }
+
     /// Marks one; gives how many were unread before: 1, or 0 when it was read or is not there.
     package func markAsRead(_ id: NotificationID, at moment: EpochMilliseconds) throws(StoreError) -> Int {
         let marked = try connection.query(

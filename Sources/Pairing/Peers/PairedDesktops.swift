@@ -114,6 +114,15 @@ package struct PairedDesktops {
         try connection.execute("DELETE FROM paired_desktop WHERE address = ?", [.text(id.text)]) > 0
     }
 
+    /// The desktop has another key: its rows go on under that id (WireRekey, "Switch").
+    package func move(_ old: PeerID, to new: PeerID) throws(StoreError) {
+        let ids: [Value] = [.text(new.text), .text(old.text)]
+        try connection.execute(
+            "UPDATE paired_desktop SET pc_peer_id = ?1 WHERE pc_peer_id = ?2 AND address = ?2",
+            ids)
+        try connection.execute("UPDATE paired_desktop SET address = ? WHERE address = ?", ids)
+    }
+
     /// Every desktop is unpaired. Gives those that were there.
     package func clear() throws(StoreError) -> [PairedDesktop] {
         let desktops = try all()

@@ -85,6 +85,13 @@ package struct PairedDevices {
         try connection.execute("DELETE FROM paired_device WHERE did = ?", [.text(did.text)]) > 0
     }
 
+    /// The device has another key, and maybe another id for itself (WireRekey, "Switch").
+    package func move(_ old: PeerID, to device: PairedDevice) throws(StoreError) {
+        try connection.execute(
+            "UPDATE paired_device SET did = ?, device_id = ? WHERE did = ?",
+            [.text(device.did.text), .text(device.deviceID), .text(old.text)])
+    }
+
     /// Every device is unpaired. Gives those that were there.
     package func clear() throws(StoreError) -> [PairedDevice] {
         let devices = try all()

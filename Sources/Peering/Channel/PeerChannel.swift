@@ -44,8 +44,8 @@ package final class PeerChannel {
         /// it (WireSealing, "Replay protection").
         case stale(Incoming)
         case counted(Dropped)
-        /// A handshake's frame: everything is done.
-        case handshake
+        /// A frame of a handshake or of a move to another key: everything is done.
+        case handled
     }
 
     /// Why a frame was dropped.
@@ -53,6 +53,8 @@ package final class PeerChannel {
         /// Sealed by a peer that is neither paired nor pairing.
         case unknownSender
         case unopened(SealError)
+        /// In the name of a key that was revoked.
+        case revoked
     }
 
     /// Frames dropped since the role was opened.
@@ -60,6 +62,8 @@ package final class PeerChannel {
         package internal(set) var unknownSenders: Int64 = 0
         /// Plain text in the name of a peer that was paired sealed.
         package internal(set) var plainOfSecure: Int64 = 0
+        /// In the name of a key that was revoked (WireRekey, "Revocation").
+        package internal(set) var revoked: Int64 = 0
         /// Sealed, and already recorded in the store.
         package internal(set) var replayedInStore: Int64 = 0
         /// Refused by the sealer: forged, replayed, misaddressed, malformed.
@@ -84,10 +88,13 @@ package final class PeerChannel {
     private let database: Database
     private let makeSealer: @Sendable () -> Sealer
     private let makeSessions: @Sendable @EventLoop () -> PeerSessions?
+    private let makeMoves: @Sendable @EventLoop (PeerChannel) -> KeyMoves
     /// Not private, for tests.
     private(set) lazy var sealer = makeSealer()
     /// `nil` = this role speaks version 1 alone.
     package private(set) lazy var sessions = makeSessions()
+    package private(set) lazy var moves = makeMoves(self)
+    private var revoked: Set<PeerID>
     private var counts = Counters()
     private var refusedInSessions = RefusedFrames()
 
@@ -97,7 +104,9 @@ package final class PeerChannel {
     ) {
         self.database = database
         epoch = seal.epoch
+        revoked = seal.revoked
         makeSessions = { role.map { PeerSessions(role: $0, key: key, epoch: seal.epoch, stored: seal.peers) } }
+        makeMoves = { KeyMoves(key: key, stored: seal.moves, database: database, channel: $0) }
         makeSealer = { Sealer(key: key, epoch: seal.epoch, windows: seal.windows) }
     }
 
@@ -125,11 +134,15 @@ package final class PeerChannel {
     package func open(
         _ message: RelayMessage, of sender: Sender, mayPair: @autoclosure () -> Bool, over link: (any RelayLink)? = nil
     ) -> Opening {
+        if isRevoked(message.from) {
+            countRevoked()
+            return .counted(.revoked)
+        }
         if let sessions, let opening = open(message, of: sender, in: sessions, over: link) { return opening }
         guard let sealed = Incoming.sealedPayload(of: message) else {
             let incoming = Incoming(plain: message)
             switch sender {
-            case .unknown: return .ofStranger(incoming)
+            case .unknown: return announcement(in: incoming) ?? .ofStranger(incoming)
             case .plain: return .ofPeer(incoming)
             case .secure:
                 counts.plainOfSecure &+= 1
@@ -159,6 +172,12 @@ package final class PeerChannel {
             if incoming.isLive { sessions?.versionOneRefused(message.from, over: link) }
             return .counted(.unopened(error))
         }
+        // Keys move in sessions alone.
+        if Self.rekey(in: incoming) != nil {
+            let error = SealError(.downgraded, "a move to another key came in version 1 of the seal")
+            refusedInSessions.count(error)
+            return .counted(.unopened(error))
+        }
         if let offer = Self.offer(in: incoming) { sessions?.offered(offer, by: message.from, over: link) }
         return .ofPeer(incoming)
     }
@@ -176,14 +195,34 @@ package final class PeerChannel {
         }
         do throws(SealError) {
             guard type == HandshakeFrame.type else {
-                return .ofPeer(Incoming(try sessions.open(payload, from: message.from, over: link), of: message))
+                let incoming = Incoming(try sessions.open(payload, from: message.from, over: link), of: message)
+                moves.heard(message.from)
+                guard let fields = Self.rekey(in: incoming) else { return .ofPeer(incoming) }
+                try moves.received(fields, from: message.from)
+                return .handled
             }
             try sessions.receive(payload, from: message.from, over: link)
-            return .handshake
+            return .handled
         } catch {
             refusedInSessions.count(error)
             return .counted(.unopened(error))
         }
+    }
+
+    /// A peer that we may know announces its new key. `nil` for anything else.
+    private func announcement(in incoming: Incoming) -> Opening? {
+        guard let fields = Self.rekey(in: incoming) else { return nil }
+        do throws(SealError) { try moves.announced(fields, by: incoming.from) } catch {
+            counts.unknownSenders &+= 1
+            return .counted(.unopened(error))
+        }
+        return .handled
+    }
+
+    /// The fields of a `bellwire:rekey`; empty ones can't be read.
+    private static func rekey(in incoming: Incoming) -> JSONObject? {
+        guard incoming.payload["type"]?.string == RekeyFrame.type else { return nil }
+        return incoming.payload["payload"]?.object ?? [:]
     }
 
     /// What a hello in version 1 offers; a member that can't be read offers nothing.
@@ -256,6 +295,20 @@ package final class PeerChannel {
 
     // MARK: Peers
 
+    package func isRevoked(_ key: PeerID) -> Bool { !revoked.isEmpty && revoked.contains(key) }
+
+    /// A frame in its name came another way: at a typed code's alias.
+    package func countRevoked() { counts.revoked &+= 1 }
+
+    /// From now on nothing in this key's name is opened, and nothing is kept of it in memory but its replay window.
+    package func revoke(_ key: PeerID) {
+        revoked.insert(key)
+        forget(key)
+    }
+
+    /// The key counts as any other again.
+    package func readmit(_ key: PeerID) { revoked.remove(key) }
+
     /// Keeps a newly paired peer's window. Anything the peer sealed before the frame that paired it is void.
     ///
     /// - Parameter presharedKey: of its sessions; `nil` = both sides have none.
@@ -267,8 +320,26 @@ package final class PeerChannel {
     /// Drops the shared key of an unpaired peer. Its replay window stays: the keys would be the same after pairing again.
     /// Its sessions end.
     package func forget(_ peer: PeerID) {
+        moves.forget(peer)
         sealer.dropBox(of: peer)
         sessions?.forget(peer)
+    }
+
+    /// The peer has another key: its sessions begin anew with that, and version 1 counts no more. The old key is refused.
+    package func moved(_ move: PeerMove) {
+        let presharedKey = sessions?.presharedKey(of: move.old)
+        moves.moved(move)
+        revoke(move.old)
+        sessions?.begin(move.new, presharedKey, onlySessions: true)
+    }
+
+    /// The store could not move it: its old key counts again.
+    package func unmoved(_ move: PeerMove) {
+        let presharedKey = sessions?.presharedKey(of: move.new)
+        forget(move.new)
+        readmit(move.old)
+        sessions?.begin(move.old, presharedKey, onlySessions: true)
+        moves.unmoved(move)
     }
 
     /// `nil` = this role speaks version 1 alone.

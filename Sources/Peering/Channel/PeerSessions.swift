@@ -97,9 +97,28 @@ package final class PeerSessions {
     // MARK: Peers
 
     /// A peer was paired, or paired anew: sessions, minimum and preshared key begin anew.
-    func begin(_ peer: PeerID, _ presharedKey: PresharedKey?) {
+    ///
+    /// - Parameter onlySessions: version 1 never counts.
+    func begin(_ peer: PeerID, _ presharedKey: PresharedKey?, onlySessions: Bool = false) {
         book.forget(peer)
-        book.upsert(SealedPeer(id: peer)) { Known(entry: SealPeers.Entry(presharedKey: presharedKey ?? .none())) }
+        var policy = SealPolicy()
+        if onlySessions { _ = policy.sessionCompleted() }
+        let entry = SealPeers.Entry(policy: policy, presharedKey: presharedKey ?? .none())
+        book.upsert(SealedPeer(id: peer)) { Known(entry: entry) }
+    }
+
+    func presharedKey(of peer: PeerID) -> PresharedKey? { book[peer]?.entry.presharedKey }
+
+    /// Whether a session with the peer is there, or was ever complete since it was paired.
+    func hasUsedSessions(_ peer: PeerID) -> Bool {
+        guard let known = book[peer] else { return false }
+        return known.entry.policy.minimum == .two || known.sessions?.machine.hasSession == true
+    }
+
+    /// A desktop asks the device for a session, if there is none.
+    package func ask(_ peer: PeerID, over link: (any RelayLink)?) {
+        guard role == .responder, let known = sessions(peer), !known.machine.hasSession else { return }
+        send(.request, to: known, over: link)
     }
 
     func forget(_ peer: PeerID) { book.forget(peer) }

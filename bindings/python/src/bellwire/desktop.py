@@ -19,6 +19,8 @@ from .models import (
     Permissions,
     Priority,
     PushToken,
+    Rekey,
+    RevokedKey,
     Sort,
     TypedCode,
 )
@@ -167,6 +169,48 @@ class Desktop(PostingHandle):
     def unpair_all(self) -> None:
         """Ends all pairings."""
         self._core.do("clear")
+
+    # Keys
+
+    def revoke(self, device: str) -> None:
+        """Revokes a stolen key: nothing in its name is accepted any more. A device that has it is unpaired.
+
+        ``device`` is the id of a paired device, or any ``did:key``. Raises :class:`~bellwire.InvalidError`,
+        :class:`~bellwire.LimitError`.
+        """
+        self._core.do("revoke", _wire.text(device, "device"))
+
+    def readmit(self, device: str) -> None:
+        """Removes a revocation. Raises :class:`~bellwire.NotFoundError`."""
+        self._core.do("readmit", _wire.text(device, "device"))
+
+    def revoked(self) -> tuple[RevokedKey, ...]:
+        """The keys that are refused, the oldest first."""
+        return self._ask(list_of(RevokedKey), "revoked")
+
+    def rekey(self) -> Rekey:
+        """Begins to move to a new key, or goes on with it: every device's user is asked (``rekey.changed`` there).
+
+        Once the state is ``ready``, close and open again: the next start takes the new key. Raises
+        :class:`~bellwire.UnsupportedError` (a peer that has used no session: unpair it; or a handle in memory),
+        :class:`~bellwire.BusyError` (the last move has not reached every peer).
+        """
+        return self._ask(one(Rekey), "rekey")
+
+    def cancel_rekey(self) -> None:
+        """Cancels a move before the next start takes the new key. Raises :class:`~bellwire.NotFoundError`."""
+        self._core.do("rekey_cancel")
+
+    def rekey_status(self) -> Rekey:
+        """The own move, and the questions about moves of peers."""
+        return self._ask(one(Rekey), "rekey_status")
+
+    def confirm_rekey(self, device: str, new_id: str, accept: bool) -> None:
+        """The user's answer about a device that moves to a new key; compare the new id on both screens first.
+
+        Raises :class:`~bellwire.NotFoundError` (no such question).
+        """
+        self._core.do("rekey_confirm", _wire.text(device, "device"), _wire.text(new_id, "new_id"), int(bool(accept)))
 
     # Permissions
 

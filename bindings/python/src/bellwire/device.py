@@ -16,7 +16,7 @@ from ._wire import list_of, one
 from .alerts import Alerts, Reminders, Response, response_of
 from .errors import InvalidError, NotFoundError, OfflineError
 from .inbox import Inbox, Queue
-from .models import Offer, PairedDesktop, Push
+from .models import Offer, PairedDesktop, Push, Rekey, RevokedKey
 from .states import DeviceState, Received
 
 StrPath = Union[str, "os.PathLike[str]"]
@@ -306,6 +306,50 @@ class Device(Methods):
     def unpair_all(self) -> None:
         """Ends all pairings."""
         self._core.do("bw_pairing_clear")
+
+    # Keys
+
+    def revoke(self, desktop: str) -> None:
+        """Revokes a stolen key: nothing in its name is accepted any more. A desktop that has it is unpaired.
+
+        ``desktop`` is the id of a paired desktop, or any ``did:key``. Raises :class:`~bellwire.InvalidError`,
+        :class:`~bellwire.LimitError`.
+        """
+        self._core.do("bw_device_revoke", _wire.text(desktop, "desktop"))
+
+    def readmit(self, desktop: str) -> None:
+        """Removes a revocation. Raises :class:`~bellwire.NotFoundError`."""
+        self._core.do("bw_device_readmit", _wire.text(desktop, "desktop"))
+
+    def revoked(self) -> tuple[RevokedKey, ...]:
+        """The keys that are refused, the oldest first."""
+        return self._ask(list_of(RevokedKey), "bw_device_revoked")
+
+    def rekey(self) -> Rekey:
+        """Begins to move to a new key, or goes on with it: every desktop's user is asked (``rekey.changed`` there).
+
+        Once the state is ``ready``, close and open again: the next start takes the new key. Raises
+        :class:`~bellwire.UnsupportedError` (a peer that has used no session: unpair it; or a handle in memory),
+        :class:`~bellwire.BusyError` (the last move has not reached every peer).
+        """
+        return self._ask(one(Rekey), "bw_device_rekey")
+
+    def cancel_rekey(self) -> None:
+        """Cancels a move before the next start takes the new key. Raises :class:`~bellwire.NotFoundError`."""
+        self._core.do("bw_device_rekey_cancel")
+
+    def rekey_status(self) -> Rekey:
+        """The own move, and the questions about moves of peers."""
+        return self._ask(one(Rekey), "bw_device_rekey_status")
+
+    def confirm_rekey(self, desktop: str, new_id: str, accept: bool) -> None:
+        """The user's answer about a desktop that moves to a new key; compare the new id on both screens first.
+
+        Raises :class:`~bellwire.NotFoundError` (no such question).
+        """
+        self._core.do(
+            "bw_device_rekey_confirm", _wire.text(desktop, "desktop"), _wire.text(new_id, "new_id"), int(bool(accept))
+        )
 
     # Any other method
 

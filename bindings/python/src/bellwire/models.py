@@ -339,6 +339,57 @@ class PairedDevice:
 
 @wire
 @dataclass(frozen=True)
+class MovingPeer:
+    """A peer that is asked to accept the new key; after the switch, one that has not been reached with it."""
+
+    id: str
+    name: str
+    #: ``waiting``, ``approved`` or ``declined``.
+    state: str
+
+
+@wire
+@dataclass(frozen=True)
+class RekeyQuestion:
+    """A peer that moves to a new key and waits for the user's answer."""
+
+    id: str
+    name: str
+    new_id: str
+    #: By the peer's clock.
+    at: datetime
+
+
+@wire
+@dataclass(frozen=True)
+class Rekey:
+    """A move to a new key."""
+
+    #: ``none``, ``asking``, ``ready`` or ``switched``.
+    state: str
+    #: The id in use.
+    id: str
+    old_id: Optional[str] = None
+    new_id: Optional[str] = None
+    peers: tuple[MovingPeer, ...] = ()
+    questions: tuple[RekeyQuestion, ...] = ()
+
+
+@wire
+@dataclass(frozen=True)
+class RevokedKey:
+    """A key that is refused: it was revoked, or its owner has moved to another one."""
+
+    id: str
+    #: What the peer was called; empty if it was not paired.
+    name: str
+    at: datetime
+    #: The key that its owner has moved to. None = it was revoked.
+    moved_to: Optional[str] = None
+
+
+@wire
+@dataclass(frozen=True)
 class Offer:
     """A pairing code to show."""
 

@@ -1,0 +1,75 @@
+import Hosting
+import Pairing
+import Peering
+import Sealing
+import Signalling
+import Store
+import Transport
+import Wire
+
+/// Refuses the keys of desktops that were stolen, and readmits them (WireRekey, "Revocation").
+@EventLoop
+struct DesktopRevocation {
+    private let board: DeviceSwitchboard
+
+    init(_ board: DeviceSwitchboard) { self.board = board }
+
+    func revoke(_ id: String, then: @escaping Then) {
+        let key: PeerID
+        do throws(HostError) {
+            key = try RevocationRequest.key(
+                id, field: "desktop", own: board.context.did, isPaired: board.desktops.peers.contains)
+        } catch {
+            return then(.failure(error))
+        }
+        let desktop = board.desktops.peers.peer(key)
+        // Also those that it may move to: they were approved while its key was believed to be its owner's.
+        let keys = [key] + board.channel.moves.successors(of: key)
+        let revoked = keys.map { RevokedKey(id: $0, name: desktop?.name ?? "", at: .now) }
+        let fresh = keys.filter { !board.channel.isRevoked($0) }
+        // Before the disk has it: nothing that comes meanwhile counts.
+        for key in keys {
+            board.channel.revoke(key)
+            board.pairing.flows.removed(key)
+        }
+        if let desktop { board.desktops.leave([desktop]) }
+        board.context.store { (connection) throws(StoreError) in
+            guard try RevokedKeys(connection).add(revoked) else { return false }
+            _ = try DesktopBook.remove(key, connection)
+            return true
+        } then: { [board] result in
+            if case .success(true) = result {
+                // What was on its way to the disk before has come back since.
+                if let returned = board.desktops.peers.peer(key) { board.desktops.leave([returned]) }
+                return then(.success("{}"))
+            }
+            for key in fresh { board.channel.readmit(key) }
+            if let desktop { board.desktops.add(desktop) }
+            then(.failure(result.failure))
+        }
+    }
+
+    func readmit(_ id: String, then: @escaping Then) {
+        let key = PeerID(id)
+        board.context.store { (connection) throws(StoreError) in
+            try RevokedKeys(connection).remove(key)
+        } then: { [board] result in
+            switch result {
+            case .success(true):
+                board.channel.readmit(key)
+                then(.success("{}"))
+            case .success(false): then(.failure(.notRevoked))
+            case .failure(let error): then(.failure(HostError(error)))
+            }
+        }
+    }
+}
+
+extension Result<Bool, StoreError> {
+    fileprivate var failure: HostError {
+        switch self {
+        case .success: .tooManyRevoked
+        case .failure(let error): HostError(error)
+        }
+    }
+}

@@ -1,0 +1,364 @@
+package import Hosting
+package import Identity
+package import JSON
+package import Sealing
+import Signalling
+import Store
+package import Transport
+package import Wire
+
+/// Moves to other keys, this side's own and those of its peers: performs what ``OwnMove`` and ``PeerMoves`` decide
+/// (WireRekey, "Overview").
+///
+/// ```swift
+/// channel.moves.attach(to: routes, peers: { … }) { [weak self] event in self?.act(event) }
+/// ```
+@EventLoop
+package final class KeyMoves {
+    package enum Event: Sendable {
+        /// For the host: `rekey.changed`.
+        case changed(JSONObject)
+        /// The peer takes its new key: store that, then keep it under that id.
+        case switched(PeerMove)
+        case problem(String)
+    }
+
+    /// A paired peer.
+    package struct Known {
+        let id: PeerID
+        let name: String
+        let isSecure: Bool
+
+        package init(_ id: PeerID, name: String, isSecure: Bool) {
+            (self.id, self.name, self.isSecure) = (id, name, isSecure)
+        }
+    }
+
+    private let key: SigningKey
+    private let ownID: PeerID
+    private let database: Database
+    private unowned let channel: PeerChannel
+    private var routes: Routes?
+    private var known: @EventLoop () -> [Known] = { [] }
+    private var handler: @EventLoop (Event) -> Void = { _ in }
+    /// While peers are being asked.
+    private var next: SigningKey?
+    private var own: OwnMove?
+    private var peers: PeerMoves
+    private lazy var timer = LoopTimer { [weak self] in self?.tell() }
+
+    init(key: SigningKey, stored: RoleState.StoredMoves, database: Database, channel: PeerChannel) {
+        self.key = key
+        ownID = PeerID(key.did)
+        self.database = database
+        self.channel = channel
+        (next, own, peers) = (stored.next, stored.own, stored.peers)
+    }
+
+    /// - Parameter peers: the paired ones.
+    package func attach(
+        to routes: Routes, peers: @escaping @EventLoop () -> [Known], handler: @escaping @EventLoop (Event) -> Void
+    ) {
+        (self.routes, known, self.handler) = (routes, peers, handler)
+    }
+
+    package func close() {
+        timer.stop()
+        handler = { _ in }
+    }
+
+    /// What is stated to us may name the key that we had before.
+    private var ownIDs: [PeerID] {
+        guard let own, own.new == ownID else { return [ownID] }
+        return [ownID, own.old]
+    }
+
+    // MARK: The host: the own move
+
+    /// Begins a move to that key, or goes on with one. Peers that declined are asked again.
+    ///
+    /// Errors: `busy` while an earlier move has not reached every peer; `unsupported` if a peer uses no sessions: the
+    /// detail has the `peers`.
+    package func begin(_ next: SigningKey, _ then: @escaping Then) {
+        if let own, own.isSwitched {
+            let names = known().filter { own.told($0.id) != nil }.map { JSONValue.string($0.name) }
+            return then(
+                .failure(
+                    HostError(
+                        .busy, "the last move has not reached every peer; wait for them, or unpair them",
+                        detail: ["peers": .array(names)])))
+        }
+        let plain = known().filter { !$0.isSecure || channel.sessions?.hasUsedSessions($0.id) != true }
+        guard plain.isEmpty else {
+            return then(
+                .failure(
+                    HostError(
+                        .unsupported,
+                        "a move needs sessions, and these peers have used none; unpair them, and pair them again afterwards",
+                        detail: ["peers": .array(plain.map { .string($0.id.text) }), "reason": "no_sessions"])))
+        }
+        // Later than every statement before: peers take no older one.
+        let now = max(EpochMilliseconds.now, (own?.timestamp ?? 0) &+ 1)
+        var move = OwnMove(phase: .asking, old: ownID, new: PeerID(next.did), timestamp: now)
+        if let own, own.isAsking, own.new == move.new {
+            move = own.told.contains { $0.answer == .declined } ? own.restated(at: now) : own
+        }
+        self.next = next
+        state(&move)
+        save(move) { [self] error in
+            if let error { return then(.failure(HostError(error))) }
+            own = move
+            own?.hasten()
+            then(.success(JSONValue.object(status).serialized()))
+            handler(.changed(status))
+            tell()
+        }
+    }
+
+    /// - Parameter then: with the keys forgotten; the caller deletes the next key's file.
+    package func cancel(_ then: @escaping Then) {
+        guard var move = own, move.cancel() else {
+            return then(.failure(HostError(.notFound, "no move to another key is in progress")))
+        }
+        save(move) { [self] error in
+            if let error { return then(.failure(HostError(error))) }
+            (own, next) = (move, nil)
+            timer.stop()
+            then(.success("{}"))
+            handler(.changed(status))
+        }
+    }
+
+    /// `{"state","id","newId"?,"peers"?,"questions"}`
+    package var status: JSONObject {
+        let names = known()
+        func name(of peer: PeerID) -> JSONValue { .string(names.first { $0.id == peer }?.name ?? "") }
+        var status: JSONObject = ["id": .string(ownID.text)]
+        switch own?.phase {
+        case nil, .some(.none): status["state"] = "none"
+        case .asking: status["state"] = isReady ? "ready" : "asking"
+        case .switched: status["state"] = "switched"
+        }
+        if let own, own.isAsking || own.isSwitched {
+            status["oldId"] = .string(own.old.text)
+            status["newId"] = .string(own.new.text)
+            let concerned = own.isAsking ? names.map(\.id) : own.told.map(\.peer)
+            status["peers"] = .array(
+                concerned.map {
+                    [
+                        "id": .string($0.text), "name": name(of: $0),
+                        "state": .string((own.told($0)?.answer ?? .waiting).name),
+                    ]
+                })
+        }
+        status["questions"] = .array(peers.questions.map { .object(question($0, name(of: $0.old))) })
+        return status
+    }
+
+    private func question(_ move: PeerMove, _ name: JSONValue) -> JSONObject {
+        [
+            "id": .string(move.old.text), "name": name, "newId": .string(move.new.text),
+            "at": .integer(move.timestamp),
+        ]
+    }
+
+    private var isReady: Bool { own?.isReady(known().map(\.id)) == true }
+
+    // MARK: The host: moves of peers
+
+    /// The user's answer to a question.
+    ///
+    /// Errors: `not_found` if nothing asks that (any more).
+    package func confirm(_ peer: PeerID, to new: PeerID, accept: Bool, _ then: @escaping Then) {
+        var changed = peers
+        guard let move = changed.answered(peer, to: new, accept: accept) else {
+            return then(.failure(HostError(.notFound, "no such move waits for an answer")))
+        }
+        save(changed, of: peer) { [self] error in
+            if let error { return then(.failure(HostError(error))) }
+            // A newer statement may have come in the meantime.
+            guard peers.answered(peer, to: new, accept: accept) != nil else {
+                save(peers, of: peer) { _ in }
+                return then(.failure(HostError(.notFound, "no such move waits for an answer")))
+            }
+            then(.success("{}"))
+            answer(move)
+            report(move, accept ? "approved" : "declined")
+        }
+    }
+
+    private func report(_ move: PeerMove, _ state: String) {
+        let name = known().first { $0.id == move.old || $0.id == move.new }?.name ?? ""
+        var data = question(move, .string(name))
+        data["state"] = .string(state)
+        handler(.changed(data))
+    }
+
+    private func answer(_ move: PeerMove) {
+        let frame = RekeyFrame.answer(new: move.new, isAccepted: move.state == .approved)
+        _ = channel.send(frame.json, to: move.old, sealed: true, over: routes?.bestLink(to: move.old))
+    }
+
+    // MARK: Frames
+
+    /// A `bellwire:rekey` came in a session. Throws what is wrong with it.
+    func received(_ fields: JSONObject, from peer: PeerID) throws(SealError) {
+        switch try RekeyFrame(decoding: fields) {
+        case .answer(let new, let isAccepted):
+            guard var move = own, move.answered(peer, new: new, isAccepted: isAccepted) else { return }
+            own = move
+            save(move) { [self] error in if error == nil { handler(.changed(status)) } }
+        case .statement(let statement):
+            guard statement.old == peer else {
+                throw SealError(.misaddressed, "a move was not stated by the old key")
+            }
+            try statement.verify(for: ownIDs)
+            var changed = peers
+            let decision = try changed.stated(
+                statement,
+                PeerMoves.Context(
+                    isPaired: { [known] id in known().contains { $0.id == id } }, isRevoked: channel.isRevoked))
+            switch decision {
+            case .wait: break
+            case .repeatAnswer(let move): answer(move)
+            case .ask(let move, _):
+                // Asked in memory at once; a start without it is told again.
+                peers = changed
+                save(changed, of: peer) { [self] error in if error == nil { report(move, "confirming") } }
+            }
+        }
+    }
+
+    /// A `bellwire:rekey` came in plain text from an id that is not paired. Throws why it has no effect.
+    func announced(_ fields: JSONObject, by sender: PeerID) throws(SealError) {
+        guard case .statement(let statement) = try RekeyFrame(decoding: fields), statement.new == sender else {
+            throw SealError(.misaddressed, "a move was not announced by the new key")
+        }
+        // Before its signatures cost anything.
+        guard let move = peers.announced(statement) else {
+            throw SealError(.unapprovedMove, "a move was announced that nobody here has approved")
+        }
+        try statement.verify(for: ownIDs)
+        handler(.switched(move))
+    }
+
+    /// A frame of a session came from the peer: it has our key.
+    func heard(_ peer: PeerID) {
+        guard var move = own, move.reached(peer) else { return }
+        own = move
+        save(move) { [self] error in if error == nil { handler(.changed(status)) } }
+    }
+
+    // MARK: Peers
+
+    /// A connection is new: peers are told at once.
+    package func connected() {
+        own?.hasten()
+        tell()
+    }
+
+    /// A session with the peer has begun.
+    package func begun(_ peer: PeerID) {
+        own?.hasten(peer)
+        tell()
+    }
+
+    /// The keys to which the peer may move at any moment.
+    package func successors(of peer: PeerID) -> [PeerID] { peers.successors(of: peer) }
+
+    /// The peer was unpaired or revoked. Gives the keys that it might have moved to. The store forgets in the transaction
+    /// that unpairs.
+    @discardableResult
+    package func forget(_ peer: PeerID) -> [PeerID] {
+        own?.forget(peer)
+        return peers.forget(peer)
+    }
+
+    /// The peer has its new key, here too.
+    func moved(_ move: PeerMove) {
+        peers.forget(move.old)
+        own?.moved(move.old, to: move.new)
+    }
+
+    /// The store could not move it: the approval still holds.
+    func unmoved(_ move: PeerMove) {
+        peers.restore(move)
+        own?.moved(move.new, to: move.old)
+        handler(.problem("a peer could not be moved to its new key"))
+    }
+
+    /// The store has moved it.
+    package func stored(_ move: PeerMove) { report(move, "moved") }
+
+    // MARK: Telling
+
+    /// Makes the statement for each paired peer that has none.
+    private func state(_ move: inout OwnMove) {
+        guard let next, move.isAsking, move.new.text == next.did else { return }
+        for peer in known() where move.told(peer.id) == nil {
+            move.tell(peer.id, MoveStatement(from: key, to: next, for: peer.id, at: move.timestamp))
+        }
+    }
+
+    private func tell() {
+        guard var move = own, move.isAsking || move.isSwitched, let routes else { return }
+        let before = move.told.count
+        state(&move)
+        let due = move.due(now: EventLoop.now)
+        own = move
+        // A peer that was paired in the meantime.
+        if move.told.count != before { save(move) { _ in } }
+        for told in due {
+            let frame = RekeyFrame.statement(told.statement).json
+            if move.isAsking {
+                _ = channel.send(frame, to: told.peer, sealed: true, over: routes.bestLink(to: told.peer))
+            } else {
+                announce(frame, to: told.peer, over: routes)
+            }
+        }
+        if let deadline = own?.deadline { timer.start(at: deadline) }
+    }
+
+    /// In plain text: the peer does not know the new key. It may have a new one itself.
+    private func announce(_ frame: JSONValue, to peer: PeerID, over routes: Routes) {
+        for url in routes.routes(of: peer) where routes.isOnline(url) {
+            for id in [peer] + peers.successors(of: peer) {
+                _ = routes.link(url)?.send(to: id, payload: frame, sealed: false)
+            }
+        }
+    }
+
+    // MARK: The store
+
+    private func save(_ move: OwnMove, then: @escaping @Sendable @EventLoop (StoreError?) -> Void) {
+        store({ (tables) throws(StoreError) in try tables.save(move) }, then)
+    }
+
+    private func save(
+        _ moves: PeerMoves, of peer: PeerID, then: @escaping @Sendable @EventLoop (StoreError?) -> Void
+    ) {
+        store({ (tables) throws(StoreError) in try tables.save(moves, of: peer) }, then)
+    }
+
+    private func store(
+        _ work: @escaping @Sendable (MoveTables) throws(StoreError) -> Void,
+        _ then: @escaping @Sendable @EventLoop (StoreError?) -> Void
+    ) {
+        database.submit { (connection) throws(StoreError) in
+            try work(MoveTables(connection))
+        } then: { result in
+            EventLoop.post { [self] in
+                guard case .failure(let error) = result else { return then(nil) }
+                if error.code != .closed {
+                    handler(.problem("could not store a move to another key: \(error.message)"))
+                }
+                then(error)
+            }
+        }
+    }
+}
+
+extension SealError.Code {
+    /// A move that was announced, and that no user has approved.
+    package static let unapprovedMove = SealError.Code("unapproved_move")
+}

@@ -1,0 +1,45 @@
+package import Hosting
+import Identity
+import JSON
+import Sealing
+package import Store
+package import Wire
+
+/// What hosts ask about revoked keys, checked; the same on both sides (WireRekey, "Revocation").
+package enum RevocationRequest {
+    /// The key to revoke. It may be that of a paired peer, or any `did:key`.
+    ///
+    /// Errors: `invalid` for this side's own key, and for a text that is neither; the detail names the `field`.
+    package static func key(
+        _ id: String, field: String, own: PeerID, isPaired: (PeerID) -> Bool
+    ) throws(HostError) -> PeerID {
+        let key = PeerID(id)
+        guard key != own else {
+            throw HostError(
+                .invalid, "this is the own key; to replace it, move to a new one", detail: ["field": .string(field)])
+        }
+        guard isPaired(key) || PublicKey(did: id) != nil else {
+            throw HostError(
+                .invalid, "not the id of a paired peer, and not a did:key", detail: ["field": .string(field)])
+        }
+        return key
+    }
+
+    /// As `bw_device_revoked()` and `bw_desktop_revoked()` give them.
+    package static func list(_ database: Database, then: @escaping Then) {
+        database.submit { (connection) throws(StoreError) in
+            JSONValue.array(try RevokedKeys(connection).all().map(\.json))
+        } then: { result in
+            then(result.map { $0.serialized() }.mapError { HostError($0) })
+        }
+    }
+}
+
+extension HostError {
+    package static let tooManyRevoked = HostError(
+        .limit, "\(RevokedKeys.limit) keys are revoked already; remove some that cannot be used any more")
+    package static let notRevoked = HostError(.notFound, "no such key is revoked")
+    /// A pairing code of a revoked key.
+    package static let revokedKey = HostError(
+        .denied, "this key was revoked; the other side needs a new one", detail: ["reason": "revoked"])
+}

@@ -1,0 +1,131 @@
+package import Wire
+
+/// A peer's move to another key, as far as this side has come with it.
+package struct PeerMove: Sendable, Equatable {
+    package enum State: Int64, Sendable {
+        /// The user is being asked.
+        case asked = 1
+        case approved = 2
+        case declined = 3
+    }
+
+    package let old: PeerID
+    package let new: PeerID
+    package let timestamp: EpochMilliseconds
+    package internal(set) var state: State
+
+    package init(old: PeerID, new: PeerID, timestamp: EpochMilliseconds, state: State) {
+        self.old = old
+        self.new = new
+        self.timestamp = timestamp
+        self.state = state
+    }
+}
+
+/// The moves of peers to other keys (WireRekey, "Approval" and "Switch").
+///
+/// A pure state machine: statements come in verified, decisions are written to the store by the caller. For each peer it
+/// keeps the newest statement, and beside it one that was approved before: an owner may have switched already when a newer
+/// statement comes from a copy of the old key.
+package struct PeerMoves: Sendable, Equatable {
+    package enum Decision: Sendable, Equatable {
+        /// Ask the user. The older question, if there is one, is void.
+        case ask(PeerMove, replacing: PeerMove?)
+        /// The user has decided: say it again.
+        case repeatAnswer(PeerMove)
+        /// The user is being asked already.
+        case wait
+    }
+
+    /// What of the other peers decides whether a key may be moved to.
+    package struct Context {
+        package let isPaired: (PeerID) -> Bool
+        package let isRevoked: (PeerID) -> Bool
+
+        package init(isPaired: @escaping (PeerID) -> Bool, isRevoked: @escaping (PeerID) -> Bool) {
+            self.isPaired = isPaired
+            self.isRevoked = isRevoked
+        }
+    }
+
+    /// At most two for each paired peer.
+    package private(set) var moves: [PeerMove]
+
+    package init(_ moves: [PeerMove] = []) { self.moves = moves }
+
+    /// The questions that no user has answered, oldest first.
+    package var questions: [PeerMove] { moves.filter { $0.state == .asked } }
+
+    /// The key to which a peer may move at any moment.
+    package func successors(of peer: PeerID) -> [PeerID] {
+        moves.filter { $0.old == peer && $0.state == .approved }.map(\.new)
+    }
+
+    /// A paired peer has stated a move, in a session. Throws `replayed` for an older statement than the newest, and
+    /// `conflicting_move` for a second one of the same time, or a key that another peer has or moves to.
+    package mutating func stated(_ statement: MoveStatement, _ context: Context) throws(SealError) -> Decision {
+        let (old, new) = (statement.old, statement.new)
+        if let index = moves.firstIndex(where: { $0.old == old && $0.new == new }) {
+            let known = moves[index]
+            guard known.timestamp <= statement.timestamp else {
+                throw SealError(.replayed, "a move to another key was stated before a newer one")
+            }
+            switch known.state {
+            case .asked: return .wait
+            case .approved: return .repeatAnswer(known)
+            case .declined:
+                guard known.timestamp < statement.timestamp else { return .repeatAnswer(known) }
+                moves.remove(at: index)
+            }
+        }
+        let newest = moves.lazy.filter { $0.old == old }.map(\.timestamp).max()
+        guard newest.map({ $0 <= statement.timestamp }) ?? true else {
+            throw SealError(.replayed, "a move to another key was stated before a newer one")
+        }
+        guard newest != statement.timestamp, !context.isPaired(new), !context.isRevoked(new),
+            !moves.contains(where: { $0.new == new && $0.old != old })
+        else { throw SealError(.conflictingMove, "a move leads to a key that is in use, or was") }
+        let replaced = moves.first { $0.old == old && $0.state != .approved }
+        // Of two that were approved the older one goes.
+        let approved = moves.lazy.filter { $0.old == old && $0.state == .approved }.map(\.timestamp).max()
+        moves.removeAll { $0.old == old && ($0.state != .approved || $0.timestamp != approved) }
+        let move = PeerMove(old: old, new: new, timestamp: statement.timestamp, state: .asked)
+        moves.append(move)
+        return .ask(move, replacing: replaced?.state == .asked ? replaced : nil)
+    }
+
+    /// The user has decided. `nil` = nothing asks that: it was answered, or a newer statement came.
+    package mutating func answered(_ peer: PeerID, to new: PeerID, accept: Bool) -> PeerMove? {
+        guard let index = moves.firstIndex(where: { $0.old == peer && $0.new == new && $0.state == .asked }) else {
+            return nil
+        }
+        moves[index].state = accept ? .approved : .declined
+        return moves[index]
+    }
+
+    /// The owner announces under its new key that it has switched. `nil` = the user has not approved that.
+    package func announced(_ statement: MoveStatement) -> PeerMove? {
+        moves.first {
+            $0.old == statement.old && $0.new == statement.new && $0.state == .approved
+        }
+    }
+
+    /// An approved move that was made could not be stored.
+    package mutating func restore(_ move: PeerMove) {
+        moves.removeAll { $0.old == move.old && $0.new == move.new }
+        moves.append(move)
+    }
+
+    /// The peer was unpaired or revoked, or has moved. Gives the keys that it might have moved to.
+    @discardableResult
+    package mutating func forget(_ peer: PeerID) -> [PeerID] {
+        let gone = moves.filter { $0.old == peer }.map(\.new)
+        moves.removeAll { $0.old == peer }
+        return gone
+    }
+}
+
+extension SealError.Code {
+    /// A move to a key that another peer has or moves to, or a second one at the same time.
+    package static let conflictingMove = SealError.Code("conflicting_move")
+}

@@ -1,0 +1,48 @@
+extension Command {
+    static let rekey = Command(
+        name: "rekey",
+        summary: "Moves this machine to a new key without pairing again, and answers peers that do.",
+        about: [
+            """
+            Without an option, begins to move this device to a new key, or goes on with it; with --desktop, the desktop \
+            on this machine. Every paired machine's user is asked to accept the new key. The command waits up to \
+            --timeout for all answers, takes the new key, and tells them. Until then everything works with the old key; \
+            afterwards the old key, and any copy of it, is refused. If not all have answered in time, the exit code is 3; \
+            run the command again later. To go on without a peer, end its pairing (bellwire peers --unpair).
+            """,
+            """
+            To move to another machine, stop Bellwire, move the state directory, and run this command there.
+            """,
+            """
+            --status shows how far the move is, and which peers move themselves. Compare the new id with the one that \
+            the other machine shows before you --accept it: anyone who has a copy of the peer's key can ask.
+            """,
+            """
+            Only one process at a time can use a state directory. Stop a running bellwire listen or bellwire desktop \
+            first.
+            """,
+        ],
+        operands: [],
+        ownOptions: [
+            rekeyDesktop, rekeyStatus, rekeyCancel, rekeyAccept, rekeyDecline, rekeyRelay, rekeyTimeout,
+            rekeyStateDirectory, .caFile,
+        ],
+        examples: [
+            Example(line: "bellwire rekey --timeout 600", says: "Replaces the key of this device."),
+            Example(line: "bellwire rekey --desktop --status", says: "Shows the devices that ask to move."),
+            Example(line: "bellwire rekey --desktop --accept Phone", says: "Accepts the new key of a device."),
+        ],
+        run: { arguments throws(Failure) in try RekeyRun(arguments).run() })
+
+    static let rekeyDesktop = Option("desktop", "Acts for the desktop on this machine, not for the device.")
+    static let rekeyStatus = Option("status", "Shows the move, and the questions of peers.")
+    static let rekeyCancel = Option("cancel", "Cancels the move and deletes the new key.")
+    static let rekeyAccept = Option("accept", .required("PEER"), "Accepts the new key of this peer.")
+    static let rekeyDecline = Option("decline", .required("PEER"), "Declines the new key of this peer.")
+    static let rekeyRelay = Option(
+        "relay-url", .required("URL"), "With --desktop: the relay that the devices use.")
+    static let rekeyTimeout = Option.timeout(60, "How long to wait for the other machines.")
+    static let rekeyStateDirectory = Option(
+        "state-dir", .required("DIR"),
+        "Directory for keys and database (default: $XDG_STATE_HOME/bellwire/device, with --desktop …/desktop).")
+}

@@ -1,0 +1,526 @@
+import Foundation
+import History
+import Hosting
+import Identity
+import JSON
+import Notifications
+import Sealing
+import TestSupport
+import Testing
+import Transport
+import Wire
+
+@testable import Desktop
+@testable import Device
+
+/// Moves to another key between our device and our desktop, at a relay that carries what it likes (WireRekey, "Overview").
+@Suite(.timeLimit(.minutes(2)))
+struct RekeyTests {
+    /// Both sides keep their state, so both can take a new key.
+    final class Pair {
+        let home: AttackedHome
+        let folder: String
+        var device: Device
+        var desktop: Desktop
+        var deviceHost: RecordingHost
+        var desktopHost: RecordingHost
+        let record = Record()
+
+        init() async throws {
+            folder = NSTemporaryDirectory() + "bellwire-rekey-\(UUID().uuidString)"
+            home = try await AttackedHome(
+                device: ["state_dir": .string(folder + "/device")], desktop: ["state_dir": .string(folder + "/desktop")]
+            )
+            (device, desktop) = (home.device, home.desktop)
+            (deviceHost, desktopHost) = (home.deviceHost, home.desktopHost)
+            let record = record
+            await home.relay.carries { record.carry($0) }
+            try await home.pair()
+            try await push("first")
+        }
+
+        func push(_ title: String) async throws {
+            let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)"}"#)
+            let desktop = desktop
+            async let notified = value { desktop.notify(notice, timeout: 10_000, then: $0) }
+            #expect(try await deviceHost.push(from: device)["title"]?.string == title)
+            _ = try await notified
+        }
+
+        func pushToAll(_ title: String, _ second: Device, _ secondHost: RecordingHost) async throws {
+            let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)"}"#)
+            _ = try await value { desktop.notify(notice, timeout: 10_000, then: $0) }
+            #expect(try await deviceHost.push(from: device)["title"]?.string == title)
+            #expect(try await secondHost.push(from: second)["title"]?.string == title)
+        }
+
+        func unread() async throws -> JSONValue? {
+            let command = try Device.Command("notification.getUnreadCount", params: nil)
+            return try await value { device.invoke(command, desktop: nil, timeout: 10_000, then: $0) }["count"]
+        }
+
+        func reopenDevice() async throws {
+            await device.close()
+            deviceHost = RecordingHost()
+            device = try AttackedHome.openDevice(
+                home.url, ["state_dir": .string(folder + "/device")], deviceHost)
+            device.start()
+        }
+
+        func reopenDesktop() async throws {
+            await desktop.close()
+            desktopHost = RecordingHost()
+            let options: JSONObject = [
+                "state_dir": .string(folder + "/desktop"), "name": "Desk", "relay_url": .string(home.url),
+            ]
+            desktop = try Desktop.open(JSONValue.object(options).serialized(), desktopHost.channel).0
+            _ = try await value { desktop.start(then: $0) }
+        }
+
+        func rekeyDevice() async throws -> String {
+            let next = try device.nextKey()
+            let device = device
+            // The first session may be on its way.
+            try await until("it begins") {
+                if case .success = await outcome({ device.rekey(to: next, then: $0) }) { true } else { false }
+            }
+            return next.did
+        }
+
+        func rekeyDesktop() async throws -> String {
+            let next = try desktop.nextKey()
+            let desktop = desktop
+            try await until("it begins") {
+                if case .success = await outcome({ desktop.rekey(to: next, then: $0) }) { true } else { false }
+            }
+            return next.did
+        }
+
+        /// The desktop's user is asked about the device, and answers.
+        func approveDevice(_ new: String, _ accept: Bool = true) async throws {
+            let asked = try await desktopHost.event(.rekeyChanged) {
+                $0["state"] == "confirming" && $0["newId"]?.string == new
+            }
+            let id = asked["id"]?.string ?? ""
+            _ = try await value { desktop.confirmRekey(id, to: new, accept, then: $0) }
+        }
+
+        func approveDesktop(_ new: String, _ accept: Bool = true) async throws {
+            let asked = try await deviceHost.event(.rekeyChanged) {
+                $0["state"] == "confirming" && $0["newId"]?.string == new
+            }
+            let id = asked["id"]?.string ?? ""
+            _ = try await value { device.confirmRekey(id, to: new, accept, then: $0) }
+        }
+
+        func deviceState() async throws -> JSONValue { try await value { device.rekeyState(then: $0) } }
+        func desktopState() async throws -> JSONValue { try await value { desktop.rekeyState(then: $0) } }
+        func deviceID() async throws -> String { try await value { device.state(then: $0) }["id"]?.string ?? "" }
+        func desktopID() async throws -> String { try await value { desktop.state(then: $0) }["id"]?.string ?? "" }
+        func devices() async throws -> [String] {
+            try await value { desktop.devices(then: $0) }.array?.compactMap { $0["id"]?.string } ?? []
+        }
+        func desktops() async throws -> [String] {
+            try await value { device.desktops(then: $0) }.array?.compactMap { $0["id"]?.string } ?? []
+        }
+
+        func close() async {
+            await device.close()
+            await desktop.close()
+            await home.relay.close()
+            try? FileManager.default.removeItem(atPath: folder)
+        }
+    }
+
+    @EventLoop
+    final class Record {
+        private(set) var letters: [HostileRelay.Letter] = []
+        var drops: (HostileRelay.Letter) -> Bool = { _ in false }
+        nonisolated init() {}
+
+        func carry(_ letter: HostileRelay.Letter) -> [HostileRelay.Letter] {
+            letters.append(letter)
+            return drops(letter) ? [] : [letter]
+        }
+
+        func drop(_ drops: @escaping @Sendable (HostileRelay.Letter) -> Bool) { self.drops = drops }
+        var announcements: [HostileRelay.Letter] { letters.filter { $0.payload["type"] == "bellwire:rekey" } }
+    }
+
+    @Test("a device moves: pushes go on, the queue, the inbox and the rights stay, and the old key is refused")
+    func device() async throws {
+        let pair = try await Pair()
+        let old = try await pair.deviceID()
+        _ = try await value { pair.desktop.allow(.upTo(.safe), "notification", to: old, then: $0) }
+        let new = try await pair.rekeyDevice()
+        try await pair.approveDevice(new)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        // Until the switch, everything goes on under the old key.
+        #expect(try await pair.deviceID() == old)
+        try await pair.push("second")
+        #expect(try await pair.devices() == [old])
+
+        // A push that waits while the device is away.
+        await pair.device.close()
+        let notice = try Desktop.Notice(parsing: #"{"title":"third"}"#)
+        _ = try await value { pair.desktop.notify(notice, timeout: 10_000, then: $0) }
+        try await pair.reopenDevice()
+        #expect(try await pair.deviceID() == new)
+        #expect(try await pair.deviceHost.push(from: pair.device)["title"] == "third")
+        _ = try await pair.desktopHost.event(.rekeyChanged) { $0["state"] == "moved" && $0["newId"]?.string == new }
+        #expect(try await pair.devices() == [new])
+        try await pair.push("fourth")
+        #expect(try await pair.unread() == 4)
+        let permissions = try await value { pair.desktop.permissions(then: $0) }["devices"]?.array?.first
+        #expect(permissions?["id"]?.string == new && permissions?["allowed"]?["notification"] == "safe")
+        try await until("the move is complete") { try await pair.deviceState()["state"] == "none" }
+        let revoked = try await value { pair.desktop.revoked(then: $0) }.array
+        #expect(revoked?.first?["id"]?.string == old && revoked?.first?["movedTo"]?.string == new)
+
+        // Nothing recorded under the old key has an effect, nor do the statements themselves.
+        let before = try await value { pair.desktop.state(then: $0) }["counters"]?["revoked"]?.integer ?? 0
+        let letters = await pair.record.letters.filter { $0.from == old }
+        for letter in letters { await pair.home.relay.deliver(letter) }
+        try await until("all of it is counted") {
+            let counters = try await value { pair.desktop.state(then: $0) }["counters"]
+            return counters?["revoked"]?.integer ?? 0 >= before + Int64(letters.count)
+        }
+        for letter in await pair.record.announcements { await pair.home.relay.deliver(letter) }
+        try await pair.push("fifth")
+        #expect(try await pair.devices() == [new])
+
+        // Both sides start again: nothing of this was in memory alone.
+        try await pair.reopenDesktop()
+        try await pair.reopenDevice()
+        try await pair.push("sixth")
+        await pair.close()
+    }
+
+    @Test("a desktop moves: its device follows, with its inbox, its numbers and its queue")
+    func desktop() async throws {
+        let pair = try await Pair()
+        let old = try await pair.desktopID()
+        let new = try await pair.rekeyDesktop()
+        try await pair.approveDesktop(new)
+        _ = try await pair.desktopHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        try await pair.push("second")
+        await pair.desktop.close()
+        // A change that waits for the desktop.
+        let request = try Device.Command("notification.markAllAsRead", params: nil)
+        let queued = await outcome { pair.device.invoke(request, desktop: nil, timeout: 1_000, then: $0) }
+        _ = queued
+        try await pair.reopenDesktop()
+        #expect(try await pair.desktopID() == new)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "moved" && $0["newId"]?.string == new }
+        #expect(try await pair.desktops() == [new])
+        try await pair.push("third")
+        let query = try Device.InboxQuery(parsing: nil)
+        let page = try await value { pair.device.load(query, then: $0) }
+        let rows = page["notifications"]?.array ?? page["items"]?.array ?? []
+        #expect(rows.allSatisfy { $0["desktop"]?.string == new })
+        try await until("the move is complete") { try await pair.desktopState()["state"] == "none" }
+        #expect(try await value { pair.device.revoked(then: $0) }.array?.first?["id"]?.string == old)
+        try await pair.reopenDevice()
+        try await pair.push("fourth")
+        // And back again is not possible: an old key stays refused.
+        #expect(try await pair.desktops() == [new])
+        await pair.close()
+    }
+
+    // MARK: Interruptions
+
+    @Test("lost statements, answers and announcements, and restarts of both sides at each step, end in the new key")
+    func interrupted() async throws {
+        let pair = try await Pair()
+        let old = try await pair.deviceID()
+        // Nothing of the move gets through: it travels in sessions, so these are all of the device's frames.
+        await pair.record.drop { $0.from == old && $0.payload["type"] == "bellwire:s2" }
+        let new = try await pair.rekeyDevice()
+        await pair.record.drop { _ in false }
+        try await pair.reopenDevice()
+        #expect(try await pair.deviceID() == old)
+        #expect(try await pair.deviceState()["newId"]?.string == new)
+        // The desktop's user is asked, and the desktop dies before the answer.
+        _ = try await pair.desktopHost.event(.rekeyChanged) { $0["state"] == "confirming" }
+        try await pair.reopenDesktop()
+        let question = try await pair.desktopState()["questions"]?.array?.first
+        #expect(question?["id"]?.string == old && question?["newId"]?.string == new)
+        // The answer is lost, and both start again.
+        await pair.record.drop { $0.to == old }
+        _ = try await value { pair.desktop.confirmRekey(old, to: new, true, then: $0) }
+        try await pair.reopenDesktop()
+        await pair.record.drop { _ in false }
+        try await pair.reopenDevice()
+        try await until("the answer is repeated") { try await pair.deviceState()["state"] == "ready" }
+        try await pair.push("under the old key")
+        // The announcement is lost twice.
+        await pair.record.drop { $0.payload["type"] == "bellwire:rekey" }
+        try await pair.reopenDevice()
+        #expect(try await pair.deviceID() == new)
+        try await until("it is announced") { await !pair.record.announcements.isEmpty }
+        try await pair.reopenDevice()
+        #expect(try await pair.devices() == [old])
+        await pair.record.drop { _ in false }
+        // Of all that, one start of the desktop more.
+        try await pair.reopenDesktop()
+        try await until("the desktop has the new key") { try await pair.devices() == [new] }
+        try await pair.push("under the new key")
+        try await until("the move is complete") { try await pair.deviceState()["state"] == "none" }
+        await pair.close()
+    }
+
+    @Test("a process that dies between the rename of the key and its record starts with the new key")
+    func renamed() async throws {
+        let pair = try await Pair()
+        let new = try await pair.rekeyDevice()
+        try await pair.approveDevice(new)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        await pair.device.close()
+        let folder = pair.folder + "/device/"
+        try FileManager.default.removeItem(atPath: folder + "identity.key")
+        try FileManager.default.moveItem(atPath: folder + "identity.next.key", toPath: folder + "identity.key")
+        try await pair.reopenDevice()
+        #expect(try await pair.deviceID() == new)
+        try await until("the desktop has the new key") { try await pair.devices() == [new] }
+        try await pair.push("second")
+        await pair.close()
+    }
+
+    @Test("a next key that was lost ends the move; the old key works on")
+    func lostNextKey() async throws {
+        let pair = try await Pair()
+        let old = try await pair.deviceID()
+        let new = try await pair.rekeyDevice()
+        try await pair.approveDevice(new)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        await pair.device.close()
+        try FileManager.default.removeItem(atPath: pair.folder + "/device/identity.next.key")
+        try await pair.reopenDevice()
+        #expect(try await pair.deviceID() == old)
+        #expect(try await pair.deviceState()["state"] == "none")
+        try await pair.push("second")
+        // A new attempt has another key, and is asked about.
+        let other = try await pair.rekeyDevice()
+        #expect(other != new)
+        try await pair.approveDevice(other)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        try await pair.reopenDevice()
+        try await until("the desktop has the newer key") { try await pair.devices() == [other] }
+        try await pair.push("third")
+        await pair.close()
+    }
+
+    // MARK: Users
+
+    @Test("a declined move changes nothing; it can be asked again, and cancelled")
+    func declined() async throws {
+        let pair = try await Pair()
+        let old = try await pair.deviceID()
+        let new = try await pair.rekeyDevice()
+        try await pair.approveDevice(new, false)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["peers"]?.array?.first?["state"] == "declined" }
+        try await pair.reopenDevice()
+        #expect(try await pair.deviceID() == old)
+        guard case .failure(let late) = await outcome({ pair.desktop.confirmRekey(old, to: new, true, then: $0) })
+        else {
+            Issue.record("an answer was changed")
+            return
+        }
+        #expect(late.code == .notFound)
+        #expect(try await pair.rekeyDevice() == new)
+        try await pair.approveDevice(new)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        _ = try await value { pair.device.cancelRekey(then: $0) }
+        try pair.device.dropNextKey()
+        try await pair.reopenDevice()
+        #expect(try await pair.deviceID() == old)
+        guard case .failure(let none) = await outcome({ pair.device.cancelRekey(then: $0) }) else {
+            Issue.record("nothing was cancelled")
+            return
+        }
+        #expect(none.code == .notFound)
+        try await pair.push("second")
+        await pair.close()
+    }
+
+    @Test("both sides move at once, and find each other under two new keys")
+    func both() async throws {
+        let pair = try await Pair()
+        let newDevice = try await pair.rekeyDevice()
+        let newDesktop = try await pair.rekeyDesktop()
+        try await pair.approveDevice(newDevice)
+        try await pair.approveDesktop(newDesktop)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        _ = try await pair.desktopHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        await pair.device.close()
+        await pair.desktop.close()
+        try await pair.reopenDesktop()
+        try await pair.reopenDevice()
+        try await until("both have moved") {
+            let (devices, desktops) = (try await pair.devices(), try await pair.desktops())
+            return devices == [newDevice] && desktops == [newDesktop]
+        }
+        try await pair.push("second")
+        #expect(try await pair.unread() == 2)
+        await pair.close()
+    }
+
+    @Test("each peer decides for itself, and holds the move up until it has approved or is unpaired")
+    func severalPeers() async throws {
+        let pair = try await Pair()
+        let secondHost = RecordingHost()
+        let second = try AttackedHome.openDevice(pair.home.url, [:], secondHost)
+        let offer = try await value { pair.desktop.offer(timeout: 10_000, then: $0) }["payload"]?.string ?? ""
+        _ = try await value { second.scan(offer, timeout: 10_000, then: $0) }
+        let old = try await pair.desktopID()
+        let new = try await pair.rekeyDesktop()
+        try await pair.approveDesktop(new)
+        // The second device's user declines: the first one's approval is not enough.
+        _ = try await secondHost.event(.rekeyChanged) { $0["state"] == "confirming" && $0["newId"]?.string == new }
+        _ = try await value { second.confirmRekey(old, to: new, false, then: $0) }
+        _ = try await pair.desktopHost.event(.rekeyChanged) { status in
+            Set(status["peers"]?.array?.compactMap { $0["state"]?.string } ?? []) == ["approved", "declined"]
+        }
+        try await pair.reopenDesktop()
+        #expect(try await pair.desktopID() == old)
+        try await pair.pushToAll("to both", second, secondHost)
+        // Without it, nothing is in the way.
+        let id = try await value { second.state(then: $0) }["id"]?.string ?? ""
+        _ = try await value { pair.desktop.unpair(id, then: $0) }
+        #expect(try await pair.desktopState()["state"] == "ready")
+        try await pair.reopenDesktop()
+        #expect(try await pair.desktopID() == new)
+        try await until("the first one has followed") { try await pair.desktops() == [new] }
+        try await pair.push("under the new key")
+        await second.close()
+        await pair.close()
+    }
+
+    @Test(
+        "one move after the other: each old key is refused, and statements of the first have no effect after the second"
+    )
+    func twice() async throws {
+        let pair = try await Pair()
+        var ids = [try await pair.deviceID()]
+        for _ in 0..<2 {
+            let new = try await pair.rekeyDevice()
+            try await pair.approveDevice(new)
+            _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+            try await pair.reopenDevice()
+            try await until("the desktop has it") { try await pair.devices() == [new] }
+            try await until("the move is complete") { try await pair.deviceState()["state"] == "none" }
+            ids.append(new)
+        }
+        for letter in await pair.record.announcements { await pair.home.relay.deliver(letter) }
+        try await pair.push("second")
+        #expect(try await pair.devices() == [ids[2]])
+        let revoked = try await value { pair.desktop.revoked(then: $0) }.array?.compactMap { $0["id"]?.string }
+        #expect(Set(revoked ?? []) == Set(ids.prefix(2)))
+        await pair.close()
+    }
+
+    @Test("a device that was unpaired after its move was approved hears so under its new key")
+    func unpairedMeanwhile() async throws {
+        let pair = try await Pair()
+        let (old, new) = (try await pair.deviceID(), try await pair.rekeyDevice())
+        try await pair.approveDevice(new)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        await pair.device.close()
+        _ = try await value { pair.desktop.unpair(old, then: $0) }
+        try await pair.reopenDesktop()
+        try await pair.reopenDevice()
+        #expect(try await pair.deviceID() == new)
+        // Its registration at a relay that keeps nothing may come after the reminder.
+        pair.desktop.stop()
+        _ = try await value { pair.desktop.start(then: $0) }
+        try await until("it hears that it is unpaired") { try await pair.desktops().isEmpty }
+        #expect(try await pair.devices().isEmpty)
+        await pair.close()
+    }
+
+    // MARK: Attacks
+
+    @Test("announcements that nobody approved, forged, cut, for others or from others, move nothing")
+    func forged() async throws {
+        let pair = try await Pair()
+        let (old, desktop) = (try await pair.deviceID(), try await pair.desktopID())
+        let (thief, mine) = (try SigningKey.generate(), try SigningKey.generate())
+        let own = MoveStatement(from: mine, to: thief, for: PeerID(desktop), at: 5)
+        var fields = own.fields
+        fields["old"] = .string(old)
+        let statements: [JSONObject] = [own.fields, fields, [:], ["v": 1], ["v": 1, "new": "x", "accept": true]]
+        let letters = statements.flatMap { fields in
+            [thief.did, mine.did, old, desktop].map { sender in
+                HostileRelay.Letter(
+                    from: sender, to: desktop, payload: ["type": "bellwire:rekey", "payload": .object(fields)],
+                    isSealed: false)
+            }
+        }
+        for letter in letters { await pair.home.relay.deliver(letter) }
+        // The real one, announced by a relay before its user has approved it, and then by somebody else.
+        let new = try await pair.rekeyDevice()
+        _ = try await pair.desktopHost.event(.rekeyChanged) { $0["state"] == "confirming" }
+        #expect(try await pair.devices() == [old])
+        #expect(await pair.record.announcements.isEmpty, "until the switch a statement travels sealed")
+        guard
+            case .failure(let wrong) = await outcome({ pair.desktop.confirmRekey(old, to: thief.did, true, then: $0) })
+        else {
+            Issue.record("another key was approved")
+            return
+        }
+        #expect(wrong.code == .notFound)
+        _ = try await value { pair.desktop.confirmRekey(old, to: new, true, then: $0) }
+        for letter in letters { await pair.home.relay.deliver(letter) }
+        try await pair.push("second")
+        #expect(try await pair.devices() == [old])
+        await pair.close()
+    }
+
+    @Test("a revoked device can't move any more, nor use the key that was approved for it")
+    func revoked() async throws {
+        let pair = try await Pair()
+        let (old, new) = (try await pair.deviceID(), try await pair.rekeyDevice())
+        try await pair.approveDevice(new)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        _ = try await value { pair.desktop.revoke(old, then: $0) }
+        let list = try await value { pair.desktop.revoked(then: $0) }.array?.compactMap { $0["id"]?.string }
+        #expect(Set(list ?? []) == [old, new])
+        try await pair.reopenDevice()
+        #expect(try await pair.deviceID() == new)
+        try await until("its frames are counted") {
+            try await value { pair.desktop.state(then: $0) }["counters"]?["revoked"]?.integer ?? 0 > 1
+        }
+        #expect(try await pair.devices().isEmpty)
+        await pair.close()
+    }
+
+    // MARK: What can't move
+
+    @EventLoop
+    private func say(_ payload: JSONValue, from core: DeviceSwitchboard, to desktop: PeerID) {
+        _ = core.sender.send(payload, to: desktop)
+    }
+
+    @Test("a pair that has used no session can't move, and a handle in memory neither: both by name")
+    func unsupported() async throws {
+        let home = try await AttackedHome()
+        await home.relay.holdsHandshakes()
+        try await home.pair()
+        let next = try SigningKey.generate()
+        guard case .failure(let error) = await outcome({ home.device.rekey(to: next, then: $0) }) else {
+            Issue.record("it moved")
+            return
+        }
+        #expect(error.code == .unsupported && error.detail["reason"] == "no_sessions")
+        #expect(error.detail["peers"]?.array?.first?.string == home.desktopID)
+        #expect(throws: HostError.self) { try home.device.nextKey() }
+        // A statement in version 1 of the seal is refused.
+        let before = try await home.onDesktop("downgraded") ?? 0
+        let statement = MoveStatement(from: home.device.core.context.key, to: next, for: PeerID(home.desktopID), at: 5)
+        let (core, desktop) = (home.device.core, PeerID(home.desktopID))
+        await say(RekeyFrame.statement(statement).json, from: core, to: desktop)
+        try await until("it is counted") { try await home.onDesktop("downgraded") ?? 0 > before }
+        #expect(try await value { home.desktop.rekeyState(then: $0) }["questions"]?.array?.isEmpty == true)
+        await home.close()
+    }
+}

@@ -1,0 +1,234 @@
+import Foundation
+import Hosting
+import Identity
+import JSON
+import Pairing
+import Sealing
+import TestSupport
+import Testing
+import Transport
+import Wire
+
+@testable import Desktop
+@testable import Device
+
+/// A stolen key is refused in every way, at a relay that says anything in its name (WireRekey, "Revocation").
+@Suite(.timeLimit(.minutes(2)))
+struct RevocationTests {
+    /// Everything that the relay was given in each direction, to be said again.
+    @EventLoop
+    private final class Record {
+        private(set) var letters: [HostileRelay.Letter] = []
+        let added = Mailbox<HostileRelay.Letter>()
+
+        func carry(_ letter: HostileRelay.Letter) -> [HostileRelay.Letter] {
+            letters.append(letter)
+            added.put(letter)
+            return [letter]
+        }
+    }
+
+    private func begin(_ home: AttackedHome) async throws -> Record {
+        let record = Record()
+        await home.relay.carries { record.carry($0) }
+        try await home.pair()
+        _ = try await home.push("one")
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "one")
+        return record
+    }
+
+    /// Plain and sealed frames that a stolen key's owner could make, besides the recorded ones.
+    private func forgeries(from thief: String, to victim: String) -> [HostileRelay.Letter] {
+        let bodies: [JSONValue] = [
+            ["type": "bellwire:unpair", "payload": [:]],
+            ["type": "bellwire:hs", "payload": ["v": 2, "step": 0]],
+            ["type": "bellwire:rekey", "payload": ["v": 1]],
+            ["type": "bellwire:pake", "payload": ["v": 1, "step": 1]],
+            ["type": "pair-ack", "pairingCode": "123456", "mobileDid": .string(thief), "timestamp": 1],
+            ["type": "pairing:confirmation", "pairingCode": "123456", "pcPeerId": .string(thief), "timestamp": 1],
+            ["type": "chainlesschain:command:request", "payload": ["id": "1", "method": "notification.getSettings"]],
+            ["type": "chainlesschain:event", "event": "notification.received", "title": "forged"],
+        ]
+        return bodies.flatMap { body in
+            [false, true].map { HostileRelay.Letter(from: thief, to: victim, payload: body, isSealed: $0) }
+        }
+    }
+
+    @Test("a revoked device: nothing of it is accepted, answered or reminded, also after a restart")
+    func device() async throws {
+        let folder = NSTemporaryDirectory() + "bellwire-revoked-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let home = try await AttackedHome(desktop: ["state_dir": .string(folder)])
+        let record = try await begin(home)
+        let (thief, victim) = (home.deviceID, home.desktopID)
+        _ = try await value { home.desktop.revoke(thief, then: $0) }
+        #expect(try await value { home.desktop.devices(then: $0) }.array?.isEmpty == true)
+        let list = try await value { home.desktop.revoked(then: $0) }.array
+        #expect(list?.count == 1)
+        #expect(list?.first?["id"]?.string == thief)
+        #expect(list?.first?["name"] == "Phone")
+        #expect(list?.first?["movedTo"] == nil)
+
+        func attack(_ desktop: Desktop) async throws {
+            let letters = await record.letters.filter { $0.from == thief } + forgeries(from: thief, to: victim)
+            _ = await home.relay.keptLetters()
+            await home.relay.carries { $0.to == thief ? [] : [$0] }
+            let before = try await value { desktop.state(then: $0) }["counters"]?["revoked"]?.integer ?? 0
+            for letter in letters {
+                await home.relay.deliver(letter)
+                await home.relay.deliver(letter, storedAt: 1)
+            }
+            try await until("all of it is counted") {
+                let counters = try await value { desktop.state(then: $0) }["counters"]
+                return counters?["revoked"]?.integer ?? 0 >= before + Int64(2 * letters.count)
+            }
+            #expect(try await value { desktop.devices(then: $0) }.array?.isEmpty == true)
+            // No answer and no reminder: its holder learns nothing.
+            #expect(await home.relay.keptLetters().filter { $0.from == victim && $0.to == thief }.isEmpty)
+        }
+        home.device.stop()
+        try await attack(home.desktop)
+        await home.desktop.close()
+
+        let host = RecordingHost()
+        let options: JSONObject = ["state_dir": .string(folder), "name": "Desk", "relay_url": .string(home.url)]
+        let again = try Desktop.open(JSONValue.object(options).serialized(), host.channel).0
+        _ = try await value { again.start(then: $0) }
+        _ = try await host.event(.connectionChanged) { $0["online"] == true }
+        try await attack(again)
+
+        // A pairing that knows the code's secret is refused all the same; one with a new key works.
+        await home.relay.carries { [$0] }
+        let offer = try await value { again.offer(timeout: 10_000, then: $0) }["payload"]?.string ?? ""
+        guard case .failure(let failure) = await outcome({ home.device.scan(offer, timeout: 3_000, then: $0) }) else {
+            Issue.record("a revoked key was paired")
+            return
+        }
+        #expect(failure.code == .pairing)
+        #expect(try await value { again.devices(then: $0) }.array?.isEmpty == true)
+        let fresh = try AttackedHome.openDevice(home.url, [:], RecordingHost())
+        let next = try await value { again.offer(timeout: 10_000, then: $0) }["payload"]?.string ?? ""
+        _ = try await value { fresh.scan(next, timeout: 10_000, then: $0) }
+        #expect(try await value { again.devices(then: $0) }.array?.count == 1)
+        await fresh.close()
+        await again.close()
+        await home.device.close()
+        await home.relay.close()
+    }
+
+    @Test("a revoked desktop: its pushes are not taken, its code is refused by name, and a scan of ours leads nowhere")
+    func desktop() async throws {
+        let folder = NSTemporaryDirectory() + "bellwire-revoked-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let home = try await AttackedHome(device: ["state_dir": .string(folder)])
+        let record = try await begin(home)
+        _ = try await value { home.device.revoke(home.desktopID, then: $0) }
+        #expect(try await value { home.device.desktops(then: $0) }.array?.isEmpty == true)
+        #expect(try await value { home.device.revoked(then: $0) }.array?.map { $0["name"] } == ["Desk"])
+        await home.device.close()
+
+        let host = RecordingHost()
+        let device = try AttackedHome.openDevice(home.url, ["state_dir": .string(folder)], host)
+        let offer = try await home.offer().serialized()
+        guard case .failure(let refusal) = await outcome({ device.scan(offer, timeout: 10_000, then: $0) }) else {
+            Issue.record("a revoked desktop's code was taken")
+            return
+        }
+        #expect(refusal.code == .denied && refusal.detail["reason"] == "revoked")
+
+        // Its holder scans the device's own code, and has its secret.
+        let shown = try await value { device.show(timeout: 10_000, then: $0) }["payload"]?.string ?? ""
+        _ = try await value { home.desktop.scan(shown, then: $0) }
+        _ = try await value { home.desktop.confirm(.scan, true, then: $0) }
+        let letters =
+            await record.letters.filter { $0.from == home.desktopID }
+            + forgeries(from: home.desktopID, to: home.deviceID)
+        for letter in letters { await home.relay.deliver(letter) }
+        try await until("all of it is counted") {
+            let counters = try await value { device.state(then: $0) }["counters"]
+            return counters?["revoked"]?.integer ?? 0 > Int64(letters.count)
+        }
+        #expect(try await value { device.desktops(then: $0) }.array?.isEmpty == true)
+        #expect(try await value { device.state(then: $0) }["unread"] == 1)
+        await device.close()
+        await home.desktop.close()
+        await home.relay.close()
+    }
+
+    @Test("a key that is removed from the list can be paired again; the device hears that it is not paired")
+    func readmitted() async throws {
+        let home = try await AttackedHome()
+        _ = try await begin(home)
+        home.device.stop()
+        _ = try await value { home.desktop.revoke(home.deviceID, then: $0) }
+        guard case .failure(let unknown) = await outcome({ home.desktop.readmit("did:key:zNobody", then: $0) }) else {
+            Issue.record("an unknown key was readmitted")
+            return
+        }
+        #expect(unknown.code == .notFound)
+        home.device.start()
+        try await until("the device speaks") { try await home.onDesktop("revoked") ?? 0 > 0 }
+        _ = try await value { home.desktop.readmit(home.deviceID, then: $0) }
+        #expect(try await value { home.desktop.revoked(then: $0) }.array?.isEmpty == true)
+        try await until("the device hears that it is not paired") {
+            try await value { home.device.desktops(then: $0) }.array?.isEmpty == true
+        }
+        try await home.pair()
+        #expect(try await value { home.desktop.devices(then: $0) }.array?.count == 1)
+        await home.close()
+    }
+
+    @Test("an unpaired device that is revoked is not reminded any more")
+    func unpairedBefore() async throws {
+        let home = try await AttackedHome()
+        _ = try await begin(home)
+        home.device.stop()
+        _ = try await value { home.desktop.unpair(home.deviceID, then: $0) }
+        _ = try await value { home.desktop.revoke(home.deviceID, then: $0) }
+        _ = await home.relay.keptLetters()
+        home.device.start()
+        try await until("the device's frames are counted") { try await home.onDesktop("revoked") ?? 0 > 0 }
+        #expect(await home.relay.keptLetters().filter { $0.to == home.deviceID }.isEmpty)
+        await home.close()
+    }
+
+    @Test("a revoked device types the right digits in vain: at the alias, too, nothing of it counts")
+    func typedCode() async throws {
+        let home = try await AttackedHome()
+        _ = try await begin(home)
+        _ = try await value { home.desktop.revoke(home.deviceID, then: $0) }
+        _ = try await value { home.device.unpairAll(then: $0) }
+        let code = try await value { home.desktop.code(timeout: 10_000, then: $0) }["code"]?.string ?? ""
+        let before = try await home.onDesktop("revoked") ?? 0
+        guard case .failure(let error) = await outcome({ home.device.type(code, timeout: 3_000, then: $0) }) else {
+            Issue.record("a revoked key was paired")
+            return
+        }
+        #expect(error.code == .pairing)
+        #expect(try await home.onDesktop("revoked") ?? 0 > before)
+        try await home.expectNobodyIsPaired()
+        await home.close()
+    }
+
+    @Test("only a paired peer's key or a did:key can be revoked, never one's own")
+    func refused() async throws {
+        let home = try await AttackedHome()
+        for id in ["", "nobody", "did:key:z", home.desktopID, String(repeating: "x", count: 100_000)] {
+            guard case .failure(let error) = await outcome({ home.desktop.revoke(id, then: $0) }) else {
+                Issue.record("revoked: \(id.prefix(20))")
+                continue
+            }
+            #expect(error.code == .invalid && error.detail["field"] == "device")
+        }
+        guard case .failure(let own) = await outcome({ home.device.revoke(home.deviceID, then: $0) }) else {
+            Issue.record("revoked its own key")
+            return
+        }
+        #expect(own.code == .invalid)
+        // A key that was never paired, before it is used.
+        _ = try await value { home.device.revoke(home.desktopID, then: $0) }
+        _ = try await value { home.device.revoke(home.desktopID, then: $0) }
+        #expect(try await value { home.device.revoked(then: $0) }.array?.count == 1)
+        await home.close()
+    }
+}

@@ -1,0 +1,107 @@
+"""`bellwire rekey` and `bellwire revoke`: a process for each side, over a relay (WireRekey, "Overview")."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from programs import Program
+from test_pairing_flows import House, ended, paired, scan
+
+
+@pytest.fixture
+def house(bellwire: Callable[..., Program]) -> Iterator[House]:
+    house = House(bellwire)
+    yield house
+    house.close()
+
+
+def object_of(program: Program) -> dict[str, Any]:
+    assert program.wait(30) == 0, program.err.all
+    found: dict[str, Any] = json.loads(program.out.all[-1])
+    return found
+
+
+def test_a_device_gets_a_new_key_and_keeps_its_desktop(house: House) -> None:
+    desktop, device = scan(house)
+    mine, phone = ended(device), paired(desktop)
+    mover = house.bellwire("rekey", "--timeout", "60")
+    new = mover.line(r"The new id is (did:key:\S+)\. Accept").group(1)
+    asked = desktop.event("rekey.changed", state="confirming")["data"]
+    assert (asked["id"], asked["newId"]) == (phone["id"], new)
+    # The desktop's user answers with a command of its own.
+    assert desktop.end() == 0
+    status = object_of(house.bellwire("rekey", "--desktop", "--status", "--json"))
+    assert [question["newId"] for question in status["questions"]] == [new]
+    accepted = house.bellwire("rekey", "--desktop", "--accept", "Phone", "--relay-url", house.url)
+    assert accepted.wait(30) == 0, accepted.err.all
+    assert accepted.out.all == ["Accepted the new key of Phone."]
+    again = house.desktop("--no-pair")
+    mover.line("^The new key is in use", 60)
+    mover.line("^Every paired machine knows it", 60)
+    assert mover.wait(30) == 0, mover.err.all
+    sent = house.bellwire("send", "after")
+    assert sent.wait(30) == 0, sent.err.all
+    listing = house.bellwire("peers", "--json")
+    assert listing.wait() == 0 and json.loads(listing.out.all[0])["id"] == mine["id"]
+    assert again.end() == 0
+    refused = object_of(house.bellwire("revoke", "--desktop", "--list", "--json"))
+    assert (refused["id"], refused["movedTo"]) == (phone["id"], new)
+
+
+def test_a_move_that_nobody_accepts_waits_and_is_cancelled(house: House) -> None:
+    desktop, device = scan(house)
+    ended(device), paired(desktop)
+    # The first session comes while the command waits; the desktop's user doesn't answer.
+    waiting = house.bellwire("rekey", "--timeout", "6")
+    assert waiting.wait(30) == 3, waiting.err.all
+    assert "still waiting for Desk (waiting)" in waiting.err.all[-1]
+    assert desktop.end() == 0
+    assert object_of(house.bellwire("rekey", "--status", "--json"))["state"] == "asking"
+    cancelled = house.bellwire("rekey", "--cancel")
+    assert cancelled.wait() == 0 and cancelled.out.all == ["Cancelled. The key stays as it was."]
+    assert house.bellwire("rekey", "--cancel").wait() == 4
+    nobody = house.bellwire("rekey", "--accept", "Desk")
+    assert nobody.wait() == 4
+
+
+def test_a_revoked_device_is_refused_until_it_is_removed_from_the_list(house: House) -> None:
+    desktop, device = scan(house)
+    ended(device)
+    phone = paired(desktop)
+    assert desktop.end() == 0
+    revoked = house.bellwire("revoke", "--desktop", "Phone")
+    assert revoked.wait() == 0, revoked.err.all
+    assert revoked.out.all == ["Revoked Phone. Nothing in its name is accepted any more."]
+    again = house.desktop("--no-pair")
+    again.event("connection.changed", online=True)
+    assert house.bellwire("send", "Evil", "--timeout", "3").wait() != 0
+    assert not any("Evil" in line for line in again.out.all)
+    assert again.end() == 0
+    listing = house.bellwire("revoke", "--desktop", "--list")
+    assert listing.wait() == 0 and phone["id"] in listing.out.all[0] and listing.out.all[0].endswith("revoked")
+    assert house.bellwire("revoke", "--desktop", "--remove", "did:key:zNobody").wait() == 4
+    removed = house.bellwire("revoke", "--desktop", "--remove", phone["id"])
+    assert removed.wait() == 0 and removed.out.all == ["Removed Phone. It can be paired again."]
+    empty = house.bellwire("revoke", "--desktop", "--list")
+    assert empty.wait() == 0 and empty.out.all == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        pytest.param(["revoke"], "PEER", id="nobody to revoke"),
+        pytest.param(["revoke", "x", "--list"], "PEER", id="a peer and the list"),
+        pytest.param(["revoke", "--list", "--remove", "x"], "cannot be combined", id="two actions"),
+        pytest.param(["rekey", "--status", "--cancel"], "cannot be combined", id="two ways of moving"),
+        pytest.param(["rekey", "--relay-url", "ws://x"], "--desktop", id="a relay for a device's move"),
+    ],
+)
+def test_usage(house: House, arguments: list[str], words: str) -> None:
+    started = time.monotonic()
+    program = house.bellwire(*arguments)
+    assert program.wait() == 2 and words in program.err.all[-1]
+    assert time.monotonic() - started < 10
