@@ -56,7 +56,7 @@ final class DeviceSwitchboard {
         emit: { [weak self] in self?.act($0) })
     private(set) lazy var alerts = AlertsOnDemand(opened.alerts, context) { [weak self] in self?.act($0) }
 
-    private var sender: DesktopSender {
+    var sender: DesktopSender {
         DesktopSender(context: context, desktops: desktops, routes: routes, channel: channel)
     }
 
@@ -211,14 +211,6 @@ final class DeviceSwitchboard {
         case .greet(let peer): sender.sayHello(pushes.hello(to: peer), to: peer)
         case .completed, .refusalChanged: tellDesktops()
         }
-    }
-
-    // MARK: Sending
-
-    /// Tells the desktop whether its push was shown. Best effort: nothing waits for a desktop that is not there.
-    func sendReceipt(id: NotificationID, presented: Bool, to desktop: PeerID) {
-        guard reach(desktop).map({ $0.isSecure && $0.isReachable }) == true else { return }
-        _ = sender.send(PushReceipt(id: id, isPresented: presented, at: .now).json, to: desktop)
     }
 
     // MARK: Frames
@@ -396,7 +388,8 @@ final class DeviceSwitchboard {
     private func act(_ action: AlertsOnDemand.Action) {
         switch action {
         case .markRead(let notification, let desktop): inbox.markRead(notification, of: desktop)
-        case .receipt(let id, let presented, let desktop): sendReceipt(id: id, presented: presented, to: desktop)
+        case .receipt(let id, let presented, let desktop):
+            sender.sendReceipt(id: id, presented: presented, to: desktop)
         }
     }
 }
