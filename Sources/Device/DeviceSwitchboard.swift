@@ -163,12 +163,11 @@ final class DeviceSwitchboard {
             commands.back(peer)
             queue.check(peer)
         case .lost(let peer, .disconnected): commands.lost(peer)
-        case .lost(_, .absent): break
         case .connectionChanged(let peer?, let connection):
             guard let desktop = desktops.peers.peer(peer) else { return }
             inbox.reachable(desktop, life.isStarted && connection["online"] == true)
             context.channel.post(HostEvent(.connectionChanged, desktop: peer.text, data: connection))
-        case .connectionChanged(nil, _): break
+        case .lost(_, .absent), .connectionChanged(nil, _): break
         case .message(let message, let url): received(message, over: url)
         case .peerOffline(let peer, let url):
             tokens.wasCalledAbsent(peer, over: url)
@@ -395,7 +394,7 @@ final class DeviceSwitchboard {
     private func act(_ action: AlertsOnDemand.Action) {
         switch action {
         case .markRead(let notification, let desktop): inbox.markRead(notification, of: desktop)
-        case .receipt(let id, let presented, let desktop): sender.sendReceipt(id, presented, to: desktop)
+        case .receipt(let id, let isShown, let desktop): sender.sendReceipt(id: id, presented: isShown, to: desktop)
         }
     }
 }
