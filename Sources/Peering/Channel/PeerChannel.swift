@@ -145,6 +145,7 @@ package final class PeerChannel {
             case .unknown: return announcement(in: incoming) ?? .ofStranger(incoming)
             case .plain: return .ofPeer(incoming)
             case .secure:
+                if let opening = repeatedAnnouncement(in: incoming) { return opening }
                 counts.plainOfSecure &+= 1
                 return .plainOfSecure(incoming)
             }
@@ -196,7 +197,6 @@ package final class PeerChannel {
         do throws(SealError) {
             guard type == HandshakeFrame.type else {
                 let incoming = Incoming(try sessions.open(payload, from: message.from, over: link), of: message)
-                moves.heard(message.from)
                 guard let fields = Self.rekey(in: incoming) else { return .ofPeer(incoming) }
                 try moves.received(fields, from: message.from)
                 return .handled
@@ -214,6 +214,16 @@ package final class PeerChannel {
         guard let fields = Self.rekey(in: incoming) else { return nil }
         do throws(SealError) { try moves.announced(fields, by: incoming.from) } catch {
             counts.unknownSenders &+= 1
+            return .counted(.unopened(error))
+        }
+        return .handled
+    }
+
+    /// A peer announces its new key although it is paired under that: it has not heard so. `nil` for anything else.
+    private func repeatedAnnouncement(in incoming: Incoming) -> Opening? {
+        guard let fields = Self.rekey(in: incoming) else { return nil }
+        do throws(SealError) { try moves.repeated(fields, by: incoming.from) } catch {
+            counts.plainOfSecure &+= 1
             return .counted(.unopened(error))
         }
         return .handled

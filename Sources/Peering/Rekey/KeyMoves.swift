@@ -45,6 +45,8 @@ package final class KeyMoves {
     private var next: SigningKey?
     private var own: OwnMove?
     private var peers: PeerMoves
+    /// New keys of peers: memory has them, the store may not have them yet.
+    private var unstored: Set<PeerID> = []
     private lazy var timer = LoopTimer { [weak self] in self?.tell() }
 
     init(key: SigningKey, stored: RoleState.StoredMoves, database: Database, channel: PeerChannel) {
@@ -208,6 +210,10 @@ package final class KeyMoves {
             guard var move = own, move.answered(peer, new: new, isAccepted: isAccepted) else { return }
             own = move
             save(move) { [self] error in if error == nil { handler(.changed(status)) } }
+        case .stored(let new):
+            guard new == ownID, var move = own, move.reached(peer) else { return }
+            own = move
+            save(move) { [self] error in if error == nil { handler(.changed(status)) } }
         case .statement(let statement):
             guard statement.old == peer else {
                 throw SealError(.misaddressed, "a move was not stated by the old key")
@@ -242,11 +248,20 @@ package final class KeyMoves {
         handler(.switched(move))
     }
 
-    /// A frame of a session came from the peer: it has our key.
-    func heard(_ peer: PeerID) {
-        guard var move = own, move.reached(peer) else { return }
-        own = move
-        save(move) { [self] error in if error == nil { handler(.changed(status)) } }
+    /// A `bellwire:rekey` came in plain text from an id that is paired. It gives nothing away to anybody else: the
+    /// confirmation is sealed to the paired peer. Throws why it has no effect.
+    func repeated(_ fields: JSONObject, by sender: PeerID) throws(SealError) {
+        guard case .statement(let statement) = try RekeyFrame(decoding: fields), statement.new == sender else {
+            throw SealError(.misaddressed, "a move was not announced by the new key")
+        }
+        confirm(sender)
+    }
+
+    /// Tells a peer that its new key is stored here: only then may it stop announcing that.
+    private func confirm(_ peer: PeerID) {
+        guard !unstored.contains(peer) else { return }
+        _ = channel.send(
+            RekeyFrame.stored(new: peer).json, to: peer, sealed: true, over: routes?.bestLink(to: peer))
     }
 
     // MARK: Peers
@@ -277,18 +292,24 @@ package final class KeyMoves {
     /// The peer has its new key, here too.
     func moved(_ move: PeerMove) {
         peers.forget(move.old)
+        unstored.insert(move.new)
         own?.moved(move.old, to: move.new)
     }
 
     /// The store could not move it: the approval still holds.
     func unmoved(_ move: PeerMove) {
         peers.restore(move)
+        unstored.remove(move.new)
         own?.moved(move.new, to: move.old)
         handler(.problem("a peer could not be moved to its new key"))
     }
 
     /// The store has moved it.
-    package func stored(_ move: PeerMove) { report(move, "moved") }
+    package func stored(_ move: PeerMove) {
+        unstored.remove(move.new)
+        report(move, "moved")
+        confirm(move.new)
+    }
 
     // MARK: Telling
 

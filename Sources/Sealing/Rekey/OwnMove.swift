@@ -3,8 +3,8 @@ package import Wire
 /// This side's own move to another key (WireRekey, "Overview").
 ///
 /// A pure state machine; `now` is monotonic milliseconds. While it asks, this side keeps its old key. Once every paired
-/// peer has approved, the next start takes the new key, and announces it to each peer until a session with that peer has
-/// begun. So at every moment one of the two keys works with each peer.
+/// peer has approved, the next start takes the new key, and announces it to each peer until that peer says in a session
+/// that it has stored the move. So at every moment one of the two keys works with each peer.
 package struct OwnMove: Sendable, Equatable {
     package enum Phase: Int64, Sendable {
         /// No move is under way; `timestamp` is the last one's.
@@ -114,7 +114,7 @@ package struct OwnMove: Sendable, Equatable {
         return true
     }
 
-    /// A session with the peer has begun under the new key. `false`: it was reached before.
+    /// The peer has stored the new key, and says so in a session of that. `false`: it was reached before.
     package mutating func reached(_ peer: PeerID) -> Bool {
         guard isSwitched, told(peer) != nil else { return false }
         forget(peer)

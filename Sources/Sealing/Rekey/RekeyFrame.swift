@@ -9,18 +9,20 @@ package enum RekeyFrame: Sendable, Equatable {
     case statement(MoveStatement)
     /// In a session: what the peer's user has decided about that key.
     case answer(new: PeerID, isAccepted: Bool)
+    /// In a session of the new key: the peer has stored the move.
+    case stored(new: PeerID)
 
     /// The fields of the payload. Throws `malformed`.
     package init(decoding fields: JSONObject) throws(SealError) {
         guard fields["v"] == 1 else { throw SealError(.malformed, "a rekey frame of an unknown version") }
-        guard let accept = fields["accept"] else {
+        guard let answer = fields["accept"] ?? fields["stored"] else {
             self = .statement(try MoveStatement(decoding: fields))
             return
         }
-        guard let isAccepted = accept.bool, let new = fields["new"]?.string, (1...256).contains(new.utf8.count) else {
-            throw SealError(.malformed, "an answer to a move can't be read")
-        }
-        self = .answer(new: PeerID(new), isAccepted: isAccepted)
+        guard let isYes = answer.bool, let new = fields["new"]?.string, (1...256).contains(new.utf8.count),
+            fields["accept"] != nil || isYes
+        else { throw SealError(.malformed, "an answer to a move can't be read") }
+        self = fields["accept"] == nil ? .stored(new: PeerID(new)) : .answer(new: PeerID(new), isAccepted: isYes)
     }
 
     package var json: JSONValue {
@@ -29,6 +31,7 @@ package enum RekeyFrame: Sendable, Equatable {
             case .statement(let statement): statement.fields
             case .answer(let new, let isAccepted):
                 ["v": 1, "new": .string(new.text), "accept": .bool(isAccepted)]
+            case .stored(let new): ["v": 1, "new": .string(new.text), "stored": true]
             }
         return ["type": .string(Self.type), "payload": .object(fields)]
     }

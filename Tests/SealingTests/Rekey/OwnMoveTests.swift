@@ -68,7 +68,7 @@ struct OwnMoveTests {
         }
     }
 
-    @Test("after the switch each peer is told until a session with it has begun; then nothing is left")
+    @Test("after the switch each peer is told until it has confirmed; then nothing is left")
     func switched() {
         var move = asking(["a", "b"])
         for peer: PeerID in ["a", "b"] { _ = move.answered(peer, new: move.new, isAccepted: true) }
