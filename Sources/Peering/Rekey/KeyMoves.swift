@@ -244,7 +244,8 @@ package final class KeyMoves {
         guard let move = peers.announced(statement) else {
             throw SealError(.unapprovedMove, "a move was announced that nobody here has approved")
         }
-        try statement.verify(for: ownIDs)
+        // The owner may have stated it before we took the key that we have now, or the one before.
+        try statement.verify(for: ownIDs + [move.receiver])
         handler(.switched(move))
     }
 
@@ -309,26 +310,30 @@ package final class KeyMoves {
         unstored.remove(move.new)
         report(move, "moved")
         confirm(move.new)
+        // What was stated to its old key is stated to the new one.
+        own?.hasten(move.new)
+        tell()
     }
 
     // MARK: Telling
 
-    /// Makes the statement for each paired peer that has none.
+    /// Makes the statement for each paired peer that has none, or has one for the key that it had before.
     private func state(_ move: inout OwnMove) {
         guard let next, move.isAsking, move.new.text == next.did else { return }
-        for peer in known() where move.told(peer.id) == nil {
-            move.tell(peer.id, MoveStatement(from: key, to: next, for: peer.id, at: move.timestamp))
+        for peer in known() where move.told(peer.id)?.statement.peer != peer.id {
+            let statement = MoveStatement(from: key, to: next, for: peer.id, at: move.timestamp)
+            if move.told(peer.id) == nil { move.tell(peer.id, statement) } else { move.restate(statement) }
         }
     }
 
     private func tell() {
         guard var move = own, move.isAsking || move.isSwitched, let routes else { return }
-        let before = move.told.count
+        let before = move.told.map(\.statement.peer)
         state(&move)
         let due = move.due(now: EventLoop.now)
         own = move
-        // A peer that was paired in the meantime.
-        if move.told.count != before { save(move) { _ in } }
+        // A peer that was paired, or has moved, in the meantime.
+        if move.told.map(\.statement.peer) != before { save(move) { _ in } }
         for told in due {
             let frame = RekeyFrame.statement(told.statement).json
             if move.isAsking {

@@ -24,6 +24,8 @@ package struct MoveTables {
                 CREATE TABLE peer_move (
                     old TEXT NOT NULL,
                     new TEXT NOT NULL,
+                    -- Our id for which it was stated.
+                    receiver TEXT NOT NULL,
                     at INTEGER NOT NULL,
                     state INTEGER NOT NULL,
                     PRIMARY KEY (old, new)
@@ -81,14 +83,14 @@ package struct MoveTables {
 
     package func peers() throws(StoreError) -> PeerMoves {
         PeerMoves(
-            try connection.query("SELECT old, new, at, state FROM peer_move ORDER BY at, old, new") {
+            try connection.query("SELECT old, new, receiver, at, state FROM peer_move ORDER BY at, old, new") {
                 (row) throws(StoreError) in
-                guard let state = PeerMove.State(rawValue: try row.integer(3)) else {
+                guard let state = PeerMove.State(rawValue: try row.integer(4)) else {
                     throw StoreError(.mismatch, "the stored state of a peer's move is damaged")
                 }
                 return PeerMove(
-                    old: PeerID(try row.text(0)), new: PeerID(try row.text(1)), timestamp: try row.integer(2),
-                    state: state)
+                    old: PeerID(try row.text(0)), new: PeerID(try row.text(1)), receiver: PeerID(try row.text(2)),
+                    timestamp: try row.integer(3), state: state)
             })
     }
 
@@ -97,10 +99,10 @@ package struct MoveTables {
         try connection.execute("DELETE FROM peer_move WHERE old = ?", [.text(peer.text)])
         for move in moves.moves where move.old == peer {
             try connection.execute(
-                "INSERT INTO peer_move (old, new, at, state) VALUES (?, ?, ?, ?)",
+                "INSERT INTO peer_move (old, new, receiver, at, state) VALUES (?, ?, ?, ?, ?)",
                 [
-                    .text(move.old.text), .text(move.new.text), .integer(move.timestamp),
-                    .integer(move.state.rawValue),
+                    .text(move.old.text), .text(move.new.text), .text(move.receiver.text),
+                    .integer(move.timestamp), .integer(move.state.rawValue),
                 ])
         }
     }

@@ -75,6 +75,12 @@ package struct OwnMove: Sendable, Equatable {
         told.append(Told(peer: peer, statement: statement, answer: .waiting))
     }
 
+    /// The peer has another key itself, so the statement is made for that. What it has answered still counts.
+    package mutating func restate(_ statement: MoveStatement) {
+        guard isAsking, let index = told.firstIndex(where: { $0.peer == statement.peer }) else { return }
+        told[index] = Told(peer: statement.peer, statement: statement, answer: told[index].answer)
+    }
+
     /// Peers that are to be told now: those that have not answered, or after the switch those that were not reached.
     package mutating func due(now: UInt64) -> [Told] {
         var due: [Told] = []

@@ -11,12 +11,15 @@ package struct PeerMove: Sendable, Equatable {
 
     package let old: PeerID
     package let new: PeerID
+    /// Our id for which the statement was made. We may have another one when the move is announced.
+    package let receiver: PeerID
     package let timestamp: EpochMilliseconds
     package internal(set) var state: State
 
-    package init(old: PeerID, new: PeerID, timestamp: EpochMilliseconds, state: State) {
+    package init(old: PeerID, new: PeerID, receiver: PeerID, timestamp: EpochMilliseconds, state: State) {
         self.old = old
         self.new = new
+        self.receiver = receiver
         self.timestamp = timestamp
         self.state = state
     }
@@ -89,7 +92,8 @@ package struct PeerMoves: Sendable, Equatable {
         // Of two that were approved the older one goes.
         let approved = moves.lazy.filter { $0.old == old && $0.state == .approved }.map(\.timestamp).max()
         moves.removeAll { $0.old == old && ($0.state != .approved || $0.timestamp != approved) }
-        let move = PeerMove(old: old, new: new, timestamp: statement.timestamp, state: .asked)
+        let move = PeerMove(
+            old: old, new: new, receiver: statement.peer, timestamp: statement.timestamp, state: .asked)
         moves.append(move)
         return .ask(move, replacing: replaced?.state == .asked ? replaced : nil)
     }

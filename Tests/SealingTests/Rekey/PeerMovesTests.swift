@@ -33,7 +33,7 @@ struct PeerMovesTests {
     func approval() throws {
         var moves = PeerMoves()
         let first = statement(0, 1, at: 10)
-        let move = PeerMove(old: id(0), new: id(1), timestamp: 10, state: .asked)
+        let move = PeerMove(old: id(0), new: id(1), receiver: me, timestamp: 10, state: .asked)
         #expect(try moves.stated(first, context()) == .ask(move, replacing: nil))
         #expect(try moves.stated(first, context()) == .wait)
         #expect(moves.announced(first) == nil)
