@@ -358,7 +358,11 @@ package final class PeerChannel {
     /// What sessions ask of the role. That the first session with a peer is complete is stored here.
     package func handleSessions(_ handler: @escaping @EventLoop (PeerSessions.Event) -> Void) {
         sessions?.handler = { [weak self] event in
-            if case .completed(let peer) = event { self?.completed(peer) }
+            if case .completed(let peer) = event {
+                self?.completed(peer)
+                // It could not be asked before.
+                EventLoop.post { self?.moves.begun(peer) }
+            }
             handler(event)
         }
     }

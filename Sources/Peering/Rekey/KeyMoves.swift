@@ -90,7 +90,7 @@ package final class KeyMoves {
                         .busy, "the last move has not reached every peer; wait for them, or unpair them",
                         detail: ["peers": .array(names)])))
         }
-        let plain = known().filter { !$0.isSecure || channel.sessions?.hasUsedSessions($0.id) != true }
+        let plain = known().filter { !usesSessions($0.id) }
         guard plain.isEmpty else {
             return then(
                 .failure(
@@ -149,12 +149,27 @@ package final class KeyMoves {
                 concerned.map {
                     [
                         "id": .string($0.text), "name": name(of: $0),
-                        "state": .string((own.told($0)?.answer ?? .waiting).name),
+                        "state": .string(state(of: $0, in: own)),
                     ]
                 })
         }
         status["questions"] = .array(peers.questions.map { .object(question($0, name(of: $0.old))) })
         return status
+    }
+
+    private func state(of peer: PeerID, in move: OwnMove) -> String {
+        let answer = move.told(peer)?.answer ?? .waiting
+        return move.isAsking && answer == .waiting && !usesSessions(peer) ? "no_session" : answer.name
+    }
+
+    /// Statements, answers and confirmations travel in sessions alone.
+    private func usesSessions(_ peer: PeerID) -> Bool {
+        channel.sessions?.hasUsedSessions(peer) == true && known().contains { $0.id == peer && $0.isSecure }
+    }
+
+    private func say(_ frame: RekeyFrame, to peer: PeerID) {
+        guard usesSessions(peer), let routes else { return }
+        _ = channel.send(frame.json, to: peer, sealed: true, over: routes.bestLink(to: peer))
     }
 
     private func question(_ move: PeerMove, _ name: JSONValue) -> JSONObject {
@@ -197,8 +212,7 @@ package final class KeyMoves {
     }
 
     private func answer(_ move: PeerMove) {
-        let frame = RekeyFrame.answer(new: move.new, isAccepted: move.state == .approved)
-        _ = channel.send(frame.json, to: move.old, sealed: true, over: routes?.bestLink(to: move.old))
+        say(.answer(new: move.new, isAccepted: move.state == .approved), to: move.old)
     }
 
     // MARK: Frames
@@ -260,9 +274,7 @@ package final class KeyMoves {
 
     /// Tells a peer that its new key is stored here: only then may it stop announcing that.
     private func confirm(_ peer: PeerID) {
-        guard !unstored.contains(peer) else { return }
-        _ = channel.send(
-            RekeyFrame.stored(new: peer).json, to: peer, sealed: true, over: routes?.bestLink(to: peer))
+        if !unstored.contains(peer) { say(.stored(new: peer), to: peer) }
     }
 
     // MARK: Peers
@@ -335,12 +347,8 @@ package final class KeyMoves {
         // A peer that was paired, or has moved, in the meantime.
         if move.told.map(\.statement.peer) != before { save(move) { _ in } }
         for told in due {
-            let frame = RekeyFrame.statement(told.statement).json
-            if move.isAsking {
-                _ = channel.send(frame, to: told.peer, sealed: true, over: routes.bestLink(to: told.peer))
-            } else {
-                announce(frame, to: told.peer, over: routes)
-            }
+            let frame = RekeyFrame.statement(told.statement)
+            if move.isAsking { say(frame, to: told.peer) } else { announce(frame.json, to: told.peer, over: routes) }
         }
         if let deadline = own?.deadline { timer.start(at: deadline) }
     }
