@@ -82,6 +82,10 @@ package final class KeyMoves {
     /// Errors: `busy` while an earlier move has not reached every peer; `unsupported` if a peer uses no sessions: the
     /// detail has the `peers`.
     package func begin(_ next: SigningKey, _ then: @escaping Then) {
+        guard next.did != ownID.text else {
+            return then(.failure(HostError(.invalid, "the next key is the key in use; a move needs another one")))
+        }
+        dropUnpaired()
         if let own, own.isSwitched {
             let names = known().filter { own.told($0.id) != nil }.map { JSONValue.string($0.name) }
             return then(
@@ -105,12 +109,17 @@ package final class KeyMoves {
         if let own, own.isAsking, own.new == move.new {
             move = own.told.contains { $0.answer == .declined } ? own.restated(at: now) : own
         }
+        let before = (own, self.next)
+        // In memory at once: what happens to peers while this is stored, happens to this move.
         self.next = next
         state(&move)
+        move.hasten()
+        own = move
         save(move) { [self] error in
-            if let error { return then(.failure(HostError(error))) }
-            own = move
-            own?.hasten()
+            if let error {
+                if own?.new == move.new, own?.timestamp == move.timestamp { (own, self.next) = before }
+                return then(.failure(HostError(error)))
+            }
             then(.success(JSONValue.object(status).serialized()))
             handler(.changed(status))
             tell()
@@ -338,7 +347,19 @@ package final class KeyMoves {
         }
     }
 
+    /// Peers that are not paired any more hold nothing up.
+    private func dropUnpaired() {
+        guard var move = own, move.isAsking || move.isSwitched else { return }
+        let paired = Set(known().map(\.id))
+        let gone = move.told.map(\.peer).filter { !paired.contains($0) }
+        guard !gone.isEmpty else { return }
+        for peer in gone { move.forget(peer) }
+        own = move
+        save(move) { _ in }
+    }
+
     private func tell() {
+        dropUnpaired()
         guard var move = own, move.isAsking || move.isSwitched, let routes else { return }
         let before = move.told.map(\.statement.peer)
         state(&move)
