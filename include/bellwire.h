@@ -807,10 +807,10 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *                          {"flow":"code","state":"submitting"|"waiting"|"success"|"failed",…}; plus, where they apply,
  *                          "payload", "code", "expiresAt", "desktop", "reason", "message"
  *   peers.changed          {"desktops":[…]} as in bw_pairing_list(): a desktop was paired, renamed or unpaired, or its
+ *                          address changed
  *   rekey.changed          the device's own move to a new key, as in bw_device_rekey_status(); or a desktop's move:
  *                          {"state":"confirming"|"approved"|"declined"|"moved","id","name","newId","at"}. "confirming"
  *                          asks for bw_device_rekey_confirm(). After "moved" the desktop has "newId" as its id
- *                          address changed
  *   queue.changed          {"count","pending","sending","failed"}: what the queue holds now
  *   queue.ended            {"id","method","outcome":
  *                          "done"|"failed"|"superseded"|"displaced"|"removed","result"?,"error"?:
