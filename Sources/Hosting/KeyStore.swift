@@ -24,7 +24,14 @@ package struct KeyStore: Sendable {
         guard directory.path != nil else {
             throw HostError(.unsupported, "with \"state_dir\":\":memory:\" there is no next start to take a new key")
         }
-        return try key("identity.next.key", keyring: "\(options.role)-next")
+        let next = { () throws(HostError) in
+            try key("identity.next.key", keyring: "\(options.role)-next")
+        }
+        let key = try next()
+        // A keyring is changed in two steps: a process that died between them has left the key in both places.
+        guard try key.did == current().did else { return key }
+        try dropNext()
+        return try next()
     }
 
     /// The next key, if there is one.

@@ -159,6 +159,7 @@ extension RoleState {
         guard var move = moves.own, move.isAsking else { return }
         if move.new.text == key.did {
             move.switchOver()
+            if try keys.storedNext()?.did == key.did { try keys.dropNext() }
         } else if let next = try keys.storedNext(), next.did == move.new.text, move.old.text == key.did {
             moves.next = next
             return
