@@ -114,10 +114,11 @@ package final class KeyMoves {
         self.next = next
         state(&move)
         move.hasten()
-        own = move
-        save(move) { [self] error in
+        let begun = move
+        own = begun
+        save(begun) { [self] error in
             if let error {
-                if own?.new == move.new, own?.timestamp == move.timestamp { (own, self.next) = before }
+                if own?.new == begun.new, own?.timestamp == begun.timestamp { (own, self.next) = before }
                 return then(.failure(HostError(error)))
             }
             then(.success(JSONValue.object(status).serialized()))
