@@ -47,6 +47,8 @@ package final class KeyMoves {
     private var peers: PeerMoves
     /// New keys of peers: memory has them, the store may not have them yet.
     private var unstored: Set<PeerID> = []
+    /// Signatures are checked, and answers sent, for so many statements of each peer.
+    private var budgets: [PeerID: HandshakeBudget] = [:]
     private lazy var timer = LoopTimer { [weak self] in self?.tell() }
 
     init(key: SigningKey, stored: RoleState.StoredMoves, database: Database, channel: PeerChannel) {
@@ -103,8 +105,10 @@ package final class KeyMoves {
                         "a move needs sessions, and these peers have used none; unpair them, and pair them again afterwards",
                         detail: ["peers": .array(plain.map { .string($0.id.text) }), "reason": "no_sessions"])))
         }
-        // Later than every statement before: peers take no older one.
-        let now = max(EpochMilliseconds.now, (own?.timestamp ?? 0) &+ 1)
+        // Later than every statement before: peers take no older one. None has taken one that was far ahead.
+        let clock = EpochMilliseconds.now
+        let last = own?.timestamp ?? 0
+        let now = last <= clock &+ PeerMoves.clockTolerance ? max(clock, last &+ 1) : clock
         var move = OwnMove(phase: .asking, old: ownID, new: PeerID(next.did), timestamp: now)
         if let own, own.isAsking, own.new == move.new {
             move = own.told.contains { $0.answer == .declined } ? own.restated(at: now) : own
@@ -242,12 +246,13 @@ package final class KeyMoves {
             guard statement.old == peer else {
                 throw SealError(.misaddressed, "a move was not stated by the old key")
             }
+            try spend(peer)
             try statement.verify(for: ownIDs)
             var changed = peers
             let decision = try changed.stated(
                 statement,
                 PeerMoves.Context(
-                    isPaired: { [known] id in known().contains { $0.id == id } }, isRevoked: channel.isRevoked))
+                    now: .now, isPaired: { [known] id in known().contains { $0.id == id } }, isRevoked: channel.isRevoked))
             switch decision {
             case .wait: break
             case .repeatAnswer(let move): answer(move)
@@ -268,6 +273,7 @@ package final class KeyMoves {
         guard let move = peers.announced(statement) else {
             throw SealError(.unapprovedMove, "a move was announced that nobody here has approved")
         }
+        try spend(move.old)
         // The owner may have stated it before we took the key that we have now, or the one before.
         try statement.verify(for: ownIDs + [move.receiver])
         handler(.switched(move))
@@ -279,7 +285,14 @@ package final class KeyMoves {
         guard case .statement(let statement) = try RekeyFrame(decoding: fields), statement.new == sender else {
             throw SealError(.misaddressed, "a move was not announced by the new key")
         }
+        try spend(sender)
         confirm(sender)
+    }
+
+    private func spend(_ peer: PeerID) throws(SealError) {
+        guard budgets[peer, default: HandshakeBudget(burst: 16, interval: 1_000)].take(now: EventLoop.now) else {
+            throw SealError(.tooManyStatements, "a peer has stated a move too often")
+        }
     }
 
     /// Tells a peer that its new key is stored here: only then may it stop announcing that.
@@ -309,6 +322,7 @@ package final class KeyMoves {
     @discardableResult
     package func forget(_ peer: PeerID) -> [PeerID] {
         own?.forget(peer)
+        budgets[peer] = nil
         return peers.forget(peer)
     }
 

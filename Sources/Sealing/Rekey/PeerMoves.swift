@@ -44,12 +44,20 @@ package struct PeerMoves: Sendable, Equatable {
     package struct Context {
         package let isPaired: (PeerID) -> Bool
         package let isRevoked: (PeerID) -> Bool
+        /// By our clock.
+        package let now: EpochMilliseconds
 
-        package init(isPaired: @escaping (PeerID) -> Bool, isRevoked: @escaping (PeerID) -> Bool) {
+        package init(
+            now: EpochMilliseconds, isPaired: @escaping (PeerID) -> Bool, isRevoked: @escaping (PeerID) -> Bool
+        ) {
+            self.now = now
             self.isPaired = isPaired
             self.isRevoked = isRevoked
         }
     }
+
+    /// So far a statement may be ahead of our clock, in milliseconds. A later one would outlive each that follows.
+    package static let clockTolerance: EpochMilliseconds = 24 * 60 * 60 * 1_000
 
     /// At most two for each paired peer.
     package private(set) var moves: [PeerMove]
@@ -64,10 +72,13 @@ package struct PeerMoves: Sendable, Equatable {
         moves.filter { $0.old == peer && $0.state == .approved }.map(\.new)
     }
 
-    /// A paired peer has stated a move, in a session. Throws `replayed` for an older statement than the newest, and
-    /// `conflicting_move` for a second one of the same time, or a key that another peer has or moves to.
+    /// A paired peer has stated a move, in a session. Throws `replayed` for an older statement than the newest, `early` for
+    /// one that is more than a day ahead, and `conflicting_move` for a second one of the same time, or a key that another peer has or moves to.
     package mutating func stated(_ statement: MoveStatement, _ context: Context) throws(SealError) -> Decision {
         let (old, new) = (statement.old, statement.new)
+        guard statement.timestamp <= context.now &+ Self.clockTolerance else {
+            throw SealError(.early, "a move to another key was stated more than a day ahead of this clock")
+        }
         if let index = moves.firstIndex(where: { $0.old == old && $0.new == new }) {
             let known = moves[index]
             guard known.timestamp <= statement.timestamp else {
@@ -132,4 +143,8 @@ package struct PeerMoves: Sendable, Equatable {
 extension SealError.Code {
     /// A move to a key that another peer has or moves to, or a second one at the same time.
     package static let conflictingMove = SealError.Code("conflicting_move")
+    /// A statement whose timestamp is more than a day ahead.
+    package static let early = SealError.Code("early")
+    /// More statements than a move needs.
+    package static let tooManyStatements = SealError.Code("too_many_statements")
 }

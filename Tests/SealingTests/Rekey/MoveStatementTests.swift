@@ -84,5 +84,11 @@ struct MoveStatementTests {
         for fields: JSONObject in [[:], ["v": 2], ["v": 1], ["v": 1, "accept": 1], ["v": 1, "accept": true]] {
             #expect(code { _ = try RekeyFrame(decoding: fields) } == "malformed")
         }
+        for stored: JSONValue in [.bool(false), .null, .integer(1), .string("true")] {
+            #expect(code { _ = try RekeyFrame(decoding: ["v": 1, "new": "x", "stored": stored]) } == "malformed")
+        }
+        for frame: RekeyFrame in [.answer(new: peer, isAccepted: false), .stored(new: peer)] {
+            #expect(try RekeyFrame(decoding: frame.json["payload"]?.object ?? [:]) == frame)
+        }
     }
 }

@@ -68,6 +68,24 @@ struct OwnMoveTests {
         }
     }
 
+    @Test("a peer that moves meanwhile is told anew under its new key, and what it has answered still counts")
+    func restated() {
+        var move = asking(["a", "b"])
+        _ = move.answered("a", new: move.new, isAccepted: true)
+        move.moved("a", to: "a2")
+        move.moved("b", to: "b2")
+        #expect(move.told("a2")?.statement.peer == "a")
+        for peer: PeerID in ["a2", "b2", "c"] { move.restate(MoveStatement(from: old, to: new, for: peer, at: 7)) }
+        #expect(move.told.map(\.statement.peer) == ["a2", "b2"])
+        #expect(move.told("a2")?.answer == .approved && move.told("b2")?.answer == .waiting)
+        let due = move.due(now: 0)
+        #expect(due.map(\.peer) == ["b2"])
+        _ = move.answered("b2", new: move.new, isAccepted: true)
+        move.switchOver()
+        move.restate(MoveStatement(from: old, to: new, for: "a2", at: 8))
+        #expect(move.told("a2")?.statement.timestamp == 7, "the old key is gone")
+    }
+
     @Test("after the switch each peer is told until it has confirmed; then nothing is left")
     func switched() {
         var move = asking(["a", "b"])

@@ -20,9 +20,9 @@ struct PeerMovesTests {
     private func statement(_ old: Int, _ new: Int, at timestamp: Int64) -> MoveStatement {
         MoveStatement(from: keys[old], to: keys[new], for: me, at: timestamp)
     }
-    private func context(paired: [Int] = [0], revoked: [Int] = []) -> PeerMoves.Context {
+    private func context(paired: [Int] = [0], revoked: [Int] = [], now: Int64 = 1_000) -> PeerMoves.Context {
         let (paired, revoked) = (paired.map(id), revoked.map(id))
-        return PeerMoves.Context(isPaired: { paired.contains($0) }, isRevoked: { revoked.contains($0) })
+        return PeerMoves.Context(now: now, isPaired: { paired.contains($0) }, isRevoked: { revoked.contains($0) })
     }
     private func code(_ body: () throws -> Void) -> String? {
         do { try body() } catch { return (error as? SealError)?.code.name }
@@ -102,6 +102,42 @@ struct PeerMovesTests {
         }
         #expect(older.new == id(2))
         #expect(moves.moves.count == 2 && moves.successors(of: id(0)) == [id(1)])
+    }
+
+    @Test("a statement more than a day ahead of our clock is refused: none could follow it")
+    func early() throws {
+        var moves = PeerMoves()
+        let day = PeerMoves.clockTolerance
+        #expect(code { _ = try moves.stated(statement(0, 1, at: 1_001 + day), context()) } == "early")
+        #expect(code { _ = try moves.stated(statement(0, 1, at: .max), context()) } == "early")
+        #expect(moves.moves.isEmpty)
+        #expect(code { _ = try moves.stated(statement(0, 1, at: 1_000 + day), context()) } == nil)
+        #expect(code { _ = try moves.stated(statement(0, 2, at: 5 + day), context(now: 5)) } == "replayed")
+    }
+
+    @Test("what was approved keeps our id at that time, also in the store")
+    func receiver() throws {
+        let database = try Database.open(path: ":memory:", migrations: SealStates.migrations).database
+        defer { database.close() }
+        var moves = PeerMoves()
+        let first = statement(0, 1, at: 10)
+        _ = try moves.stated(first, context())
+        _ = moves.answered(id(0), to: id(1), accept: true)
+        // We have moved: the owner states it anew for our new key. The approval still counts.
+        let again = MoveStatement(from: keys[0], to: keys[1], for: id(4), at: 10)
+        guard case .repeatAnswer(let move) = try moves.stated(again, context()) else {
+            Issue.record("asked again")
+            return
+        }
+        #expect(move.state == .approved && move.receiver == me)
+        let (kept, peer) = (moves, id(0))
+        let stored = try database.run { (connection) throws(StoreError) in
+            try MoveTables(connection).save(kept, of: peer)
+            return try MoveTables(connection).peers()
+        }
+        let announced = try #require(stored.announced(first))
+        try first.verify(for: [id(3), announced.receiver])
+        #expect(code { try first.verify(for: [id(3)]) } == "misaddressed")
     }
 
     @Test("any order of statements, answers and announcements: bounded, and nothing moves that was not approved")
