@@ -123,6 +123,7 @@ struct DeviceStore: Sendable {
             _ = try PeerNumbers(connection).move(old, to: new)
             try Permissions(connection).move(old, to: new)
             try AnswerTable(connection).move(old, to: new)
+            try SettingsTable(connection).move(old, to: new)
             try DeviceTokens(connection).move(old, to: new, deviceID: device.deviceID)
             try History(connection).moveTarget(old, to: new)
             return try Outbox(connection).positions()[new] ?? Outbox.Position(last: 0, acknowledged: 0)

@@ -77,6 +77,12 @@ package struct SettingsTable {
         return Outcome(current: try current(), changed: changed, stale: stale)
     }
 
+    /// The device has another key: its changes are its own still (WireRekey, "Switch").
+    package func move(_ old: PeerID, to new: PeerID) throws(StoreError) {
+        try connection.execute(
+            "UPDATE setting SET author = ? WHERE author = ?", [.text(new.text), .text(old.text)])
+    }
+
     private struct FieldRow {
         let value: JSONValue
         let revision: Int64

@@ -252,7 +252,8 @@ package final class KeyMoves {
             let decision = try changed.stated(
                 statement,
                 PeerMoves.Context(
-                    now: .now, isPaired: { [known] id in known().contains { $0.id == id } }, isRevoked: channel.isRevoked))
+                    now: .now, isPaired: { [known] id in known().contains { $0.id == id } },
+                    isRevoked: channel.isRevoked))
             switch decision {
             case .wait: break
             case .repeatAnswer(let move): answer(move)
