@@ -194,6 +194,20 @@ struct CommandSenderTests {
         #expect(end { $0.close() } == ["end c1 ended closed"])
     }
 
+    @Test("a desktop that moves to another key: what can wait is queued for the new id, the rest ends as offline")
+    func moved() {
+        var sender = Self.started()
+        let new = DesktopReach(desktop: "new", name: "Desk")
+        _ = sender.perform(Self.order(1), reach: Self.desk, now: 0)
+        _ = sender.perform(Self.order(2, Self.read), reach: Self.desk, now: 0)
+        _ = sender.send(Self.order(3, queueing: .never), reach: Self.desk, now: 0)
+        let actions = sender.moved("desk", to: new)
+        #expect(Self.words(actions) == ["queue c1", "end c2 ended offline", "end c3 ended offline"])
+        guard case .queue(let order, _)? = actions.first else { return }
+        #expect(order.desktop == "new")
+        #expect(sender.moved("desk", to: new).isEmpty)
+    }
+
     @Test("whatever happens, every command ends exactly once or goes into the queue once", arguments: 0..<200)
     func model(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)

@@ -129,6 +129,7 @@ final class CommandCalls {
     func stop() { act(sender.stop(HostError(.offline, "the device was stopped"), reach: reach)) }
     func suspend() { act(sender.cancelAll(HostError(.offline, "the device was suspended"), reach: reach)) }
     func forget(_ desktop: PeerID) { act(sender.forget(desktop)) }
+    func moved(_ desktop: PeerID, to new: PeerID) { act(sender.moved(desktop, to: reach(new))) }
 
     func close() {
         act(sender.close())

@@ -13,7 +13,7 @@ struct CommandSender<Owner: Sendable>: Sendable {
     struct Order: Sendable {
         let id: RequestID
         let command: Device.Command
-        let desktop: PeerID
+        var desktop: PeerID
         let owner: Owner
         /// How long its answer is waited for, in the loop's milliseconds.
         let deadline: UInt64
@@ -174,6 +174,16 @@ struct CommandSender<Owner: Sendable>: Sendable {
     mutating func forget(_ desktop: PeerID) -> [Action] {
         let error = HostError(.notFound, "the desktop was unpaired")
         return end(calls.forget(desktop), nil) { .ended($0, error) }
+    }
+
+    /// The desktop has moved to another key: no answer to what was sent to the old one comes any more. What can wait is
+    /// queued under its id for the new one, which executes it once.
+    mutating func moved(_ desktop: PeerID, to reach: DesktopReach?) -> [Action] {
+        calls.forget(desktop).flatMap { call in
+            var order = call.waiter
+            if order.canQueue, let reach { order.desktop = reach.desktop }
+            return ended(order, .ended(call.id, .movedDesktop), reach)
+        }
     }
 
     // MARK: Pieces

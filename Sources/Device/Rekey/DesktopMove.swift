@@ -41,6 +41,12 @@ struct DesktopMove {
             } else {
                 replace(move.new, by: old)
                 board.channel.unmoved(move)
+                // What was queued meanwhile.
+                board.context.store { (connection) throws(StoreError) in
+                    try QueueTable(connection).move(move.new, to: move.old)
+                } then: { [board] _ in
+                    board.queue.reload()
+                }
             }
         }
         replace(move.old, by: desktop)
@@ -50,7 +56,7 @@ struct DesktopMove {
     private func replace(_ old: PeerID, by desktop: PairedDesktop) {
         let session = board.desktops.replace(old, by: desktop)
         board.pairing.flows.removed(old)
-        board.commands.forget(old)
+        board.commands.moved(old, to: desktop.id)
         if let session { board.inbox.moved(old, session) }
         board.pushes.moved(old, to: desktop.id)
         board.tokens.forget(old)
