@@ -24,4 +24,7 @@ package protocol AlertInbox: Sendable {
     func isUnread(_ id: NotificationID, of desktop: PeerID, _ connection: Connection) throws(StoreError) -> Bool
 
     func unreadCount(_ connection: Connection) throws(StoreError) -> Int64
+
+    /// The id of a desktop that had this one before; `nil` = it has not moved.
+    func successor(of desktop: PeerID, _ connection: Connection) throws(StoreError) -> PeerID?
 }

@@ -85,6 +85,21 @@ package struct RevokedKeys {
         try connection.integer("SELECT count(*) FROM revoked_key WHERE id = ?", [.text(id.text)]) > 0
     }
 
+    /// The key that the owner of this one has in the end; `nil` = it was not moved away from.
+    package func successor(of id: PeerID) throws(StoreError) -> PeerID? {
+        var found: PeerID?
+        // Rows can't form a loop; this bounds damaged ones.
+        for _ in 0..<Self.limit {
+            let next = try connection.first(
+                "SELECT successor FROM revoked_key WHERE id = ? AND successor IS NOT NULL",
+                [.text((found ?? id).text)]
+            ) { (row) throws(StoreError) in PeerID(try row.text(0)) }
+            guard let next else { return found }
+            found = next
+        }
+        return found
+    }
+
     /// Throws if one of these keys is refused. In the transaction that stores a pairing.
     package func check(_ ids: PeerID...) throws(StoreError) {
         for id in ids where try contains(id) { throw StoreError(.mismatch, "the peer's key was revoked") }

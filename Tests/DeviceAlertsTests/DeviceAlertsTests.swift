@@ -41,6 +41,24 @@ struct DeviceAlertsTests {
         await bench.end()
     }
 
+    @Test("a response to a banner that was shown before its desktop moved to another key finds its alert")
+    func moved() async throws {
+        let bench = try await Bench("host", inbox: SampleInbox(successors: ["old": desktop]))
+        try await bench.store { (connection) throws(StoreError) in
+            let table = AlertTable(connection)
+            for id: AlertID in ["n1", "n2"] {
+                let row = try table.add(NewAlert(key(id), AlertContent(title: "Hello"), dueAt: 1)).row
+                try connection.execute("UPDATE alert SET state = 3 WHERE row = ?", [.integer(row)])
+            }
+        }
+        try await bench.beginAuthorized()
+        _ = try await bench.request(.respond(desktop: "old", id: "n1", action: "default", text: nil))
+        #expect(try await bench.request(.state).object?["counters"]?.object?["responses"] == 1)
+        _ = try await bench.request(.remove(desktop: "old", id: "n2", thread: nil))
+        #expect(try await bench.request(.delivered).array?.isEmpty == true)
+        await bench.end()
+    }
+
     @Test("late alerts of an earlier process are shown at the start, without a wait for others", arguments: [1, 2])
     func earlierLate(count: Int) async throws {
         let bench = try await Bench("host", lateAlerts: .summary)
@@ -244,6 +262,7 @@ private struct SampleInbox: AlertInbox {
     /// The others are unread.
     var read: Set<NotificationID> = []
     var unread: Int64 = 0
+    var successors: [PeerID: PeerID] = [:]
 
     func notification(
         _ id: NotificationID, of desktop: PeerID, _ connection: Connection
@@ -254,4 +273,6 @@ private struct SampleInbox: AlertInbox {
     }
 
     func unreadCount(_ connection: Connection) throws(StoreError) -> Int64 { unread }
+
+    func successor(of desktop: PeerID, _ connection: Connection) throws(StoreError) -> PeerID? { successors[desktop] }
 }

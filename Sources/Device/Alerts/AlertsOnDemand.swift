@@ -3,6 +3,7 @@ import DeviceAlerts
 import Hosting
 import Inbox
 import Notifications
+import Sealing
 import Store
 import Transport
 import Wire
@@ -88,4 +89,8 @@ private struct StoredInbox: AlertInbox {
     }
 
     func unreadCount(_ connection: Connection) throws(StoreError) -> Int64 { try Inbox(connection).counts.unread() }
+
+    func successor(of desktop: PeerID, _ connection: Connection) throws(StoreError) -> PeerID? {
+        try RevokedKeys(connection).successor(of: desktop)
+    }
 }

@@ -26,6 +26,10 @@ enum RecordWork: StoreWork {
     func run(_ store: AlertTransaction) throws(StoreError) -> Outcome {
         switch self {
         case .list: return .alerts(try store.alerts.delivered())
+        case .remove(.keys(let keys), _, _):
+            var current: [AlertKey] = []
+            for key in keys { current.append(try store.current(key)) }
+            return .removed(try store.alerts.remove(.keys(current), deliveredOnly: true))
         case .remove(let which, _, _): return .removed(try store.alerts.remove(which, deliveredOnly: true))
         case .forget(let desktop): return .removed(try store.alerts.remove(.desktop(desktop)))
         case .removeSettled: return .removed(try Self.removeSettledAlerts(store))
@@ -60,6 +64,14 @@ enum RecordWork: StoreWork {
     }
 }
 
+extension AlertTransaction {
+    /// A banner has the id that its desktop had when it was shown; its row has the one after a move (WireRekey, "Switch").
+    fileprivate func current(_ key: AlertKey) throws(StoreError) -> AlertKey {
+        guard let desktop = key.desktop, let successor = try inbox.successor(of: desktop, connection) else { return key }
+        return AlertKey(desktop: successor, id: key.id)
+    }
+}
+
 /// What became of a response.
 enum StoredResponse: Sendable {
     /// `isDisplaced`: an older response that waited for the host gave way to it.
@@ -81,6 +93,7 @@ struct NewResponse: Sendable {
 
     /// Keeps the response for the host, and drops the alert.
     func store(_ store: AlertTransaction) throws(StoreError) -> StoredResponse {
+        let key = try store.current(self.key)
         guard let alert = try store.alerts.find(key),
             alert.state == .delivered || presentingRows.contains(alert.row)
         else { return .unknown }
