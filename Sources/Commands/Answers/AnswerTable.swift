@@ -53,7 +53,7 @@ package struct AnswerTable {
 
     /// Which command of whom.
     package struct Key: Sendable, Hashable {
-        package let device: PeerID
+        package var device: PeerID
         package let id: RequestID
         package let method: String
 

@@ -47,7 +47,7 @@ final class CommandServer {
 
     private struct AwaitedPush {
         let reply: PendingReply
-        let key: AnswerTable.Key?
+        var key: AnswerTable.Key?
         /// The last one that asked.
         var origin: CommandOrigin
     }
@@ -68,6 +68,8 @@ final class CommandServer {
     /// Commands that go to the store together, once a batch comes back.
     private var waiting: [CommandTransaction] = []
     private var batchesUnderWay = 0
+    /// The other id of each device that has moved while commands that name it are under way.
+    private var moves: [PeerID: PeerID] = [:]
     private(set) var counters = Counters()
 
     init(
@@ -122,7 +124,8 @@ final class CommandServer {
     /// first in, first out.
     func delivered(_ ticket: PushTicket, to peers: Set<PeerID>) {
         guard let push = awaited[ticket] else { return }
-        let outcome = push.reply.complete(delivered: peers)
+        let earlier = moves.lazy.filter { peers.contains($0.value) }.map(\.key)
+        let outcome = push.reply.complete(delivered: peers.union(earlier))
         guard let key = push.key, case .result(let result) = outcome else { return answer(ticket, outcome) }
         database.perform { (connection) throws(StoreError) in
             try AnswerTable(connection).complete(result, to: key)
@@ -135,10 +138,31 @@ final class CommandServer {
         guard let push = awaited.removeValue(forKey: ticket) else { return }
         if let key = push.key { openAnswers[key] = nil }
         output(.answer(outcome, to: push.origin))
+        forgetMoves()
     }
 
     /// The device of this session was unpaired: its requests in progress have no effect.
     func forget(_ session: DeviceSession) { session.revocation.revoke() }
+
+    /// A device has another key. What is under way for it, in memory or in the store, goes on under that.
+    func moved(_ old: PeerID, to new: PeerID) {
+        for (id, other) in moves where other == old && id != new { moves[id] = new }
+        moves[old] = new
+        // Until the store has answered, the move may fail.
+        moves[new] = old
+        for (ticket, push) in awaited {
+            guard var key = push.key, key.device == old else { continue }
+            openAnswers[key] = nil
+            key.device = new
+            openAnswers[key] = ticket
+            awaited[ticket]?.key = key
+        }
+        forgetMoves()
+    }
+
+    private func forgetMoves() {
+        if waiting.isEmpty, batchesUnderWay == 0, awaited.isEmpty { moves = [:] }
+    }
 
     // MARK: Executing
 
@@ -170,8 +194,8 @@ final class CommandServer {
 
     private func submit(_ batch: [CommandTransaction]) {
         batchesUnderWay += 1
-        database.perform { (connection) throws(StoreError) in
-            try CommandTransaction.run(batch, on: connection)
+        database.perform { [moves] (connection) throws(StoreError) in
+            try CommandTransaction.run(batch, moves, on: connection)
         } then: { [weak self] result in
             self?.executed(batch, result)
         }
@@ -195,10 +219,13 @@ final class CommandServer {
             let failure = RemoteError(.internalError, "the desktop's store failed")
             for transaction in batch { output(.answer(.error(failure), to: transaction.origin)) }
         }
+        forgetMoves()
     }
 
     private func executed(_ transaction: CommandTransaction, _ execution: Execution) {
-        let (key, origin) = (transaction.constraints?.key, transaction.origin)
+        var key = transaction.constraints?.key
+        if let device = key?.device { key?.device = current(device) }
+        let origin = transaction.origin
         switch execution {
         case .replayed: output(.replayed)
         case .revoked: output(.answer(.error(.notPaired), to: origin))
@@ -210,6 +237,12 @@ final class CommandServer {
             if transaction.withdraws { output(.withdrawn) }
             follow(handled, queued, key, origin)
         }
+    }
+
+    /// The id that the device has in memory.
+    private func current(_ device: PeerID) -> PeerID {
+        guard let other = moves[device], !devices.contains(device) else { return device }
+        return other
     }
 
     private func follow(
@@ -227,7 +260,9 @@ final class CommandServer {
         for effect in handled.effects {
             switch effect {
             case .show(let notification): output(.show(notification))
-            case .push(let event, _): output(.push(event, numbered: queued, ticket))
+            case .push(let event, _):
+                let numbers = moves.isEmpty ? queued : Dictionary(queued.map { (current($0), $1) }) { max($0, $1) }
+                output(.push(event, numbered: numbers, ticket))
             }
         }
         for announcement in handled.announcements { output(.announce(announcement)) }

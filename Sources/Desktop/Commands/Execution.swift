@@ -3,6 +3,7 @@ import Delivery
 import History
 import JSON
 import Notifications
+import Pairing
 import Sealing
 import Store
 import Wire
@@ -22,12 +23,12 @@ enum Execution: Sendable {
 
 /// A command with everything that its transaction needs.
 struct CommandTransaction: Sendable {
-    let caller: MethodHandler.Caller
+    var caller: MethodHandler.Caller
     let method: String
     let params: JSONObject
     let newID: NotificationID
     let now: EpochMilliseconds
-    let roster: DeviceRoster
+    var roster: DeviceRoster
     /// The destination of the answer.
     let origin: CommandOrigin
     /// The mark of its frame, if that was sealed.
@@ -36,14 +37,30 @@ struct CommandTransaction: Sendable {
     var constraints: RequestConstraints?
 
     /// Runs several as one piece of work: what they share is read once and written once.
+    ///
+    /// - Parameter moves: the other id of each device that has moved since one of them was made.
     static func run(
-        _ transactions: [CommandTransaction], on connection: Connection
+        _ transactions: [CommandTransaction], _ moves: [PeerID: PeerID] = [:], on connection: Connection
     ) throws(StoreError) -> (executions: [Execution], unread: Int64) {
         let work = HistoryWork(connection)
+        // The store knows which of the two ids counts here: a move may have failed.
+        let current = try PairedDevices(connection).current(moves)
+        let transactions = current.isEmpty ? transactions : transactions.map { $0.following(current) }
         var executions: [Execution] = []
         executions.reserveCapacity(transactions.count)
         for transaction in transactions { executions.append(try transaction.run(in: work)) }
         return (executions, try work.finish().unread)
+    }
+
+    /// The same command, with the ids that devices have now (WireRekey, "Switch").
+    private func following(_ moves: [PeerID: PeerID]) -> CommandTransaction {
+        var transaction = self
+        transaction.roster = roster.following(moves)
+        if case .device(let device, let isBellwire) = caller {
+            transaction.caller = .device(moves[device] ?? device, isBellwire: isBellwire)
+        }
+        if let key = constraints?.key { transaction.constraints?.key?.device = moves[key.device] ?? key.device }
+        return transaction
     }
 
     /// Marks the frame, executes the method, queues its push and keeps its answer.
@@ -72,6 +89,15 @@ struct CommandTransaction: Sendable {
             return try work.enqueue(event, row: row, to: roster.recipients(peers), now: now)
         }
         return [:]
+    }
+}
+
+extension PairedDevices {
+    /// Of two ids of one device in each entry: those that are not paired any more, with the one that is.
+    fileprivate func current(_ moves: [PeerID: PeerID]) throws(StoreError) -> [PeerID: PeerID] {
+        var current: [PeerID: PeerID] = [:]
+        for (id, other) in moves where try find(id) == nil && find(other) != nil { current[id] = other }
+        return current
     }
 }
 

@@ -6,7 +6,7 @@ import Wire
 /// A Bellwire device's request is executed once, and not after it expires (WireMessages, "Repeated and late commands").
 struct RequestConstraints: Sendable {
     /// The answer is kept under this key; `nil` for a method that only reads, which may be repeated freely.
-    let key: AnswerTable.Key?
+    var key: AnswerTable.Key?
     /// After this moment the command is not executed.
     let expiresAt: EpochMilliseconds?
     /// The device's clock, as far as it is known.

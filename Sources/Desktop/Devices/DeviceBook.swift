@@ -144,6 +144,24 @@ struct DeviceRoster: Sendable {
         self.flags = flags
     }
 
+    private init(_ devices: [MethodHandler.PairedDevice], _ flags: PeerBook<PairedDevice, RevocationFlag>) {
+        (self.devices, self.flags) = (devices, flags)
+    }
+
+    /// The same devices, under the ids that they have now. A device keeps the `deviceId` by which a command names it.
+    func following(_ moves: [PeerID: PeerID]) -> DeviceRoster {
+        var flags = PeerBook<PairedDevice, RevocationFlag>()
+        for var device in self.flags.peers {
+            guard let flag = self.flags[device.did] else { continue }
+            device.did = moves[device.did] ?? device.did
+            flags.upsert(device) { flag }
+        }
+        let devices = devices.map {
+            MethodHandler.PairedDevice(peer: moves[$0.peer] ?? $0.peer, deviceID: $0.deviceID)
+        }
+        return DeviceRoster(devices, flags)
+    }
+
     /// The outboxes of devices that may still get pushes; a device that has been unpaired in the meantime has none.
     func recipients(_ peers: [PeerID]) -> [Outbox.Recipient] {
         peers.compactMap { peer in

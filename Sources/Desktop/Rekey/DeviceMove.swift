@@ -41,6 +41,7 @@ struct DeviceMove {
     private func replace(_ old: PeerID, by device: PairedDevice) {
         if let session = board.devices.session(old) { board.outboxes.forget(old, session) }
         board.devices.replace(old, by: device)
+        board.commands.moved(old, to: device.did)
         board.pairing.removed(old)
         board.routes.setPeers(board.devices.routed)
         board.host.devices(board.devices.json)
