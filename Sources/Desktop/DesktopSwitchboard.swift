@@ -185,12 +185,6 @@ final class DesktopSwitchboard {
         host.devices(devices.json)
     }
 
-    /// It still is, after all.
-    func returned(_ device: PairedDevice) {
-        take(device)
-        host.devices(devices.json)
-    }
-
     func remind(_ device: PeerID) { reminders.begin(device) }
 
     // MARK: Routes

@@ -4,6 +4,7 @@ import Identity
 import JSON
 import Pairing
 import Sealing
+import Store
 import TestSupport
 import Testing
 import Transport
@@ -207,6 +208,38 @@ struct RevocationTests {
         #expect(error.code == .pairing)
         #expect(try await home.onDesktop("revoked") ?? 0 > before)
         try await home.expectNobodyIsPaired()
+        await home.close()
+    }
+
+    @Test("a full list refuses a revocation on both sides, and nothing of the pairing is lost")
+    func full() async throws {
+        let home = try await AttackedHome()
+        _ = try await begin(home)
+        let fill: @Sendable (Connection) throws(StoreError) -> Void = { (connection) throws(StoreError) in
+            for number in 0..<RevokedKeys.limit {
+                _ = try RevokedKeys(connection).add(RevokedKey(id: PeerID("did:key:z\(number)"), name: "", at: 1))
+            }
+        }
+        try home.desktop.core.store.database.run(fill)
+        try home.device.core.context.database.run(fill)
+        let seal = try await value { home.desktop.devices(then: $0) }.array?.first?["seal"]
+        // A change that waits for the desktop.
+        home.device.stop()
+        let change = try Device.Command("notification.markAllAsRead", params: nil)
+        let queued = try await value { home.device.invoke(change, desktop: nil, timeout: 10_000, then: $0) }
+        #expect(queued["queued"] == true)
+        guard case .failure(let ofDesktop) = await outcome({ home.desktop.revoke(home.deviceID, then: $0) }),
+            case .failure(let ofDevice) = await outcome({ home.device.revoke(home.desktopID, then: $0) })
+        else {
+            Issue.record("a full list took another key")
+            return
+        }
+        #expect(ofDesktop.code == .limit && ofDevice.code == .limit)
+        #expect(try await value { home.device.queue(then: $0) }.array?.count == 1)
+        #expect(try await value { home.desktop.devices(then: $0) }.array?.first?["seal"] == seal)
+        home.device.start()
+        _ = try await home.push("two")
+        #expect(try await home.deviceHost.push(from: home.device)["title"] == "two")
         await home.close()
     }
 

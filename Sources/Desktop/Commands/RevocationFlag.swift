@@ -9,4 +9,7 @@ final class RevocationFlag: Sendable {
     var isRevoked: Bool { flag.load(ordering: .acquiring) }
 
     func revoke() { flag.store(true, ordering: .releasing) }
+
+    /// The device is paired after all: its key could not be refused.
+    func withdraw() { flag.store(false, ordering: .releasing) }
 }

@@ -30,17 +30,22 @@ struct DeviceRevocation {
         let keys = [key] + board.channel.moves.successors(of: key)
         let revoked = keys.map { RevokedKey(id: $0, name: device?.name ?? "", at: .now) }
         let fresh = keys.filter { !board.channel.isRevoked($0) }
-        // Before the disk has it: nothing that comes meanwhile counts.
+        // Before the disk has it: nothing that comes meanwhile counts. What is kept of it goes once it can't come back.
         for key in keys {
-            board.channel.revoke(key)
-            board.devices.reminders.forget(key)
+            board.channel.refuse(key)
             board.pairing.removed(key)
         }
-        if device != nil { board.left(key) }
+        let session = board.devices.session(key)
+        session?.revocation.revoke()
         board.store.revoke(revoked) { [board] result in
-            if case .success(true) = result { return then(.success("{}")) }
+            if case .success(true) = result {
+                for key in keys { board.devices.reminders.forget(key) }
+                if !board.isClosed, board.devices.contains(key) { board.left(key) }
+                for key in keys { board.channel.revoke(key) }
+                return then(.success("{}"))
+            }
             for key in fresh { board.channel.readmit(key) }
-            if let device, !board.isClosed { board.returned(device) }
+            session?.revocation.withdraw()
             switch result {
             case .success: then(.failure(.tooManyRevoked))
             case .failure(let error): then(.failure(HostError(error)))

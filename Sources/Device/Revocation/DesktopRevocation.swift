@@ -27,24 +27,22 @@ struct DesktopRevocation {
         let keys = [key] + board.channel.moves.successors(of: key)
         let revoked = keys.map { RevokedKey(id: $0, name: desktop?.name ?? "", at: .now) }
         let fresh = keys.filter { !board.channel.isRevoked($0) }
-        // Before the disk has it: nothing that comes meanwhile counts.
+        // Before the disk has it: nothing that comes meanwhile counts. What is kept of it goes once it can't come back.
         for key in keys {
-            board.channel.revoke(key)
+            board.channel.refuse(key)
             board.pairing.flows.removed(key)
         }
-        if let desktop { board.desktops.leave([desktop]) }
         board.context.store { (connection) throws(StoreError) in
             guard try RevokedKeys(connection).add(revoked) else { return false }
             _ = try DesktopBook.remove(key, connection)
             return true
         } then: { [board] result in
             if case .success(true) = result {
-                // What was on its way to the disk before has come back since.
-                if let returned = board.desktops.peers.peer(key) { board.desktops.leave([returned]) }
+                if let desktop = board.desktops.peers.peer(key) { board.desktops.leave([desktop]) }
+                for key in keys { board.channel.revoke(key) }
                 return then(.success("{}"))
             }
             for key in fresh { board.channel.readmit(key) }
-            if let desktop { board.desktops.add(desktop) }
             then(.failure(result.failure))
         }
     }

@@ -278,7 +278,7 @@ package final class PeerChannel {
     package func send(
         _ payload: JSONValue, to peer: PeerID, sealed: Bool, inSession: Bool = true, over link: (any RelayLink)?
     ) -> Sent {
-        guard let link, link.state.isOnline else { return .offline }
+        guard let link, link.state.isOnline, !isRevoked(peer) else { return .offline }
         guard sealed else { return Sent(link.send(to: peer, payload: payload, sealed: false)) }
         let body = payload.object ?? [:]
         switch inSession ? sessions?.seal(body, to: peer, now: .now, over: link) : nil {
@@ -310,9 +310,13 @@ package final class PeerChannel {
     /// A frame in its name came another way: at a typed code's alias.
     package func countRevoked() { counts.revoked &+= 1 }
 
-    /// From now on nothing in this key's name is opened, and nothing is kept of it in memory but its replay window.
+    /// From now on nothing in this key's name is opened, and nothing is sent to it. What is known of it stays, until it is
+    /// sure that it stays refused.
+    package func refuse(_ key: PeerID) { revoked.insert(key) }
+
+    /// The same, and nothing is kept of it in memory but its replay window.
     package func revoke(_ key: PeerID) {
-        revoked.insert(key)
+        refuse(key)
         forget(key)
     }
 
