@@ -24,14 +24,12 @@ package struct KeyStore: Sendable {
         guard directory.path != nil else {
             throw HostError(.unsupported, "with \"state_dir\":\":memory:\" there is no next start to take a new key")
         }
-        let next = { () throws(HostError) in
-            try key("identity.next.key", keyring: "\(options.role)-next")
-        }
-        let key = try next()
+        let (name, role) = ("identity.next.key", "\(options.role)-next")
+        let next = try key(name, keyring: role)
         // A keyring is changed in two steps: a process that died between them has left the key in both places.
-        guard try key.did == current().did else { return key }
+        guard try next.did == current().did else { return next }
         try dropNext()
-        return try next()
+        return try key(name, keyring: role)
     }
 
     /// The next key, if there is one.

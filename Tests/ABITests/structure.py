@@ -31,6 +31,8 @@ KEYED_BY_PEER = {
     "Sealer.peers": "replay windows outlive a pairing, and peers that are still pairing have no session",
     "BoxCache.entries": "a bounded cache of keys in locked memory",
     "OutboxWriter.devices": "lives for one transaction",
+    "CommandServer.moves": "the two ids of a device that has just moved, until no command with the other one is under way",
+    "KeyMoves.budgets": "statements of a move come before the new id is paired",
 }
 KEYED_EXEMPT = ("Relay", "Store")
 

@@ -5,6 +5,7 @@ import Identity
 import JSON
 import Notifications
 import Sealing
+import Store
 import TestSupport
 import Testing
 import Transport
@@ -283,6 +284,91 @@ struct RekeyTests {
         #expect(try await pair.deviceID() == new)
         try await until("the desktop has the new key") { try await pair.devices() == [new] }
         try await pair.push("second")
+        await pair.close()
+    }
+
+    @Test("a peer that can't store the move has the old key again, and is told until it has stored the new one")
+    func notStored() async throws {
+        let pair = try await Pair()
+        let old = try await pair.deviceID()
+        let new = try await pair.rekeyDevice()
+        try await pair.approveDevice(new)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        let database = await store(of: pair.desktop.core)
+        // No more keys can be refused.
+        try database.run { (connection) throws(StoreError) in
+            for number in 0..<RevokedKeys.limit {
+                _ = try RevokedKeys(connection).add(RevokedKey(id: PeerID("did:key:z\(number)"), name: "", at: 1))
+            }
+        }
+        try await pair.reopenDevice()
+        _ = try await pair.desktopHost.event(.problem) { $0["code"] == "store_failed" }
+        #expect(try await pair.devices() == [old])
+        #expect(try await pair.deviceState()["state"] == "switched")
+        _ = try database.run { (connection) throws(StoreError) in
+            try RevokedKeys(connection).remove("did:key:z0")
+        }
+        try await pair.reopenDevice()
+        try await until("the desktop has the new key") { try await pair.devices() == [new] }
+        try await pair.push("under the new key")
+        try await until("the move is complete") { try await pair.deviceState()["state"] == "none" }
+        await pair.close()
+    }
+
+    @Test("the announcements end with the confirmation alone: when it is lost, they and it are repeated")
+    func unconfirmed() async throws {
+        let pair = try await Pair()
+        let desktop = try await pair.desktopID()
+        let new = try await pair.rekeyDevice()
+        try await pair.approveDevice(new)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        // All that the desktop says in sessions of the new key is lost.
+        await pair.record.drop { $0.from == desktop && $0.to == new && $0.payload["type"] == "bellwire:s2" }
+        try await pair.reopenDevice()
+        try await until("the desktop has the new key") { try await pair.devices() == [new] }
+        #expect(try await pair.deviceState()["state"] == "switched")
+        await pair.record.drop { _ in false }
+        try await pair.reopenDevice()
+        try await until("the move is complete") { try await pair.deviceState()["state"] == "none" }
+        try await pair.push("second")
+        await pair.close()
+    }
+
+    @Test("a device that moved twice while its desktop asked it follows that desktop's own move")
+    func movedTwiceMeanwhile() async throws {
+        let pair = try await Pair()
+        let newDesktop = try await pair.rekeyDesktop()
+        try await pair.approveDesktop(newDesktop)
+        _ = try await pair.desktopHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        for _ in 0..<2 {
+            let new = try await pair.rekeyDevice()
+            try await pair.approveDevice(new)
+            _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+            try await pair.reopenDevice()
+            try await until("the desktop has it") { try await pair.devices() == [new] }
+            try await until("the move is complete") { try await pair.deviceState()["state"] == "none" }
+        }
+        try await pair.reopenDesktop()
+        #expect(try await pair.desktopID() == newDesktop)
+        try await until("the device has followed") { try await pair.desktops() == [newDesktop] }
+        try await until("the desktop's move is complete") { try await pair.desktopState()["state"] == "none" }
+        try await pair.push("second")
+        await pair.close()
+    }
+
+    @Test("the key in use is no key to move to, and a next key that is in use already makes way for another")
+    func sameKey() async throws {
+        let pair = try await Pair()
+        let key = pair.device.core.context.key
+        let device = pair.device
+        guard case .failure(let error) = await outcome({ device.rekey(to: key, then: $0) }) else {
+            Issue.record("it moved to its own key")
+            return
+        }
+        #expect(error.code == .invalid)
+        let folder = pair.folder + "/device/"
+        try FileManager.default.copyItem(atPath: folder + "identity.key", toPath: folder + "identity.next.key")
+        #expect(try device.nextKey().did != key.did)
         await pair.close()
     }
 

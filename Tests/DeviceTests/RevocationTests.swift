@@ -13,6 +13,9 @@ import Wire
 @testable import Desktop
 @testable import Device
 
+@EventLoop
+func store(of core: DesktopSwitchboard) -> Database { core.store.database }
+
 /// A stolen key is refused in every way, at a relay that says anything in its name (WireRekey, "Revocation").
 @Suite(.timeLimit(.minutes(2)))
 struct RevocationTests {
@@ -220,7 +223,7 @@ struct RevocationTests {
                 _ = try RevokedKeys(connection).add(RevokedKey(id: PeerID("did:key:z\(number)"), name: "", at: 1))
             }
         }
-        try home.desktop.core.store.database.run(fill)
+        try await store(of: home.desktop.core).run(fill)
         try home.device.core.context.database.run(fill)
         let seal = try await value { home.desktop.devices(then: $0) }.array?.first?["seal"]
         // A change that waits for the desktop.

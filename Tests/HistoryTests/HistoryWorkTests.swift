@@ -37,6 +37,21 @@ import Wire
         }
     }
 
+    @Test("a device that has another key is the author of its settings still")
+    func movedAuthor() throws {
+        let (device, moved, phone) = (device, PeerID("did:key:c"), phone)
+        func change(_ values: JSONObject, by author: PeerID) throws -> SettingsTable.Outcome {
+            let change = try SettingsChange(peer: values)
+            return try database.run { connection throws(StoreError) in
+                try SettingsTable(connection).apply(change, by: author)
+            }
+        }
+        _ = try change(["soundEnabled": false, "revision": 0], by: device)
+        try database.run { connection throws(StoreError) in try SettingsTable(connection).move(device, to: moved) }
+        #expect(try change(["soundEnabled": true, "revision": 0], by: phone).stale.count == 1)
+        #expect(try change(["soundEnabled": true, "revision": 0], by: moved).stale.isEmpty)
+    }
+
     private func ids(of device: PeerID, from: Int64 = 1) throws -> [String] {
         try database.run { connection throws(StoreError) in
             var ids: [String] = []

@@ -96,7 +96,10 @@ extension PairedDevices {
     /// Of two ids of one device in each entry: those that are not paired any more, with the one that is.
     fileprivate func current(_ moves: [PeerID: PeerID]) throws(StoreError) -> [PeerID: PeerID] {
         var current: [PeerID: PeerID] = [:]
-        for (id, other) in moves where try find(id) == nil && find(other) != nil { current[id] = other }
+        for (id, other) in moves {
+            guard try find(id) == nil, try find(other) != nil else { continue }
+            current[id] = other
+        }
         return current
     }
 }

@@ -67,7 +67,9 @@ enum RecordWork: StoreWork {
 extension AlertTransaction {
     /// A banner has the id that its desktop had when it was shown; its row has the one after a move (WireRekey, "Switch").
     fileprivate func current(_ key: AlertKey) throws(StoreError) -> AlertKey {
-        guard let desktop = key.desktop, let successor = try inbox.successor(of: desktop, connection) else { return key }
+        guard let desktop = key.desktop, let successor = try inbox.successor(of: desktop, connection) else {
+            return key
+        }
         return AlertKey(desktop: successor, id: key.id)
     }
 }
