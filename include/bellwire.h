@@ -326,7 +326,7 @@ BW_API bw_status bw_device_rekey_cancel(bw_device *device);
 /* The device's own move, and the questions about moves of its desktops:
  * {"state":"none"|"asking"|"ready"|"switched","id","oldId"?,"newId"?,"peers"?:[{"id","name","state":"waiting"|"approved"|
  * "declined"|"no_session"}],"questions":[{"id","name","newId","at"}]}.
- * "no_session": a peer that was paired meanwhile and has used no session can't be asked until it has.
+ * "no_session": a peer that was paired in the meantime and has used no session can't be asked until it has.
  * "switched": the new key is in use; "peers" have not been reached with it. Since 0.1. */
 BW_API bw_status bw_device_rekey_status(bw_device *device, char **status_json);
 
