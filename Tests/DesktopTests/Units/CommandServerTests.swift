@@ -1,4 +1,5 @@
 import Commands
+import Delivery
 import History
 import JSON
 import Notifications
@@ -63,6 +64,54 @@ struct CommandServerTests {
         }
         #expect(error.code == .invalidRequest)
         #expect(try total(bench) == 1 && bench.server.counters.repeated == 3)
+        bench.close()
+    }
+
+    @Test(
+        "pushes and answers that are under way when a device moves to another key go to the key that it then has",
+        arguments: [true, false])
+    func moved(isApproved: Bool) async throws {
+        let bench = try UnitBench([device])
+        var new = device
+        new.did = "did:key:zMoved"
+        let move = PeerMove(old: device.did, new: new.did, receiver: "me", timestamp: 1, state: .approved)
+        if isApproved {
+            let moves = PeerMoves([move])
+            try bench.database.run { (connection) throws(StoreError) in
+                try MoveTables(connection).save(moves, of: move.old)
+            }
+        }
+        let gate = Gate(bench.database)
+        // Two batches are in the store, the others wait; then the same after the move.
+        for _ in 0..<5 { bench.call(.broadcast, tea) }
+        bench.request("a", "notification.send", tea, from: device, expiresAt: .now + 60_000)
+        let moved = Mailbox<Bool>()
+        DeviceStore(database: bench.database).move(move, to: new) { [device, new] result in
+            let isMoved = if case .success(.some) = result { true } else { false }
+            if !isMoved {
+                bench.devices.replace(new.did, by: device)
+                bench.server.moved(new.did, to: device.did)
+            }
+            moved.put(isMoved)
+        }
+        bench.devices.replace(device.did, by: new)
+        bench.server.moved(device.did, to: new.did)
+        for _ in 0..<5 { bench.call(.broadcast, tea) }
+        gate.open()
+        #expect(try await moved.take("the move", #_sourceLocation) == isApproved)
+        let first = try await bench.answer("a")
+        let (winner, loser) = isApproved ? (new, device) : (device, new)
+        // The device's own goes back to it, too.
+        try await until("all pushes are stored for it") { try bench.position(of: winner)?.last == 11 }
+        #expect(try bench.position(of: loser) == nil)
+        let id = loser.did
+        let count = try bench.database.run { (connection) throws(StoreError) in
+            try connection.integer("SELECT count(*) FROM peer WHERE id = ?", [.text(id.text)])
+        }
+        #expect(count == 0, "nothing is kept for the other key")
+        bench.request("a", "notification.send", tea, from: winner, expiresAt: .now + 60_000)
+        #expect(try await bench.answer("a") == first)
+        #expect(bench.server.counters.repeated == 1)
         bench.close()
     }
 
