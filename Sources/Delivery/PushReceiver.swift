@@ -36,6 +36,8 @@ package struct PushReceiver: Sendable {
         case stored
         /// It had a row before. Its number counts all the same.
         case duplicate
+        /// It had a row before, as a hint, which is confirmed now. Else as a duplicate.
+        case confirmed
         /// Too many wait for the host.
         case full
         /// Its seal had an effect before: this one has none.
@@ -205,7 +207,7 @@ package struct PushReceiver: Sendable {
             count(waiting, verdict)
             guard let place = placeOf(waiting) else { continue }
             switch verdict {
-            case .stored, .duplicate:
+            case .stored, .duplicate, .confirmed:
                 let (number, route) = waiting.item.number
                 desktops[place].committed = max(desktops[place].committed, number)
                 desktops[place].epoch = waiting.item.epoch
@@ -286,7 +288,7 @@ package struct PushReceiver: Sendable {
     private mutating func count(_ waiting: Waiting, _ verdict: Verdict) {
         switch verdict {
         case .stored: break
-        case .duplicate:
+        case .duplicate, .confirmed:
             guard case .push = waiting.item, !waiting.isKnown else { return }
             counters.admitted &-= 1
             counters.duplicates &+= 1

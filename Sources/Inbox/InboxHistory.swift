@@ -222,9 +222,9 @@ package struct InboxHistory {
         let changed = try connection.execute(
             """
             UPDATE inbox SET title = ?2, body = ?3, priority = ?4, source = ?5, created_at = ifnull(?6, created_at),
-                said_read = ?7, read_at = ?8, data = ifnull(?9, data), search = ?10
+                said_read = ?7, read_at = ?8, data = ifnull(?9, data), search = ?10, hint = 0
             WHERE row = ?1 AND ((title, body, priority, source, said_read) IS NOT (?2, ?3, ?4, ?5, ?7)
-                OR ?6 IS NOT NULL AND created_at <> ?6 OR ?8 IS NOT NULL AND read_at IS NOT ?8)
+                OR ?6 IS NOT NULL AND created_at <> ?6 OR ?8 IS NOT NULL AND read_at IS NOT ?8 OR hint = 1)
             """,
             [
                 .integer(known.row), .text(row.title), .text(row.body), .integer(row.priority.rawValue),

@@ -6,7 +6,7 @@ import Store
 enum InboxSchema {
     /// The inbox's part of the device's file, with the numbers of peers.
     static let migrations =
-        PeerNumbers.migrations + [first, changes, text, settings, delivery, InboxTables.migration]
+        PeerNumbers.migrations + [first, changes, text, settings, delivery, InboxTables.migration, hints]
 
     private static let first =
         Migration(
@@ -144,6 +144,10 @@ enum InboxSchema {
             CREATE INDEX inbox_collapse ON inbox(desktop, collapse_key) WHERE collapse_key IS NOT NULL;
             CREATE INDEX inbox_age ON inbox(created_at);
             """)
+
+    /// Which pushes came sealed through a push service, and in no session yet.
+    private static let hints = Migration(
+        "inbox.hints", sql: "ALTER TABLE inbox ADD COLUMN hint INTEGER NOT NULL DEFAULT 0")
 
     /// Adds the search text to existing rows.
     private static func fillSearch(_ connection: Connection) throws(StoreError) {

@@ -49,19 +49,26 @@ struct PushBatch {
         guard marks.waiting + newlyWaiting < Inbox.waitingLimit else { return Received(arrival: .full) }
         let place = try place(of: desktop)
         let number = desktops[place].number
-        let replaced = try notification.richer.collapseKey.map { (key) throws(StoreError) in
+        var replaced = try notification.richer.collapseKey.map { (key) throws(StoreError) in
             try rows(collapsedBy: key, of: number, but: notification.id)
         }
-        guard case .inserted(let row) = try insert(notification, at: place) else {
-            return Received(arrival: .duplicate)
+        var insertion = try insert(notification, at: place)
+        if case .duplicate = insertion {
+            switch try settleHint(under: notification, of: number) {
+            case .none: return Received(arrival: .duplicate)
+            case .confirmed: return Received(arrival: .confirmed)
+            case .differs(let hint):
+                try delete([hint], of: number)
+                replaced = (replaced ?? []) + [hint]
+                insertion = try insert(notification, at: place)
+            }
         }
+        guard case .inserted(let row) = insertion else { return Received(arrival: .duplicate) }
         var entry = Inbox.Entry(row: row, arrival: marks.last, desktop: desktop, notification: notification)
         guard let replaced, !replaced.isEmpty else {
             return Received(arrival: .stored(row: row, replaced: []), entry: entry)
         }
-        // It may be part of this batch: the trigger subtracts what `finish` adds, so the count needs its row.
-        try connection.execute("INSERT OR IGNORE INTO inbox_count VALUES (?, 0, 0)", [.integer(number)])
-        for old in replaced { try connection.execute("DELETE FROM inbox WHERE row = ?", [.integer(old.row)]) }
+        try delete(replaced, of: number)
         // A push that replaced an unseen one is still new to the host, which has seen what that one had replaced.
         if let seen = replaced.lazy.compactMap(\.seen).last {
             entry.replaces = seen
@@ -162,6 +169,40 @@ struct PushBatch {
         let id: NotificationID
         /// The id that the host has seen: its own, or that of a push that it had replaced.
         let seen: NotificationID?
+    }
+
+    private func delete(_ rows: [Replaced], of desktop: Int64) throws(StoreError) {
+        // They may be part of this batch: the trigger subtracts what `finish` adds, so the count needs its row.
+        try connection.execute("INSERT OR IGNORE INTO inbox_count VALUES (?, 0, 0)", [.integer(desktop)])
+        for old in rows { try connection.execute("DELETE FROM inbox WHERE row = ?", [.integer(old.row)]) }
+    }
+
+    private enum Hint {
+        /// What has its id is no hint.
+        case none
+        case confirmed
+        /// It said something else: the genuine push takes its place.
+        case differs(Replaced)
+    }
+
+    /// A push has come whose id has a row. If that one is a hint, the push confirms it (WirePrekeys, "Hints").
+    private func settleHint(under notification: Notification, of desktop: Int64) throws(StoreError) -> Hint {
+        guard !notification.isHint else { return .none }
+        let found = try connection.first(
+            """
+            SELECT row, arrival, CASE WHEN arrival <= ? THEN id ELSE replaces END, \(StoredNotification.columns) FROM inbox
+            WHERE desktop = ? AND id = ? AND hint = 1
+            """, [.integer(hostHasSeen), .integer(desktop), .text(notification.id.text)]
+        ) { (row) throws(StoreError) in
+            let replaced = Replaced(
+                row: try row.integer(0), arrival: try row.integer(1), id: notification.id,
+                seen: try row.optionalText(2).map(NotificationID.init(_:)))
+            return (replaced, try StoredNotification.read(row, from: 3))
+        }
+        guard let (hint, stored) = found else { return .none }
+        guard stored.event == notification.event else { return .differs(hint) }
+        try connection.execute("UPDATE inbox SET hint = 0 WHERE row = ?", [.integer(hint.row)])
+        return .confirmed
     }
 
     private func rows(

@@ -128,7 +128,7 @@ struct TokenDeliveryTests {
         let send: @Sendable (NotificationID, Bool, PeerID) async -> Void = { id, presented, desktop in
             await withCheckedContinuation { continuation in
                 EventLoop.post {
-                    core.sendReceipt(id: id, presented: presented, to: desktop)
+                    core.sender.sendReceipt(id: id, presented: presented, to: desktop)
                     continuation.resume()
                 }
             }

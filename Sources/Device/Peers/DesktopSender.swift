@@ -46,6 +46,14 @@ struct DesktopSender {
         _ = channel.sendUnpair(to: peer, over: routes.link(url))
     }
 
+    /// Tells the desktop whether its push was shown. Best effort: nothing waits for a desktop that is not there.
+    func sendReceipt(id: NotificationID, presented: Bool, to desktop: PeerID) {
+        guard desktops.isSecure(desktop), routes.bestRoute(of: desktop) != nil, !routes.isAbsent(desktop) else {
+            return
+        }
+        _ = send(PushReceipt(id: id, isPresented: presented, at: .now).json, to: desktop)
+    }
+
     /// Registered at a relay: the handshake of a session goes before what is sealed.
     func registered(_ peer: PeerID, over url: String) {
         guard desktops.isSecure(peer), let link = routes.link(url) else { return }

@@ -19,6 +19,8 @@ final class PushCarrier {
         case acknowledge(PeerID, PushReceiver.Position, over: String?)
         /// Pushes of these desktops have entered the inbox, with these alerts.
         case stored([PeerID], unread: Int64, alerts: [AlertJudge.Judged])
+        /// A hint of this desktop isn't one any more.
+        case confirmed(PeerID, unread: Int64)
         /// Too many wait for the host: one at least was not taken. Told once until one is.
         case full
         /// Nothing of a commit was stored.
@@ -27,7 +29,7 @@ final class PushCarrier {
         /// For the host.
         var problem: (code: String, message: String)? {
             switch self {
-            case .acknowledge, .stored: nil
+            case .acknowledge, .stored, .confirmed: nil
             case .full:
                 (
                     "inbox_full",
@@ -53,6 +55,8 @@ final class PushCarrier {
         let mayFetch: Bool
         /// To be kept with it.
         let work: HostEvent?
+        /// The prekey that it was sealed to, which is used up with it, and its number there; `nil` = it was not sealed.
+        var seal: (use: PrekeyUse, number: Int64)?
         let then: @EventLoop (CallEnd) -> Void
     }
 
@@ -101,7 +105,9 @@ final class PushCarrier {
     func received(_ notification: Notification, from source: PeerID, _ call: Call) {
         lastTicket &+= 1
         calls[lastTicket] = call
-        received(ReceivedPush(desktop: source, notification: notification, ticket: lastTicket))
+        received(
+            ReceivedPush(
+                desktop: source, notification: notification, hintNumber: call.seal?.number, ticket: lastTicket))
     }
 
     func received(_ skip: ReceivedSkip) { perform(receiver.received(skip)) }
@@ -157,11 +163,12 @@ final class PushCarrier {
             guard case .push(let push) = item else { return .init(item) }
             let call = push.ticket.flatMap { calls[$0] }
             let alert = judge?.judge(push.notification, from: push.desktop, isMutable: call?.mayFetch ?? true)
-            guard alert != nil || call?.work != nil else { return .init(item) }
-            let kept = call?.work
+            let (kept, use) = (call?.work, call?.seal?.use)
+            guard alert != nil || kept != nil || use != nil else { return .init(item) }
             return .init(item) { (connection, arrival) throws(StoreError) in
                 guard case .stored(_, let replaced) = arrival else { return nil }
                 if let kept { try KeptEvents(connection).add(kept) }
+                if let use { try PrekeyTable(connection).record(use) }
                 return try alert?.saved(connection, replacing: replaced)
             }
         }
@@ -195,7 +202,7 @@ final class PushCarrier {
             for (item, taken) in zip(items, outcome.taken) {
                 switch taken.verdict {
                 case .stored: end(item, .stored)
-                case .duplicate, .replayed: end(item, .duplicate)
+                case .duplicate, .confirmed, .replayed: end(item, .duplicate)
                 case .full, .behind: end(item, .full)
                 }
             }
@@ -210,6 +217,9 @@ final class PushCarrier {
         if !desktops.isEmpty {
             isFull = false
             tell(.stored(desktops, unread: outcome.unread, alerts: outcome.taken.compactMap(\.extra)))
+        }
+        for (item, taken) in zip(items, outcome.taken) where taken.verdict == .confirmed {
+            tell(.confirmed(item.desktop, unread: outcome.unread))
         }
         guard !isFull, outcome.taken.contains(where: { $0.verdict == .full }) else { return }
         isFull = true

@@ -7,7 +7,7 @@ package import Wire
 /// One text, which stands in the member `bellwire` of a service's payload. It names the prekey and nothing else: neither
 /// the desktop nor the device.
 package struct SealedPush: Sendable, Equatable {
-    package static let member = "bellwire"
+    static let member = "bellwire"
     /// Of a padded plaintext. With it an APNs payload stays below 4 KiB. It is a Padmé size.
     static let paddedLimit = 2_816
     /// Of the plaintext.
@@ -56,6 +56,12 @@ package struct SealedPush: Sendable, Equatable {
     private init(prekey: PrekeyID, message: [UInt8]) {
         self.prekey = prekey
         self.message = message
+    }
+
+    /// What stands in a payload of a push service: beside everything else, or in `data`. `nil` = there is none.
+    package static func text(in payload: JSONObject) -> String? {
+        let message = payload["message"]?.object ?? payload
+        return (message[member] ?? message["data"]?[member])?.string
     }
 
     package var text: String { PublicBase64URL.encode([Self.suite] + prekey.bytes + message) }
