@@ -478,7 +478,7 @@ BW_API bw_status bw_device_invoke_async(bw_device *device, const char *desktop, 
  * notification.getHistory; NULL = the newest of all desktops. *page_json becomes
  * {"notifications":[{"desktop","id","title","body",
  * "priority","source","createdAt","receivedAt","silenced","late","read","readAt"?,"uncertain"?:
- * true,"data",…}],"total", "unread","next"?,"loading","incomplete"?: true}.
+ * true,"hint"?: true,"data",…}],"total", "unread","next"?,"loading","incomplete"?: true}.
  * "total" counts all rows that match, "unread" those of the desktop or of all. "incomplete": the search index is
  * still being built in the background and lacks the oldest rows, so a "query" may miss them. Errors: BW_E_STORE.
  * Since 0.1. */
@@ -748,7 +748,8 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *                          …}. The push is stored before the callback runs, and delivered exactly once; only if the
  *                          process ends inside dispatch does it come again, with "redelivered":true. Pushes wait until
  *                          something subscribes to them; if 100,000 wait, no more are accepted (problem inbox_full).
- *                          "late": it did not arrive at once, because one side was absent
+ *                          "late": it did not arrive at once, because one side was absent. "hint":true: it came
+ *                          sealed through a push service; see bw_device_receive()
  *   notification.updated   the same, and "replaces": the id of the earlier push with the same "collapseKey". Without a
  *                          subscription to this event, it comes as notification.received
  *   unread.changed         {"unread"} of all desktops, for a badge

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from typing import Any
 
@@ -65,3 +66,15 @@ def test_the_longest_push_fits_into_a_payload_of_apns() -> None:
     assert len(OURS["pushes"][1]["content"]) == prekeys.LIMIT
     payload = {"aps": {"alert": {"title": "x" * 100}, "mutable-content": 1}, "bellwire": text}
     assert len(json.dumps(payload, separators=(",", ":"))) <= 4096
+
+
+def test_the_page_shows_frames_of_the_vectors() -> None:
+    page = (ROOT / "Sources/CABI/Bellwire.docc/WirePrekeys.md").read_text()
+    text = OURS["pushes"][0]["text"]
+    assert [json.loads(block) for block in re.findall(r"```json\n(.*?)```", page, re.DOTALL)] == [
+        OURS["statement"],
+        OURS["shortage"],
+        {"data": {"bellwire": text}},
+        {"aps": {"alert": {"title": "New notification"}, "mutable-content": 1}, "bellwire": text},
+    ]
+    assert OURS["pushes"][0]["content"] in page
