@@ -194,19 +194,27 @@ static json_t *received(bw_device *device, const char *service, const char *payl
     return result != NULL ? result : json_object();
 }
 
+/* Whether the desktop answers: then it has all that the device has sent before. */
+static int is_answered(void *device)
+{
+    char *count = NULL;
+    bw_status status = bw_notification_get_unread_count((bw_device *)device, NULL, NULL, within(10000), &count);
+    bw_free(count);
+    return status == BW_OK;
+}
+
 /* A push that a device does not have yet, and its payload for APNs; NULL = the device has published no prekeys in time. */
 static char *sealed_push(bw_device *device, bw_desktop *desktop, const char *id_of_device, char **payload)
 {
     int attempt;
     for (attempt = 0; attempt < 10; attempt++) {
-        char *count = NULL, *id;
+        char *state = NULL, *id;
         bw_status status;
-        /* What the device has sent until it is answered, the desktop has. */
-        CHECK_STATUS(bw_device_state(device, &count), BW_OK);
-        bw_free(count);
-        count = NULL;
-        if (bw_notification_get_unread_count(device, NULL, NULL, within(10000), &count) == BW_OK)
-            bw_free(count);
+        CHECK(comes_true(is_answered, device), "a session begins");
+        /* What was stored before this is sent. */
+        CHECK_STATUS(bw_device_state(device, &state), BW_OK);
+        bw_free(state);
+        CHECK(comes_true(is_answered, device), "the desktop has the prekeys");
         CHECK_STATUS(bw_device_stop(device), BW_OK);
         id = pushed(desktop, "{\"title\":\"Tea\",\"body\":\"is ready\",\"data\":{\"n\":1.5}}");
         status = bw_desktop_seal_push(desktop, id_of_device, id, "{\"service\":\"apns\",\"alert\":\"News\"}", payload);

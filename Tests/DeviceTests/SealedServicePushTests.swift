@@ -1,6 +1,7 @@
 import Foundation
 import Hosting
 import JSON
+import Peering
 import Sealing
 import Signalling
 import Store

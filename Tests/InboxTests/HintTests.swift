@@ -1,0 +1,140 @@
+import Delivery
+@testable import Inbox
+import Notifications
+import Sealing
+import Store
+import Testing
+import Wire
+
+/// Pushes that came sealed through a push service, before a session confirms them (WirePrekeys, "Hints").
+@Suite struct HintTests {
+    private let database: Database
+
+    init() throws {
+        database = try Database.open(
+            path: ":memory:", migrations: Inbox.migrations + ReceivedPushes.migrations + SealStates.migrations
+        ).database
+    }
+
+    private func notification(_ id: NotificationID, _ title: String, isHint: Bool, key: String? = nil) -> Notification {
+        var notification = Notification(id: id, title: title, createdAt: 5, receivedAt: isHint ? 6 : 7)
+        notification.richer.collapseKey = key
+        notification.isHint = isHint
+        return notification
+    }
+
+    private func hint(
+        _ id: NotificationID, _ number: Int64, _ title: String = "T", key: String? = nil
+    ) -> PushIntake<String>.Item {
+        .init(
+            .push(
+                ReceivedPush(
+                    desktop: "d", notification: notification(id, title, isHint: true, key: key), hintNumber: number)))
+    }
+
+    private func push(
+        _ id: NotificationID, _ seq: Int64, _ title: String = "T", key: String? = nil
+    ) -> PushIntake<String>.Item {
+        .init(
+            .push(
+                ReceivedPush(
+                    desktop: "d", notification: notification(id, title, isHint: false, key: key), seq: seq,
+                    mark: SealMark(peer: "d", epoch: 1, seq: seq)))
+        ) { _, arrival throws(StoreError) in
+            if case .stored = arrival { "alert" } else { nil }
+        }
+    }
+
+    @discardableResult
+    private func take(
+        _ items: [PushIntake<String>.Item], hostHasSeen: Int64 = 0
+    ) throws -> PushIntake<String>.Outcome {
+        try database.run { connection throws(StoreError) in
+            try PushIntake(connection).take(items, hostTakes: true, hostHasSeen: hostHasSeen)
+        }
+    }
+
+    private func read<T: Sendable>(_ work: @escaping @Sendable (Inbox) throws(StoreError) -> T) throws -> T {
+        try database.run { connection throws(StoreError) in try work(Inbox(connection)) }
+    }
+
+    private func stored(_ id: NotificationID) throws -> Notification? {
+        try read { inbox throws(StoreError) in try inbox.find(id, of: "d")?.notification }
+    }
+
+    @Test("the session's push confirms a hint that says the same: no second row, no second alert, its number counts")
+    func confirmed() throws {
+        let first = try take([hint("a", 1)])
+        #expect(first.taken.map(\.verdict) == [.stored] && first.unread == 1)
+        #expect(first.waiting.pushes.map(\.entry.notification.isHint) == [true])
+        #expect(try stored("a")?.isHint == true)
+        _ = try read { inbox throws(StoreError) in try inbox.markRead(["a"], of: "d", at: 9) }
+        let second = try take([push("a", 1), push("b", 2)])
+        #expect(second.taken.map(\.verdict) == [.confirmed, .stored])
+        #expect(second.taken.map(\.extra) == [nil, "alert"])
+        #expect(second.waiting.pushes.map(\.entry.notification.id) == ["b"] && second.unread == 1)
+        #expect(try stored("a")?.isHint == false)
+        #expect(try stored("a")?.read == true, "what the user did stays")
+        // Once more it is an ordinary duplicate.
+        #expect(try take([push("a", 3)]).taken.map(\.verdict) == [.duplicate])
+        #expect(try read { inbox throws(StoreError) in try !inbox.counts.repair() })
+        let last = try database.run { connection throws(StoreError) in try ReceivedPushes(connection).all() }
+        #expect(last == ["d": 3])
+    }
+
+    @Test("a hint that says something else gives way to the session's push, which the host and the user are told of")
+    func differs() throws {
+        let first = try take([hint("a", 1, "Forged")])
+        let arrival = try #require(first.waiting.pushes.first?.entry.arrival)
+        // The host has seen it.
+        let second = try take([push("a", 1, "Genuine")], hostHasSeen: arrival)
+        #expect(second.taken.map(\.verdict) == [.stored] && second.taken.map(\.extra) == ["alert"])
+        let entry = try #require(second.waiting.pushes.first?.entry)
+        #expect(entry.replaces == "a" && entry.notification.title == "Genuine" && !entry.notification.isHint)
+        #expect(try stored("a")?.title == "Genuine" && second.unread == 1)
+        #expect(try read { inbox throws(StoreError) in try inbox.counts.unread() } == 1)
+        #expect(try read { inbox throws(StoreError) in try !inbox.counts.repair() })
+        // The host has not seen it: it hears of the genuine one alone.
+        try take([hint("b", 2, "Forged")])
+        let third = try take([push("b", 2, "Genuine")])
+        #expect(third.waiting.pushes.first?.entry.replaces == nil)
+        #expect(third.waiting.pushes.first?.replaced.values.sorted { $0.text < $1.text } == ["b"])
+        #expect(try read { inbox throws(StoreError) in try !inbox.counts.repair() })
+        // Both in one batch.
+        let fourth = try take([hint("c", 3, "Forged"), push("c", 3, "Genuine")])
+        #expect(fourth.taken.map(\.verdict) == [.stored, .stored])
+        #expect(try stored("c")?.title == "Genuine")
+        #expect(try read { inbox throws(StoreError) in try !inbox.counts.repair() })
+    }
+
+    @Test("a hint is a duplicate behind the session's push, also when that one was deleted; another desktop's is not")
+    func late() throws {
+        try take([push("a", 1), push("b", 2)])
+        #expect(try take([hint("a", 1, "Else")]).taken.map(\.verdict) == [.duplicate])
+        #expect(try stored("a")?.title == "T")
+        _ = try database.run { connection throws(StoreError) in
+            try connection.execute("DELETE FROM inbox WHERE id = 'b'")
+        }
+        #expect(try take([hint("b", 2)]).taken.map(\.verdict) == [.duplicate])
+        #expect(try take([hint("c", 3)]).taken.map(\.verdict) == [.stored])
+        // The desktop counts anew after a backup: a hint waits for its session then, and the push itself comes.
+        #expect(try take([hint("n", 1)]).taken.map(\.verdict) == [.duplicate])
+        #expect(try take([push("n", 3)]).taken.map(\.verdict) == [.stored])
+    }
+
+    @Test("hints have collapse keys like other pushes of their desktop; the history confirms one as well")
+    func collapsed() throws {
+        try take([push("a", 1, "Old", key: "k")])
+        let outcome = try take([hint("b", 2, "New", key: "k")])
+        #expect(outcome.taken.map(\.verdict) == [.stored])
+        #expect(try stored("a") == nil)
+        #expect(try take([push("b", 2, "New", key: "k")]).taken.map(\.verdict) == [.confirmed])
+
+        try take([hint("c", 3, "C")])
+        _ = try read { inbox throws(StoreError) in
+            try inbox.history.merge(HistoryRow(id: "c", title: "C", createdAt: 5), from: "d", receivedAt: 9)
+        }
+        #expect(try stored("c")?.isHint == false)
+        #expect(try take([push("c", 3, "C")]).taken.map(\.verdict) == [.duplicate])
+    }
+}
