@@ -17,9 +17,11 @@ from typing import Any
 from cryptography.exceptions import InvalidTag
 from noise.connection import Keypair, NoiseConnection
 from sessions import (
+    ALPHABET,
     DESKTOP,
     DEVICE,
     LOW_ORDER,
+    PRIME,
     SECRET,
     Identity,
     Refused,
@@ -70,21 +72,35 @@ def prologue(desktop: str, device: str, prekey: bytes) -> bytes:
     return f"bellwire-push-v1\n{desktop}\n{device}\n".encode() + VERSION + prekey
 
 
-def _noise(is_desktop: bool, desktop: Identity, device: str, prekey: bytes, psk: bytes) -> NoiseConnection:
-    """`prekey` is the secret half for the device, the public one for the desktop."""
+def _desktop_noise(desktop: Identity, device: str, prekey: bytes, psk: bytes) -> NoiseConnection:
+    """`prekey` is the public half."""
     noise = NoiseConnection.from_name(NAME)
-    public = prekey if is_desktop else public_of(prekey)
+    noise.set_as_initiator()
     noise.set_psks(psk)
-    noise.set_prologue(prologue(desktop.did, device, prekey_id(public)))
-    if is_desktop:
-        noise.set_as_initiator()
-        noise.set_keypair_from_private_bytes(Keypair.STATIC, desktop.agreement)
-        noise.set_keypair_from_public_bytes(Keypair.REMOTE_STATIC, public)
-    else:
-        noise.set_as_responder()
-        noise.set_keypair_from_private_bytes(Keypair.STATIC, prekey)
-        noise.set_keypair_from_public_bytes(Keypair.REMOTE_STATIC, desktop.agreement_public)
+    noise.set_prologue(prologue(desktop.did, device, prekey_id(prekey)))
+    noise.set_keypair_from_private_bytes(Keypair.STATIC, desktop.agreement)
+    noise.set_keypair_from_public_bytes(Keypair.REMOTE_STATIC, prekey)
     return noise
+
+
+def _device_noise(did: str, device: str, secret: bytes, psk: bytes) -> NoiseConnection:
+    """`did` is the desktop's."""
+    noise = NoiseConnection.from_name(NAME)
+    noise.set_as_responder()
+    noise.set_psks(psk)
+    noise.set_prologue(prologue(did, device, prekey_id(public_of(secret))))
+    noise.set_keypair_from_private_bytes(Keypair.STATIC, secret)
+    noise.set_keypair_from_public_bytes(Keypair.REMOTE_STATIC, agreement_public_of(did))
+    return noise
+
+
+def agreement_public_of(did: str) -> bytes:
+    """The X25519 form of the key in a `did:key`, by the birational map."""
+    number = 0
+    for letter in did.removeprefix("did:key:z"):
+        number = number * 58 + ALPHABET.index(letter)
+    y = int.from_bytes(number.to_bytes(34, "big")[2:], "little") & (2**255 - 1)
+    return ((1 + y) * pow(1 - y, -1, PRIME) % PRIME).to_bytes(32, "little")
 
 
 def content(push: Json) -> bytes:
@@ -104,7 +120,7 @@ def seal(
 
 
 def seal_padded(padded: bytes, prekey: bytes, psk: bytes, ephemeral: bytes, desktop: Identity, device: str) -> str:
-    noise = _noise(True, desktop, device, prekey, psk)
+    noise = _desktop_noise(desktop, device, prekey, psk)
     noise.set_keypair_from_private_bytes(Keypair.EPHEMERAL, ephemeral)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about the ephemeral key, which is ours to give
@@ -112,7 +128,13 @@ def seal_padded(padded: bytes, prekey: bytes, psk: bytes, ephemeral: bytes, desk
     return text_of(VERSION + prekey_id(prekey) + bytes(noise.write_message(padded)))
 
 
-def opened(text: str, secrets: tuple[bytes, ...] = PREKEYS, psk: bytes = PSK, device: str = DEVICE.did) -> bytes:
+def opened(
+    text: str,
+    secrets: tuple[bytes, ...] = PREKEYS,
+    psk: bytes = PSK,
+    device: str = DEVICE.did,
+    desktop: str = DESKTOP.did,
+) -> bytes:
     """The plaintext, with the prekey that the text names."""
     data = bytes_of(text)
     if data[:1] != VERSION or not 13 + 48 + 256 <= len(data) <= 13 + 48 + LIMIT + 1:
@@ -121,7 +143,7 @@ def opened(text: str, secrets: tuple[bytes, ...] = PREKEYS, psk: bytes = PSK, de
     if not found:
         raise Refused("unknown_prekey")
     check_point(data[13:45])
-    noise = _noise(False, DESKTOP, device, found[0], psk)
+    noise = _device_noise(desktop, device, found[0], psk)
     noise.start_handshake()
     try:
         padded = bytes(noise.read_message(data[13:]))
