@@ -749,7 +749,7 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *                          process ends inside dispatch does it come again, with "redelivered":true. Pushes wait until
  *                          something subscribes to them; if 100,000 wait, no more are accepted (problem inbox_full).
  *                          "late": it did not arrive at once, because one side was absent. "hint":true: it came
- *                          sealed through a push service; see bw_device_receive()
+ *                          encrypted through a push service; see bw_device_receive()
  *   notification.updated   the same, and "replaces": the id of the earlier push with the same "collapseKey". Without a
  *                          subscription to this event, it comes as notification.received
  *   unread.changed         {"unread"} of all desktops, for a badge
@@ -836,10 +836,10 @@ BW_API bw_status bw_device_clear_token(bw_device *device, const char *service);
  * source is a duplicate. An "encrypted_body" is decrypted with the pairing's keys. A payload with only a badge
  * sets the badge; content-available without an alert becomes notification.silent. *result_json (may be NULL) becomes
  * {"kind":"push"|"silent"|"badge","id"?,"duplicate","expired"?}.
- * A payload of bw_desktop_seal_push() is the exception: it proves which desktop sealed it, so the push is attributed to
+ * A payload of bw_desktop_seal_push() is the exception: it proves which desktop made it, so the push is attributed to
  * that desktop. It is handed over once, with "hint":true until the desktop has confirmed it in a connection, and never
- * again when it comes there or a second time ("duplicate":true). "expired":true = it came too late and is not shown. What
- * cannot be opened is a payload like any other. Errors: BW_E_PROTOCOL (neither format), BW_E_LIMIT (100,000
+ * again when it comes there or a second time ("duplicate":true). "expired":true = it came too late and is not shown. A
+ * payload that does not open is handled as any other. Errors: BW_E_PROTOCOL (neither format), BW_E_LIMIT (100,000
  * pushes wait for the program), BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_receive(bw_device *device, const char *service, const char *payload_json,
                                    char **result_json);

@@ -289,7 +289,8 @@ final class DesktopSwitchboard {
             once(mark)
         case .unpair(let mark): unpaired(by: did, mark)
         case .token(let statement, let mark): services.stated(statement, mark)
-        case .prekeys(let statement, let mark): services.stated(statement, mark)
+        // Each is written to the disk: they count as commands do.
+        case .prekeys(let statement, let mark): if commands.allows(did) { services.stated(statement, mark) }
         case .receipt(let receipt):
             // Each is an event for the host: they count as commands do.
             guard commands.allows(did) else { return once(mark) }

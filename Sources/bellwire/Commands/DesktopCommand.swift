@@ -27,7 +27,7 @@ extension Command {
             """
             With --seal it prints a payload for each push service of each device that has not received such a push in \
             2 seconds: the service, the token in hexadecimal, and the payload, separated by tabs; with --json, an event \
-            "sealed". Only the device can read the payload. Sending it is up to the program that reads the output.
+            "payload". Only the device can read the payload. Sending it is up to the program that reads the output.
             """,
         ],
         operands: [],

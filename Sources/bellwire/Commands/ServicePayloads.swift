@@ -33,7 +33,7 @@ struct ServicePayloads {
             return Output.line("\(service)\t\(text)\t\(payload.serialized())")
         }
         Output.json([
-            "event": "sealed",
+            "event": "payload",
             "data": [
                 "id": .string(id), "device": token["device"], "service": token["service"], "token": token["token"],
                 "payload": payload,
