@@ -98,6 +98,7 @@ final class DeviceSwitchboard {
         guard life.stop() else { return }
         pairing.stop()
         commands.stop()
+        pushes.tellDue()
         routes.stop()
     }
 
@@ -109,10 +110,12 @@ final class DeviceSwitchboard {
         inbox.close()
         commands.close()
         queue.close()
-        routes.stop()
         tokens.stop()
-        pushes.shutDown()
-        context.database.close(then: then)
+        routes.handler = nil
+        pushes.shutDown { [self] in
+            routes.stop()
+            context.database.close(then: then)
+        }
     }
 
     func suspend() {

@@ -39,11 +39,15 @@ struct AttackedHome {
     }
 
     static func openDevice(_ url: String, _ more: JSONObject, _ host: RecordingHost) throws -> Device {
+        try openDevice(url, more, host.channel)
+    }
+
+    static func openDevice(_ url: String, _ more: JSONObject, _ channel: HostChannel) throws -> Device {
         var options: JSONObject = [
             "state_dir": ":memory:", "name": "Phone", "relay_url": .string(url), "follow_system": false,
         ]
         options.merge(more)
-        return try Device.open(JSONValue.object(options).serialized(), host.channel).0
+        return try Device.open(JSONValue.object(options).serialized(), channel).0
     }
 
     func offer() async throws -> JSONValue {

@@ -3,6 +3,7 @@ import Foundation
 import Hosting
 import JSON
 import Sealing
+import Synchronization
 import TestSupport
 import Testing
 import Transport
@@ -173,5 +174,40 @@ import Wire
         await device.close()
         await home.desktop.close()
         await home.relay.close()
+    }
+
+    @Test("a push that a program has seen is acknowledged, also if the program closes its device at once")
+    func closedAtOnce() async throws {
+        let folder = NSTemporaryDirectory() + "bellwire-session-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let home = try await AttackedHome(device: ["state_dir": .string(folder)])
+        _ = try await begin(home)
+        await home.device.close()
+        let (host, closing) = (RecordingHost(), Closing())
+        // On the store's thread, before the loop knows that the push is stored.
+        let channel = HostChannel(
+            post: { _ in }, waits: { _ in closing.close() }, ask: { $0.answer(nil) }, log: { _, _ in })
+        let device = try AttackedHome.openDevice(home.url, ["state_dir": .string(folder)], channel)
+        closing.device.withLock { $0 = device }
+        device.start()
+        let notice = try Desktop.Notice(parsing: #"{"title":"two"}"#)
+        #expect(try await value { home.desktop.notify(notice, timeout: 10_000, then: $0) }["deliveredCount"] == 1)
+        try await closing.closed.next()
+        let again = try AttackedHome.openDevice(home.url, ["state_dir": .string(folder)], host)
+        #expect(try await host.push(from: again)["title"] == "two")
+        await again.close()
+        await home.desktop.close()
+        await home.relay.close()
+    }
+}
+
+/// Closes a device when it has a push.
+private final class Closing: Sendable {
+    let device = Mutex<Device?>(nil)
+    let closed = Mailbox<Void>()
+
+    func close() {
+        guard let device = device.withLock({ $0.take() }) else { return }
+        device.shutDown { EventLoop.post { self.closed.put(()) } }
     }
 }

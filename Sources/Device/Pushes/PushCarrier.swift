@@ -69,6 +69,7 @@ final class PushCarrier {
     private var calls: [UInt64: Call] = [:]
     private var lastTicket: UInt64 = 0
     private var isFull = false
+    private var isShutDown = false
     /// Who is to be told where it stands, once for all that has come meanwhile.
     private var due: [(desktop: PeerID, route: String?)] = []
     private lazy var dueTimer = LoopTimer { [weak self] in self?.tellDue() }
@@ -119,12 +120,17 @@ final class PushCarrier {
         receiver.forget(desktop)
     }
 
-    /// Nothing is told any more. The last piece of work before the store is closed.
-    func shutDown() {
-        dueTimer.stop()
+    /// The last piece of work before the store is closed. `then` is called on the loop, when desktops have been told of all
+    /// that is stored: the host may have taken it already.
+    func shutDown(then: @escaping @Sendable @EventLoop () -> Void) {
+        isShutDown = true
         database.submit { [waiting] (connection) throws(StoreError) in
             try waiting.withdrawOffer(connection)
         } then: { _ in
+            EventLoop.post {
+                self.tellDue()
+                then()
+            }
         }
     }
 
@@ -148,7 +154,9 @@ final class PushCarrier {
         }
     }
 
-    private func tellDue() {
+    /// Tells each desktop where it stands, if that is due.
+    func tellDue() {
+        dueTimer.stop()
         let due = due
         self.due = []
         for (desktop, route) in due {
@@ -158,6 +166,11 @@ final class PushCarrier {
     }
 
     private func commit(_ items: [PushReceiver.Item]) {
+        guard !isShutDown else {
+            let error = StoreError(.closed, "the device was closed before the push was stored")
+            for item in items { end(item, .failed(error)) }
+            return
+        }
         let judge = judge()
         let work = items.map { item -> PushIntake<AlertJudge.Judged>.Item in
             guard case .push(let push) = item else { return .init(item) }
