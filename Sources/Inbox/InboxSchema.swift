@@ -147,7 +147,12 @@ enum InboxSchema {
 
     /// Which pushes came sealed through a push service, and in no session yet.
     private static let hints = Migration(
-        "inbox.hints", sql: "ALTER TABLE inbox ADD COLUMN hint INTEGER NOT NULL DEFAULT 0")
+        "inbox.hints",
+        sql: """
+            ALTER TABLE inbox ADD COLUMN hint INTEGER NOT NULL DEFAULT 0;
+            -- The number that the desktop gave it.
+            ALTER TABLE inbox ADD COLUMN hint_number INTEGER;
+            """)
 
     /// Adds the search text to existing rows.
     private static func fillSearch(_ connection: Connection) throws(StoreError) {

@@ -45,10 +45,19 @@ struct PushBatch {
     }
 
     /// ``Inbox/receive(_:from:)``
-    mutating func receive(_ notification: Notification, from desktop: PeerID) throws(StoreError) -> Received {
+    ///
+    /// - Parameter hintNumber: of a hint, the number that its desktop gave it.
+    mutating func receive(
+        _ notification: Notification, from desktop: PeerID, hintNumber: Int64? = nil
+    ) throws(StoreError) -> Received {
         guard marks.waiting + newlyWaiting < Inbox.waitingLimit else { return Received(arrival: .full) }
         let place = try place(of: desktop)
         let number = desktops[place].number
+        if let hintNumber, let key = notification.richer.collapseKey,
+            try hasHint(collapsedBy: key, of: number, above: hintNumber)
+        {
+            return Received(arrival: .duplicate)
+        }
         var replaced = try notification.richer.collapseKey.map { (key) throws(StoreError) in
             try rows(collapsedBy: key, of: number, but: notification.id)
         }
@@ -64,6 +73,10 @@ struct PushBatch {
             }
         }
         guard case .inserted(let row) = insertion else { return Received(arrival: .duplicate) }
+        if let hintNumber {
+            try connection.execute(
+                "UPDATE inbox SET hint_number = ? WHERE row = ?", [.integer(hintNumber), .integer(row)])
+        }
         var entry = Inbox.Entry(row: row, arrival: marks.last, desktop: desktop, notification: notification)
         guard let replaced, !replaced.isEmpty else {
             return Received(arrival: .stored(row: row, replaced: []), entry: entry)
@@ -203,6 +216,17 @@ struct PushBatch {
         guard stored.event == notification.event else { return .differs(hint) }
         try connection.execute("UPDATE inbox SET hint = 0 WHERE row = ?", [.integer(hint.row)])
         return .confirmed
+    }
+
+    /// Push services deliver out of order. What a session has brought is compared by its numbers.
+    private func hasHint(
+        collapsedBy key: String, of desktop: Int64, above number: Int64
+    ) throws(StoreError) -> Bool {
+        try connection.integer(
+            """
+            SELECT count(*) FROM inbox
+            WHERE desktop = ? AND collapse_key = ? AND hint <> 0 AND hint_number > ?
+            """, [.integer(desktop), .text(key), .integer(number)]) > 0
     }
 
     private func rows(

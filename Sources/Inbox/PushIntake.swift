@@ -88,7 +88,8 @@ package struct PushIntake<Extra: Sendable> {
                 // It came in a session before, and may have been deleted since.
                 return Taken(verdict: .duplicate)
             }
-            let received = try batch.receive(push.notification, from: push.desktop)
+            let received = try batch.receive(
+                push.notification, from: push.desktop, hintNumber: push.hintNumber)
             let extra = try item.alongside.flatMap { (alongside) throws(StoreError) in
                 try alongside(connection, received.arrival)
             }
