@@ -149,6 +149,7 @@ enum InboxSchema {
     private static let hints = Migration(
         "inbox.hints",
         sql: """
+            -- 0 = no hint, 1 = a hint, 2 = a hint that the history has corrected.
             ALTER TABLE inbox ADD COLUMN hint INTEGER NOT NULL DEFAULT 0;
             -- The number that the desktop gave it.
             ALTER TABLE inbox ADD COLUMN hint_number INTEGER;

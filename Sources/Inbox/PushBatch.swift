@@ -203,17 +203,18 @@ struct PushBatch {
         guard !notification.isHint else { return .none }
         let found = try connection.first(
             """
-            SELECT row, arrival, CASE WHEN arrival <= ? THEN id ELSE replaces END, \(StoredNotification.columns) FROM inbox
-            WHERE desktop = ? AND id = ? AND hint = 1
+            SELECT row, arrival, CASE WHEN arrival <= ? THEN id ELSE replaces END, hint, \(StoredNotification.columns)
+            FROM inbox WHERE desktop = ? AND id = ? AND hint <> 0
             """, [.integer(hostHasSeen), .integer(desktop), .text(notification.id.text)]
         ) { (row) throws(StoreError) in
             let replaced = Replaced(
                 row: try row.integer(0), arrival: try row.integer(1), id: notification.id,
                 seen: try row.optionalText(2).map(NotificationID.init(_:)))
-            return (replaced, try StoredNotification.read(row, from: 3))
+            return (replaced, try row.integer(3), try StoredNotification.read(row, from: 4))
         }
-        guard let (hint, stored) = found else { return .none }
-        guard stored.event == notification.event else { return .differs(hint) }
+        guard let (hint, state, stored) = found else { return .none }
+        // One that the history has corrected equals the push, but not what the host and the user have seen.
+        guard state == 1, stored.event == notification.event else { return .differs(hint) }
         try connection.execute("UPDATE inbox SET hint = 0 WHERE row = ?", [.integer(hint.row)])
         return .confirmed
     }

@@ -145,4 +145,33 @@ import Wire
         #expect(batch.waiting.pushes.map(\.entry.notification.id) == ["g"])
         #expect(try read { inbox throws(StoreError) in try !inbox.counts.repair() })
     }
+
+    private func merge(_ id: NotificationID, _ title: String) throws {
+        _ = try read { inbox throws(StoreError) in
+            try inbox.history.merge(HistoryRow(id: id, title: title, createdAt: 5), from: "d", receivedAt: 9)
+        }
+    }
+
+    @Test("the history corrects a hint's text and doesn't confirm it: the session's push does, or takes its place")
+    func history() throws {
+        try take([hint("c", 3, "C", key: "x")])
+        try merge("c", "C")
+        #expect(try stored("c")?.isHint == true)
+        #expect(try take([push("c", 3, "C", key: "x")]).taken.map(\.verdict) == [.confirmed])
+        #expect(try stored("c")?.isHint == false)
+
+        // What the host and the user have seen was not what the desktop sent.
+        try take([hint("d", 4, "Forged")])
+        try merge("d", "D")
+        #expect(try stored("d")?.title == "D" && stored("d")?.isHint == true)
+        let corrected = try take([push("d", 4, "D")])
+        #expect(corrected.taken.map(\.verdict) == [.stored] && corrected.taken.map(\.extra) == ["alert"])
+        #expect(try stored("d")?.isHint == false)
+
+        try take([hint("e", 5, "E", key: "forged")])
+        try merge("e", "E")
+        #expect(try take([push("e", 5, "E")]).taken.map(\.verdict) == [.stored])
+        #expect(try stored("e")?.richer.collapseKey == nil && stored("e")?.isHint == false)
+        #expect(try read { inbox throws(StoreError) in try !inbox.counts.repair() })
+    }
 }
