@@ -145,7 +145,10 @@ struct PushBatch {
             if !notification.read { desktops[place].unread += 1 }
             if row % Self.prunedTogether == 0 { prunedAt = notification.receivedAt }
         case .duplicate:
-            guard let promoted = try promote(notification, from: number) else { return .duplicate }
+            // The session that brought the history brings the push too. A hint would show what nothing corrects.
+            guard !notification.isHint, let promoted = try promote(notification, from: number) else {
+                return .duplicate
+            }
             row = promoted
         }
         marks.last += 1

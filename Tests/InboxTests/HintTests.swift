@@ -174,4 +174,15 @@ import Wire
         #expect(try stored("e")?.richer.collapseKey == nil && stored("e")?.isHint == false)
         #expect(try read { inbox throws(StoreError) in try !inbox.counts.repair() })
     }
+
+    @Test("a hint of what the history has brought already is a duplicate; the session's push is handed over")
+    func behindHistory() throws {
+        try merge("a", "Genuine")
+        let hinted = try take([hint("a", 1, "Forged")])
+        #expect(hinted.taken.map(\.verdict) == [.duplicate] && hinted.waiting.pushes.isEmpty)
+        #expect(try stored("a")?.title == "Genuine" && stored("a")?.isHint == false)
+        let pushed = try take([push("a", 1, "Genuine")])
+        #expect(pushed.taken.map(\.verdict) == [.stored] && pushed.taken.map(\.extra) == ["alert"])
+        #expect(pushed.waiting.pushes.map(\.entry.notification.isHint) == [false])
+    }
 }
