@@ -68,13 +68,36 @@ import Wire
         #expect(try found(last, now: 8 * day) == nil)
         #expect(try found(next, now: 8 * day) != nil)
         #expect(try found(old[0], now: 60 * day - 1) != nil && found(old[0], now: 60 * day) == nil)
-        try run { table throws(StoreError) in try table.add(Self.keys(254), lastResort: nil, for: "d", now: day) }
+        try run { table throws(StoreError) in try table.add(Self.keys(256), lastResort: nil, for: "d", now: day) }
         #expect(try found(old[0]) == nil && found(old[2]) == nil && found(next) != nil)
         #expect(try found(other[0]) != nil)
         let count = try database.run { connection throws(StoreError) in
-            try connection.integer("SELECT count(*) FROM prekey WHERE desktop = 'd'")
+            try connection.integer("SELECT count(*) FROM prekey WHERE desktop = 'd' AND last_resort = 0")
         }
         #expect(count == PrekeyLimits.stored)
+    }
+
+    @Test("neither a last resort that still opens nor what a used prekey has opened is dropped for new prekeys")
+    func counted() throws {
+        let (used, retired, last) = (Self.keys(10), AgreementKey.generate(), AgreementKey.generate())
+        let uses = used.enumerated().map { use($1, NotificationID("n-\($0)")) }
+        try run { table throws(StoreError) in
+            try table.add(used, lastResort: retired, for: "d", now: 1)
+            for use in uses { try table.record(use) }
+            try table.add([], lastResort: last, for: "d", now: 2)
+            for _ in 0..<9 { try table.add(Self.keys(32), lastResort: nil, for: "d", now: 3) }
+        }
+        #expect(try found(retired, now: 3)?.key != nil && found(last, now: 3)?.key != nil)
+        #expect(try found(used[0], now: 3)?.opened == ["n-0"])
+        let unused = try database.run { connection throws(StoreError) in
+            try connection.integer(
+                "SELECT count(*) FROM prekey WHERE last_resort = 0 AND secret <> zeroblob(32)")
+        }
+        #expect(unused == PrekeyLimits.stored)
+        let all = try database.run { connection throws(StoreError) in
+            try connection.integer("SELECT count(*) FROM prekey")
+        }
+        #expect(all == PrekeyLimits.stored + 12)
     }
 
     @Test("the file has no used, replaced or forgotten secret any more")

@@ -119,17 +119,26 @@ struct PrekeyTable {
         return retiredAt.map { $0 <= now &- PrekeyLimits.retirement } ?? false
     }
 
-    /// Drops what is too old, and beyond the bound the oldest.
+    /// Drops what is too old, and the oldest single-use ones beyond the bound. Used and unused ones count apart, so that
+    /// neither displaces the other. A last resort, of which there is one a day and one for each start, only ends by time.
     private func prune(_ desktop: PeerID, _ now: EpochMilliseconds) throws(StoreError) {
+        try prune(now: now)
+        for isUsed in [false, true] {
+            try remove(
+                """
+                number IN (SELECT number FROM prekey WHERE desktop = ? AND last_resort = 0
+                    AND (number IN (SELECT prekey FROM prekey_use)) = ? ORDER BY number DESC LIMIT -1 OFFSET ?)
+                """, [.text(desktop.text), .flag(isUsed), .integer(PrekeyLimits.stored)])
+        }
+    }
+
+    private func prune(now: EpochMilliseconds) throws(StoreError) {
         try remove(
             "made_at <= ? OR retired_at <= ?",
             [.integer(now &- PrekeyLimits.lifetime), .integer(now &- PrekeyLimits.retirement)])
-        try remove(
-            """
-            number IN (SELECT number FROM prekey WHERE desktop = ? ORDER BY number DESC LIMIT -1 OFFSET ?)
-            """, [.text(desktop.text), .integer(PrekeyLimits.stored)])
     }
 
+    /// - Parameter condition: not on the secret, which is wiped first.
     private func remove(_ condition: String, _ values: [Value]) throws(StoreError) {
         try wipe(condition, values)
         try connection.execute("DELETE FROM prekey WHERE \(condition)", values)

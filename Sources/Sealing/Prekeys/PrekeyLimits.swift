@@ -9,7 +9,8 @@ package struct PrekeyLimits: Sendable {
     /// Between two times that a desktop can make a device make prekeys.
     package var interval: UInt64 = 10_000
 
-    /// Keys of one desktop that a device keeps, those in use included. Beyond that it forgets the oldest.
+    /// Single-use keys of one desktop that a device keeps; those that were used count apart. Beyond that it forgets the
+    /// oldest.
     package static let stored: Int64 = 256
     /// How long a device keeps a prekey, by its clock.
     package static let lifetime: Int64 = 60 * 86_400_000
