@@ -154,7 +154,9 @@ import Wire
         var used = try stock()
         let taken = used.take()
         let entry = try #require(taken)
-        try database.run { connection throws(StoreError) in try DevicePrekeyTable(connection).use(entry, of: "p") }
+        try database.run { connection throws(StoreError) in
+            try DevicePrekeyTable(connection).use(entry, of: "p", now: 1_000)
+        }
         #expect(try stock() == used)
         #expect(try apply(second, id, 10) == 2)
         #expect(try apply(third, next, 0) == 1)
@@ -163,5 +165,34 @@ import Wire
         #expect(try stock(now: 1_000 + PrekeyLimits.use).entries.isEmpty)
         try database.run { connection throws(StoreError) in try DevicePrekeyTable(connection).forget("p") }
         #expect(try stock().entries.isEmpty)
+    }
+
+    @Test("a used prekey stays used when a delayed statement of an earlier session states it again")
+    func delayed() throws {
+        let (id, next) = (
+            try #require(SessionID(bytes: [UInt8](repeating: 1, count: 16))),
+            try #require(SessionID(bytes: [UInt8](repeating: 2, count: 16)))
+        )
+        let statements = (0..<2).map { _ in
+            PrekeyStatement(keys: Self.keys(2).map(\.publicKey), lastResort: AgreementKey.generate().publicKey)
+        }
+        func apply(_ statement: PrekeyStatement, _ session: SessionID, _ counter: UInt64) throws -> Int? {
+            try database.run { connection throws(StoreError) in
+                try DevicePrekeyTable(connection).apply(
+                    statement, SealMark(peer: "p", session: session, counter: counter), now: 1_000)?.left
+            }
+        }
+        #expect(try apply(statements[0], id, 1) == 2)
+        try database.run { connection throws(StoreError) in
+            let table = DevicePrekeyTable(connection)
+            var stock = try table.stock(of: "p", now: 1_000)
+            if let entry = stock.take() { try table.use(entry, of: "p", now: 1_000) }
+        }
+        #expect(try apply(statements[1], next, 1) == 2)
+        #expect(try apply(statements[0], id, 2) == 1)
+        let left = try database.run { connection throws(StoreError) in
+            try DevicePrekeyTable(connection).stock(of: "p", now: 1_000).entries.first { !$0.isUsed }?.key
+        }
+        #expect(left == statements[0].keys[1])
     }
 }

@@ -5,7 +5,7 @@ import Wire
 
 /// The prekeys that devices have stated, inside one piece of work of the store (WirePrekeys, "Publication").
 ///
-/// Only public keys: at most one statement of each paired device.
+/// Only public keys: at most one statement of each paired device, and which keys were used.
 struct DevicePrekeyTable {
     static let migrations = [
         Migration(
@@ -17,7 +17,6 @@ struct DevicePrekeyTable {
                     place INTEGER NOT NULL,
                     key BLOB NOT NULL,
                     last_resort INTEGER NOT NULL,
-                    used INTEGER NOT NULL,
                     PRIMARY KEY (device, place)
                 ) STRICT, WITHOUT ROWID;
                 CREATE TABLE device_prekey_statement (
@@ -25,6 +24,13 @@ struct DevicePrekeyTable {
                     epoch INTEGER NOT NULL,
                     seq INTEGER NOT NULL,
                     received_at INTEGER NOT NULL
+                ) STRICT, WITHOUT ROWID;
+                -- Apart from the statements: a delayed one of an earlier session may state a used key again.
+                CREATE TABLE device_prekey_used (
+                    device TEXT NOT NULL,
+                    key BLOB NOT NULL,
+                    used_at INTEGER NOT NULL,
+                    PRIMARY KEY (device, key)
                 ) STRICT, WITHOUT ROWID;
                 """)
     ]
@@ -51,15 +57,16 @@ struct DevicePrekeyTable {
             """, [device, .integer(mark.epoch), .integer(mark.seq), .integer(now)])
         var stock = try stored(of: mark.peer)
         stock.apply(statement)
+        try connection.execute(
+            "DELETE FROM device_prekey_used WHERE used_at <= ?", [.integer(now &- PrekeyLimits.lifetime)])
         try connection.execute("DELETE FROM device_prekey WHERE device = ?", [device])
         for (place, entry) in stock.entries.enumerated() {
             try connection.execute(
-                "INSERT INTO device_prekey VALUES (?, ?, ?, ?, ?)",
-                [
-                    device, .integer(place), .blob(entry.key.bytes), .flag(entry.isLastResort), .flag(entry.isUsed),
-                ])
+                "INSERT INTO device_prekey VALUES (?, ?, ?, ?)",
+                [device, .integer(place), .blob(entry.key.bytes), .flag(entry.isLastResort)])
         }
-        return stock
+        // With what was used before other statements.
+        return try stored(of: mark.peer)
     }
 
     /// What may be used now: empty if the device has stated none for a long time.
@@ -72,22 +79,26 @@ struct DevicePrekeyTable {
     }
 
     /// A push was sealed to it.
-    func use(_ entry: PrekeyStock.Entry, of device: PeerID) throws(StoreError) {
+    func use(_ entry: PrekeyStock.Entry, of device: PeerID, now: EpochMilliseconds) throws(StoreError) {
         guard !entry.isLastResort else { return }
         try connection.execute(
-            "UPDATE device_prekey SET used = 1 WHERE device = ? AND key = ?",
-            [.text(device.text), .blob(entry.key.bytes)])
+            "INSERT OR IGNORE INTO device_prekey_used VALUES (?, ?, ?)",
+            [.text(device.text), .blob(entry.key.bytes), .integer(now)])
     }
 
     /// It is not paired any more, or anew.
     func forget(_ device: PeerID) throws(StoreError) {
-        try connection.execute("DELETE FROM device_prekey WHERE device = ?", [.text(device.text)])
-        try connection.execute("DELETE FROM device_prekey_statement WHERE device = ?", [.text(device.text)])
+        for table in ["device_prekey", "device_prekey_statement", "device_prekey_used"] {
+            try connection.execute("DELETE FROM \(table) WHERE device = ?", [.text(device.text)])
+        }
     }
 
     private func stored(of device: PeerID) throws(StoreError) -> PrekeyStock {
         let rows = try connection.query(
-            "SELECT key, last_resort, used FROM device_prekey WHERE device = ? ORDER BY place", [.text(device.text)]
+            """
+            SELECT key, last_resort, EXISTS (SELECT 1 FROM device_prekey_used AS u WHERE u.device = p.device AND u.key = p.key)
+            FROM device_prekey AS p WHERE device = ? ORDER BY place
+            """, [.text(device.text)]
         ) { (row) throws(StoreError) in (try row.blob(0), try row.flag(1), try row.flag(2)) }
         var entries: [PrekeyStock.Entry] = []
         for (bytes, isLastResort, isUsed) in rows {

@@ -132,7 +132,7 @@ final class PushServices {
                     .unsupported, "cannot seal the push for \(name): \(error.message)",
                     detail: ["reason": .string(error.code.name)]))
         }
-        try DevicePrekeyTable(connection).use(prekey, of: request.device)
+        try DevicePrekeyTable(connection).use(prekey, of: request.device, now: now)
         return .success((ServicePayload(form: request.form, sealed: sealed), stock))
     }
 }
