@@ -261,6 +261,32 @@ struct SealedServicePushTests {
         await home.close()
     }
 
+    @Test("a desktop that has lost the statement asks for another when it is to seal a push")
+    func noneLeft() async throws {
+        let home = try await paired()
+        let (device, held) = (home.deviceID, Mailbox<HostileRelay.Letter>())
+        await home.relay.carries { letter in
+            guard letter.from == device else { return [letter] }
+            held.put(letter)
+            return []
+        }
+        let notice = try Desktop.Notice(parsing: #"{"title":"Tea"}"#)
+        let notified = try await value { home.desktop.notify(notice, timeout: 10_000, then: $0) }
+        let id = try #require(notified["notificationId"]?.string)
+        try await home.desktop.core.store.database.run { (connection) throws(StoreError) in
+            try DevicePrekeyTable(connection).forget(PeerID(device))
+        }
+        let request = try Desktop.SealRequest(device: device, id: id, options: nil)
+        #expect(await outcome { home.desktop.seal(request, then: $0) }.error?.detail["reason"] == "no_prekeys")
+        // A statement is longer than everything else.
+        let statement = try await held.take("a statement", #_sourceLocation) {
+            $0.payload["payload"]?["box"]?.string?.utf8.count ?? 0 > 2_000
+        }
+        await home.relay.deliver(statement)
+        try await until("prekeys") { try await left(home.desktop, device) == 32 }
+        await home.close()
+    }
+
     @Test("without a token of a push service, and without sessions, nothing is published")
     func unpublished() async throws {
         for hasToken in [false, true] {

@@ -91,16 +91,17 @@ final class PushServices {
             case .failure(let error): then(.failure(HostError(error)))
             case .success(.failure(let error)): then(.failure(error))
             case .success(.success(let (payload, stock))):
+                // Also with none: the statement may have been dropped, and nothing else asks again.
                 if stock.isLow { self?.output(.shortage(stock.shortage, request.device)) }
-                then(.success(payload.json.serialized()))
+                then(payload.map { .success($0.json.serialized()) } ?? .failure(.noPrekeys(of: name)))
             }
         }
     }
 
-    /// A prekey is used only if the push fits.
+    /// A prekey is used only if the push fits. There is no payload if there is no prekey.
     private nonisolated static func seal(
         _ request: Request, for name: String, by key: AgreementKey, _ pair: SealedPush.Pair, _ connection: Connection
-    ) throws(StoreError) -> Result<(ServicePayload, PrekeyStock), HostError> {
+    ) throws(StoreError) -> Result<(ServicePayload?, PrekeyStock), HostError> {
         let now = EpochMilliseconds.now
         guard let entry = try Outbox(connection).entry(of: request.push, for: request.device, now: now) else {
             return .failure(
@@ -114,14 +115,7 @@ final class PushServices {
         let size = SealedPush.size(of: body, timestamp: now)
         guard size <= SealedPush.contentLimit else { return .failure(.pushTooLarge(size)) }
         var stock = try DevicePrekeyTable(connection).stock(of: request.device, now: now)
-        guard let prekey = stock.take() else {
-            return .failure(
-                HostError(
-                    .unsupported,
-                    "\(name) has published no prekeys: it does so once it has given a push token and is connected. "
-                        + "Until then send a payload without content, so that the device connects",
-                    detail: ["reason": "no_prekeys"]))
-        }
+        guard let prekey = stock.take() else { return .success((nil, stock)) }
         let sealed: SealedPush
         do throws(SealError) {
             sealed = try SealedPush.seal(
@@ -138,6 +132,14 @@ final class PushServices {
 }
 
 extension HostError {
+    fileprivate static func noPrekeys(of name: String) -> HostError {
+        HostError(
+            .unsupported,
+            "\(name) has published no prekeys: it does so once it has given a push token and is connected. "
+                + "Until then send a payload without content, so that the device connects",
+            detail: ["reason": "no_prekeys"])
+    }
+
     fileprivate static func pushTooLarge(_ size: Int) -> HostError {
         let limit = SealedPush.contentLimit
         return HostError(

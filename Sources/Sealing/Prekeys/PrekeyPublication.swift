@@ -47,12 +47,15 @@ package struct PrekeyPublication: Sendable {
     /// They could not be stored: the next session, or the desktop, causes another try.
     package mutating func failed() { isMaking = false }
 
-    /// The desktop has only so many of the offered ones left: the others are replaced.
+    /// The desktop has only so many of the offered ones left: the others are replaced. What it has of an earlier start is
+    /// not offered any more.
     package mutating func ranLow(left: Int, now: UInt64) -> [Action] {
-        guard !isMaking, lastResort != nil, left < limits.low, nextAt <= now else { return [] }
+        guard !isMaking, left < limits.low, nextAt <= now else { return [] }
         isMaking = true
         nextAt = now + limits.interval
-        return [.make(limits.offered - max(0, left), lastResort: isLastResortStale(now))]
+        return [
+            .make(limits.offered - min(max(0, left), offered.count), lastResort: isLastResortStale(now))
+        ]
     }
 
     /// A push came that was sealed to it.

@@ -74,8 +74,6 @@ import Testing
     @Test("a desktop that runs low gets new ones for those it has used, every 10 seconds at most")
     func shortage() throws {
         var device = Device()
-        device.ranLow(0, now: 0)
-        #expect(device.made == 0, "before anything was offered")
         device.begin(now: 0)
         let first = try #require(device.statements.first)
         device.ranLow(16, now: 0)
@@ -91,6 +89,17 @@ import Testing
         #expect(device.statements.allSatisfy { $0.keys.count == 32 })
         for now in 0..<1_000 { device.ranLow(Int.min, now: 10_000 + UInt64(now)) }
         #expect(device.made == 32 + 29 + 32, "however often it asks")
+    }
+
+    @Test("a desktop that asks before anything was offered gets all, whatever it says that it has left")
+    func neverOffered() {
+        var device = Device()
+        device.ranLow(10, now: 0)
+        #expect(device.made == 32 && device.statements.map(\.keys.count) == [32])
+        var publication = PrekeyPublication()
+        #expect(publication.sessionBegan(now: 0) == [.make(32, lastResort: true)])
+        publication.failed()
+        #expect(publication.ranLow(left: 0, now: 1) == [.make(32, lastResort: true)])
     }
 
     @Test("while some are being made nothing else is; a failure is tried again")
