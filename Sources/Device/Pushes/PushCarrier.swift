@@ -44,7 +44,10 @@ final class PushCarrier {
     /// What came of a push that a call of the host's has brought.
     enum CallEnd {
         case stored
+        /// The store has it, or had it.
         case duplicate
+        /// It came a moment ago, and may not be stored yet.
+        case recent
         case full
         case failed(StoreError)
     }
@@ -147,7 +150,7 @@ final class PushCarrier {
             case .drop(let push, let drop):
                 guard let ticket = push.ticket, let call = calls.removeValue(forKey: ticket) else { continue }
                 switch drop {
-                case .duplicate: call.then(.duplicate)
+                case .duplicate: call.then(.recent)
                 case .gap, .overflow: call.then(.full)
                 }
             }

@@ -77,7 +77,7 @@ final class PushServices {
         var notification = Notification(event, receivedAt: .now)
         notification.isHint = true
         var call = PushCarrier.Call(mayFetch: true, work: nil) { [weak self] end in
-            // Else it is recorded together with its row.
+            // Else it is recorded together with its row, or the push may not be stored in the end.
             if case .duplicate = end { self?.prekeys.record(use) }
             self?.ended(event.id, hasWork: false, end, then)
         }
@@ -130,7 +130,7 @@ final class PushServices {
         switch end {
         case .failed(let error): then(.failure(HostError(error)))
         case .full: then(.failure(HostError(.limit, "too many pushes wait for the program; dispatch them first")))
-        case .duplicate: then(.received(.alert, id, isDuplicate: true))
+        case .duplicate, .recent: then(.received(.alert, id, isDuplicate: true))
         case .stored:
             if hasWork {
                 _ = silent.begin(id)
