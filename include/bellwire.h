@@ -840,7 +840,7 @@ BW_API bw_status bw_device_clear_token(bw_device *device, const char *service);
  * that desktop. It is handed over once, with "hint":true until the desktop has confirmed it in a connection, and never
  * again when it comes there or a second time ("duplicate":true). "expired":true = it came too late and is not shown. A
  * payload that does not open is handled as any other. Errors: BW_E_PROTOCOL (neither format), BW_E_LIMIT (100,000
- * pushes wait for the program), BW_E_STORE. Since 0.1. */
+ * pushes wait for the program), BW_E_NOT_FOUND (its desktop was unpaired during the call), BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_receive(bw_device *device, const char *service, const char *payload_json,
                                    char **result_json);
 

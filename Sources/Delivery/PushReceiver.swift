@@ -53,6 +53,8 @@ package struct PushReceiver: Sendable {
         case gap
         /// ``limit`` items wait for the store.
         case overflow
+        /// Its desktop was unpaired.
+        case forgotten
     }
 
     package enum Action: Sendable {
@@ -233,11 +235,17 @@ package struct PushReceiver: Sendable {
 
     /// A desktop was unpaired. With the next pairing it begins anew.
     ///
-    /// What is under way is stored, and not acknowledged; what waits is dropped.
-    package mutating func forget(_ desktop: PeerID) {
+    /// What is under way is stored, and not acknowledged; what waits is dropped. Gives the pushes of the host's calls among
+    /// that.
+    package mutating func forget(_ desktop: PeerID) -> [Action] {
         desktops.removeAll { $0.id == desktop }
-        for waiting in waiting where waiting.item.desktop == desktop { release(waiting) }
+        var actions: [Action] = []
+        for waiting in waiting where waiting.item.desktop == desktop {
+            release(waiting)
+            if case .push(let push) = waiting.item, push.ticket != nil { actions.append(.drop(push, .forgotten)) }
+        }
         waiting.removeAll { $0.item.desktop == desktop }
+        return actions
     }
 
     // MARK: Inside

@@ -49,6 +49,8 @@ final class PushCarrier {
         /// It came a moment ago, and may not be stored yet.
         case recent
         case full
+        /// Its desktop was unpaired meanwhile; nothing is stored.
+        case forgotten
         case failed(StoreError)
     }
 
@@ -120,7 +122,7 @@ final class PushCarrier {
 
     func forget(_ desktop: PeerID) {
         due.removeAll { $0.desktop == desktop }
-        receiver.forget(desktop)
+        perform(receiver.forget(desktop))
     }
 
     /// The last piece of work before the store is closed. `then` is called on the loop, when desktops have been told of all
@@ -152,6 +154,7 @@ final class PushCarrier {
                 switch drop {
                 case .duplicate: call.then(.recent)
                 case .gap, .overflow: call.then(.full)
+                case .forgotten: call.then(.forgotten)
                 }
             }
         }

@@ -130,6 +130,7 @@ final class PushServices {
         switch end {
         case .failed(let error): then(.failure(HostError(error)))
         case .full: then(.failure(HostError(.limit, "too many pushes wait for the program; dispatch them first")))
+        case .forgotten: then(.failure(HostError(.notFound, "the push's desktop was unpaired in the meantime")))
         case .duplicate, .recent: then(.received(.alert, id, isDuplicate: true))
         case .stored:
             if hasWork {
