@@ -180,8 +180,7 @@ package final class Device: Role {
     /// `nil` = the tokens of all services.
     package func takeBackToken(of service: PushService?, then: @escaping Then) {
         EventLoop.post { [core] in
-            if service == nil { core.pushServices.prekeys.tokensTakenBack() }
-            core.tokens.takeBack(service, then)
+            core.tokens.takeBack(service, ended: { core.pushServices.prekeys.tokensTakenBack() }, then)
         }
     }
 

@@ -6,6 +6,7 @@ import Inbox
 import OfflineQueue
 import Pairing
 import Peering
+import Signalling
 import Store
 import Wire
 
@@ -54,13 +55,18 @@ struct OpenedDevice: Sendable {
         let revisions: [PeerID: Int64]
         (queue, revisions, tokenRemovals, hasTokens, alerts) = try state.database.run {
             (connection) throws(StoreError) in
+            let isInUse = try PushTokenTable(connection).isInUse()
+            let prekeys = PrekeyTable(connection)
+            try prekeys.prune(now: .now)
+            // The run before may have ended in between.
+            if !isInUse { try prekeys.removeUnused() }
             let table = QueueTable(connection)
             var queue = try table.load()
             try table.save(queue.recover())
             try Inbox(connection).changes.recover(queued: Set(queue.commands.map(\.id)))
             return (
                 queue, try table.revisions(), try PushTokenTable(connection).removals(),
-                try PushTokenTable(connection).isInUse(), showsAlerts ? try StoredAlertState(connection) : nil
+                isInUse, showsAlerts ? try StoredAlertState(connection) : nil
             )
         }
         self.desktops = PeerBook(desktops) { desktop in

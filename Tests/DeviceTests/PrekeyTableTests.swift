@@ -100,6 +100,27 @@ import Wire
         #expect(all == PrekeyLimits.stored + 12)
     }
 
+    @Test("what is too old goes for all desktops; without tokens only what used keys have opened stays")
+    func ends() throws {
+        let (old, keys, last) = (Self.keys(1), Self.keys(2), AgreementKey.generate())
+        let (one, two) = (use(keys[0], "n-1"), use(last, "n-2", isLastResort: true))
+        func count() throws -> Int64 {
+            try database.run { connection throws(StoreError) in
+                try connection.integer("SELECT count(*) FROM prekey")
+            }
+        }
+        try run { table throws(StoreError) in
+            try table.add(old, lastResort: nil, for: "e", now: 0)
+            try table.add(keys, lastResort: last, for: "d", now: 1)
+            try table.record(one)
+            try table.record(two)
+            try table.prune(now: PrekeyLimits.lifetime)
+        }
+        #expect(try count() == 3)
+        try run { table throws(StoreError) in try table.removeUnused() }
+        #expect(try count() == 1 && found(keys[0])?.opened == ["n-1"])
+    }
+
     @Test("the file has no used, replaced or forgotten secret any more")
     func wiped() throws {
         let folder = NSTemporaryDirectory() + "bellwire-prekeys-\(UUID().uuidString)"

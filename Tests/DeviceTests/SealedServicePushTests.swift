@@ -315,6 +315,27 @@ struct SealedServicePushTests {
         }
     }
 
+    @Test("with the last token taken back nothing is published, and nothing opens; a new token publishes again")
+    func tokenTakenBack() async throws {
+        let home = try await paired()
+        let id = try await keepBack(home, ["title": "Tea"])
+        let payload = try await seal(id, by: home.desktop, for: home.deviceID)
+        _ = try await value { home.device.takeBackToken(of: PushService("fcm"), then: $0) }
+        #expect(try await receive(payload, on: home.device)["kind"] == "silent")
+        try await home.desktop.core.store.database.run { (connection) throws(StoreError) in
+            try DevicePrekeyTable(connection).forget(PeerID(home.deviceID))
+        }
+        try await reconnect(home)
+        #expect(try await home.deviceHost.push(from: home.device)["hint"] == nil)
+        let second = try await keepBack(home, ["title": "Two"])
+        let request = try Desktop.SealRequest(device: home.deviceID, id: second, options: nil)
+        #expect(await outcome { home.desktop.seal(request, then: $0) }.error?.detail["reason"] == "no_prekeys")
+        await home.relay.carries { [$0] }
+        try await token(home)
+        try await until("prekeys") { try await left(home.desktop, home.deviceID) == 32 }
+        await home.close()
+    }
+
     @Test("with the pairing both sides forget: what was sealed before opens no more, also after pairing anew")
     func unpaired() async throws {
         let home = try await paired()

@@ -51,8 +51,19 @@ final class DevicePrekeys {
         for desktop in book.peers.ids where hasSession(desktop) { sessionBegan(desktop) }
     }
 
-    /// No push service has a token any more. What was published still opens.
-    func tokensTakenBack() { isWanted = false }
+    /// No push service has a token any more: nothing is published, and what was published opens no more.
+    func tokensTakenBack() {
+        isWanted = false
+        for desktop in book.peers.ids { book.peers[desktop]?.prekeys.begin() }
+        // Behind those that are being made.
+        context.store { (connection) throws(StoreError) in
+            try PrekeyTable(connection).removeUnused()
+        } then: { [context] result in
+            // Opening the device again does it too.
+            guard case .failure(let error) = result, error.code != .closed else { return }
+            context.channel.problem("store_failed", "could not remove unused prekeys: \(error.message)")
+        }
+    }
 
     func sessionBegan(_ desktop: PeerID) {
         guard isWanted else { return }

@@ -112,6 +112,11 @@ struct PrekeyTable {
     /// The desktop is not paired any more, or anew.
     func forget(_ desktop: PeerID) throws(StoreError) { try remove("desktop = ?", [.text(desktop.text)]) }
 
+    /// No push service has a token any more: nothing opens that was not opened yet.
+    func removeUnused() throws(StoreError) {
+        try remove("last_resort = 1 OR number NOT IN (SELECT prekey FROM prekey_use)", [])
+    }
+
     // MARK: Inside
 
     private static func isOver(madeAt: Int64, retiredAt: Int64?, _ now: EpochMilliseconds) -> Bool {
@@ -132,7 +137,8 @@ struct PrekeyTable {
         }
     }
 
-    private func prune(now: EpochMilliseconds) throws(StoreError) {
+    /// Drops what is too old, of every desktop.
+    func prune(now: EpochMilliseconds) throws(StoreError) {
         try remove(
             "made_at <= ? OR retired_at <= ?",
             [.integer(now &- PrekeyLimits.lifetime), .integer(now &- PrekeyLimits.retirement)])
