@@ -121,6 +121,18 @@ import Wire
         #expect(try count() == 1 && found(keys[0])?.opened == ["n-1"])
     }
 
+    @Test("a hint is late when it waited for more than 5 minutes, before or after it was sealed")
+    func late() {
+        let now: Int64 = 10_000_000
+        let live = now - PrekeyLimits.liveTime
+        #expect(!DevicePrekeys.isLate(madeAt: live, sealedAt: live, now: now))
+        #expect(!DevicePrekeys.isLate(madeAt: nil, sealedAt: nil, now: now))
+        #expect(!DevicePrekeys.isLate(madeAt: now + 9_999_999, sealedAt: .max, now: now), "a clock that is ahead")
+        #expect(DevicePrekeys.isLate(madeAt: nil, sealedAt: live - 1, now: now))
+        #expect(DevicePrekeys.isLate(madeAt: live - 1, sealedAt: now, now: now))
+        #expect(DevicePrekeys.isLate(madeAt: .min, sealedAt: .min, now: now))
+    }
+
     @Test("the file has no used, replaced or forgotten secret any more")
     func wiped() throws {
         let folder = NSTemporaryDirectory() + "bellwire-prekeys-\(UUID().uuidString)"

@@ -19,7 +19,7 @@ final class DevicePrekeys {
     /// What a sealed push turned out to be.
     enum Opening {
         /// From this desktop. The prekey is used up with it.
-        case opened(NotificationEvent, from: PeerID, PrekeyUse)
+        case opened(NotificationEvent, from: PeerID, PrekeyUse, isLate: Bool)
         /// It came before.
         case replayed(NotificationID)
         case refused(SealError)
@@ -151,7 +151,16 @@ final class DevicePrekeys {
         }
         book.peers[found.desktop]?.prekeys.used(push.prekey)
         let use = PrekeyUse(prekey: push.prekey, push: event.id, isLastResort: found.isLastResort)
-        return .opened(event, from: found.desktop, use)
+        let isLate = Self.isLate(madeAt: event.timestamp, sealedAt: opened.timestamp, now: .now)
+        return .opened(event, from: found.desktop, use, isLate: isLate)
+    }
+
+    /// Whether it waited, in an outbox or at the push service. The first two times are by the desktop's clock.
+    nonisolated static func isLate(
+        madeAt: EpochMilliseconds?, sealedAt: EpochMilliseconds?, now: EpochMilliseconds
+    ) -> Bool {
+        guard let moment = [madeAt, sealedAt].compactMap(\.self).min() else { return false }
+        return moment < now &- PrekeyLimits.liveTime
     }
 
     /// A push was opened that is not stored: it came in a session before, or it has expired.

@@ -55,7 +55,8 @@ final class PushServices {
         guard let sealed = SealedPush.text(in: payload) else { return receive(payload, by: service, then) }
         prekeys.open(sealed) { [weak self] opening in
             switch opening {
-            case .opened(let event, let desktop, let use): self?.receive(event, from: desktop, use, then)
+            case .opened(let event, let desktop, let use, let isLate):
+                self?.receive(event, from: desktop, use, isLate: isLate, then)
             case .replayed(let id): then(.received(.alert, id, isDuplicate: true))
             // What can't be opened is a payload like any other.
             case .refused: self?.receive(payload, by: service, then)
@@ -65,7 +66,9 @@ final class PushServices {
     }
 
     /// A push that a desktop sealed. The session will bring it too (WirePrekeys, "Hints").
-    private func receive(_ event: NotificationEvent, from desktop: PeerID, _ use: PrekeyUse, _ then: @escaping Then) {
+    private func receive(
+        _ event: NotificationEvent, from desktop: PeerID, _ use: PrekeyUse, isLate: Bool, _ then: @escaping Then
+    ) {
         if let expiresAt = event.richer.expiresAt, expiresAt <= .now {
             prekeys.record(use)
             return then(.received(.alert, event.id, isExpired: true))
@@ -74,7 +77,7 @@ final class PushServices {
         open(&event, desktop)
         let number = event.pushSeq ?? 0
         event.pushSeq = nil
-        var notification = Notification(event, receivedAt: .now)
+        var notification = Notification(event, receivedAt: .now, late: isLate)
         notification.isHint = true
         var call = PushCarrier.Call(mayFetch: true, work: nil) { [weak self] end in
             // Else it is recorded together with its row, or the push may not be stored in the end.

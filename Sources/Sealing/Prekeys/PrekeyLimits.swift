@@ -20,6 +20,8 @@ package struct PrekeyLimits: Sendable {
     package static let openedByLastResort = 256
     /// How long a desktop uses what a device has published, by its own clock.
     package static let use: Int64 = 30 * 86_400_000
+    /// A push that is opened this long after it was made is late. More than the clocks of both sides may differ.
+    package static let liveTime: Int64 = 5 * 60_000
     /// Single-use prekeys of one statement.
     static let stated = 64
 
