@@ -79,7 +79,8 @@ final class DesktopSwitchboard {
     func open() {
         routes.handler = { [weak self] event in self?.received(event) }
         channel.handleSessions { [host, devices] _ in host.devices(devices.json) }
-        devices.sealStatus = { [channel] in channel.sealStatus(of: $0) }
+        // The channel's handler holds the devices.
+        devices.sealStatus = { [weak channel] in channel?.sealStatus(of: $0) }
         routes.setPeers(devices.routed)
     }
 

@@ -48,9 +48,7 @@ final class DeviceSwitchboard {
         opened.waitingPushes, context.database, committed: opened.committedPushes,
         pushesWait: { [channel = context.channel] in channel.pushesWait() },
         judge: { [weak self] in self?.alerts.judge }, tell: { [weak self] in self?.act($0) })
-    private(set) lazy var frames = FrameReader(context, desktops, channel) { [weak self] in
-        self?.act($0, from: $1)
-    }
+    private(set) lazy var frames = FrameReader(context, desktops, channel) { [weak self] in self?.act($0, from: $1) }
     private(set) lazy var pushServices = PushServices(
         context, desktops,
         DevicePrekeys(isWanted: opened.hasTokens, context, desktops, channel) { [weak self] in

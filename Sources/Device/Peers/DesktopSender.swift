@@ -40,18 +40,18 @@ struct DesktopSender {
         if desktops.isSecure(peer) { _ = send(hello.json, to: peer, over: url) }
     }
 
-    /// Only to sealed desktops: no other understands it.
-    func sendUnpair(to peer: PeerID) {
-        guard desktops.isSecure(peer), let url = routes.bestRoute(of: peer) else { return }
-        _ = channel.sendUnpair(to: peer, over: routes.link(url))
-    }
-
     /// Tells the desktop whether its push was shown. Best effort: nothing waits for a desktop that is not there.
     func sendReceipt(id: NotificationID, presented: Bool, to desktop: PeerID) {
         guard desktops.isSecure(desktop), routes.bestRoute(of: desktop) != nil, !routes.isAbsent(desktop) else {
             return
         }
         _ = send(PushReceipt(id: id, isPresented: presented, at: .now).json, to: desktop)
+    }
+
+    /// Only to sealed desktops: no other understands it.
+    func sendUnpair(to peer: PeerID) {
+        guard desktops.isSecure(peer), let url = routes.bestRoute(of: peer) else { return }
+        _ = channel.sendUnpair(to: peer, over: routes.link(url))
     }
 
     /// Registered at a relay: the handshake of a session goes before what is sealed.

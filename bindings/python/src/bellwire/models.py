@@ -285,7 +285,7 @@ class ShortAuthentication:
 @wire
 @dataclass(frozen=True)
 class SealStatus:
-    """How the traffic of an encrypted pairing is sealed."""
+    """Which encryption protects the traffic with an encrypted peer."""
 
     #: The lowest version that is accepted from the peer: 1 (static keys) until the first session with it, then 2
     #: (sessions).
