@@ -825,8 +825,8 @@ BW_API bw_status bw_device_post(bw_device *device, const char *topic, const char
 BW_API bw_status bw_device_token(bw_device *device, const char *service, const uint8_t *token, size_t length);
 
 /* Revokes the token of a service, for example when the user logs out; NULL = of all services that ever had one. Each
- * desktop is notified, at the latest when it is back online, even in a later run. BW_OK if there was no token. Errors:
- * BW_E_STORE. Since 0.1. */
+ * desktop is notified, at the latest when it is back online, even in a later run. After the last one, earlier payloads of
+ * bw_desktop_seal_push() no longer open. BW_OK if there was no token. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_clear_token(bw_device *device, const char *service);
 
 /* Processes a payload that a service delivered: an APNs payload ("aps") or an FCM message ("notification","data").
