@@ -77,7 +77,10 @@ class House:
     def prekeys(self) -> int:
         """The unused single-use prekeys that the desktop has."""
         with closing(self.database("desktop", "desktop")) as database:
-            query = "SELECT count(*) FROM device_prekey WHERE used = 0 AND last_resort = 0"
+            query = """
+                SELECT count(*) FROM device_prekey
+                WHERE last_resort = 0 AND key NOT IN (SELECT key FROM device_prekey_used)
+            """
             count: int = database.execute(query).fetchone()[0]
         return count
 
