@@ -36,6 +36,8 @@ package struct PushReceiver: Sendable {
         case stored
         /// It had a row before. Its number counts all the same.
         case duplicate
+        /// It had a row before, as a hint, which is confirmed now. Else as a duplicate.
+        case confirmed
         /// Too many wait for the host.
         case full
         /// Its seal had an effect before: this one has none.
@@ -51,6 +53,8 @@ package struct PushReceiver: Sendable {
         case gap
         /// ``limit`` items wait for the store.
         case overflow
+        /// Its desktop was unpaired.
+        case forgotten
     }
 
     package enum Action: Sendable {
@@ -205,7 +209,7 @@ package struct PushReceiver: Sendable {
             count(waiting, verdict)
             guard let place = placeOf(waiting) else { continue }
             switch verdict {
-            case .stored, .duplicate:
+            case .stored, .duplicate, .confirmed:
                 let (number, route) = waiting.item.number
                 desktops[place].committed = max(desktops[place].committed, number)
                 desktops[place].epoch = waiting.item.epoch
@@ -231,11 +235,17 @@ package struct PushReceiver: Sendable {
 
     /// A desktop was unpaired. With the next pairing it begins anew.
     ///
-    /// What is under way is stored, and not acknowledged; what waits is dropped.
-    package mutating func forget(_ desktop: PeerID) {
+    /// What is under way is stored, and not acknowledged; what waits is dropped. Gives the pushes of the host's calls among
+    /// that.
+    package mutating func forget(_ desktop: PeerID) -> [Action] {
         desktops.removeAll { $0.id == desktop }
-        for waiting in waiting where waiting.item.desktop == desktop { release(waiting) }
+        var actions: [Action] = []
+        for waiting in waiting where waiting.item.desktop == desktop {
+            release(waiting)
+            if case .push(let push) = waiting.item, push.ticket != nil { actions.append(.drop(push, .forgotten)) }
+        }
         waiting.removeAll { $0.item.desktop == desktop }
+        return actions
     }
 
     // MARK: Inside
@@ -286,7 +296,7 @@ package struct PushReceiver: Sendable {
     private mutating func count(_ waiting: Waiting, _ verdict: Verdict) {
         switch verdict {
         case .stored: break
-        case .duplicate:
+        case .duplicate, .confirmed:
             guard case .push = waiting.item, !waiting.isKnown else { return }
             counters.admitted &-= 1
             counters.duplicates &+= 1

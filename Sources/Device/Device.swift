@@ -169,12 +169,19 @@ package final class Device: Role {
     }
 
     package func give(_ token: PushToken, for service: PushService, then: @escaping Then) {
-        EventLoop.post { [core] in core.tokens.give(token, for: service, then) }
+        EventLoop.post { [core] in
+            core.tokens.give(token, for: service) { result in
+                if case .success = result { EventLoop.post { core.pushServices.prekeys.tokenGiven() } }
+                then(result)
+            }
+        }
     }
 
     /// `nil` = the tokens of all services.
     package func takeBackToken(of service: PushService?, then: @escaping Then) {
-        EventLoop.post { [core] in core.tokens.takeBack(service, then) }
+        EventLoop.post { [core] in
+            core.tokens.takeBack(service, ended: { core.pushServices.prekeys.tokensTakenBack() }, then)
+        }
     }
 
     package func shutDown(then: @escaping @Sendable () -> Void) {

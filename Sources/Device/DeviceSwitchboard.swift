@@ -21,7 +21,7 @@ final class DeviceSwitchboard {
     nonisolated static let migrations =
         PairedDesktops.migrations + Inbox.migrations + ReceivedPushes.migrations
         + QueueTable.migrations + KeptEvents.migrations + PushTokenTable.migrations + AlertTable.migrations
-        + ReminderTable.migrations
+        + ReminderTable.migrations + PrekeyTable.migrations
 
     let opened: OpenedDevice
     let desktops: DesktopBook
@@ -48,12 +48,12 @@ final class DeviceSwitchboard {
         opened.waitingPushes, context.database, committed: opened.committedPushes,
         pushesWait: { [channel = context.channel] in channel.pushesWait() },
         judge: { [weak self] in self?.alerts.judge }, tell: { [weak self] in self?.act($0) })
-    private(set) lazy var frames = FrameReader(context, desktops, channel) { [weak self] in
-        self?.act($0, from: $1)
-    }
+    private(set) lazy var frames = FrameReader(context, desktops, channel) { [weak self] in self?.act($0, from: $1) }
     private(set) lazy var pushServices = PushServices(
-        context, desktops, open: { [weak self] in self?.frames.open(&$0, from: $1) },
-        emit: { [weak self] in self?.act($0) })
+        context, desktops,
+        DevicePrekeys(isWanted: opened.hasTokens, context, desktops, channel) { [weak self] in
+            _ = self?.sender.send($0, to: $1)
+        }, open: { [weak self] in self?.frames.open(&$0, from: $1) }, emit: { [weak self] in self?.act($0) })
     private(set) lazy var alerts = AlertsOnDemand(opened.alerts, context) { [weak self] in self?.act($0) }
 
     var sender: DesktopSender {
@@ -208,7 +208,9 @@ final class DeviceSwitchboard {
 
     private func act(_ event: PeerSessions.Event) {
         switch event {
-        case .greet(let peer): sender.sayHello(pushes.hello(to: peer), to: peer)
+        case .greet(let peer):
+            sender.sayHello(pushes.hello(to: peer), to: peer)
+            pushServices.prekeys.sessionBegan(peer)
         case .completed, .refusalChanged: tellDesktops()
         }
     }
@@ -249,6 +251,7 @@ final class DeviceSwitchboard {
         case .response(let response): commands.answered(response, by: peer)
         case .iceConfig(let config, let mark): desktops.update(peer, config, mark)
         case .unpaired(let mark): desktops.wasUnpaired(by: peer, mark)
+        case .prekeyShortage(let shortage): pushServices.prekeys.ranLow(shortage, at: peer)
         case .malformedPush: pushes.droppedMalformed()
         }
     }
@@ -301,6 +304,7 @@ final class DeviceSwitchboard {
         case .paired(let desktop, let mark, let presharedKey, let url):
             if desktop.isSecure { channel.keep(desktop.id, since: mark, presharedKey: presharedKey) }
             desktops.add(desktop)
+            pushServices.prekeys.paired(desktop.id)
             // Over the link of the greeting, which it must not overtake.
             sender.sayHello(
                 pushes.hello(to: desktop.id), to: desktop.id, over: url.flatMap { routes.isOnline($0) ? $0 : nil })
@@ -374,6 +378,7 @@ final class DeviceSwitchboard {
         case .stored(let desktops, let unread, let judged):
             for desktop in desktops { inbox.tell(desktop, unread: unread, isArrival: true) }
             alerts.entered(judged)
+        case .confirmed(let desktop, let unread): inbox.tell(desktop, unread: unread, isArrival: true)
         case .full, .failed: if let problem = event.problem { context.channel.problem(problem.code, problem.message) }
         }
     }

@@ -22,6 +22,7 @@ struct DeviceStore: Sendable {
         database.perform { (connection) throws(StoreError) in
             try record.saveSeal(connection)
             try UnpairNotices(connection).remove(device.did)
+            try DevicePrekeyTable(connection).forget(device.did)
             try Outbox(connection).forgetEpochs(of: device.did)
             return try PairedDevices(connection).upsert(device)
         } then: {
@@ -60,7 +61,10 @@ struct DeviceStore: Sendable {
                 if device.isSecure { try UnpairNotices(connection).add(device.did, at: .now) }
             }
             guard everybody else { return }
-            for device in try PairedDevices(connection).clear() { try SealPeers(connection).forget(device.did) }
+            for device in try PairedDevices(connection).clear() {
+                try SealPeers(connection).forget(device.did)
+                try DevicePrekeyTable(connection).forget(device.did)
+            }
         } then: {
             then($0)
         }
@@ -110,6 +114,7 @@ struct DeviceStore: Sendable {
         try Permissions(connection).forget(device)
         try Outbox(connection).forget(device)
         try DeviceTokens(connection).forget(device)
+        try DevicePrekeyTable(connection).forget(device)
         try SealPeers(connection).forget(device)
         _ = try PairedDevices(connection).remove(device)
     }

@@ -166,6 +166,7 @@ final class DevicePairing {
     private func store(_ record: PairingRecord<PairedDesktop>) {
         context.store { (connection) throws(StoreError) in
             try record.saveSeal(connection)
+            try PrekeyTable(connection).forget(record.peer.id)
             return try PairedDesktops(connection).upsert(record.peer)
         } then: { [self] result in
             flows.stored(record, result) { [emit] stored, mark in

@@ -1,4 +1,5 @@
 import Peering
+import Sealing
 import Wire
 
 /// Everything the device keeps about one paired desktop while it runs, besides its routes and its seal.
@@ -13,6 +14,8 @@ struct DesktopSession: Sendable {
     var settingsRevision: Int64?
     /// The queued command that is being sent to it.
     var lane = QueueDrainer.Lane()
+    /// What it is offered to seal pushes to.
+    var prekeys = PrekeyPublication()
     /// What the inbox asks it.
     var sync = InboxSync()
 }

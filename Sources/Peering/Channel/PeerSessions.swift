@@ -1,5 +1,5 @@
 import Hosting
-import Identity
+package import Identity
 import JSON
 import Sealing
 package import Signalling
@@ -104,7 +104,11 @@ package final class PeerSessions {
 
     func forget(_ peer: PeerID) { book.forget(peer) }
 
-    func hasSession(with peer: PeerID) -> Bool { book[peer]?.sessions?.machine.hasSession ?? false }
+    /// Whether something that is sealed now goes out in a session.
+    package func hasSession(with peer: PeerID) -> Bool { book[peer]?.sessions?.machine.hasSession ?? false }
+
+    /// Of the pairing; all zeros where that made none.
+    package func presharedKey(of peer: PeerID) -> PresharedKey { book[peer]?.entry.presharedKey ?? .none() }
 
     func status(of peer: PeerID) -> SealStatus {
         let known = book[peer]
