@@ -233,10 +233,10 @@ package struct PushReceiver: Sendable {
         return next()
     }
 
-    /// A desktop was unpaired. With the next pairing it begins anew.
+    /// Call it when a desktop is unpaired. A later pairing starts from nothing.
     ///
-    /// What is under way is stored, and not acknowledged; what waits is dropped. Gives the pushes of the host's calls among
-    /// that.
+    /// A push that is being stored stays stored but isn't acknowledged; those that wait are dropped. The actions name the
+    /// host's calls that were among them.
     package mutating func forget(_ desktop: PeerID) -> [Action] {
         desktops.removeAll { $0.id == desktop }
         var actions: [Action] = []

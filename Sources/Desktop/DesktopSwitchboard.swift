@@ -52,7 +52,7 @@ final class DesktopSwitchboard {
         output: { [weak self] output in self?.carryOut(output) })
     private(set) lazy var services = PushServices(
         key: context.key, store: store, devices: devices,
-        presharedKey: { [channel] in channel.sessions?.presharedKey(of: $0) ?? .none() },
+        presharedKey: { [channel] in channel.presharedKey(of: $0) },
         output: { [weak self] in self?.carryOut($0) })
     private lazy var upkeep = HistoryUpkeep(database: store.database) { [weak self] output in self?.host.tell(output) }
     private var phase = Phase.stopped

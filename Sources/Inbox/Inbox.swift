@@ -196,17 +196,24 @@ package struct Inbox {
     }
 
     static let columns = """
-        row, arrival, (SELECT peer.id FROM peer WHERE peer.number = inbox.desktop), replaces, hint, \
-        \(StoredNotification.columns)
+        row, arrival, (SELECT peer.id FROM peer WHERE peer.number = inbox.desktop), replaces, \(notificationColumns)
         """
 
     static func entry(_ row: borrowing Row) throws(StoreError) -> Entry {
-        var notification = try StoredNotification.read(row, from: 5)
-        notification.isHint = try row.flag(4)
-        return Entry(
+        Entry(
             row: try row.integer(0), arrival: try row.integer(1), desktop: PeerID(try row.text(2)),
-            notification: notification,
+            notification: try notification(row, from: 4),
             replaces: try row.optionalText(3).map(NotificationID.init(_:)))
+    }
+
+    /// The columns of ``notification(_:from:)``.
+    static let notificationColumns = "hint, \(StoredNotification.columns)"
+
+    /// Reads ``notificationColumns``, of which the first is at that place.
+    static func notification(_ row: borrowing Row, from first: Int32) throws(StoreError) -> Notification {
+        var notification = try StoredNotification.read(row, from: first + 1)
+        notification.isHint = try row.flag(first)
+        return notification
     }
 
     /// Adds a row.

@@ -55,7 +55,7 @@ struct DevicePrekeyTable {
             INSERT INTO device_prekey_statement VALUES (?, ?, ?, ?) ON CONFLICT (device) DO UPDATE SET
                 epoch = excluded.epoch, seq = excluded.seq, received_at = excluded.received_at
             """, [device, .integer(mark.epoch), .integer(mark.seq), .integer(now)])
-        var stock = try stored(of: mark.peer)
+        var stock = PrekeyStock()
         stock.apply(statement)
         try connection.execute(
             "DELETE FROM device_prekey_used WHERE used_at <= ?", [.integer(now &- PrekeyLimits.lifetime)])
@@ -65,7 +65,7 @@ struct DevicePrekeyTable {
                 "INSERT INTO device_prekey VALUES (?, ?, ?, ?)",
                 [device, .integer(place), .blob(entry.key.bytes), .flag(entry.isLastResort)])
         }
-        // With what was used before other statements.
+        // With what was used under earlier statements.
         return try stored(of: mark.peer)
     }
 

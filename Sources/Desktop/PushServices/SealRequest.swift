@@ -16,10 +16,7 @@ extension Desktop {
             }
             var reader = try OptionsReader(parsing: options)
             let service = try reader.text("service") ?? "fcm"
-            guard let service = PushService(service) else {
-                throw HostError(
-                    .invalid, "service must have 1 to 64 letters, digits and . _ -", detail: ["field": "service"])
-            }
+            guard let service = PushService(service) else { throw .invalidPushService }
             let alert = try reader.text("alert") ?? ServicePayload.defaultAlert
             guard !alert.isEmpty, JSONValue.string(alert).serialized().utf8.count <= ServicePayload.alertLimit + 2
             else {

@@ -140,7 +140,7 @@ final class DevicePrekeys {
         }
         let pair = SealedPush.Pair(
             desktop: found.desktop, device: context.did,
-            presharedKey: channel.sessions?.presharedKey(of: found.desktop) ?? .none())
+            presharedKey: channel.presharedKey(of: found.desktop))
         let opened = try push.open(with: key, pair)
         guard case .event(let event) = Payload(decoding: .object(opened.body)), event.pushSeq != nil else {
             throw SealError(.malformed, "the sealed payload is not a push with a number")

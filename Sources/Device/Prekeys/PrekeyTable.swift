@@ -79,7 +79,7 @@ struct PrekeyTable {
         }
     }
 
-    /// `nil` = there is none of that id: it is too old, of another device, or of a desktop that was unpaired.
+    /// `nil` if this device has no such prekey: too old, another device's, or of a desktop that was unpaired since.
     func find(_ id: PrekeyID, now: EpochMilliseconds) throws(StoreError) -> Found? {
         let row = try connection.first(
             "SELECT number, desktop, secret, last_resort, made_at, retired_at FROM prekey WHERE id = ?",

@@ -101,8 +101,7 @@ final class PushCarrier {
     /// How far a desktop's pushes are stored: for the hello that starts its resend.
     func hello(to desktop: PeerID) -> PairingHello {
         let position = receiver.position(of: desktop)
-        return PairingHello(
-            lastPushSeq: position.seq, epoch: position.namedEpoch, sealVersions: SealOffer.own.versions.map(\.rawValue))
+        return PairingHello(lastPushSeq: position.seq, epoch: position.namedEpoch, sealVersions: .own)
     }
 
     func received(_ push: ReceivedPush) { perform(receiver.received(push, now: EventLoop.now)) }

@@ -45,13 +45,7 @@ final class PushServices {
     func close() { silent.end() }
 
     func receive(_ payload: JSONObject, service: String, _ then: @escaping Then) {
-        guard let service = PushService(service)?.text else {
-            return then(
-                .failure(
-                    HostError(
-                        .invalid, "service must have 1 to 64 letters, digits and . _ -",
-                        detail: ["field": "service"])))
-        }
+        guard let service = PushService(service)?.text else { return then(.failure(.invalidPushService)) }
         guard let sealed = SealedPush.text(in: payload) else { return receive(payload, by: service, then) }
         prekeys.open(sealed) { [weak self] opening in
             switch opening {

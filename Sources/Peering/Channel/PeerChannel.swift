@@ -271,6 +271,9 @@ package final class PeerChannel {
         sessions?.forget(peer)
     }
 
+    /// Of the pairing; zeros if it has none.
+    package func presharedKey(of peer: PeerID) -> PresharedKey { sessions?.presharedKey(of: peer) ?? .none() }
+
     /// `nil` = this role speaks version 1 alone.
     package func sealStatus(of peer: PeerID) -> SealStatus? { sessions?.status(of: peer) }
 

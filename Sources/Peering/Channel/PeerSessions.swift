@@ -1,5 +1,5 @@
 import Hosting
-package import Identity
+import Identity
 import JSON
 import Sealing
 package import Signalling
@@ -108,7 +108,7 @@ package final class PeerSessions {
     package func hasSession(with peer: PeerID) -> Bool { book[peer]?.sessions?.machine.hasSession ?? false }
 
     /// Of the pairing; all zeros where that made none.
-    package func presharedKey(of peer: PeerID) -> PresharedKey { book[peer]?.entry.presharedKey ?? .none() }
+    func presharedKey(of peer: PeerID) -> PresharedKey { book[peer]?.entry.presharedKey ?? .none() }
 
     func status(of peer: PeerID) -> SealStatus {
         let known = book[peer]
