@@ -145,7 +145,7 @@ targets += [
         ]),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "CJansson"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "JSON"]),
-    .testTarget(name: "IdentityTests", dependencies: ["Identity", "CSodium"]),
+    .testTarget(name: "IdentityTests", dependencies: ["Identity", "JSON", "CSodium"]),
     .testTarget(name: "StoreTests", dependencies: ["CSQLite", "Store"]),
     .testTarget(
         name: "SealingTests", dependencies: ["Sealing", "Wire", "JSON", "Identity", "Store"], exclude: ["Vectors"]),

@@ -523,7 +523,7 @@ BW_API bw_status bw_device_invoke_async(bw_device *device, const char *desktop, 
  * notification.getHistory; NULL = the newest of all desktops. *page_json becomes
  * {"notifications":[{"desktop","id","title","body",
  * "priority","source","createdAt","receivedAt","silenced","late","read","readAt"?,"uncertain"?:
- * true,"data",…}],"total", "unread","next"?,"loading","incomplete"?: true}.
+ * true,"hint"?: true,"data",…}],"total", "unread","next"?,"loading","incomplete"?: true}.
  * "total" counts all rows that match, "unread" those of the desktop or of all. "incomplete": the search index is
  * still being built in the background and lacks the oldest rows, so a "query" may miss them. Errors: BW_E_STORE.
  * Since 0.1. */
@@ -793,7 +793,8 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *                          …}. The push is stored before the callback runs, and delivered exactly once; only if the
  *                          process ends inside dispatch does it come again, with "redelivered":true. Pushes wait until
  *                          something subscribes to them; if 100,000 wait, no more are accepted (problem inbox_full).
- *                          "late": it did not arrive at once, because one side was absent
+ *                          "late": it did not arrive at once, because one side was absent. "hint":true: it came
+ *                          encrypted through a push service; see bw_device_receive()
  *   notification.updated   the same, and "replaces": the id of the earlier push with the same "collapseKey". Without a
  *                          subscription to this event, it comes as notification.received
  *   unread.changed         {"unread"} of all desktops, for a badge
@@ -872,8 +873,8 @@ BW_API bw_status bw_device_post(bw_device *device, const char *topic, const char
 BW_API bw_status bw_device_token(bw_device *device, const char *service, const uint8_t *token, size_t length);
 
 /* Revokes the token of a service, for example when the user logs out; NULL = of all services that ever had one. Each
- * desktop is notified, at the latest when it is back online, even in a later run. BW_OK if there was no token. Errors:
- * BW_E_STORE. Since 0.1. */
+ * desktop is notified, at the latest when it is back online, even in a later run. After the last one, earlier payloads of
+ * bw_desktop_seal_push() no longer open. BW_OK if there was no token. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_clear_token(bw_device *device, const char *service);
 
 /* Processes a payload that a service delivered: an APNs payload ("aps") or an FCM message ("notification","data").
@@ -882,8 +883,12 @@ BW_API bw_status bw_device_clear_token(bw_device *device, const char *service);
  * is the push attributed to that desktop. Its "notificationId" is the push's id: one that already came from the same
  * source is a duplicate. An "encrypted_body" is decrypted with the pairing's keys. A payload with only a badge
  * sets the badge; content-available without an alert becomes notification.silent. *result_json (may be NULL) becomes
- * {"kind":"push"|"silent"|"badge","id"?,"duplicate"}. Errors: BW_E_PROTOCOL (neither format), BW_E_LIMIT (100,000
- * pushes wait for the program), BW_E_STORE. Since 0.1. */
+ * {"kind":"push"|"silent"|"badge","id"?,"duplicate","expired"?}.
+ * A payload of bw_desktop_seal_push() is the exception: it proves which desktop made it, so the push is attributed to
+ * that desktop. It is handed over once, with "hint":true until the desktop has confirmed it in a connection, and never
+ * again when it comes there or a second time ("duplicate":true). "expired":true = it came too late and is not shown. A
+ * payload that does not open is handled as any other. Errors: BW_E_PROTOCOL (neither format), BW_E_LIMIT (100,000
+ * pushes wait for the program), BW_E_NOT_FOUND (its desktop was unpaired during the call), BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_receive(bw_device *device, const char *service, const char *payload_json,
                                    char **result_json);
 
@@ -992,6 +997,26 @@ BW_API bw_status bw_desktop_devices(bw_desktop *desktop, char **devices_json);
  * and service. If another device sends the same token, it belongs to that device from then on. Errors: BW_E_STORE.
  * Since 0.1. */
 BW_API bw_status bw_desktop_tokens(bw_desktop *desktop, char **tokens_json);
+
+/* Seals a push for a push service, so that only the device can read it. For programs that send payloads themselves, to
+ * the tokens of bw_desktop_tokens(). id is the "notificationId" of bw_desktop_notify(), of a push that this device does
+ * not have yet. The device receives the push in its own connection as well, and shows it once.
+ *
+ * *payload_json becomes the payload, at most 4,096 bytes, for one device and one push: seal again for each device, and
+ * each time it is sent. options_json is NULL or
+ *   "service"    text   "apns": {"aps":{"alert":{"title"},"mutable-content":1},"bellwire"}. Any other, and the default,
+ *                       "fcm": {"data":{"bellwire"}}, to which the program adds FCM's "token" and "android"
+ *   "alert"      text   for "apns": the title where nothing can open the push, at most 100 bytes as JSON. Default:
+ *                       "New notification"
+ * A push fits if its title, body, data and other fields have at most 2,815 bytes as JSON, including about 300 bytes of
+ * names and numbers. The device publishes the keys for this once its program has called bw_device_token(); one key is
+ * used up for each call, and is replaced when the device is connected.
+ * Errors: BW_E_NOT_FOUND (device; or the device has the push, or it expired), BW_E_LIMIT (too large; the detail has
+ * "size" and "limit" in bytes: shorten the push, or send a payload without content, so that the device connects),
+ * BW_E_UNSUPPORTED (detail "reason": "not_encrypted", or "no_prekeys" = the device has published no keys in the last 30
+ * days), BW_E_INVALID, BW_E_STORE. Since 0.1. */
+BW_API bw_status bw_desktop_seal_push(bw_desktop *desktop, const char *device, const char *id,
+                                      const char *options_json, char **payload_json);
 
 /* Like bw_pairing_rename(), bw_pairing_unpair() and bw_pairing_clear(), for devices. An encrypted device that is
  * offline is notified later: at the next start, and when it sends something, for 30 days. Since 0.1. */

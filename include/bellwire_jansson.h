@@ -347,6 +347,15 @@ static inline bw_status bwj_desktop_notify_async(bw_desktop *desktop, const json
     return status;
 }
 
+/* bw_desktop_seal_push(). */
+static inline bw_status bwj_desktop_seal_push(bw_desktop *desktop, const char *device, const char *id,
+                                              const json_t *options, json_t **payload) {
+    char *json = NULL, *text = bwj_text(options);
+    bw_status status = bw_desktop_seal_push(desktop, device, id, text, &json);
+    bwj_free(text);
+    return bwj_take(status, &json, payload);
+}
+
 /* bw_desktop_history(). */
 static inline bw_status bwj_desktop_history(bw_desktop *desktop, const json_t *params, json_t **page) {
     char *json = NULL, *text = bwj_text(params);

@@ -202,6 +202,21 @@ public func bw_desktop_tokens(
     }
 }
 
+@_cdecl("bw_desktop_seal_push") @implementation
+public func bw_desktop_seal_push(
+    _ desktop: OpaquePointer?, _ device: UnsafePointer<CChar>?, _ id: UnsafePointer<CChar>?,
+    _ options_json: UnsafePointer<CChar>?, _ payload_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DesktopEndpoint.find(desktop)
+        let payload = try output(payload_json, "payload_json")
+        let request = try Desktop.SealRequest(
+            device: try text(device, "device"), id: try text(id, "id"),
+            options: try optionalText(options_json, "options_json"))
+        try give(try endpoint.queue.call { endpoint.role.seal(request, then: $0) }, to: payload)
+    }
+}
+
 @_cdecl("bw_desktop_rename") @implementation
 public func bw_desktop_rename(
     _ desktop: OpaquePointer?, _ device: UnsafePointer<CChar>?, _ name: UnsafePointer<CChar>?

@@ -129,6 +129,22 @@ package struct Outbox {
         return Page(from: first, through: isWhole ? last : rows.last?.seq ?? last, entries: entries)
     }
 
+    /// A push that a device doesn't have yet, by its id; `nil` = none waits, or not any more.
+    package func entry(
+        of id: NotificationID, for device: PeerID, now: EpochMilliseconds
+    ) throws(StoreError) -> Entry? {
+        guard let number = try PeerNumbers(connection).find(device) else { return nil }
+        let row = try connection.first(
+            """
+            SELECT seq, push FROM outbox WHERE device = ?1 AND expires_at > ?3 AND push IN (
+                SELECT row FROM history WHERE id = ?2 UNION ALL SELECT -row FROM outbox_push WHERE id = ?2)
+            ORDER BY seq DESC LIMIT 1
+            """, [.integer(number), .text(id.text), .integer(now)]
+        ) { (row) throws(StoreError) in (seq: try row.integer(0), push: try row.integer(1)) }
+        guard let row, let event = try event(row.push, seq: row.seq) else { return nil }
+        return Entry(seq: row.seq, event: event)
+    }
+
     // MARK: What leaves
 
     /// A device has everything through `seq`, or never will. It may also be less far than it was known to be.

@@ -36,6 +36,8 @@ package struct PushReceiver: Sendable {
         case stored
         /// It had a row before. Its number counts all the same.
         case duplicate
+        /// It had a row before, as a hint, which is confirmed now. Else as a duplicate.
+        case confirmed
         /// Too many wait for the host.
         case full
         /// Its seal had an effect before: this one has none.
@@ -51,6 +53,8 @@ package struct PushReceiver: Sendable {
         case gap
         /// ``limit`` items wait for the store.
         case overflow
+        /// Its desktop was unpaired.
+        case forgotten
     }
 
     package enum Action: Sendable {
@@ -205,7 +209,7 @@ package struct PushReceiver: Sendable {
             count(waiting, verdict)
             guard let place = placeOf(waiting) else { continue }
             switch verdict {
-            case .stored, .duplicate:
+            case .stored, .duplicate, .confirmed:
                 let (number, route) = waiting.item.number
                 desktops[place].committed = max(desktops[place].committed, number)
                 desktops[place].epoch = waiting.item.epoch
@@ -229,30 +233,41 @@ package struct PushReceiver: Sendable {
         return next()
     }
 
-    /// A desktop was unpaired. With the next pairing it begins anew.
+    /// Call it when a desktop is unpaired. A later pairing starts from nothing.
     ///
-    /// What is under way is stored, and not acknowledged; what waits is dropped.
-    package mutating func forget(_ desktop: PeerID) {
+    /// A push that is being stored stays stored but isn't acknowledged; those that wait are dropped. The actions name the
+    /// host's calls that were among them.
+    package mutating func forget(_ desktop: PeerID) -> [Action] {
         desktops.removeAll { $0.id == desktop }
-        for waiting in waiting where waiting.item.desktop == desktop { release(waiting) }
-        waiting.removeAll { $0.item.desktop == desktop }
+        return drop(waitingFor: desktop)
     }
 
-    /// A desktop has another key: its numbers go on under that id. What waits for the store is dropped, and comes again.
-    package mutating func moved(_ desktop: PeerID, to successor: PeerID) {
+    /// Call it when a desktop has taken another key: its numbers go on under that id. What waits for the store is dropped,
+    /// and comes again. The actions name the host's calls that were among it.
+    package mutating func moved(_ desktop: PeerID, to successor: PeerID) -> [Action] {
         desktops.removeAll { $0.id == successor }
-        for waiting in waiting where waiting.item.desktop == desktop { release(waiting) }
-        waiting.removeAll { $0.item.desktop == desktop }
-        guard let place = desktops.firstIndex(where: { $0.id == desktop }) else { return }
+        let actions = drop(waitingFor: desktop)
+        guard let place = desktops.firstIndex(where: { $0.id == desktop }) else { return actions }
         let old = desktops[place]
         // The same round: what is under way is stored, and counts.
         let underWay = underWay.lazy.filter { $0.round == old.round }.map { $0.item.number.0 }.max()
         desktops[place] = Desktop(
             id: successor, round: old.round, committed: old.committed, accepted: underWay ?? old.committed,
             epoch: old.epoch, heardEpoch: old.heardEpoch)
+        return actions
     }
 
     // MARK: Inside
+
+    private mutating func drop(waitingFor desktop: PeerID) -> [Action] {
+        var actions: [Action] = []
+        for waiting in waiting where waiting.item.desktop == desktop {
+            release(waiting)
+            if case .push(let push) = waiting.item, push.ticket != nil { actions.append(.drop(push, .forgotten)) }
+        }
+        waiting.removeAll { $0.item.desktop == desktop }
+        return actions
+    }
 
     private mutating func next() -> [Action] {
         guard underWay.isEmpty, !waiting.isEmpty else { return [] }
@@ -300,7 +315,7 @@ package struct PushReceiver: Sendable {
     private mutating func count(_ waiting: Waiting, _ verdict: Verdict) {
         switch verdict {
         case .stored: break
-        case .duplicate:
+        case .duplicate, .confirmed:
             guard case .push = waiting.item, !waiting.isKnown else { return }
             counters.admitted &-= 1
             counters.duplicates &+= 1

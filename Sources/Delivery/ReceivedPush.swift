@@ -9,6 +9,9 @@ package struct ReceivedPush: Sendable {
     package let notification: Notification
     /// Its number, from desktops that number pushes (WireSealing, "Delivery of pushes").
     package let seq: Int64?
+    /// The number that a desktop gave it that sealed it for a push service. It is checked, not counted: the push comes in a
+    /// session too (WirePrekeys, "Hints").
+    package let hintNumber: Int64?
     /// To be saved in the transaction of its row; `nil` = it came in plain text.
     package let mark: SealMark?
     /// The relay that it came over; `nil` = none.
@@ -17,12 +20,13 @@ package struct ReceivedPush: Sendable {
     package let ticket: UInt64?
 
     package init(
-        desktop: PeerID, notification: Notification, seq: Int64? = nil, mark: SealMark? = nil, route: String? = nil,
-        ticket: UInt64? = nil
+        desktop: PeerID, notification: Notification, seq: Int64? = nil, hintNumber: Int64? = nil,
+        mark: SealMark? = nil, route: String? = nil, ticket: UInt64? = nil
     ) {
         self.desktop = desktop
         self.notification = notification
         self.seq = seq
+        self.hintNumber = hintNumber
         self.mark = mark
         self.route = route
         self.ticket = ticket

@@ -34,7 +34,9 @@ package final class Desktop: Role {
         let options = try DesktopOptions(parsing: options)
         let state = try RoleState.open(
             options.common, database: "desktop.db", migrations: DesktopSwitchboard.migrations, now: .now,
-            peers: { (connection) throws(StoreError) in try PairedDevices(connection).all().map(\.id) })
+            moving: RoleState.MovingTables(
+                peers: { (connection) throws(StoreError) in try PairedDevices(connection).all().map(\.id) },
+                switched: { (connection) throws(StoreError) in try DevicePrekeyTable(connection).removeAll() }))
         let devices: [PairedDevice]
         let notices: [PeerID]
         let unread: Int64
@@ -163,6 +165,11 @@ package final class Desktop: Role {
 
     package func tokens(then: @escaping Then) { core.store.tokens(then: then) }
 
+    /// Seals a push for a push service; gives the service's payload.
+    package func seal(_ request: SealRequest, then: @escaping Then) {
+        EventLoop.post { [core] in core.services.seal(request.request, then) }
+    }
+
     package func permissions(then: @escaping Then) {
         EventLoop.post { [core] in core.store.permissions(of: core.devices.all, then: then) }
     }
@@ -176,15 +183,15 @@ package final class Desktop: Role {
     }
 
     package func notify(_ notice: Notice, timeout: Int64, then: @escaping Then) {
-        EventLoop.post { [core] in core.notify(notice, timeout: timeout, then) }
+        EventLoop.post { [core] in core.execute { $0.notify(notice, timeout: timeout, then) } }
     }
 
     package func history(_ query: HistoryQuery, then: @escaping Then) {
-        EventLoop.post { [core] in core.history(query, then) }
+        EventLoop.post { [core] in core.execute { $0.history(query, then) } }
     }
 
     package func invoke(_ command: OwnCommand, timeout: Int64, then: @escaping Then) {
-        EventLoop.post { [core] in core.invoke(command, timeout: timeout, then) }
+        EventLoop.post { [core] in core.execute { $0.invoke(command, timeout: timeout, then) } }
     }
 
     package func shutDown(then: @escaping @Sendable () -> Void) {

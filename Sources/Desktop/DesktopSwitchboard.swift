@@ -22,7 +22,7 @@ import Wire
 final class DesktopSwitchboard {
     nonisolated static let migrations =
         PairedDevices.migrations + History.migrations + UnpairNotices.migrations + AnswerTable.migrations
-        + DeviceTokens.migrations
+        + DeviceTokens.migrations + DevicePrekeyTable.migrations
 
     private enum Phase {
         case stopped
@@ -31,9 +31,7 @@ final class DesktopSwitchboard {
         case closed
     }
 
-    private let options: DesktopOptions
-    let identity: PairingIdentity
-    private let linkMaker: RelayLinkMaker
+    let context: DesktopContext
     let host: HostReports
     let relay: EmbeddedRelay
     private let publisher = PushPublisher()
@@ -42,16 +40,20 @@ final class DesktopSwitchboard {
     let routes: Routes
     let channel: PeerChannel
     private(set) lazy var commands = CommandServer(
-        database: store.database, devices: devices, limiter: options.rateLimiter,
+        database: store.database, devices: devices, limiter: context.options.rateLimiter,
         output: { [weak self] output in self?.carryOut(output) })
     private(set) lazy var outboxes = OutboxSender(
         database: store.database, devices: devices, epoch: channel.epoch,
         send: { [weak self] payload, device in self?.sender.send(payload, to: device) ?? .offline },
         output: { [weak self] output in self?.carryOut(output) })
     private(set) lazy var pairing = DesktopPairing(
-        as: identity, options, devices: devices, links: linkMaker,
+        as: context.identity, context.options, devices: devices, links: context.links,
         send: { [weak self] message in self?.sender.send(message) ?? 0 }, isRevoked: channel.isRevoked,
         output: { [weak self] output in self?.carryOut(output) })
+    private(set) lazy var services = PushServices(
+        key: context.key, store: store, devices: devices,
+        presharedKey: { [channel] in channel.presharedKey(of: $0) },
+        output: { [weak self] in self?.carryOut($0) })
     private lazy var upkeep = HistoryUpkeep(database: store.database) { [weak self] output in self?.host.tell(output) }
     private var phase = Phase.stopped
 
@@ -63,15 +65,12 @@ final class DesktopSwitchboard {
         _ options: DesktopOptions, _ state: RoleState, relay: EmbeddedRelay, devices: DeviceBook, host: HostReports,
         links: RelayLinkMaker
     ) {
-        let common = options.common
-        let info = PairingDeviceInfo(
-            name: common.name, platform: common.platform, version: libraryVersion.description)
-        identity = PairingIdentity(did: PeerID(state.key.did), deviceInfo: info)
+        context = DesktopContext(options, key: state.key, links: links)
         store = DeviceStore(database: state.database)
-        (self.options, linkMaker, self.devices, self.host, self.relay) = (options, links, devices, host, relay)
+        (self.devices, self.host, self.relay) = (devices, host, relay)
         let registration = SignallingFrame.Register(
-            peerID: identity.did, deviceType: .desktop,
-            deviceInfo: ["name": .string(common.name), "platform": .string(common.platform)])
+            peerID: context.identity.did, deviceType: .desktop,
+            deviceInfo: ["name": .string(options.common.name), "platform": .string(options.common.platform)])
         routes = Routes(.desktop, links: links, registration: registration, provingWith: state.key)
         channel = PeerChannel(key: state.key, seal: state.seal, database: state.database, role: .responder)
     }
@@ -88,7 +87,7 @@ final class DesktopSwitchboard {
 
     // MARK: Start and stop
 
-    var ownID: PeerID { identity.did }
+    var ownID: PeerID { context.identity.did }
     var isStarted: Bool { if case .started = phase { true } else { false } }
     var isClosed: Bool { if case .closed = phase { true } else { false } }
     var machine: MachineWatch? { if case .started(let machine) = phase { machine } else { nil } }
@@ -96,19 +95,20 @@ final class DesktopSwitchboard {
     func start() throws(HostError) {
         guard !isClosed else { throw HostError(.closed, "the handle was closed") }
         guard !isStarted else { return }
-        guard options.relay != nil || options.common.relayURL != nil else {
+        guard context.options.relay != nil || context.options.common.relayURL != nil else {
             throw HostError(.invalid, "the desktop has no relay; open it with \"relay\" or \"relay_url\"")
         }
-        let machine = options.common.followsSystem ? MachineWatch(routes, pairing) : nil
+        let machine = context.options.common.followsSystem ? MachineWatch(routes, pairing) : nil
         do throws(HostError) {
-            try relay.start(as: identity.deviceInfo.name, identity.did, on: machine?.bus, log: host.relayLog)
+            try relay.start(
+                as: context.identity.deviceInfo.name, context.identity.did, on: machine?.bus, log: host.relayLog)
         } catch {
             machine?.stop()
             throw error
         }
         phase = .started(machine)
         upkeep.start()
-        routes.start(standing: [relay.ownURL, options.common.relayURL].compactMap(\.self))
+        routes.start(standing: [relay.ownURL, context.options.common.relayURL].compactMap(\.self))
     }
 
     func stop() { if isStarted { end(.stopped, because: HostError(.offline, "the desktop was stopped")) {} } }
@@ -137,18 +137,8 @@ final class DesktopSwitchboard {
         begin(pairing)
     }
 
-    func notify(_ notice: Desktop.Notice, timeout: Int64, _ then: @escaping Then) {
-        execute(publisher.notify(notice, timeout: timeout, then))
-    }
-
-    func invoke(_ command: Desktop.OwnCommand, timeout: Int64, _ then: @escaping Then) {
-        execute(publisher.invoke(command, timeout: timeout, then))
-    }
-
-    func history(_ query: Desktop.HistoryQuery, _ then: @escaping Then) { execute(publisher.history(query, then)) }
-
-    private func execute(_ call: HostCall?) {
-        if let call { commands.execute(call, roster: devices.roster, at: .now) }
+    func execute(_ begin: (PushPublisher) -> HostCall?) {
+        if let call = begin(publisher) { commands.execute(call, roster: devices.roster, at: .now) }
     }
 
     func rename(_ device: PeerID, to name: String, _ then: @escaping Then) {
@@ -196,7 +186,7 @@ final class DesktopSwitchboard {
             host.log(.info, state.summary(of: url))
             if state.isOnline { reminders.connected(to: url) }
             if state.isOnline { channel.moves.connected() }
-            pairing.relaysChanged(DesktopPairing.Relays(routes, relay, common: options.common.relayURL))
+            pairing.relaysChanged(DesktopPairing.Relays(routes, relay, common: context.options.common.relayURL))
         case .reachable(let device, _): outboxes.connected(device)
         case .peerOnline(let device, _):
             outboxes.heard(device)
@@ -274,14 +264,9 @@ final class DesktopSwitchboard {
             host.dropped(description)
             once(mark)
         case .unpair(let mark): unpaired(by: did, mark)
-        case .token(let statement, let mark):
-            store.apply(statement, mark) { [channel, host] result in
-                switch result {
-                case .success(true): break
-                case .success(false): channel.countReplay()
-                case .failure(let error): host.storeFailed("dropped a device's push token", error)
-                }
-            }
+        case .token(let statement, let mark): services.stated(statement, mark)
+        // Each is written to the disk: they count as commands do.
+        case .prekeys(let statement, let mark): if commands.allows(did) { services.stated(statement, mark) }
         case .receipt(let receipt):
             // Each is an event for the host: they count as commands do.
             guard commands.allows(did) else { return once(mark) }
@@ -350,6 +335,14 @@ final class DesktopSwitchboard {
         case .full: host.outboxIsFull(Outbox.limit)
         case .problem(let message): host.storeFailed(message)
         case .warning(let message): host.log(.warning, message)
+        }
+    }
+
+    private func carryOut(_ output: PushServices.Output) {
+        switch output {
+        case .shortage(let shortage, let device): sender.sendInSession(shortage.json, to: device)
+        case .replayed: channel.countReplay()
+        case .problem(let message, let error): host.storeFailed(message, error)
         }
     }
 

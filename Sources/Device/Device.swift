@@ -36,7 +36,9 @@ package final class Device: Role {
         let common = options.common
         let state = try RoleState.open(
             common, database: "device.db", migrations: DeviceSwitchboard.migrations, now: .now,
-            peers: { (connection) throws(StoreError) in try PairedDesktops(connection).all().map(\.id) })
+            moving: RoleState.MovingTables(
+                peers: { (connection) throws(StoreError) in try PairedDesktops(connection).all().map(\.id) },
+                switched: { (connection) throws(StoreError) in try PrekeyTable(connection).removeAll() }))
         let opened: OpenedDevice
         do throws(StoreError) {
             opened = try OpenedDevice(options, state, channel)
@@ -212,12 +214,19 @@ package final class Device: Role {
     }
 
     package func give(_ token: PushToken, for service: PushService, then: @escaping Then) {
-        EventLoop.post { [core] in core.tokens.give(token, for: service, then) }
+        EventLoop.post { [core] in
+            core.tokens.give(token, for: service) { result in
+                if case .success = result { EventLoop.post { core.pushServices.prekeys.tokenGiven() } }
+                then(result)
+            }
+        }
     }
 
     /// `nil` = the tokens of all services.
     package func takeBackToken(of service: PushService?, then: @escaping Then) {
-        EventLoop.post { [core] in core.tokens.takeBack(service, then) }
+        EventLoop.post { [core] in
+            core.tokens.takeBack(service, ended: { core.pushServices.prekeys.tokensTakenBack() }, then)
+        }
     }
 
     package func shutDown(then: @escaping @Sendable () -> Void) {

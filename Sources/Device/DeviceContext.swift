@@ -1,7 +1,9 @@
 import Hosting
 import Identity
+import JSON
 import Pairing
 import Peering
+import Signalling
 import Store
 import Transport
 import Wire
@@ -23,6 +25,13 @@ struct DeviceContext: Sendable {
         self.channel = channel
         did = PeerID(key.did)
         deviceID = did.bellwireDeviceID
+    }
+
+    /// What relays are told of it.
+    var registration: SignallingFrame.Register {
+        let (name, platform) = (options.common.name, options.common.platform)
+        return SignallingFrame.Register(
+            peerID: did, deviceType: .mobile, deviceInfo: ["name": .string(name), "platform": .string(platform)])
     }
 
     /// Works on the store and comes back to the loop.

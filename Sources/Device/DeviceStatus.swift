@@ -68,6 +68,7 @@ struct DeviceStatus {
             "refusedByRelay": .integer(dropped.refusedByRelay),
             "repeatedCommands": .integer(board.commands.repeated),
             "unopenedBodies": .integer(dropped.unopenedBodies),
+            "unopenedPushes": .integer(board.pushServices.prekeys.refused),
             "plainOfSecure": .integer(sealed.plainOfSecure),
             "sealsForged": .integer(Int64(clamping: sealed.unopened.forged)),
             "sealsReplayed": .integer(sealed.replayed &+ Int64(clamping: pushes.replayed)),

@@ -21,6 +21,7 @@ final class DeviceSwitchboard {
     nonisolated static let migrations =
         PairedDesktops.migrations + Inbox.migrations + ReceivedPushes.migrations + QueueTable.migrations
         + KeptEvents.migrations + PushTokenTable.migrations + AlertTable.migrations + ReminderTable.migrations
+        + PrekeyTable.migrations
 
     let opened: OpenedDevice
     let desktops: DesktopBook
@@ -48,11 +49,12 @@ final class DeviceSwitchboard {
         opened.waitingPushes, context.database, committed: opened.committedPushes,
         pushesWait: { [channel = context.channel] in channel.pushesWait() },
         judge: { [weak self] in self?.alerts.judge }, tell: { [weak self] in self?.act($0) })
-    private(set) lazy var frames = FrameReader(
-        context, desktops, channel, emit: { [weak self] in self?.act($0, from: $1) })
+    private(set) lazy var frames = FrameReader(context, desktops, channel) { [weak self] in self?.act($0, from: $1) }
     private(set) lazy var pushServices = PushServices(
-        context, desktops, open: { [weak self] in self?.frames.open(&$0, from: $1) },
-        emit: { [weak self] in self?.act($0) })
+        context, desktops,
+        DevicePrekeys(isWanted: opened.hasTokens, context, desktops, channel) { [weak self] in
+            _ = self?.sender.send($0, to: $1)
+        }, open: { [weak self] in self?.frames.open(&$0, from: $1) }, emit: { [weak self] in self?.act($0) })
     private(set) lazy var alerts = AlertsOnDemand(opened.alerts, context) { [weak self] in self?.act($0) }
 
     var sender: DesktopSender {
@@ -63,13 +65,7 @@ final class DeviceSwitchboard {
     nonisolated init(_ opened: OpenedDevice, links: RelayLinkMaker) {
         self.opened = opened
         let context = opened.context
-        let common = context.options.common
-        routes = Routes(
-            .device, links: links,
-            registration: SignallingFrame.Register(
-                peerID: context.did, deviceType: .mobile,
-                deviceInfo: ["name": .string(common.name), "platform": .string(common.platform)]),
-            provingWith: context.key)
+        routes = Routes(.device, links: links, registration: context.registration, provingWith: context.key)
         channel = PeerChannel(key: context.key, seal: opened.seal, database: context.database, role: .initiator)
         desktops = DesktopBook(opened.desktops, context, channel)
     }
@@ -206,6 +202,7 @@ final class DeviceSwitchboard {
         switch event {
         case .greet(let peer):
             sender.sayHello(pushes.hello(to: peer), to: peer)
+            pushServices.prekeys.sessionBegan(peer)
             channel.moves.begun(peer)
         case .completed, .refusalChanged: tellDesktops()
         }
@@ -255,6 +252,7 @@ final class DeviceSwitchboard {
         case .response(let response): commands.answered(response, by: peer)
         case .iceConfig(let config, let mark): desktops.update(peer, config, mark)
         case .unpaired(let mark): desktops.wasUnpaired(by: peer, mark)
+        case .prekeyShortage(let shortage): pushServices.prekeys.ranLow(shortage, at: peer)
         case .malformedPush: pushes.droppedMalformed()
         }
     }
@@ -307,6 +305,7 @@ final class DeviceSwitchboard {
         case .paired(let desktop, let mark, let presharedKey, let url):
             if desktop.isSecure { channel.keep(desktop.id, since: mark, presharedKey: presharedKey) }
             desktops.add(desktop)
+            pushServices.prekeys.paired(desktop.id)
             // Over the link of the greeting, which it must not overtake.
             let route = url.flatMap { routes.isOnline($0) ? $0 : nil }
             sender.sayHello(pushes.hello(to: desktop.id), to: desktop.id, over: route)
@@ -380,6 +379,7 @@ final class DeviceSwitchboard {
         case .stored(let desktops, let unread, let judged):
             for desktop in desktops { inbox.tell(desktop, unread: unread, isArrival: true) }
             alerts.entered(judged)
+        case .confirmed(let desktop, let unread): inbox.tell(desktop, unread: unread, isArrival: true)
         case .full, .failed: if let problem = event.problem { context.channel.problem(problem.code, problem.message) }
         }
     }

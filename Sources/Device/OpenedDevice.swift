@@ -6,6 +6,7 @@ import Inbox
 import OfflineQueue
 import Pairing
 import Peering
+import Signalling
 import Store
 import Wire
 
@@ -19,6 +20,8 @@ struct OpenedDevice: Sendable {
     let committedPushes: [(PeerID, Int64)]
     let queue: OfflineQueue
     let tokenRemovals: [PushTokensStateMachine.Removal]
+    /// A push service may have a token of the program's.
+    let hasTokens: Bool
     /// `nil` = they are read when alerts are first used.
     let alerts: StoredAlertState?
     /// Events that the host has not taken.
@@ -50,14 +53,20 @@ struct OpenedDevice: Sendable {
         committedPushes = lastPushes.map { ($0.key, $0.value) }
         let showsAlerts = options.alerts.kind != .none
         let revisions: [PeerID: Int64]
-        (queue, revisions, tokenRemovals, alerts) = try state.database.run { (connection) throws(StoreError) in
+        (queue, revisions, tokenRemovals, hasTokens, alerts) = try state.database.run {
+            (connection) throws(StoreError) in
+            let isInUse = try PushTokenTable(connection).isInUse()
+            let prekeys = PrekeyTable(connection)
+            try prekeys.prune(now: .now)
+            // The run before may have ended in between.
+            if !isInUse { try prekeys.removeUnused() }
             let table = QueueTable(connection)
             var queue = try table.load()
             try table.save(queue.recover())
             try Inbox(connection).changes.recover(queued: Set(queue.commands.map(\.id)))
             return (
                 queue, try table.revisions(), try PushTokenTable(connection).removals(),
-                showsAlerts ? try StoredAlertState(connection) : nil
+                isInUse, showsAlerts ? try StoredAlertState(connection) : nil
             )
         }
         self.desktops = PeerBook(desktops) { desktop in

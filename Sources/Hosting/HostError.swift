@@ -38,6 +38,8 @@ package struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     package static let closed = HostError(.closed, "the handle was closed while the call waited")
+    package static let invalidPushService = HostError(
+        .invalid, "service must have 1 to 64 letters, digits and . _ -", detail: ["field": "service"])
 
     package var description: String { message }
 }

@@ -40,6 +40,23 @@ package struct RoleState: Sendable {
         }
     }
 
+    /// The role's tables, as far as a move of its own key concerns them.
+    package struct MovingTables: Sendable {
+        package typealias Work<T> = @Sendable (Connection) throws(StoreError) -> T
+
+        let peers: Work<[PeerID]>
+        let switched: Work<Void>
+
+        /// - Parameters:
+        ///   - peers: reads the ids of the paired peers.
+        ///   - switched: removes what is of no use with another key, in the transaction that records the switch.
+        package init(
+            peers: @escaping Work<[PeerID]> = { _ in [] }, switched: @escaping Work<Void> = { _ in }
+        ) {
+            (self.peers, self.switched) = (peers, switched)
+        }
+    }
+
     package struct StoredMoves: Sendable {
         /// `nil` = this side has never moved.
         package var own: OwnMove?
@@ -58,23 +75,22 @@ package struct RoleState: Sendable {
 
     /// If every paired peer has approved a move to the next key, this start takes it (WireRekey, "Switch").
     ///
-    /// - Parameter peers: reads the ids of the paired peers.
+    /// - Parameter tables: what the role keeps that a move concerns.
     package static func open(
         _ options: CommonOptions, database name: String, migrations: [Migration], now: EpochMilliseconds,
-        peers: @escaping @Sendable (Connection) throws(StoreError) -> [PeerID] = { _ in [] }
+        moving tables: MovingTables = MovingTables()
     ) throws(HostError) -> RoleState {
         let migrations = SealStates.migrations + migrations
         do throws(IdentityError) { try Identity.start() } catch { throw HostError(error) }
         guard let path = options.stateDirectory else {
             let keys = KeyStore(options, in: .inMemory())
-            return try open(.inMemory(), keys, databaseFile: ":memory:", migrations, now, peers)
+            return try open(.inMemory(), keys, databaseFile: ":memory:", migrations, now, tables)
         }
         let directory = try StateDirectory.open(path)
         do throws(HostError) {
             return try open(
                 directory, KeyStore(options, in: directory), databaseFile: directory.file(name) ?? name, migrations,
-                now,
-                peers)
+                now, tables)
         } catch {
             directory.close()
             throw error
@@ -83,7 +99,7 @@ package struct RoleState: Sendable {
 
     private static func open(
         _ directory: StateDirectory, _ keys: KeyStore, databaseFile: String, _ migrations: [Migration],
-        _ now: EpochMilliseconds, _ peers: @escaping @Sendable (Connection) throws(StoreError) -> [PeerID]
+        _ now: EpochMilliseconds, _ tables: MovingTables
     ) throws(HostError) -> RoleState {
         // Before the database: a directory whose key can't be read stays as it is.
         var key = try keys.current()
@@ -93,11 +109,11 @@ package struct RoleState: Sendable {
         }
         do throws(HostError) {
             var moves = try moves(in: opened.database)
-            if try isDue(moves.own, key, keys, opened.database, peers) {
+            if try isDue(moves.own, key, keys, opened.database, tables) {
                 try keys.takeNext()
                 key = try keys.current()
             }
-            try settle(&moves, key, keys, opened.database)
+            try settle(&moves, key, keys, opened.database, tables)
             let seal = try seal(in: opened.database, moves, now)
             return RoleState(
                 directory: directory, key: key, database: opened.database, seal: seal, movedAside: opened.movedAside,
@@ -142,19 +158,18 @@ extension RoleState {
 
     /// Whether all peers have approved, and the key is there.
     private static func isDue(
-        _ move: OwnMove?, _ key: SigningKey, _ keys: KeyStore, _ database: Database,
-        _ peers: @escaping @Sendable (Connection) throws(StoreError) -> [PeerID]
+        _ move: OwnMove?, _ key: SigningKey, _ keys: KeyStore, _ database: Database, _ tables: MovingTables
     ) throws(HostError) -> Bool {
         guard let move, move.isAsking, move.old.text == key.did else { return false }
         let paired: [PeerID]
-        do throws(StoreError) { paired = try database.run(peers) } catch { throw HostError(error) }
+        do throws(StoreError) { paired = try database.run(tables.peers) } catch { throw HostError(error) }
         guard move.isReady(paired) else { return false }
         return try keys.storedNext()?.did == move.new.text
     }
 
     /// Records what the key in use says: it may have been replaced just before the process died.
     private static func settle(
-        _ moves: inout StoredMoves, _ key: SigningKey, _ keys: KeyStore, _ database: Database
+        _ moves: inout StoredMoves, _ key: SigningKey, _ keys: KeyStore, _ database: Database, _ tables: MovingTables
     ) throws(HostError) {
         guard var move = moves.own, move.isAsking else { return }
         if move.new.text == key.did {
@@ -170,7 +185,10 @@ extension RoleState {
         moves.own = move
         let changed = move
         do throws(StoreError) {
-            try database.run { (connection) throws(StoreError) in try MoveTables(connection).save(changed) }
+            try database.run { (connection) throws(StoreError) in
+                if changed.isSwitched { try tables.switched(connection) }
+                try MoveTables(connection).save(changed)
+            }
         } catch {
             throw HostError(error)
         }

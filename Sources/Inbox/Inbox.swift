@@ -60,6 +60,8 @@ package struct Inbox {
         case stored(row: Int64, replaced: [NotificationID])
         /// It already had a row. Nothing changed.
         case duplicate
+        /// It already had a row, as a hint, which isn't one any more.
+        case confirmed
         /// Refused: too many wait for the host.
         case full
     }
@@ -194,14 +196,24 @@ package struct Inbox {
     }
 
     static let columns = """
-        row, arrival, (SELECT peer.id FROM peer WHERE peer.number = inbox.desktop), replaces, \(StoredNotification.columns)
+        row, arrival, (SELECT peer.id FROM peer WHERE peer.number = inbox.desktop), replaces, \(notificationColumns)
         """
 
     static func entry(_ row: borrowing Row) throws(StoreError) -> Entry {
         Entry(
             row: try row.integer(0), arrival: try row.integer(1), desktop: PeerID(try row.text(2)),
-            notification: try StoredNotification.read(row, from: 4),
+            notification: try notification(row, from: 4),
             replaces: try row.optionalText(3).map(NotificationID.init(_:)))
+    }
+
+    /// The columns of ``notification(_:from:)``.
+    static let notificationColumns = "hint, \(StoredNotification.columns)"
+
+    /// Reads ``notificationColumns``, of which the first is at that place.
+    static func notification(_ row: borrowing Row, from first: Int32) throws(StoreError) -> Notification {
+        var notification = try StoredNotification.read(row, from: first + 1)
+        notification.isHint = try row.flag(first)
+        return notification
     }
 
     /// Adds a row.
@@ -217,13 +229,14 @@ package struct Inbox {
             [
                 .integer(desktop), .integer(arrival), .flag(notification.read),
                 .optional(SearchText.of(title: notification.title, body: notification.body)), .integer(run),
+                .flag(notification.isHint),
             ] + StoredNotification.values(notification))
         return inserted == 1 ? .inserted(row: connection.lastInsertRow) : .duplicate
     }
 
     private static let insertion = """
-        INSERT INTO inbox(desktop, arrival, said_read, search, seen, \(StoredNotification.columns))
-        VALUES (?, ?, ?, ?, ?, \(StoredNotification.placeholders))
+        INSERT INTO inbox(desktop, arrival, said_read, search, seen, hint, \(StoredNotification.columns))
+        VALUES (?, ?, ?, ?, ?, ?, \(StoredNotification.placeholders))
         ON CONFLICT(desktop, id) DO NOTHING
         """
 }

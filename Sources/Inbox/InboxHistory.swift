@@ -53,7 +53,7 @@ package struct InboxHistory {
     }
 
     /// Merges a row of the desktop's history. It overwrites what is known, except when and how the row came. A new row
-    /// isn't handed to the host.
+    /// isn't handed to the host. A hint stays one: the history doesn't have all of its fields (WirePrekeys, "Hints").
     package func merge(
         _ row: HistoryRow, from desktop: PeerID, receivedAt: EpochMilliseconds
     ) throws(StoreError) -> Inbox.Insertion {
@@ -222,7 +222,9 @@ package struct InboxHistory {
         let changed = try connection.execute(
             """
             UPDATE inbox SET title = ?2, body = ?3, priority = ?4, source = ?5, created_at = ifnull(?6, created_at),
-                said_read = ?7, read_at = ?8, data = ifnull(?9, data), search = ?10
+                said_read = ?7, read_at = ?8, data = CASE hint WHEN 0 THEN ifnull(?9, data) ELSE data END, search = ?10,
+                hint = CASE WHEN hint = 1 AND (title, body, priority, source, created_at)
+                    IS NOT (?2, ?3, ?4, ?5, ifnull(?6, created_at)) THEN 2 ELSE hint END
             WHERE row = ?1 AND ((title, body, priority, source, said_read) IS NOT (?2, ?3, ?4, ?5, ?7)
                 OR ?6 IS NOT NULL AND created_at <> ?6 OR ?8 IS NOT NULL AND read_at IS NOT ?8)
             """,

@@ -80,12 +80,13 @@ package struct InboxPages {
     private func item(_ row: Int64) throws(StoreError) -> Inbox.Item? {
         try connection.first(
             """
-            SELECT (SELECT peer.id FROM peer WHERE peer.number = inbox.desktop), uncertain, \(StoredNotification.columns)
+            SELECT (SELECT peer.id FROM peer WHERE peer.number = inbox.desktop), uncertain, \
+            \(Inbox.notificationColumns)
             FROM inbox WHERE row = ?
             """, [.integer(row)]
         ) { (row) throws(StoreError) in
             Inbox.Item(
-                desktop: PeerID(try row.text(0)), notification: try StoredNotification.read(row, from: 2),
+                desktop: PeerID(try row.text(0)), notification: try Inbox.notification(row, from: 2),
                 isUncertain: try row.flag(1))
         }
     }

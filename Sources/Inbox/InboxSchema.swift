@@ -6,7 +6,7 @@ import Store
 enum InboxSchema {
     /// The inbox's part of the device's file, with the numbers of peers.
     static let migrations =
-        PeerNumbers.migrations + [first, changes, text, settings, delivery, InboxTables.migration]
+        PeerNumbers.migrations + [first, changes, text, settings, delivery, InboxTables.migration, hints]
 
     private static let first =
         Migration(
@@ -143,6 +143,16 @@ enum InboxSchema {
             ALTER TABLE inbox ADD COLUMN replaces TEXT;
             CREATE INDEX inbox_collapse ON inbox(desktop, collapse_key) WHERE collapse_key IS NOT NULL;
             CREATE INDEX inbox_age ON inbox(created_at);
+            """)
+
+    /// Which pushes came sealed through a push service, and in no session yet.
+    private static let hints = Migration(
+        "inbox.hints",
+        sql: """
+            -- 0 = no hint, 1 = a hint, 2 = a hint that the history has corrected.
+            ALTER TABLE inbox ADD COLUMN hint INTEGER NOT NULL DEFAULT 0;
+            -- The number that the desktop gave it.
+            ALTER TABLE inbox ADD COLUMN hint_number INTEGER;
             """)
 
     /// Adds the search text to existing rows.

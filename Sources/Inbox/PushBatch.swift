@@ -45,23 +45,43 @@ struct PushBatch {
     }
 
     /// ``Inbox/receive(_:from:)``
-    mutating func receive(_ notification: Notification, from desktop: PeerID) throws(StoreError) -> Received {
+    ///
+    /// - Parameter hintNumber: of a hint, the number that its desktop gave it.
+    mutating func receive(
+        _ notification: Notification, from desktop: PeerID, hintNumber: Int64? = nil
+    ) throws(StoreError) -> Received {
         guard marks.waiting + newlyWaiting < Inbox.waitingLimit else { return Received(arrival: .full) }
         let place = try place(of: desktop)
         let number = desktops[place].number
-        let replaced = try notification.richer.collapseKey.map { (key) throws(StoreError) in
+        if let hintNumber, let key = notification.richer.collapseKey,
+            try hasHint(collapsedBy: key, of: number, above: hintNumber)
+        {
+            return Received(arrival: .duplicate)
+        }
+        var replaced = try notification.richer.collapseKey.map { (key) throws(StoreError) in
             try rows(collapsedBy: key, of: number, but: notification.id)
         }
-        guard case .inserted(let row) = try insert(notification, at: place) else {
-            return Received(arrival: .duplicate)
+        var insertion = try insert(notification, at: place)
+        if case .duplicate = insertion {
+            switch try settleHint(under: notification, of: number) {
+            case .none: return Received(arrival: .duplicate)
+            case .confirmed: return Received(arrival: .confirmed)
+            case .differs(let hint):
+                try delete([hint], of: number)
+                replaced = (replaced ?? []) + [hint]
+                insertion = try insert(notification, at: place)
+            }
+        }
+        guard case .inserted(let row) = insertion else { return Received(arrival: .duplicate) }
+        if let hintNumber {
+            try connection.execute(
+                "UPDATE inbox SET hint_number = ? WHERE row = ?", [.integer(hintNumber), .integer(row)])
         }
         var entry = Inbox.Entry(row: row, arrival: marks.last, desktop: desktop, notification: notification)
         guard let replaced, !replaced.isEmpty else {
             return Received(arrival: .stored(row: row, replaced: []), entry: entry)
         }
-        // It may be part of this batch: the trigger subtracts what `finish` adds, so the count needs its row.
-        try connection.execute("INSERT OR IGNORE INTO inbox_count VALUES (?, 0, 0)", [.integer(number)])
-        for old in replaced { try connection.execute("DELETE FROM inbox WHERE row = ?", [.integer(old.row)]) }
+        try delete(replaced, of: number)
         // A push that replaced an unseen one is still new to the host, which has seen what that one had replaced.
         if let seen = replaced.lazy.compactMap(\.seen).last {
             entry.replaces = seen
@@ -125,7 +145,10 @@ struct PushBatch {
             if !notification.read { desktops[place].unread += 1 }
             if row % Self.prunedTogether == 0 { prunedAt = notification.receivedAt }
         case .duplicate:
-            guard let promoted = try promote(notification, from: number) else { return .duplicate }
+            // The session that brought the history brings the push too. A hint would show what nothing corrects.
+            guard !notification.isHint, let promoted = try promote(notification, from: number) else {
+                return .duplicate
+            }
             row = promoted
         }
         marks.last += 1
@@ -162,6 +185,52 @@ struct PushBatch {
         let id: NotificationID
         /// The id that the host has seen: its own, or that of a push that it had replaced.
         let seen: NotificationID?
+    }
+
+    private func delete(_ rows: [Replaced], of desktop: Int64) throws(StoreError) {
+        // They may be part of this batch: the trigger subtracts what `finish` adds, so the count needs its row.
+        try connection.execute("INSERT OR IGNORE INTO inbox_count VALUES (?, 0, 0)", [.integer(desktop)])
+        for old in rows { try connection.execute("DELETE FROM inbox WHERE row = ?", [.integer(old.row)]) }
+    }
+
+    private enum Hint {
+        /// What has its id is no hint.
+        case none
+        case confirmed
+        /// It said something else: the genuine push takes its place.
+        case differs(Replaced)
+    }
+
+    /// A push has come whose id has a row. If that one is a hint, the push confirms it (WirePrekeys, "Hints").
+    private func settleHint(under notification: Notification, of desktop: Int64) throws(StoreError) -> Hint {
+        guard !notification.isHint else { return .none }
+        let found = try connection.first(
+            """
+            SELECT row, arrival, CASE WHEN arrival <= ? THEN id ELSE replaces END, hint, \(StoredNotification.columns)
+            FROM inbox WHERE desktop = ? AND id = ? AND hint <> 0
+            """, [.integer(hostHasSeen), .integer(desktop), .text(notification.id.text)]
+        ) { (row) throws(StoreError) in
+            let replaced = Replaced(
+                row: try row.integer(0), arrival: try row.integer(1), id: notification.id,
+                seen: try row.optionalText(2).map(NotificationID.init(_:)))
+            return (replaced, try row.integer(3), try StoredNotification.read(row, from: 4))
+        }
+        guard let (hint, state, stored) = found else { return .none }
+        // One that the history has corrected equals the push, but not what the host and the user have seen.
+        guard state == 1, stored.event == notification.event else { return .differs(hint) }
+        try connection.execute("UPDATE inbox SET hint = 0 WHERE row = ?", [.integer(hint.row)])
+        return .confirmed
+    }
+
+    /// Push services deliver out of order. What a session has brought is compared by its numbers.
+    private func hasHint(
+        collapsedBy key: String, of desktop: Int64, above number: Int64
+    ) throws(StoreError) -> Bool {
+        try connection.integer(
+            """
+            SELECT count(*) FROM inbox
+            WHERE desktop = ? AND collapse_key = ? AND hint <> 0 AND hint_number > ?
+            """, [.integer(desktop), .text(key), .integer(number)]) > 0
     }
 
     private func rows(

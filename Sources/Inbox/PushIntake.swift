@@ -64,7 +64,7 @@ package struct PushIntake<Extra: Sendable> {
             outcome.taken.append(taken)
             guard isNumbered else { continue }
             switch taken.verdict {
-            case .stored, .duplicate: numbers.note(item.item)
+            case .stored, .duplicate, .confirmed: numbers.note(item.item)
             case .full, .replayed, .behind: refused.append(item.item.desktop)
             }
         }
@@ -84,7 +84,12 @@ package struct PushIntake<Extra: Sendable> {
         case .skip(let skip): return Taken(verdict: try marks.record(skip.mark) ? .stored : .replayed)
         case .push(let push):
             if let mark = push.mark, try !marks.record(mark) { return Taken(verdict: .replayed) }
-            let received = try batch.receive(push.notification, from: push.desktop)
+            if let number = push.hintNumber, try ReceivedPushes(connection).last(of: push.desktop) >= number {
+                // It came in a session before, and may have been deleted since.
+                return Taken(verdict: .duplicate)
+            }
+            let received = try batch.receive(
+                push.notification, from: push.desktop, hintNumber: push.hintNumber)
             let extra = try item.alongside.flatMap { (alongside) throws(StoreError) in
                 try alongside(connection, received.arrival)
             }
@@ -93,6 +98,7 @@ package struct PushIntake<Extra: Sendable> {
                 if let entry = received.entry { waiting.add(entry, replacing: received.replaced) }
                 return Taken(verdict: .stored, extra: extra)
             case .duplicate: return Taken(verdict: .duplicate, extra: extra)
+            case .confirmed: return Taken(verdict: .confirmed, extra: extra)
             case .full: return Taken(verdict: .full, extra: extra)
             }
         }

@@ -28,10 +28,10 @@ package struct PairingHello: Sendable, Equatable {
     /// In the answer to a confirmation, between peers of revision 1.
     package var proof: Proof?
     /// The versions of the seal that the device offers (WireSessions, "Versions"); `nil` = the member is left out.
-    package var sealVersions: [Int64]?
+    package var sealVersions: SealVersions?
 
     package init(
-        lastPushSeq: Int64, epoch: Int64? = nil, proof: Proof? = nil, sealVersions: [Int64]? = nil
+        lastPushSeq: Int64, epoch: Int64? = nil, proof: Proof? = nil, sealVersions: SealVersions? = nil
     ) {
         self.lastPushSeq = lastPushSeq
         self.sealVersions = sealVersions
@@ -58,7 +58,7 @@ package struct PairingHello: Sendable, Equatable {
                 "v": .integer(Self.version), "lastPushSeq": .integer(lastPushSeq),
                 "epoch": epoch.map(JSONValue.integer), "timestamp": (proof?.timestamp).map(JSONValue.integer),
                 "bw": PairingMAC.json(proof?.mac, random: proof?.random),
-                "seal": sealVersions.map { .array($0.map(JSONValue.integer)) },
+                "seal": sealVersions?.json,
             ],
         ]
     }

@@ -276,6 +276,13 @@ static void calls_and_callbacks(void)
         CHECK_STATUS(bwj_desktop_history(desktop, NULL, &result), BW_OK);
         CHECK(json_integer_value(json_object_get(result, "total")) > 0, "and stands in its history");
         json_decref(result);
+        {
+            json_t *options = json_pack("{s:s}", "service", "apns");
+            json_t *payload = options;
+            CHECK_STATUS(bwj_desktop_seal_push(desktop, "did:key:zNobody", "n-1", options, &payload), BW_E_NOT_FOUND);
+            CHECK(payload == NULL, "no payload for a device that is not paired");
+            json_decref(options);
+        }
         CHECK_STATUS(bwj_desktop_invoke(desktop, "notification.markAllAsRead", NULL, within(10000), &result), BW_OK);
         json_decref(result);
         json_decref(params);

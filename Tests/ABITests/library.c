@@ -423,6 +423,7 @@ static void desktop_functions(bw_desktop *desktop)
     CHECK_STATUS(bw_desktop_pairing_cancel(desktop, "offer"), NONE);
     CHECK_STATUS(bw_desktop_confirm(desktop, NULL, 1), NONE);
     CHECK_STATUS(bw_desktop_devices(desktop, &out), NONE);
+    CHECK_STATUS(bw_desktop_seal_push(desktop, "d", "n", NULL, &out), NONE);
     CHECK_STATUS(bw_desktop_notify(desktop, PARAMS, 1000, &out), NONE);
     CHECK_STATUS(bw_desktop_history(desktop, NULL, &out), NONE);
     CHECK_STATUS(bw_desktop_invoke(desktop, "notification.clearAll", NULL, 1000, &out), NONE);

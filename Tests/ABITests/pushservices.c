@@ -1,4 +1,4 @@
-/* Push tokens, from a device to its desktop; and the topics of a host's own. */
+/* Push tokens, from a device to its desktop; pushes that a desktop seals for a service; and the topics of a host's own. */
 #include "roles.h"
 
 static const uint8_t token[] = {0x00, 0x0a, 0xff, 0x7f};
@@ -41,22 +41,27 @@ static int has_tokens(void *context)
     return found;
 }
 
-/* The store is asked again and again: no event tells the host of a token. */
-static int comes_to_have(bw_desktop *desktop, size_t count, const char *service, const char *text)
+/* The store is asked again and again, for what no event tells the host. */
+static int comes_true(int (*done)(void *context), void *context)
 {
-    struct expected expected;
     int64_t deadline = monotonic_ms() + within(15000);
-    expected.desktop = desktop;
-    expected.count = count;
-    expected.service = service;
-    expected.token = text;
-    while (!has_tokens(&expected)) {
+    while (!done(context)) {
         struct timespec pause = {0, 20000000};
         if (monotonic_ms() > deadline)
             return 0;
         nanosleep(&pause, NULL);
     }
     return 1;
+}
+
+static int comes_to_have(bw_desktop *desktop, size_t count, const char *service, const char *text)
+{
+    struct expected expected;
+    expected.desktop = desktop;
+    expected.count = count;
+    expected.service = service;
+    expected.token = text;
+    return comes_true(has_tokens, &expected);
 }
 
 static void token_parameters(void)
@@ -136,6 +141,192 @@ static void tokens_travel(void)
     }
     CHECK_STATUS(bw_device_close(device), BW_OK);
     CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+}
+
+static void seal_parameters(void)
+{
+    static const char *const options[] = {"[]", "{", "{\"x\":1}", "{\"service\":\"\"}", "{\"service\":5}",
+                                          "{\"alert\":\"\"}", "\xff"};
+    char alert[160];
+    char *json = NULL;
+    size_t index;
+    bw_device *device = open_device(":memory:");
+    bw_desktop *desktop = open_desktop(":memory:");
+    CHECK_STATUS(bw_desktop_seal_push(NULL, "d", "n", NULL, &json), BW_E_HANDLE);
+    CHECK_STATUS(bw_desktop_seal_push((bw_desktop *)device, "d", "n", NULL, &json), BW_E_HANDLE);
+    CHECK_STATUS(bw_desktop_seal_push(desktop, NULL, "n", NULL, &json), BW_E_INVALID);
+    CHECK_ERROR(BW_E_INVALID, "device");
+    CHECK_STATUS(bw_desktop_seal_push(desktop, "d", NULL, NULL, &json), BW_E_INVALID);
+    CHECK_ERROR(BW_E_INVALID, "id");
+    CHECK_STATUS(bw_desktop_seal_push(desktop, "d", "", NULL, &json), BW_E_INVALID);
+    CHECK_STATUS(bw_desktop_seal_push(desktop, "d", "n", NULL, NULL), BW_E_INVALID);
+    for (index = 0; index < sizeof options / sizeof options[0]; index++)
+        CHECK_STATUS(bw_desktop_seal_push(desktop, "d", "n", options[index], &json), BW_E_INVALID);
+    snprintf(alert, sizeof alert, "{\"alert\":\"%0101d\"}", 0);
+    CHECK_STATUS(bw_desktop_seal_push(desktop, "d", "n", alert, &json), BW_E_INVALID);
+    snprintf(alert, sizeof alert, "{\"alert\":\"%0100d\"}", 0);
+    CHECK_STATUS(bw_desktop_seal_push(desktop, "d", "n", alert, &json), BW_E_NOT_FOUND);
+    CHECK(json == NULL, "no output was written");
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+    CHECK_STATUS(bw_desktop_seal_push(desktop, "d", "n", NULL, &json), BW_E_HANDLE);
+}
+
+static char *pushed(bw_desktop *desktop, const char *params)
+{
+    char *json = NULL, *id = NULL;
+    json_t *result;
+    CHECK_STATUS(bw_desktop_notify(desktop, params, within(10000), &json), BW_OK);
+    result = parsed(json);
+    if (json_string_value(json_object_get(result, "notificationId")) != NULL)
+        id = strdup(json_string_value(json_object_get(result, "notificationId")));
+    json_decref(result);
+    return id != NULL ? id : strdup("");
+}
+
+/* Receives a payload; the result, or an empty object. */
+static json_t *received(bw_device *device, const char *service, const char *payload)
+{
+    char *json = NULL;
+    json_t *result;
+    CHECK_STATUS(bw_device_receive(device, service, payload, &json), BW_OK);
+    result = parsed(json);
+    return result != NULL ? result : json_object();
+}
+
+/* Whether the desktop answers: then it has all that the device has sent before. */
+static int is_answered(void *device)
+{
+    char *count = NULL;
+    bw_status status = bw_notification_get_unread_count((bw_device *)device, NULL, NULL, within(10000), &count);
+    bw_free(count);
+    return status == BW_OK;
+}
+
+/* A push that a device does not have yet, and its payload for APNs; NULL = the device has published no prekeys in time. */
+static char *sealed_push(bw_device *device, bw_desktop *desktop, const char *id_of_device, char **payload)
+{
+    int attempt;
+    for (attempt = 0; attempt < 10; attempt++) {
+        char *state = NULL, *id;
+        bw_status status;
+        CHECK(comes_true(is_answered, device), "a session begins");
+        /* What was stored before this is sent. */
+        CHECK_STATUS(bw_device_state(device, &state), BW_OK);
+        bw_free(state);
+        CHECK(comes_true(is_answered, device), "the desktop has the prekeys");
+        CHECK_STATUS(bw_device_stop(device), BW_OK);
+        id = pushed(desktop, "{\"title\":\"Tea\",\"body\":\"is ready\",\"data\":{\"n\":1.5}}");
+        status = bw_desktop_seal_push(desktop, id_of_device, id, "{\"service\":\"apns\",\"alert\":\"News\"}", payload);
+        if (status == BW_OK)
+            return id;
+        CHECK(status == BW_E_UNSUPPORTED || status == BW_E_NOT_FOUND, "nothing to be sealed, or no prekeys yet");
+        free(id);
+        CHECK_STATUS(bw_device_start(device), BW_OK);
+    }
+    return NULL;
+}
+
+struct confirmed {
+    bw_device *device;
+    const char *id;
+};
+
+/* Whether the inbox has that push alone, and it is no hint. */
+static int is_confirmed(void *context)
+{
+    struct confirmed *confirmed = (struct confirmed *)context;
+    char *json = NULL;
+    json_t *page, *row;
+    int is_so;
+    if (bw_inbox_load(confirmed->device, "{\"query\":\"Tea\"}", &json) != BW_OK)
+        return 0;
+    page = parsed(json);
+    row = json_array_get(json_object_get(page, "notifications"), 0);
+    is_so = row != NULL && json_object_get(row, "hint") == NULL
+        && strcmp(json_string_value(json_object_get(row, "id")), confirmed->id) == 0;
+    json_decref(page);
+    return is_so;
+}
+
+/* A push travels sealed through a service, is shown once and confirmed; nobody else opens it. */
+static void sealed_pushes(void)
+{
+    bw_desktop *desktop = open_desktop(":memory:");
+    bw_device *device = open_device(":memory:"), *other = open_device(":memory:");
+    struct record record;
+    char *payload = NULL, *id = NULL, *state = NULL, *large, *params;
+    json_t *value;
+    struct confirmed confirmed;
+    record_begin(&record);
+    CHECK_STATUS(bw_device_token(device, "apns", token, sizeof token), BW_OK);
+    CHECK_STATUS(bw_device_state(device, &state), BW_OK);
+    value = parsed(state);
+    if (pair(device, desktop))
+        id = sealed_push(device, desktop, json_string_value(json_object_get(value, "id")), &payload);
+    CHECK(id != NULL, "a push is sealed");
+    if (id != NULL) {
+        json_t *shown = json_loads(payload, 0, NULL);
+        json_t *result;
+        CHECK(strlen(payload) <= 4096, "a payload fits into what services carry");
+        CHECK(strstr(payload, "Tea") == NULL, "and does not say what it says");
+        CHECK_TEXT(json_string_value(json_object_get(json_object_get(json_object_get(shown, "aps"), "alert"), "title")),
+                   "News");
+        json_decref(shown);
+        CHECK_STATUS(bw_device_subscribe(device, "*", record_event, &record, NULL, NULL), BW_OK);
+        CHECK_STATUS(bw_device_dispatch(device), BW_OK);
+        json_array_clear(record.all);
+
+        result = received(other, "apns", payload);
+        CHECK(strcmp(json_string_value(json_object_get(result, "id")), id) != 0, "another device does not open it");
+        json_decref(result);
+        result = received(device, "apns", payload);
+        CHECK_TEXT(json_string_value(json_object_get(result, "kind")), "push");
+        CHECK_TEXT(json_string_value(json_object_get(result, "id")), id);
+        CHECK(json_is_false(json_object_get(result, "duplicate")), "it comes for the first time");
+        json_decref(result);
+        result = received(device, "apns", payload);
+        CHECK(json_is_true(json_object_get(result, "duplicate")), "and once");
+        json_decref(result);
+        CHECK_STATUS(bw_device_dispatch(device), BW_OK);
+        CHECK(has_event(&record, "notification.received", "title", "Tea"), "its text is the desktop's");
+        CHECK(!has_event(&record, "notification.received", "title", "News"), "not that of the alert");
+
+        CHECK_STATUS(bw_device_start(device), BW_OK);
+        confirmed.device = device;
+        confirmed.id = id;
+        CHECK(comes_true(is_confirmed, &confirmed), "the session confirms it");
+        json_array_clear(record.all);
+        CHECK_STATUS(bw_device_dispatch(device), BW_OK);
+        CHECK(!has_event(&record, "notification.received", NULL, NULL), "and does not bring it again");
+
+        /* Larger than services carry. */
+        CHECK_STATUS(bw_device_stop(device), BW_OK);
+        large = (char *)malloc(4096);
+        params = (char *)malloc(4096);
+        if (large != NULL && params != NULL) {
+            memset(large, 'x', 3000);
+            large[3000] = 0;
+            snprintf(params, 4096, "{\"title\":\"t\",\"body\":\"%s\"}", large);
+            free(id);
+            bw_free(payload);
+            payload = NULL;
+            id = pushed(desktop, params);
+            CHECK_STATUS(bw_desktop_seal_push(desktop, json_string_value(json_object_get(value, "id")), id, NULL,
+                                              &payload),
+                         BW_E_LIMIT);
+            CHECK_ERROR(BW_E_LIMIT, "2815");
+        }
+        free(large);
+        free(params);
+    }
+    json_decref(value);
+    free(id);
+    bw_free(payload);
+    CHECK_STATUS(bw_device_close(other), BW_OK);
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+    record_end(&record);
 }
 
 static void topic_parameters(void)
@@ -292,6 +483,8 @@ int main(int argc, char **argv)
 {
     RUN(token_parameters);
     RUN(tokens_travel);
+    RUN(seal_parameters);
+    RUN(sealed_pushes);
     RUN(topic_parameters);
     RUN(topics);
     RUN(event_names);

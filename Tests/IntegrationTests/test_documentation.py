@@ -575,11 +575,11 @@ set -euo pipefail
 stays=()
 ready() {
     for _ in $(seq 500); do
-        [ -s "$2" ] && return 0
+        grep -qs "$4" "$2" && return 0
         kill -0 "$1" 2> /dev/null || break
         sleep 0.02
     done
-    echo "it says nothing: $3" >&2
+    echo "it says nothing like $4: $3" >&2
     cat "$2" >&2
     return 1
 }
@@ -609,7 +609,8 @@ def script_of(blocks: list[Block], folder: Path) -> tuple[str, list[tuple[Block,
                     # The lines that follow read the code that a desktop writes.
                     written = re.search(r"^bellwire desktop\b.* > (\S+)$", command)
                     script += f"(exec {command}) > {out} 2>&1 & stays+=($!)\n"
-                    script += f"ready $! {written.group(1) if written else out} {shlex.quote(command)}\n"
+                    file, said = (written.group(1), "^{") if written else (out, ".")
+                    script += f"ready $! {file} {shlex.quote(command)} {shlex.quote(said)}\n"
                 else:
                     script += line + "\n"
             continue

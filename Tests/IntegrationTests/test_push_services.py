@@ -1,14 +1,18 @@
-"""Push tokens between processes, and topics of a host's own (WireSealing, "Push tokens")."""
+"""Push tokens between processes, pushes that are sealed for a push service, and topics of a host's own (WireSealing,
+"Push tokens"; WirePrekeys)."""
 
 from __future__ import annotations
 
+import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
+import prekeys
 import pytest
-from hosts import Host, Refused
+from hosts import STATUS, Host, Refused
 from peers import Object
 from programs import Program, wait_until
 
@@ -65,6 +69,19 @@ class House:
         database = sqlite3.connect(f"file:{self._home / name / 'device.db'}?mode=ro", uri=True)
         with closing(database):
             count: int = database.execute("SELECT count(*) FROM push_token_removal").fetchone()[0]
+        return count
+
+    def database(self, name: str, role: str = "device") -> sqlite3.Connection:
+        return sqlite3.connect(f"file:{self._home / name / f'{role}.db'}?mode=ro", uri=True)
+
+    def prekeys(self) -> int:
+        """The unused single-use prekeys that the desktop has."""
+        with closing(self.database("desktop", "desktop")) as database:
+            query = """
+                SELECT count(*) FROM device_prekey
+                WHERE last_resort = 0 AND key NOT IN (SELECT key FROM device_prekey_used)
+            """
+            count: int = database.execute(query).fetchone()[0]
         return count
 
     def has(self, *wanted: tuple[str, str, str]) -> None:
@@ -146,6 +163,120 @@ def test_a_token_that_moves_to_another_device_leaves_the_first_and_goes_with_its
     house.has((two, "fcm", "aa"))
     second.call("bw_pairing_clear")
     house.has()
+
+
+def away(house: House, device: Host, **params: object) -> str:
+    """Pushes while the device is offline. Gives the push's id."""
+    device.call("bw_device_stop")
+    pushed = house.desktop.call("bw_desktop_notify", {"title": "Tea", "body": "is ready", **params}, 10_000)
+    assert pushed["deliveredCount"] == 0
+    identity: str = pushed["notificationId"]
+    return identity
+
+
+def test_a_second_implementation_opens_what_the_desktop_seals(house: House) -> None:
+    device = house.run_device("phone")
+    give(device, "fcm", "01")
+    me = house.pair(device)
+    wait_until(lambda: house.prekeys() == 32)
+    push = away(house, device, data={"n": 1.5}, collapseKey="k")
+    payload = house.desktop.call("bw_desktop_seal_push", me, push, None)
+    assert list(payload) == ["data"] and len(json.dumps(payload)) <= 4096
+    with closing(house.database("phone")) as database:
+        secrets = tuple(row[0] for row in database.execute("SELECT secret FROM prekey"))
+        (psk,) = database.execute("SELECT psk FROM seal_peer").fetchone()
+    text = payload["data"]["bellwire"]
+    plaintext = json.loads(prekeys.opened(text, secrets, psk or bytes(32), me, house.desktop.state["id"]))
+    fields = plaintext["body"]["payload"]
+    assert (fields["notificationId"], fields["title"], fields["pushSeq"]) == (push, "Tea", 1)
+    assert fields["data"] == {"n": 1.5} and fields["collapseKey"] == "k"
+
+
+def test_a_sealed_push_wakes_a_device_once_over_crashes_and_restarts_of_both(house: House) -> None:
+    device = house.run_device("phone")
+    give(device, "fcm", "01")
+    me = house.pair(device)
+    wait_until(lambda: house.prekeys() == 32)
+    push = away(house, device)
+    # Restarted, the desktop has its prekeys still.
+    house.close(house.desktop)
+    house.run_desktop()
+    first, second = (house.desktop.call("bw_desktop_seal_push", me, push, None) for _ in range(2))
+    house.kill(device)
+
+    # A new process, woken by the service: it is not connected.
+    device = Host(house._start, "device", {**device.options, "relay_url": "ws://127.0.0.1:9"})
+    house._open.append(device)
+    received = device.call("bw_device_receive", "fcm", first)
+    assert received == {"kind": "push", "id": push, "duplicate": False}
+    assert device.event("notification.received", title="Tea")["hint"] is True
+    (row,) = device.call("bw_inbox_load", None)["notifications"]
+    assert (row["id"], row["desktop"], row["hint"]) == (push, house.desktop.state["id"], True)
+    house.kill(device)
+
+    device = house.run_device("phone")
+    for copy in (first, second, first):
+        assert device.call("bw_device_receive", "fcm", copy)["duplicate"] is True
+    wait_until(lambda: "hint" not in device.call("bw_inbox_load", None)["notifications"][0])
+    house.desktop.call("bw_desktop_notify", {"title": "Next", "body": ""}, 10_000)
+    device.event("notification.received", title="Next")
+    assert device.state["unread"] == 2
+    # Killed before the mark of the hand-over was stored, it comes once more; else not at all.
+    again = [each for each in device.of("notification.received") if each["id"] == push]
+    assert all(each.get("redelivered") for each in again) and len(again) <= 1
+    with pytest.raises(Refused) as refused:
+        house.desktop.call("bw_desktop_seal_push", me, push, None)
+    assert refused.value.name == "BW_E_NOT_FOUND"
+
+
+def test_what_does_not_fit_is_refused_with_its_size(house: House) -> None:
+    device = house.run_device("phone")
+    give(device, "apns", "01")
+    me = house.pair(device)
+    wait_until(lambda: house.prekeys() == 32)
+    push = away(house, device, title="Large", body="x" * 3000)
+    outcome = house.desktop.outcome("bw_desktop_seal_push", me, push, {"service": "apns"})
+    assert outcome["status"] == STATUS["BW_E_LIMIT"]
+    detail = outcome["error"]["detail"]
+    assert detail["limit"] == 2815 and detail["size"] > 3000
+    assert house.prekeys() == 32
+    fitting = away(house, device, title="Fits", body="x" * 2500)
+    payload = house.desktop.call("bw_desktop_seal_push", me, fitting, {"service": "apns", "alert": "é" * 50})
+    assert len(json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode()) <= 4096
+    assert device.call("bw_device_receive", "apns", payload)["id"] == fitting
+
+
+def test_the_command_line_prints_payloads_for_devices_that_are_away(
+    start: Start, bellwire: Start, tmp_path: Path
+) -> None:
+    desktop = bellwire("desktop", "--relay", "127.0.0.1:0", "--stdin", "--seal")
+    code = desktop.line(r"^\{.*desktop-pairing.*").string
+    device = Host(start, "device", {"state_dir": str(tmp_path / "device"), "name": "phone", "follow_system": False})
+    give(device, "apns", "00ff")
+    device.call("bw_pairing_scan", code, 15_000)
+    desktop.line("^Paired with phone")
+    desktop.write("Here\n")
+    device.event("notification.received", title="Here")
+    # An answer comes behind the prekeys.
+    device.notification("get_unread_count")
+    device.call("bw_device_state")
+    device.notification("get_unread_count")
+    device.call("bw_device_stop")
+    desktop.write("Away\tfrom here\n")
+    service, token, text = desktop.line(r"^apns\t.*").string.split("\t")
+    assert (service, token) == ("apns", "00ff")
+    received = device.call("bw_device_receive", service, json.loads(text))
+    assert received["duplicate"] is False
+    assert device.event("notification.received", title="Away")["body"] == "from here"
+    device.close()
+    assert desktop.end() == 0
+    assert not any(re.match("apns", line) for line in desktop.out.all[:-1] if "Here" in line)
+
+
+def test_the_option_needs_lines_to_push(bellwire: Start) -> None:
+    desktop = bellwire("desktop", "--seal")
+    assert desktop.wait() == 2
+    assert "--stdin" in desktop.err.all[-1]
 
 
 def test_parameters_that_cannot_be_are_refused(house: House) -> None:

@@ -634,6 +634,9 @@ def test_the_unread_count_stands_at_the_icon(make: Callable[..., House], bus: Pr
     server.badge(2)
     house.restart()
     server.badge(2)
+    # The first refresh ends in unread.changed, which overwrites the badge.
+    house.device.event("inbox.changed", loading=True)
+    wait_until(lambda: not house.device.call("bw_inbox_state")["loading"])
     house.device.call("bw_alerts_badge", 7)
     server.badge(7)
     house.desktop.call("bw_desktop_invoke", "notification.markAsRead", {"notificationId": pushed}, 5_000)

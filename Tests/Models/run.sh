@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the ProVerif models of the seal's sessions, and prints what each query gives. Needs proverif on the PATH, which is in
+# Runs the ProVerif models of the seal's sessions and prekeys, and prints what each query gives. Needs proverif on the PATH, which is in
 # no package of Debian 12.
 #
 #   Tests/Models/run.sh
@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2
 command -v proverif > /dev/null || { echo "no proverif on the PATH; nothing was proved" >&2; exit 2; }
 proverif -help 2>&1 | head -n 1
 status=0
-for model in session impersonation without-psk restore; do
+for model in session impersonation without-psk restore prekeys; do
     echo "== $model"
     proverif -lib primitives.pvl "$model.pv" | grep '^RESULT' || status=1
 done

@@ -25,6 +25,7 @@ struct DeviceStore: Sendable {
             try RevokedKeys(connection).check(device.did)
             try record.saveSeal(connection)
             try UnpairNotices(connection).remove(device.did)
+            try DevicePrekeyTable(connection).forget(device.did)
             try Outbox(connection).forgetEpochs(of: device.did)
             return try PairedDevices(connection).upsert(device)
         } then: {
@@ -69,6 +70,7 @@ struct DeviceStore: Sendable {
             guard everybody else { return }
             for device in try PairedDevices(connection).clear() {
                 try SealPeers(connection).forget(device.did)
+                try DevicePrekeyTable(connection).forget(device.did)
                 try MoveTables(connection).forget(device.did)
             }
         } then: {
@@ -125,6 +127,7 @@ struct DeviceStore: Sendable {
             try AnswerTable(connection).move(old, to: new)
             try SettingsTable(connection).move(old, to: new)
             try DeviceTokens(connection).move(old, to: new, deviceID: device.deviceID)
+            try DevicePrekeyTable(connection).forget(old)
             try History(connection).moveTarget(old, to: new)
             return try Outbox(connection).positions()[new] ?? Outbox.Position(last: 0, acknowledged: 0)
         } then: {
@@ -166,6 +169,7 @@ struct DeviceStore: Sendable {
         try Permissions(connection).forget(device)
         try Outbox(connection).forget(device)
         try DeviceTokens(connection).forget(device)
+        try DevicePrekeyTable(connection).forget(device)
         try SealPeers(connection).forget(device)
         try MoveTables(connection).forget(device)
         _ = try PairedDevices(connection).remove(device)

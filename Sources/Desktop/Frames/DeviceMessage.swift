@@ -15,6 +15,7 @@ enum DeviceMessage {
     /// It ends its pairing.
     case unpair(SealMark)
     case token(PushTokenStatement, SealMark)
+    case prekeys(PrekeyStatement, SealMark)
     case receipt(PushReceipt)
     /// For the host to read, as a `command`.
     case forHost(type: String, JSONObject)
@@ -64,6 +65,12 @@ enum DeviceMessage {
             self =
                 PushTokenStatement(type: type, payload: fields, of: ids).map { .token($0, mark) }
                 ?? .malformed(description: "a device's malformed push token, or one of another device")
+            return
+        case PrekeyStatement.type:
+            guard let mark, mark.isOfSession else { break }
+            self =
+                (try? PrekeyStatement(payload: fields)).map { .prekeys($0, mark) }
+                ?? .malformed(description: "a device's malformed prekeys")
             return
         case PushReceipt.type:
             guard mark != nil else { break }

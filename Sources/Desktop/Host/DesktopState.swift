@@ -15,7 +15,7 @@ struct DesktopState {
     init(of board: DesktopSwitchboard) { self.board = board }
 
     var json: JSONValue {
-        let (identity, offer) = (board.identity, board.pairing.offering)
+        let (identity, offer) = (board.context.identity, board.pairing.offering)
         var state: JSONObject = [
             "id": .string(identity.did.text), "name": .string(identity.deviceInfo.name),
             "started": .bool(board.isStarted), "unread": .integer(board.host.unread),

@@ -39,6 +39,12 @@ struct PeerSender {
         }
     }
 
+    /// What only sessions may carry. Without one it is dropped: it is said again in the next.
+    func sendInSession(_ payload: JSONValue, to device: PeerID) {
+        guard channel.sessions?.hasSession(with: device) == true else { return }
+        _ = channel.send(payload, to: device, sealed: true, over: routes.bestLink(to: device))
+    }
+
     /// Tells a device that it is not paired. `false` = the relay has not taken it.
     func unpair(_ device: PeerID, over url: String) -> Bool {
         channel.sendUnpair(to: device, over: routes.link(url)).isWritten

@@ -21,6 +21,7 @@ final class FrameReader {
         case response(CommandResponse)
         case iceConfig(ICEConfig, SealMark?)
         case unpaired(SealMark)
+        case prekeyShortage(PrekeyShortage)
         case malformedPush
     }
 
@@ -82,6 +83,12 @@ final class FrameReader {
         case .bellwire(Unpair.type, let fields):
             guard let mark = incoming.mark else { return tell(Unpair.type, ["payload": .object(fields)], incoming) }
             emit(.unpaired(mark), peer)
+        case .bellwire(PrekeyShortage.type, let fields):
+            // In sessions alone.
+            guard incoming.mark?.isOfSession == true, let shortage = PrekeyShortage(payload: fields) else {
+                return save(incoming.mark)
+            }
+            emit(.prekeyShortage(shortage), peer)
         case .iceConfig(let object):
             // A sealed frame speaks for its sender alone.
             guard let config = try? ICEConfig(payload: object), !incoming.isSealed || config.pcPeerID ?? peer == peer

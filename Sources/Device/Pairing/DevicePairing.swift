@@ -175,6 +175,7 @@ final class DevicePairing {
         context.store { (connection) throws(StoreError) in
             try RevokedKeys(connection).check(record.peer.id, record.peer.pcPeerID)
             try record.saveSeal(connection)
+            try PrekeyTable(connection).forget(record.peer.id)
             return try PairedDesktops(connection).upsert(record.peer)
         } then: { [self] result in
             flows.stored(record, result) { [emit] stored, mark in

@@ -212,6 +212,7 @@ final class DesktopBook {
     private nonisolated static func forget(_ peer: PeerID, _ connection: Connection) throws(StoreError) {
         try ReceivedPushes(connection).forget(peer)
         try PushTokenTable(connection).forget(peer)
+        try PrekeyTable(connection).forget(peer)
         try SealPeers(connection).forget(peer)
         try MoveTables(connection).forget(peer)
     }

@@ -1,5 +1,6 @@
 import Pairing
 import Peering
+import Sealing
 import Transport
 import Wire
 
@@ -15,6 +16,8 @@ struct DesktopSession: Sendable {
     var settingsRevision: Int64?
     /// The queued command that is being sent to it.
     var lane = QueueDrainer.Lane()
+    /// What it is offered to seal pushes to.
+    var prekeys = PrekeyPublication()
     /// What the inbox asks it.
     var sync = InboxSync()
 }

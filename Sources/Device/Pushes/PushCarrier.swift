@@ -19,6 +19,8 @@ final class PushCarrier {
         case acknowledge(PeerID, PushReceiver.Position, over: String?)
         /// Pushes of these desktops have entered the inbox, with these alerts.
         case stored([PeerID], unread: Int64, alerts: [AlertJudge.Judged])
+        /// A hint of this desktop isn't one any more.
+        case confirmed(PeerID, unread: Int64)
         /// Too many wait for the host: one at least was not taken. Told once until one is.
         case full
         /// Nothing of a commit was stored.
@@ -27,7 +29,7 @@ final class PushCarrier {
         /// For the host.
         var problem: (code: String, message: String)? {
             switch self {
-            case .acknowledge, .stored: nil
+            case .acknowledge, .stored, .confirmed: nil
             case .full:
                 (
                     "inbox_full",
@@ -42,8 +44,13 @@ final class PushCarrier {
     /// What came of a push that a call of the host's has brought.
     enum CallEnd {
         case stored
+        /// The store has it, or had it.
         case duplicate
+        /// It came a moment ago, and may not be stored yet.
+        case recent
         case full
+        /// Its desktop was unpaired meanwhile; nothing is stored.
+        case forgotten
         case failed(StoreError)
     }
 
@@ -53,6 +60,8 @@ final class PushCarrier {
         let mayFetch: Bool
         /// To be kept with it.
         let work: HostEvent?
+        /// The prekey that it was sealed to, which is used up with it, and its number there; `nil` = it was not sealed.
+        var seal: (use: PrekeyUse, number: Int64)?
         let then: @EventLoop (CallEnd) -> Void
     }
 
@@ -92,8 +101,7 @@ final class PushCarrier {
     /// How far a desktop's pushes are stored: for the hello that starts its resend.
     func hello(to desktop: PeerID) -> PairingHello {
         let position = receiver.position(of: desktop)
-        return PairingHello(
-            lastPushSeq: position.seq, epoch: position.namedEpoch, sealVersions: SealOffer.own.versions.map(\.rawValue))
+        return PairingHello(lastPushSeq: position.seq, epoch: position.namedEpoch, sealVersions: .own)
     }
 
     func received(_ push: ReceivedPush) { perform(receiver.received(push, now: EventLoop.now)) }
@@ -102,7 +110,9 @@ final class PushCarrier {
     func received(_ notification: Notification, from source: PeerID, _ call: Call) {
         lastTicket &+= 1
         calls[lastTicket] = call
-        received(ReceivedPush(desktop: source, notification: notification, ticket: lastTicket))
+        received(
+            ReceivedPush(
+                desktop: source, notification: notification, hintNumber: call.seal?.number, ticket: lastTicket))
     }
 
     func received(_ skip: ReceivedSkip) { perform(receiver.received(skip)) }
@@ -111,13 +121,13 @@ final class PushCarrier {
 
     func forget(_ desktop: PeerID) {
         due.removeAll { $0.desktop == desktop }
-        receiver.forget(desktop)
+        perform(receiver.forget(desktop))
     }
 
     /// A desktop has another key.
     func moved(_ desktop: PeerID, to successor: PeerID) {
         due.removeAll { $0.desktop == desktop }
-        receiver.moved(desktop, to: successor)
+        perform(receiver.moved(desktop, to: successor))
     }
 
     /// The last piece of work before the store is closed. `then` is called on the loop, when desktops have been told of all
@@ -147,8 +157,9 @@ final class PushCarrier {
             case .drop(let push, let drop):
                 guard let ticket = push.ticket, let call = calls.removeValue(forKey: ticket) else { continue }
                 switch drop {
-                case .duplicate: call.then(.duplicate)
+                case .duplicate: call.then(.recent)
                 case .gap, .overflow: call.then(.full)
+                case .forgotten: call.then(.forgotten)
                 }
             }
         }
@@ -176,11 +187,12 @@ final class PushCarrier {
             guard case .push(let push) = item else { return .init(item) }
             let call = push.ticket.flatMap { calls[$0] }
             let alert = judge?.judge(push.notification, from: push.desktop, isMutable: call?.mayFetch ?? true)
-            guard alert != nil || call?.work != nil else { return .init(item) }
-            let kept = call?.work
+            let (kept, use) = (call?.work, call?.seal?.use)
+            guard alert != nil || kept != nil || use != nil else { return .init(item) }
             return .init(item) { (connection, arrival) throws(StoreError) in
                 guard case .stored(_, let replaced) = arrival else { return nil }
                 if let kept { try KeptEvents(connection).add(kept) }
+                if let use { try PrekeyTable(connection).record(use) }
                 return try alert?.saved(connection, replacing: replaced)
             }
         }
@@ -214,7 +226,7 @@ final class PushCarrier {
             for (item, taken) in zip(items, outcome.taken) {
                 switch taken.verdict {
                 case .stored: end(item, .stored)
-                case .duplicate, .replayed: end(item, .duplicate)
+                case .duplicate, .confirmed, .replayed: end(item, .duplicate)
                 case .full, .behind: end(item, .full)
                 }
             }
@@ -229,6 +241,9 @@ final class PushCarrier {
         if !desktops.isEmpty {
             isFull = false
             tell(.stored(desktops, unread: outcome.unread, alerts: outcome.taken.compactMap(\.extra)))
+        }
+        for (item, taken) in zip(items, outcome.taken) where taken.verdict == .confirmed {
+            tell(.confirmed(item.desktop, unread: outcome.unread))
         }
         guard !isFull, outcome.taken.contains(where: { $0.verdict == .full }) else { return }
         isFull = true

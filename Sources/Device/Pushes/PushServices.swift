@@ -5,6 +5,7 @@ import JSON
 import Notifications
 import Pairing
 import Peering
+import Sealing
 import Signalling
 import Store
 import Transport
@@ -21,17 +22,20 @@ final class PushServices {
     private let context: DeviceContext
     private let book: DesktopBook
     private let open: @EventLoop (inout NotificationEvent, PeerID?) -> Void
+    /// What desktops seal pushes to.
+    let prekeys: DevicePrekeys
     private let emit: @EventLoop (Action) -> Void
     private let silent = SilentPushes()
 
     /// - Parameter open: opens an encrypted body, of that desktop or of whichever has sent it.
     init(
-        _ context: DeviceContext, _ book: DesktopBook,
+        _ context: DeviceContext, _ book: DesktopBook, _ prekeys: DevicePrekeys,
         open: @escaping @EventLoop (inout NotificationEvent, PeerID?) -> Void,
         emit: @escaping @EventLoop (Action) -> Void
     ) {
         self.context = context
         self.book = book
+        self.prekeys = prekeys
         self.open = open
         self.emit = emit
     }
@@ -41,13 +45,45 @@ final class PushServices {
     func close() { silent.end() }
 
     func receive(_ payload: JSONObject, service: String, _ then: @escaping Then) {
-        guard let service = PushService(service)?.text else {
-            return then(
-                .failure(
-                    HostError(
-                        .invalid, "service must have 1 to 64 letters, digits and . _ -",
-                        detail: ["field": "service"])))
+        guard let service = PushService(service)?.text else { return then(.failure(.invalidPushService)) }
+        guard let sealed = SealedPush.text(in: payload) else { return receive(payload, by: service, then) }
+        prekeys.open(sealed) { [weak self] opening in
+            switch opening {
+            case .opened(let event, let desktop, let use, let isLate):
+                self?.receive(event, from: desktop, use, isLate: isLate, then)
+            case .replayed(let id): then(.received(.alert, id, isDuplicate: true))
+            // What can't be opened is a payload like any other.
+            case .refused: self?.receive(payload, by: service, then)
+            case .failed(let error): then(.failure(HostError(error)))
+            }
         }
+    }
+
+    /// A push that a desktop sealed. The session will bring it too (WirePrekeys, "Hints").
+    private func receive(
+        _ event: NotificationEvent, from desktop: PeerID, _ use: PrekeyUse, isLate: Bool, _ then: @escaping Then
+    ) {
+        if let expiresAt = event.richer.expiresAt, expiresAt <= .now {
+            prekeys.record(use)
+            return then(.received(.alert, event.id, isExpired: true))
+        }
+        var event = event
+        open(&event, desktop)
+        let number = event.pushSeq ?? 0
+        event.pushSeq = nil
+        var notification = Notification(event, receivedAt: .now, late: isLate)
+        notification.isHint = true
+        var call = PushCarrier.Call(mayFetch: true, work: nil) { [weak self] end in
+            // Else it is recorded together with its row, or the push may not be stored in the end.
+            if case .duplicate = end { self?.prekeys.record(use) }
+            self?.ended(event.id, hasWork: false, end, then)
+        }
+        call.seal = (use, number)
+        emit(.push(notification, from: desktop, call))
+    }
+
+    /// A payload that nothing authenticates.
+    private func receive(_ payload: JSONObject, by service: String, _ then: @escaping Then) {
         guard let push = PushServicePayload.decode(payload) else {
             return then(
                 .failure(
@@ -91,7 +127,8 @@ final class PushServices {
         switch end {
         case .failed(let error): then(.failure(HostError(error)))
         case .full: then(.failure(HostError(.limit, "too many pushes wait for the program; dispatch them first")))
-        case .duplicate: then(.received(.alert, id, isDuplicate: true))
+        case .forgotten: then(.failure(HostError(.notFound, "the push's desktop was unpaired, or moved to a new key, in the meantime")))
+        case .duplicate, .recent: then(.received(.alert, id, isDuplicate: true))
         case .stored:
             if hasWork {
                 _ = silent.begin(id)
@@ -157,9 +194,10 @@ final class PushServices {
 }
 
 extension Result<String, HostError> {
-    /// `{"kind","id"?,"duplicate"}`
+    /// `{"kind","id"?,"duplicate","expired"?}`
     fileprivate static func received(
-        _ kind: PushServicePayload.Kind, _ id: NotificationID? = nil, isDuplicate: Bool = false
+        _ kind: PushServicePayload.Kind, _ id: NotificationID? = nil, isDuplicate: Bool = false,
+        isExpired: Bool = false
     ) -> Self {
         let name: JSONValue =
             switch kind {
@@ -169,6 +207,7 @@ extension Result<String, HostError> {
             }
         let object: JSONObject = [
             "kind": name, "id": id.map { .string($0.text) }, "duplicate": .bool(isDuplicate),
+            "expired": isExpired ? true : nil,
         ]
         return .success(JSONValue.object(object).serialized())
     }

@@ -78,6 +78,7 @@ struct DesktopMove {
         try AlertTable(connection).move(old, to: new)
         try KeptEvents(connection).move(old, to: new)
         try PushTokenTable(connection).move(old, to: new)
+        try PrekeyTable(connection).forget(old)
         let queue = QueueTable(connection)
         try queue.move(old, to: new)
         // What was being sent under the old key is sent again; the desktop executes each id once.

@@ -83,6 +83,9 @@ struct PushTokenTable {
             ids)
     }
 
+    /// Whether desktops may have a token.
+    func isInUse() throws(StoreError) -> Bool { try !services().isEmpty }
+
     private func services() throws(StoreError) -> [PushService] {
         try connection.query("SELECT service FROM push_service ORDER BY service") { (row) throws(StoreError) in
             PushService(try row.text(0))

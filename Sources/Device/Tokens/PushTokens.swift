@@ -50,14 +50,20 @@ final class PushTokens {
         }
     }
 
-    /// `nil` = of all services.
-    func takeBack(_ service: PushService?, _ then: @escaping Then) {
+    /// - Parameters:
+    ///   - service: `nil` = of all services.
+    ///   - ended: no service has a token any more.
+    func takeBack(
+        _ service: PushService?, ended: @escaping @Sendable @EventLoop () -> Void, _ then: @escaping Then
+    ) {
         context.store { (connection) throws(StoreError) in
-            try PushTokenTable(connection).takeBack(service)
+            let table = PushTokenTable(connection)
+            return (try table.takeBack(service), try table.isInUse())
         } then: { [weak self] result in
             switch result {
             case .failure(let error): then(.failure(HostError(error)))
-            case .success((let services, let removals)):
+            case .success(((let services, let removals), let isInUse)):
+                if !isInUse { ended() }
                 self?.machine.tookBack(removals, of: services)
                 self?.tellAll()
                 then(.success("{}"))

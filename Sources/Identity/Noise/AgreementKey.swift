@@ -93,3 +93,17 @@ package final class AgreementKey: Sendable {
         guard status == 0 else { throw NoiseError(.invalidPoint, "the X25519 public key is of low order") }
     }
 }
+
+extension AgreementPublicKey {
+    /// SHA-256 of its bytes.
+    package var digest: [UInt8] { NoiseFunctions.sha256(bytes) }
+}
+
+extension AgreementKey {
+    /// The 32 secret bytes for the store, wiped after the call.
+    package func withSecretBytes<T, E: Error>(_ body: ([UInt8]) throws(E) -> T) throws(E) -> T {
+        var copy = secret.withBytes { Array(UnsafeBufferPointer(start: $0, count: secret.count)) }
+        defer { Identity.wipe(&copy) }
+        return try body(copy)
+    }
+}

@@ -20,6 +20,8 @@ package struct Notification: Sendable, Equatable {
     package var readAt: EpochMilliseconds?
     package var data: JSONObject?
     package var richer: RicherFields
+    /// It came sealed through a push service, and no session has confirmed it yet (WirePrekeys, "Hints").
+    package var isHint = false
 
     package init(
         id: NotificationID, title: String, body: String = "", priority: Priority = .normal,
@@ -90,6 +92,7 @@ package struct Notification: Sendable, Equatable {
             "data": .object(data ?? [:]),
         ]
         for member in richer.members.members where object[member.key] == nil { object[member.key] = member.value }
+        if isHint { object["hint"] = true }
         if redelivered { object["redelivered"] = true }
         return object
     }

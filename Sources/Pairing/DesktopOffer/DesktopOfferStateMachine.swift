@@ -373,8 +373,7 @@ extension DesktopOfferStateMachine {
         return [.sendChallenge(exchange.challenge(at: now), to: bond.device)]
     }
 
-    /// Someone who has the code's secret has tried to choose the digits, or the code was changed on its way: nobody pairs by
-    /// it any more.
+    /// Withdraws the code: someone who has its secret tried to choose the digits, or the code was changed on its way.
     private mutating func refuse(_ bond: PairingBond, _ detail: String) -> [DesktopOfferAction] {
         let displaced: [DesktopOfferAction]
         let told: DesktopOfferAction

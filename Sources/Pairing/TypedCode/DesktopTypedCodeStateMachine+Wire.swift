@@ -228,7 +228,7 @@ extension DesktopTypedCodeStateMachine {
         return [.sendExchange(PairingExchange(sid: sid, step: step), to: device)]
     }
 
-    /// The relay has changed what this side offers: nobody pairs by this code any more.
+    /// The relay has changed what this side offers, so the code is withdrawn.
     private mutating func refuseChanged(_ device: PeerID, _ shown: Shown) -> [DesktopTypedCodeAction] {
         let told = DesktopTypedCodeAction.sendReject(
             PairingReject(code: shown.offer.nameplate), to: device, sealed: true)

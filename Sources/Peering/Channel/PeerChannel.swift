@@ -339,6 +339,9 @@ package final class PeerChannel {
         sessions?.forget(peer)
     }
 
+    /// Of the pairing; zeros if it has none.
+    package func presharedKey(of peer: PeerID) -> PresharedKey { sessions?.presharedKey(of: peer) ?? .none() }
+
     /// The peer has another key: its sessions begin anew with that, and version 1 counts no more. The old key is refused.
     package func moved(_ move: PeerMove) {
         let presharedKey = sessions?.presharedKey(of: move.old)

@@ -123,7 +123,11 @@ package final class PeerSessions {
 
     func forget(_ peer: PeerID) { book.forget(peer) }
 
-    func hasSession(with peer: PeerID) -> Bool { book[peer]?.sessions?.machine.hasSession ?? false }
+    /// Whether something that is sealed now goes out in a session.
+    package func hasSession(with peer: PeerID) -> Bool { book[peer]?.sessions?.machine.hasSession ?? false }
+
+    /// Of the pairing; all zeros where that made none.
+    func presharedKey(of peer: PeerID) -> PresharedKey { book[peer]?.entry.presharedKey ?? .none() }
 
     func status(of peer: PeerID) -> SealStatus {
         let known = book[peer]

@@ -11,13 +11,11 @@ package enum SealVersion: Int64, Sendable, Comparable, CaseIterable {
     package static func < (left: SealVersion, right: SealVersion) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The versions that a peer offers, in its hello and in its pairing code: `"seal":[1,2]` (WireSessions, "Versions").
+/// The versions that a peer's hello offers, as far as they are known here (WireSessions, "Versions").
 package struct SealOffer: Sendable, Equatable {
     /// Those that are known here, lowest first. Never empty.
     package let versions: [SealVersion]
 
-    /// What this peer offers.
-    package static let own = SealOffer(SealVersion.allCases)
     /// What a peer means that says nothing: it was made before the member was.
     package static let unsaid = SealOffer([.one])
 
@@ -37,11 +35,6 @@ package struct SealOffer: Sendable, Equatable {
         guard !versions.isEmpty else { throw SealError(.malformed, "no seal version is known here") }
         self.init(versions)
     }
-
-    package var json: JSONValue { .array(versions.map { .integer($0.rawValue) }) }
-
-    /// Those that are known here: `1,2`.
-    package var text: String { versions.map { String($0.rawValue) }.joined(separator: ",") }
 
     package func contains(_ version: SealVersion) -> Bool { versions.contains(version) }
 }

@@ -24,12 +24,17 @@ extension Command {
             a body and a priority, separated by tabs; with --json, an object with "title", "body", "priority", \
             "deviceId" and "data". The desktop keeps running after standard input ends.
             """,
+            """
+            With --seal it prints a payload for each push service of each device that has not received such a push in \
+            2 seconds: the service, the token in hexadecimal, and the payload, separated by tabs; with --json, an event \
+            "payload". Only the device can read the payload. Sending it is up to the program that reads the output.
+            """,
         ],
         operands: [],
         ownOptions: [
             relayAddress, relayURL, signalingURL, .name, pairAlways, pairNever, scanText, scanImage, acceptAll,
             confirmAll,
-            desktopLegacy, qrText, stdinOption, .desktopStateDirectory, .caFile,
+            desktopLegacy, qrText, stdinOption, sealOption, .desktopStateDirectory, .caFile,
         ],
         examples: [
             Example(line: "bellwire desktop", says: "Shows a QR code, then prints what devices send."),
@@ -71,4 +76,6 @@ extension Command {
         "qr-text",
         "Offers pairing like --pair, and also prints the code's text. Without a terminal only the text is printed.")
     static let stdinOption = Option("stdin", "Pushes each line of standard input.")
+    static let sealOption = Option(
+        "seal", "With --stdin: prints payloads for the push services of devices that have not received a push.")
 }

@@ -18,6 +18,9 @@ final class DesktopRun {
         json = arguments.has(.json)
         carriesRelay = !arguments.has(Command.relayURL)
         try arguments.exclude([Command.scanText, Command.scanImage], of: "desktop")
+        if arguments.has(Command.sealOption), !arguments.has(Command.stdinOption) {
+            throw Failure(.usage, "--seal needs --stdin; see bellwire desktop --help")
+        }
         var scanned = try arguments.text(Command.scanText).map { text throws(Failure) in
             try CodeText.read(text, of: "device")
         }
@@ -111,8 +114,12 @@ final class DesktopRun {
             try handle.begin { completion, userData, destroy in
                 bw_desktop_notify_async(
                     handle.pointer, JSONValue.object(params).serialized(), 10_000, completion, userData, destroy)
-            } then: { result in
-                do throws(Failure) { DesktopRun.showPushed(try result.get(), json: json) } catch {
+            } then: { [unowned self] result in
+                do throws(Failure) {
+                    let answer = try result.get()
+                    DesktopRun.showPushed(answer, json: json)
+                    if arguments.has(Command.sealOption) { try ServicePayloads(handle, json: json).show(of: answer) }
+                } catch {
                     Output.failure(error, json: json)
                 }
             }

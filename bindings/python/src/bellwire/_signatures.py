@@ -187,6 +187,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "bw_desktop_confirm": (STATUS, (HANDLE, TEXT, INT32)),
     "bw_desktop_devices": (STATUS, (HANDLE, TEXT_OUT)),
     "bw_desktop_tokens": (STATUS, (HANDLE, TEXT_OUT)),
+    "bw_desktop_seal_push": (STATUS, (HANDLE, TEXT, TEXT, TEXT, TEXT_OUT)),
     "bw_desktop_rename": (STATUS, (HANDLE, TEXT, TEXT)),
     "bw_desktop_unpair": (STATUS, (HANDLE, TEXT)),
     "bw_desktop_clear": (STATUS, (HANDLE,)),

@@ -158,6 +158,27 @@ class Desktop(PostingHandle):
         """The push tokens of the paired devices."""
         return self._ask(list_of(PushToken), "tokens")
 
+    def seal_push(
+        self, device: str, notification_id: str, *, service: str | None = None, alert: str | None = None
+    ) -> dict[str, Any]:
+        """Seals a push that a device does not have yet, for a push service: returns the service's payload.
+
+        For programs that send payloads themselves, to the tokens of :meth:`tokens`. Only the device can read it, and it
+        shows the push once. ``service`` is ``"apns"`` or any other (default ``"fcm"``); ``alert`` is the title that an
+        APNs payload shows where nothing can open it. Seal again for each device and each time it is sent.
+
+        Raises :class:`~bellwire.NotFoundError` (device; or the device has the push), :class:`~bellwire.LimitError`
+        (larger than push services carry), :class:`~bellwire.UnsupportedError` (the device has published no keys).
+        """
+        options = {key: value for key, value in (("service", service), ("alert", alert)) if value is not None}
+        return self._ask(
+            dict,
+            "seal_push",
+            _wire.text(device, "device"),
+            _wire.text(notification_id, "notification_id"),
+            _wire.dumps(options, "options") if options else None,
+        )
+
     def rename(self, device: str, name: str) -> None:
         """Gives a device another name, of 1 to 256 bytes, here only. Raises :class:`~bellwire.NotFoundError`."""
         self._core.do("rename", _wire.text(device, "device"), _wire.text(name, "name"))

@@ -67,6 +67,8 @@ class Push:
     redelivered: bool = False
     #: The id of the push that it replaces (``collapseKey``).
     replaces: Optional[str] = None
+    #: It came sealed through a push service, and the desktop has not confirmed it in a connection yet.
+    hint: bool = False
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -123,6 +125,8 @@ class InboxNotification:
     read_at: Optional[datetime] = None
     #: The answer to a change was lost; the next refresh settles it.
     uncertain: bool = False
+    #: It came sealed through a push service, and the desktop has not confirmed it in a connection yet.
+    hint: bool = False
     data: Mapping[str, Any] = field(default_factory=dict, hash=False)
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 

@@ -203,3 +203,5 @@ class Received:
     id: Optional[str] = None
     #: It already came over the wire.
     duplicate: bool = False
+    #: It was sealed by a desktop and came too late: it is not shown.
+    expired: bool = False

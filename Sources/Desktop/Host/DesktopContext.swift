@@ -1,0 +1,22 @@
+import Hosting
+import Identity
+import Pairing
+import Signalling
+import Wire
+
+/// What a desktop is: as its host opened it, and its identity.
+struct DesktopContext: Sendable {
+    let options: DesktopOptions
+    let key: SigningKey
+    let identity: PairingIdentity
+    /// Makes the connections to relays.
+    let links: RelayLinkMaker
+
+    init(_ options: DesktopOptions, key: SigningKey, links: RelayLinkMaker) {
+        let common = options.common
+        let info = PairingDeviceInfo(
+            name: common.name, platform: common.platform, version: libraryVersion.description)
+        (self.options, self.key, self.links) = (options, key, links)
+        identity = PairingIdentity(did: PeerID(key.did), deviceInfo: info)
+    }
+}

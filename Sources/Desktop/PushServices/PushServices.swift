@@ -1,0 +1,151 @@
+import Delivery
+import Hosting
+import Identity
+import JSON
+import Pairing
+import Sealing
+import Signalling
+import Store
+import Transport
+import Wire
+
+/// What devices say of push services, their tokens and their prekeys; and the pushes that are sealed to those, for programs
+/// that send them through a service (WirePrekeys, "Overview").
+@EventLoop
+final class PushServices {
+    enum Output {
+        /// Few prekeys of this device are left: ask for more, in a session.
+        case shortage(PrekeyShortage, PeerID)
+        /// A frame's mark is in the store already.
+        case replayed
+        case problem(String, StoreError)
+    }
+
+    /// A push to be sealed.
+    struct Request: Sendable {
+        let device: PeerID
+        let push: NotificationID
+        let form: ServicePayload.Form
+    }
+
+    private let store: DeviceStore
+    private let devices: DeviceBook
+    private let key: AgreementKey
+    private let ownID: PeerID
+    private let presharedKey: @EventLoop (PeerID) -> PresharedKey
+    private let output: @EventLoop (Output) -> Void
+
+    /// - Parameter presharedKey: of a device's pairing.
+    nonisolated init(
+        key: SigningKey, store: DeviceStore, devices: DeviceBook,
+        presharedKey: @escaping @EventLoop (PeerID) -> PresharedKey, output: @escaping @EventLoop (Output) -> Void
+    ) {
+        self.key = AgreementKey(key)
+        ownID = PeerID(key.did)
+        (self.store, self.devices) = (store, devices)
+        (self.presharedKey, self.output) = (presharedKey, output)
+    }
+
+    /// A device has given a push token, or taken one back.
+    func stated(_ statement: PushTokenStatement, _ mark: SealMark) {
+        store.apply(statement, mark) { [weak self] result in
+            switch result {
+            case .success(true): break
+            case .success(false): self?.output(.replayed)
+            case .failure(let error): self?.output(.problem("dropped a device's push token", error))
+            }
+        }
+    }
+
+    /// A device has stated its prekeys, in a session. A newer statement of the same session counts.
+    func stated(_ statement: PrekeyStatement, _ mark: SealMark) {
+        store.database.perform { (connection) throws(StoreError) -> PrekeyStock? in
+            // It may have been unpaired in the meantime.
+            guard try PairedDevices(connection).find(mark.peer) != nil else { return nil }
+            return try DevicePrekeyTable(connection).apply(statement, mark, now: .now)
+        } then: { [weak self] result in
+            switch result {
+            case .success(let stock?): if stock.isLow { self?.output(.shortage(stock.shortage, mark.peer)) }
+            case .success(nil): break
+            case .failure(let error): self?.output(.problem("dropped a device's prekeys", error))
+            }
+        }
+    }
+
+    func seal(_ request: Request, _ then: @escaping Then) {
+        guard let device = devices[request.device] else { return then(.failure(.noSuchDevice)) }
+        guard device.isSecure else {
+            return then(
+                .failure(
+                    HostError(
+                        .unsupported, "\(device.name) was paired without encryption; nothing can be sealed to it",
+                        detail: ["reason": "not_encrypted"])))
+        }
+        let pair = SealedPush.Pair(
+            desktop: ownID, device: request.device, presharedKey: presharedKey(request.device))
+        let name = device.name
+        store.database.perform { [key] (connection) throws(StoreError) in
+            try Self.seal(request, for: name, by: key, pair, connection)
+        } then: { [weak self] result in
+            switch result {
+            case .failure(let error): then(.failure(HostError(error)))
+            case .success(.failure(let error)): then(.failure(error))
+            case .success(.success(let (payload, stock))):
+                // Also with none: the statement may have been dropped, and nothing else asks again.
+                if stock.isLow { self?.output(.shortage(stock.shortage, request.device)) }
+                then(payload.map { .success($0.json.serialized()) } ?? .failure(.noPrekeys(of: name)))
+            }
+        }
+    }
+
+    /// A prekey is used only if the push fits. There is no payload if there is no prekey.
+    private nonisolated static func seal(
+        _ request: Request, for name: String, by key: AgreementKey, _ pair: SealedPush.Pair, _ connection: Connection
+    ) throws(StoreError) -> Result<(ServicePayload?, PrekeyStock), HostError> {
+        let now = EpochMilliseconds.now
+        guard let entry = try Outbox(connection).entry(of: request.push, for: request.device, now: now) else {
+            return .failure(
+                HostError(
+                    .notFound, "no such push waits for \(name): the device has it, or it expired or was deleted",
+                    detail: ["field": "id"]))
+        }
+        guard let body = entry.event.payload(as: .bellwire).object else {
+            return .failure(HostError(.invalid, "the push is not an object"))
+        }
+        let size = SealedPush.size(of: body, timestamp: now)
+        guard size <= SealedPush.contentLimit else { return .failure(.pushTooLarge(size)) }
+        var stock = try DevicePrekeyTable(connection).stock(of: request.device, now: now)
+        guard let prekey = stock.take() else { return .success((nil, stock)) }
+        let sealed: SealedPush
+        do throws(SealError) {
+            sealed = try SealedPush.seal(
+                body, timestamp: now, by: key, to: prekey.key, ephemeral: .generate(), pair)
+        } catch {
+            return .failure(
+                HostError(
+                    .unsupported, "cannot seal the push for \(name): \(error.message)",
+                    detail: ["reason": .string(error.code.name)]))
+        }
+        try DevicePrekeyTable(connection).use(prekey, of: request.device, now: now)
+        return .success((ServicePayload(form: request.form, sealed: sealed), stock))
+    }
+}
+
+extension HostError {
+    fileprivate static func noPrekeys(of name: String) -> HostError {
+        HostError(
+            .unsupported,
+            "\(name) has published no prekeys: it does so once it has given a push token and is connected. "
+                + "Until then send a payload without content, so that the device connects",
+            detail: ["reason": "no_prekeys"])
+    }
+
+    fileprivate static func pushTooLarge(_ size: Int) -> HostError {
+        let limit = SealedPush.contentLimit
+        return HostError(
+            .limit,
+            "the push has \(size) bytes, and \(limit) fit into a payload of a push service: shorten its body or its data, "
+                + "or send a payload without content, so that the device connects and receives it",
+            detail: ["size": .integer(Int64(size)), "limit": .integer(Int64(limit))])
+    }
+}
