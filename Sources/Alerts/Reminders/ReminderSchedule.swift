@@ -31,7 +31,7 @@ package struct ReminderSchedule: Sendable, Equatable {
 
     /// What to write, and what fires after the commit.
     package struct Change: Sendable, Equatable {
-        package enum Write: Sendable, Equatable {
+        package indirect enum Write: Sendable, Equatable {
             case save(Reminder)
             case remove(AlertID)
         }

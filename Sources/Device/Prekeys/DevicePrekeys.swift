@@ -17,7 +17,7 @@ final class DevicePrekeys {
     typealias Say = @EventLoop (JSONValue, PeerID) -> Void
 
     /// What a sealed push turned out to be.
-    enum Opening {
+    indirect enum Opening {
         /// From this desktop. The prekey is used up with it.
         case opened(NotificationEvent, from: PeerID, PrekeyUse, isLate: Bool)
         /// It came before.

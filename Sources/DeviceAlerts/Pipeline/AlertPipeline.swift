@@ -10,7 +10,7 @@ import Wire
 /// Decides only: each event returns what its owner does next, in order. `now` is the loop's monotonic milliseconds. At
 /// most ``runLimit`` alerts are on their way; the others wait in the store.
 struct AlertPipeline {
-    enum Action {
+    indirect enum Action {
         /// Do the work, then call ``stored(_:_:judge:now:)``.
         case store(PipelineWork)
         /// Call ``takeUp()`` after that many milliseconds.

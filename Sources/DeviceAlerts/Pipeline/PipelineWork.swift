@@ -7,7 +7,7 @@ import Store
 import Wire
 
 /// What ``AlertPipeline`` asks of the store.
-enum PipelineWork: StoreWork {
+indirect enum PipelineWork: StoreWork {
     /// Reads the oldest due alerts.
     case takeUp(limit: Int)
     case hold(AlertRow, AlertDecision.Hold, AlertReport)

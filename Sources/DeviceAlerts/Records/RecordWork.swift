@@ -6,7 +6,7 @@ import Store
 import Wire
 
 /// What ``AlertRecords`` asks of the store.
-enum RecordWork: StoreWork {
+indirect enum RecordWork: StoreWork {
     /// Reads the delivered alerts, for the host.
     case list(Then)
     /// Removes delivered alerts for the host. `isOne`: it named one, so there must be one.

@@ -9,7 +9,7 @@ import Wire
 /// Decides only: each event returns what its owner does next, in order. A change counts at once and is undone, by reading
 /// the store again, if it could not be stored.
 struct ReminderScheduler {
-    enum Action {
+    indirect enum Action {
         /// Do the work, then call ``stored(_:_:)``.
         case store(ReminderWork)
         case reply(Then, Result<String, HostError>)

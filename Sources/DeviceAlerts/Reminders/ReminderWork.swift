@@ -3,13 +3,13 @@ import Hosting
 import Store
 
 /// What ``ReminderScheduler`` asks of the store.
-enum ReminderWork: StoreWork {
+indirect enum ReminderWork: StoreWork {
     /// Stores a change and the alerts that it causes.
     case save(ReminderSchedule.Change, Waiter)
     /// Reads all reminders, after a change could not be stored.
     case reload(version: UInt64, StoreError, Waiter)
 
-    enum Waiter: Sendable {
+    indirect enum Waiter: Sendable {
         case nobody
         case done(Then)
         /// Gets the reminder as it was stored.

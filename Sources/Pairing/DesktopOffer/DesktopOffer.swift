@@ -2,7 +2,7 @@ package import JSON
 package import Wire
 
 /// The state of a desktop's offer, for hosts (WirePairing, "States and reasons").
-package enum DesktopOfferState: Sendable, Equatable {
+package indirect enum DesktopOfferState: Sendable, Equatable {
     case idle
     /// Shown until `expiresAt`, in epoch milliseconds.
     case displaying(DesktopPairingOffer, expiresAt: EpochMilliseconds)
@@ -46,7 +46,7 @@ extension PairedDevice {
 /// What the owner of a ``DesktopOfferStateMachine`` does for it, in this order.
 ///
 /// The next event may be given while an action is carried out: what can cause one at once comes last.
-package enum DesktopOfferAction: Sendable, Equatable {
+package indirect enum DesktopOfferAction: Sendable, Equatable {
     /// Call `timedOut` in so many milliseconds; replaces the timer before it.
     case startTimer(after: UInt64)
     case stopTimer

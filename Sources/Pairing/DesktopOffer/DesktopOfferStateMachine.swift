@@ -19,7 +19,7 @@ package struct DesktopOfferStateMachine: Sendable {
     /// So long after a device has taken the place of another one no answer is taken: it was meant for that other one.
     package static let displacementTime: EpochMilliseconds = 1_000
 
-    enum State: Sendable, Equatable {
+    indirect enum State: Sendable, Equatable {
         case idle
         case displaying(Offer)
         /// A person is asked.

@@ -2,7 +2,7 @@ package import JSON
 package import Wire
 
 /// The state of a desktop's scan, for hosts (WirePairing, "States and reasons").
-package enum DesktopScanState: Sendable, Equatable {
+package indirect enum DesktopScanState: Sendable, Equatable {
     case idle
     /// A device's code was read and holds.
     case scanned(DevicePairingOffer)
@@ -45,7 +45,7 @@ extension DevicePairingOffer {
 /// What the owner of a ``DesktopScanStateMachine`` does for it, in this order.
 ///
 /// The next event may be given while an action is carried out: what can cause one at once comes last.
-package enum DesktopScanAction: Sendable, Equatable {
+package indirect enum DesktopScanAction: Sendable, Equatable {
     /// Call `timedOut` in so many milliseconds; replaces the timer before it.
     case startTimer(after: UInt64)
     case stopTimer

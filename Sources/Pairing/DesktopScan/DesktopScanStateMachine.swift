@@ -22,7 +22,7 @@ package struct DesktopScanStateMachine: Sendable {
     /// Before a confirmation is tried anew that could not be sent, or came back: for 10 s.
     package static let pauseTime: UInt64 = 2_000
 
-    enum State: Sendable, Equatable {
+    indirect enum State: Sendable, Equatable {
         case idle
         case confirming(Scan, until: EpochMilliseconds)
         case sending(Delivery)

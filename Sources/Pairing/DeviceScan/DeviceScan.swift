@@ -2,7 +2,7 @@ package import JSON
 package import Wire
 
 /// The state of a scan, for hosts (WirePairing, "States and reasons").
-package enum DeviceScanState: Sendable, Equatable {
+package indirect enum DeviceScanState: Sendable, Equatable {
     /// Waiting for a code.
     case scanning
     case sending(DesktopPairingOffer)
@@ -38,7 +38,7 @@ extension PairingFailure {
 /// What the owner of a ``DeviceScanStateMachine`` does for it, in this order.
 ///
 /// The next event may be given while an action is carried out: what can cause one at once comes last.
-package enum DeviceScanAction: Sendable, Equatable {
+package indirect enum DeviceScanAction: Sendable, Equatable {
     /// Be registered there with the own DID, over a new connection or one that there is already (a second one would
     /// drive out the first). Then `routeOnline`, at once if it is; or `routeFailed`, also for an address that is none.
     /// A connection that breaks comes back by itself; asked for again, it comes back at once.

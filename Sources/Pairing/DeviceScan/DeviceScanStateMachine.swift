@@ -26,7 +26,7 @@ package struct DeviceScanStateMachine: Sendable {
     /// Before an ack is tried anew that came back everywhere.
     package static let pauseTime: UInt64 = 1_000
 
-    enum State: Sendable, Equatable {
+    indirect enum State: Sendable, Equatable {
         case scanning
         case sending(DeviceScanAttempt)
         /// The process sleeps; nothing is open.

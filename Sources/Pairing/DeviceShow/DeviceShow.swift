@@ -2,7 +2,7 @@ package import JSON
 package import Wire
 
 /// The state of a device's own code, for hosts (WirePairing, "States and reasons").
-package enum DeviceShowState: Sendable, Equatable {
+package indirect enum DeviceShowState: Sendable, Equatable {
     case idle
     /// A relay is asked to register us: nobody could answer a code before that.
     case connecting
@@ -41,7 +41,7 @@ package enum DeviceShowState: Sendable, Equatable {
 /// What the owner of a ``DeviceShowStateMachine`` does for it, in this order.
 ///
 /// The next event may be given while an action is carried out: what can cause one at once comes last.
-package enum DeviceShowAction: Sendable, Equatable {
+package indirect enum DeviceShowAction: Sendable, Equatable {
     /// Be registered there with the own DID, as ``DeviceScanAction/open(_:)`` says.
     case open(PairingRoute)
     /// The code needs this connection no more. After a success it is not closed: it is the desktop's.

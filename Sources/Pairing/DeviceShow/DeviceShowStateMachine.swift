@@ -16,7 +16,7 @@ package struct DeviceShowStateMachine: Sendable {
     /// What the relay has until we are registered, in milliseconds.
     package static let connectTime: UInt64 = 15_000
 
-    enum State: Sendable, Equatable {
+    indirect enum State: Sendable, Equatable {
         case idle
         /// `detail` says what the relay's last failure was.
         case connecting(Show, detail: String?)

@@ -2,7 +2,7 @@ package import JSON
 package import Wire
 
 /// The state of a code that a desktop shows to be typed, for hosts (WirePairing, "States and reasons").
-package enum DesktopTypedCodeState: Sendable, Equatable {
+package indirect enum DesktopTypedCodeState: Sendable, Equatable {
     case idle
     /// A relay is asked for the alias: nobody could type a code before that.
     case connecting
@@ -36,7 +36,7 @@ package enum DesktopTypedCodeState: Sendable, Equatable {
 /// What the owner of a ``DesktopTypedCodeStateMachine`` does for it, in this order.
 ///
 /// The next event may be given while an action is carried out: what can cause one at once comes last.
-package enum DesktopTypedCodeAction: Sendable, Equatable {
+package indirect enum DesktopTypedCodeAction: Sendable, Equatable {
     /// Be registered with this id on a connection of its own, at a relay that has the desktop registered as well. Then
     /// `aliasOnline`; `aliasTaken` where it belongs to another; `aliasFailed` for anything else. A connection that breaks
     /// comes back by itself.

@@ -13,7 +13,7 @@ package struct DesktopTypedCodeStateMachine: Sendable {
     package static let connectTime: UInt64 = 15_000
     package static let confirmationTime = DesktopOfferStateMachine.confirmationTime
 
-    enum State: Sendable {
+    indirect enum State: Sendable {
         case idle
         /// `detail` says what the relay's last failure was.
         case connecting(DesktopTypedCodeOffer, detail: String?)

@@ -2,7 +2,7 @@ package import JSON
 package import Wire
 
 /// The state of a typed code, for hosts (WirePairing, "States and reasons").
-package enum DeviceTypedCodeState: Sendable, Equatable {
+package indirect enum DeviceTypedCodeState: Sendable, Equatable {
     case entering
     /// A relay is asked to register us.
     case submitting(PairingTypedCode)
@@ -28,7 +28,7 @@ package enum DeviceTypedCodeState: Sendable, Equatable {
 /// What the owner of a ``DeviceTypedCodeStateMachine`` does for it, in this order.
 ///
 /// The next event may be given while an action is carried out: what can cause one at once comes last.
-package enum DeviceTypedCodeAction: Sendable, Equatable {
+package indirect enum DeviceTypedCodeAction: Sendable, Equatable {
     /// Be registered there with the own DID, as ``DeviceScanAction/open(_:)`` says.
     case open(PairingRoute)
     /// The code needs this connection no more. After a success it is not closed: it is the desktop's.

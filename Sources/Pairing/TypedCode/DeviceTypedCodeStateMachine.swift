@@ -17,7 +17,7 @@ package struct DeviceTypedCodeStateMachine: Sendable {
     /// So often what was sent last is repeated in that time; it changes nothing where it had come.
     package static let repeatTime: UInt64 = 3_000
 
-    enum State: Sendable {
+    indirect enum State: Sendable {
         case entering
         case trying(DeviceTypedCodeAttempt)
         /// The process sleeps; nothing is open.

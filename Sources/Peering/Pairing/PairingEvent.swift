@@ -3,7 +3,7 @@ package import Signalling
 package import Wire
 
 /// Requests of a ``PairingCoordinator`` to its role, in order. The role may answer at once.
-package enum PairingEvent<Known: PairedPeer>: Sendable {
+package indirect enum PairingEvent<Known: PairedPeer>: Sendable {
     /// Hold exactly these links: ``Routes/hold(_:)``.
     case hold([String])
     /// Connect a held link, then call ``PairingCoordinator/connected(_:_:)``.

@@ -11,7 +11,7 @@ package import Wire
 /// Pure: each event returns the actions to perform, in order. The next event may come while they are performed. `now` is
 /// the wall clock, `moment` the loop's time, both in milliseconds.
 package struct PairingFlows<Known: PairedPeer> {
-    package enum Action: Sendable {
+    package indirect enum Action: Sendable {
         /// Call ``timerFired(_:now:)`` in so many milliseconds; replaces that flow's timer before it.
         case startTimer(PairingFlow, after: UInt64)
         case stopTimer(PairingFlow)

@@ -92,7 +92,7 @@ extension PairingMachine {
 }
 
 /// An event for any machine.
-enum PairingMachineEvent<Known: PairedPeer>: Sendable {
+indirect enum PairingMachineEvent<Known: PairedPeer>: Sendable {
     case received(PairingFrame)
     case timerFired
     case cancel(PairingReason)

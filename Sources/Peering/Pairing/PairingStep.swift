@@ -3,7 +3,7 @@ package import Pairing
 package import Wire
 
 /// An action of any pairing flow, in one vocabulary.
-package enum PairingStep<Known: PairedPeer>: Sendable {
+package indirect enum PairingStep<Known: PairedPeer>: Sendable {
     /// Connect to this relay and report the link's state to the machine.
     case connect(PairingRoute)
     /// A link is not needed any more.
