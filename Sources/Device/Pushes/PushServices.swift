@@ -127,7 +127,9 @@ final class PushServices {
         switch end {
         case .failed(let error): then(.failure(HostError(error)))
         case .full: then(.failure(HostError(.limit, "too many pushes wait for the program; dispatch them first")))
-        case .forgotten: then(.failure(HostError(.notFound, "the push's desktop was unpaired, or moved to a new key, in the meantime")))
+        case .forgotten:
+            let text = "the push's desktop was unpaired, or moved to a new key, in the meantime"
+            then(.failure(HostError(.notFound, text)))
         case .duplicate, .recent: then(.received(.alert, id, isDuplicate: true))
         case .stored:
             if hasWork {
