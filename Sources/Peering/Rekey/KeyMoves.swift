@@ -66,8 +66,11 @@ package final class KeyMoves {
         (self.routes, known, self.handler) = (routes, peers, handler)
     }
 
+    /// The role's units hold the channel, so nothing of them is held from here on.
     package func close() {
         timer.stop()
+        routes = nil
+        known = { [] }
         handler = { _ in }
     }
 
