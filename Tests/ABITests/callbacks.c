@@ -92,15 +92,20 @@ static void subscriptions_survive_stop_and_start(void)
 
 static void fd_is_constant_and_readable(void)
 {
-    struct record record;
+    struct record record, opened;
     struct pollfd poller;
     bw_desktop *desktop = offering_desktop(OPTIONS);
     int fd = bw_desktop_fd(desktop);
     record_begin(&record);
+    record_begin(&opened);
     CHECK(fd >= 0, "there is a file descriptor");
     CHECK((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0, "which programs that are started do not get");
     CHECK_STATUS(bw_desktop_subscribe(desktop, "pairing.changed", record_event, &record, record_destroy, NULL), BW_OK);
-    CHECK_STATUS(bw_desktop_dispatch(desktop), BW_OK);
+    CHECK_STATUS(bw_desktop_subscribe(desktop, "connection.changed", record_event, &opened, record_destroy, NULL),
+                 BW_OK);
+    /* Opening says once that there is no connection, from the library's thread: after that nothing happens. */
+    opened.wanted = 1;
+    CHECK(dispatch_until(only_desktop(desktop), recorded, &opened, 5000), "opening has said what it has to say");
     poller.fd = fd;
     poller.events = POLLIN;
     CHECK_NUMBER(poll(&poller, 1, 0), 0);
@@ -114,6 +119,7 @@ static void fd_is_constant_and_readable(void)
     CHECK_NUMBER(bw_desktop_fd(desktop), fd);
     CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
     record_end(&record);
+    record_end(&opened);
 }
 
 /* ---- inside a callback --------------------------------------------------------------------------------------- */
