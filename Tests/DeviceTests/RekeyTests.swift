@@ -165,11 +165,9 @@ struct RekeyTests {
         try await pair.approveDevice(new)
         _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
         let database = await store(of: pair.desktop.core)
-        // No more keys can be refused.
         try database.run { (connection) throws(StoreError) in
-            for number in 0..<RevokedKeys.limit {
-                _ = try RevokedKeys(connection).add(RevokedKey(id: PeerID("did:key:z\(number)"), name: "", at: 1))
-            }
+            try connection.executeScript(
+                "CREATE TRIGGER refuse BEFORE INSERT ON revoked_key BEGIN SELECT RAISE(ABORT, 'refused'); END")
         }
         try await pair.reopenDevice()
         _ = try await pair.desktopHost.event(.problem) { $0["code"] == "store_failed" }
@@ -180,13 +178,59 @@ struct RekeyTests {
         // Each announcement that is repeated is another try, during which the list has the new key.
         try await until("the desktop has the old key again") { try await pair.devices() == [old] }
         #expect(try await pair.deviceState()["state"] == "switched")
-        _ = try database.run { (connection) throws(StoreError) in
-            try RevokedKeys(connection).remove("did:key:z0")
-        }
+        try database.run { (connection) throws(StoreError) in try connection.executeScript("DROP TRIGGER refuse") }
         try await pair.reopenDevice()
         try await until("the desktop has the new key") { try await pair.devices() == [new] }
         try await pair.push("under the new key")
         try await until("the move is complete") { try await pair.deviceState()["state"] == "none" }
+        await pair.close()
+    }
+
+    @Test("a peer that can refuse no more keys moves nobody, and its host hears what to do")
+    func fullList() async throws {
+        let pair = try await MovingPair()
+        let old = try await pair.deviceID()
+        let keys = try (0..<RevokedKeys.limit).map { _ in try SigningKey.generate().did }
+        for key in keys { _ = try await value { pair.desktop.revoke(key, then: $0) } }
+        let new = try await pair.rekeyDevice()
+        try await pair.approveDevice(new)
+        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        try await pair.reopenDevice()
+        let problem = try await pair.desktopHost.event(.problem) { $0["code"] == "store_failed" }
+        #expect(problem["message"]?.string?.contains("readmit some") == true)
+        #expect(try await pair.devices() == [old])
+        _ = try await value { pair.desktop.readmit(keys[0], then: $0) }
+        try await pair.reopenDevice()
+        try await until("the desktop has the new key") { try await pair.devices() == [new] }
+        try await pair.push("under the new key")
+        await pair.close()
+    }
+
+    @Test("a push that is made while a move fails comes under the old key, in order")
+    func pushWhileFailing() async throws {
+        let pair = try await MovingPair()
+        let core = pair.desktop.core
+        let (old, owner) = (PeerID(try await pair.deviceID()), PeerID(try await pair.desktopID()))
+        // Nobody has approved it, so the store refuses.
+        let move = PeerMove(
+            old: old, new: PeerID(try SigningKey.generate().did), receiver: owner, timestamp: 1, state: .approved)
+        let notices = try ["between", "also between"].map { try Desktop.Notice(parsing: #"{"title":"\#($0)"}"#) }
+        EventLoop.post {
+            DeviceMove(core).perform(move)
+            for notice in notices { core.execute { $0.notify(notice, timeout: 10_000) { _ in } } }
+        }
+        _ = try await pair.desktopHost.event(.problem) { $0["code"] == "store_failed" }
+        let first = try await pair.deviceHost.push(from: pair.device)
+        #expect(first["title"] == "between")
+        let second = try await pair.deviceHost.push(from: pair.device)
+        #expect(second["title"] == "also between")
+        try await pair.push("afterwards")
+        // Nothing keeps the device from moving there.
+        let database = await store(of: core)
+        let rows = try database.run { (connection) throws(StoreError) in
+            try connection.integer("SELECT count(*) FROM peer WHERE id = ?", [.text(move.new.text)])
+        }
+        #expect(rows == 0)
         await pair.close()
     }
 

@@ -70,6 +70,8 @@ final class CommandServer {
     private var batchesUnderWay = 0
     /// The other id of each device that has moved while commands that name it are under way.
     private var moves: [PeerID: PeerID] = [:]
+    /// The new ids of the devices of which the store doesn't know yet whether they move.
+    private var unsettled: Set<PeerID> = []
     private(set) var counters = Counters()
 
     init(
@@ -150,6 +152,7 @@ final class CommandServer {
         moves[old] = new
         // Until the store has answered, the move may fail.
         moves[new] = old
+        unsettled.insert(new)
         for (ticket, push) in awaited {
             guard var key = push.key, key.device == old else { continue }
             openAnswers[key] = nil
@@ -160,8 +163,14 @@ final class CommandServer {
         forgetMoves()
     }
 
+    /// The store has moved the device, or could not and it has its old key again.
+    func settled(_ move: PeerMove) {
+        unsettled.subtract([move.old, move.new])
+        forgetMoves()
+    }
+
     private func forgetMoves() {
-        if waiting.isEmpty, batchesUnderWay == 0, awaited.isEmpty { moves = [:] }
+        if unsettled.isEmpty, waiting.isEmpty, batchesUnderWay == 0, awaited.isEmpty { moves = [:] }
     }
 
     // MARK: Executing

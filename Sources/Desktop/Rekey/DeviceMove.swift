@@ -23,6 +23,7 @@ struct DeviceMove {
         // A Bellwire device's name for itself is made of its key.
         if old.deviceID == old.did.bellwireDeviceID { device.deviceID = move.new.bellwireDeviceID }
         board.store.move(move, to: device) { [board] result in
+            defer { board.commands.settled(move) }
             guard !board.isClosed, board.devices.contains(move.new) else { return }
             switch result {
             case .success(let position?):
@@ -32,6 +33,7 @@ struct DeviceMove {
             case .success(nil), .failure:
                 replace(move.new, by: old)
                 board.channel.unmoved(move)
+                if board.routes.isAnyOnline { board.outboxes.connected(move.old) }
             }
         }
         replace(move.old, by: device)

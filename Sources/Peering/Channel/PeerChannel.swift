@@ -307,6 +307,9 @@ package final class PeerChannel {
 
     package func isRevoked(_ key: PeerID) -> Bool { !revoked.isEmpty && revoked.contains(key) }
 
+    /// Whether another key can be refused.
+    var canRevoke: Bool { revoked.count < RevokedKeys.limit }
+
     /// A frame in its name came another way: at a typed code's alias.
     package func countRevoked() { counts.revoked &+= 1 }
 

@@ -278,6 +278,11 @@ package final class KeyMoves {
             throw SealError(.unapprovedMove, "a move was announced that nobody here has approved")
         }
         try spend(move.old)
+        // The old key has to be refused, and no other one makes room for it.
+        guard channel.canRevoke else {
+            handler(.problem("cannot move a peer to its new key: \(RevokedKeys.limit) keys are refused; readmit some"))
+            throw SealError(.tooManyRevoked, "a move was announced while no more keys can be refused")
+        }
         // The owner may have stated it before we took the key that we have now, or the one before.
         try statement.verify(for: ownIDs + [move.receiver])
         handler(.switched(move))
@@ -435,4 +440,6 @@ package final class KeyMoves {
 extension SealError.Code {
     /// A move that was announced, and that no user has approved.
     package static let unapprovedMove = SealError.Code("unapproved_move")
+    /// A move that was announced while no more keys can be refused.
+    static let tooManyRevoked = SealError.Code("too_many_revoked")
 }

@@ -92,6 +92,7 @@ struct CommandServerTests {
                 bench.devices.replace(new.did, by: device)
                 bench.server.moved(new.did, to: device.did)
             }
+            bench.server.settled(move)
             moved.put(isMoved)
         }
         bench.devices.replace(device.did, by: new)
