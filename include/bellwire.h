@@ -238,7 +238,8 @@ typedef void (*bw_completion)(void *user_data, bw_status status, const char *jso
 
 /* Pairs with the desktop whose QR code contains qr_text, and starts the device if necessary. Waits up to timeout_ms
  * (1 to 600000). *desktop_json (may be NULL) becomes the desktop's entry from bw_pairing_list(). Scanning a code a
- * second time returns the same desktop. Since 0.1. */
+ * second time returns the same desktop. A ChainlessChain desktop that sends nothing for 10 s is stored with
+ * "unconfirmed":true (see bw_pairing_list()). Since 0.1. */
 BW_API bw_status bw_pairing_scan(bw_device *device, const char *qr_text, int32_t timeout_ms, char **desktop_json);
 
 /* The same without waiting. If it returns BW_OK, completion will be called. Since 0.1. */
@@ -276,8 +277,10 @@ BW_API bw_status bw_pairing_confirm(bw_device *device, const char *flow, int32_t
 
 /* The paired desktops, oldest pairing first, as JSON
  * [{"id","name","platform","secure","seal"?,"sas"?,"sasMissing"?,"online","pairedAt","lastSeenAt","signalingUrl"?,
- * "relayUrl"?,"iceExpired"?}].
- * "iceExpired":true means that the desktop's data for a direct connection has expired: pair again. Errors:
+ * "relayUrl"?,"iceExpired"?,"unconfirmed"?}].
+ * "iceExpired":true means that the desktop's data for a direct connection has expired: pair again. "unconfirmed":true
+ * means that a desktop without encryption has sent nothing since it was paired: it may not have taken the code, or not
+ * exist. It is confirmed by the first thing that it sends, and stays paired until bw_pairing_unpair() is called. Errors:
  * BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_pairing_list(bw_device *device, char **desktops_json);
 

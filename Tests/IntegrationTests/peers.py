@@ -180,8 +180,8 @@ class FakeDesktop:
     def pair(self, is_silent: bool = False) -> Object:
         """The desktop's part of pairing by its code: the ack that came.
 
-        It confirms nothing. The frame that it sends next ends the device's wait for a refusal; a silent desktop sends
-        none, and the device waits for two seconds.
+        It answers with its ICE servers, which confirms the pairing. A silent one sends nothing, as a desktop that
+        refuses the code does: the device waits for ten seconds.
         """
         self.accept()
         ack = self.payload("pair-ack")

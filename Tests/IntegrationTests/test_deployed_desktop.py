@@ -36,14 +36,59 @@ def test_pairing_registers_the_did_and_acks_the_code(bellwire: Start, fake_deskt
     assert ack["deviceInfo"]["platform"] == "linux"
     assert ack["deviceInfo"]["deviceId"]
     assert abs(ack["timestamp"] - now()) < 60_000
-    # No confirmation comes; the ack stands when nothing refuses it for two seconds.
-    assert program.wait() == 0, program.err.all
+    # It would send its ICE servers if it took the ack: with nothing the pairing is stored, and said to be unconfirmed.
+    assert program.wait() == 3, program.err.all
     desktop = json.loads(program.out.all[-1])
     assert (desktop["id"], desktop["name"], desktop["platform"]) == ("desktop-4f1c", "Office PC", "win32")
     assert desktop["secure"] is False
+    assert desktop["unconfirmed"] is True
+    assert "Office PC has not confirmed the pairing" in program.err.all[-1]
 
 
-def test_any_frame_of_the_desktop_ends_the_wait_for_a_refusal(bellwire: Start, fake_desktop: FakeDesktop) -> None:
+def test_an_unconfirmed_pairing_is_confirmed_by_the_first_frame_and_stays_until_then(
+    bellwire: Start, fake_desktop: FakeDesktop
+) -> None:
+    def listed() -> tuple[bool, str]:
+        program = bellwire("peers", "--json")
+        assert program.wait() == 0
+        said = bellwire("peers")
+        assert said.wait() == 0
+        return json.loads(program.out.all[0]).get("unconfirmed", False), "".join(said.err.all)
+
+    pairing = bellwire("pair", fake_desktop.code())
+    fake_desktop.pair(is_silent=True)
+    assert pairing.wait() == 3, pairing.err.all
+    assert "but not confirmed" in pairing.out.all[0]
+    is_unconfirmed, notice = listed()
+    assert is_unconfirmed and "Office PC has not confirmed the pairing" in notice
+    listener = bellwire("listen", "--json", "--all")
+    fake_desktop.accept()
+    # What a desktop answers to strangers too is no confirmation.
+    fake_desktop.message({"type": "chainlesschain:command:response", "payload": {"id": "x", "error": "not paired"}})
+    fake_desktop.push(1)
+    listener.event("notification.received")
+    assert listener.end() == 0
+    is_unconfirmed, notice = listed()
+    assert not is_unconfirmed and "confirmed" not in notice
+
+
+def test_a_relay_that_says_nothing_does_not_overrule_one_that_calls_the_desktop_absent(
+    bellwire: Start, fake_desktop: FakeDesktop
+) -> None:
+    far = FakeDesktop()
+    program = bellwire("pair", fake_desktop.code(relayUrl=far.url), "--json")
+    fake_desktop.pair(is_silent=True)
+    fake_desktop.send({"type": "peer-offline", "peerId": "desktop-4f1c", "timestamp": now()})
+    far.pair(is_silent=True)
+    assert program.wait() == 3
+    assert json.loads(program.err.all[-1])["error"]["detail"]["reason"] == "desktop_offline"
+    listed = bellwire("peers", "--json")
+    assert listed.wait() == 0
+    assert listed.out.all == []
+    far.close()
+
+
+def test_any_frame_of_the_desktop_confirms_the_pairing_at_once(bellwire: Start, fake_desktop: FakeDesktop) -> None:
     homes = itertools.count()
 
     def pair() -> float:

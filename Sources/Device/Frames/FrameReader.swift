@@ -66,7 +66,9 @@ final class FrameReader {
     /// their mark; all others have an effect once it is recorded.
     func read(_ incoming: Incoming, over url: String) {
         let peer = incoming.from
-        switch Payload(decoding: incoming.payload) {
+        let payload = Payload(decoding: incoming.payload)
+        if incoming.isLive, payload.confirmsPairing { book.confirmed(peer) }
+        switch payload {
         case .event(var event):
             open(&event, from: peer)
             let notification = Notification(event, receivedAt: .now, late: incoming.isLate(event))
@@ -175,6 +177,17 @@ final class FrameReader {
             return
         }
         counters.unopenedBodies &+= 1
+    }
+}
+
+extension Payload {
+    /// Whether a desktop sends this to its own devices alone.
+    fileprivate var confirmsPairing: Bool {
+        switch self {
+        case .event, .otherEvent, .iceConfig: true
+        case .response(let response): if case .result = response.outcome { true } else { false }
+        default: false
+        }
     }
 }
 

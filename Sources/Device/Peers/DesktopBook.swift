@@ -116,6 +116,18 @@ final class DesktopBook {
         }
     }
 
+    /// It has sent what it sends to its own devices alone: it took the acknowledgement of its pairing.
+    func confirmed(_ peer: PeerID) {
+        guard var desktop = peers.peer(peer), !desktop.isConfirmed else { return }
+        desktop.isConfirmed = true
+        add(desktop)
+        // If this can't be stored, the next frame does it again after a start.
+        context.store { (connection) throws(StoreError) in
+            try PairedDesktops(connection).confirm(peer)
+        } then: { _ in
+        }
+    }
+
     /// The device is registered with this relay.
     func worked(_ url: String) {
         let workedAt = EpochMilliseconds.now

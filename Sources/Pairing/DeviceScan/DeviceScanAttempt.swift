@@ -145,7 +145,9 @@ struct DeviceScanAttempt: Sendable, Equatable {
     }
 
     /// The desktop, when all went well at `now`.
-    func desktop(at now: EpochMilliseconds) -> PairedDesktop {
+    ///
+    /// - Parameter isConfirmed: it has answered.
+    func desktop(at now: EpochMilliseconds, isConfirmed: Bool) -> PairedDesktop {
         func worked(_ url: String?) -> EpochMilliseconds? {
             url.flatMap { url in
                 paths.contains { $0.route.url == url && $0.status == .online } ? now : nil
@@ -158,6 +160,7 @@ struct DeviceScanAttempt: Sendable, Equatable {
             platform: offer.deviceInfo.platform, lanSignalingURL: offer.signalingURL, relayURL: relayURL,
             lanWorkedAt: worked(offer.signalingURL), relayWorkedAt: worked(relayURL),
             iceServersJSON: offer.iceServersJSON, iceExpiry: offer.iceExpiry, pairedAt: now, lastSeenAt: now,
-            isSecure: bond != nil, shortString: random == nil ? bond?.shortString : exchange?.shortString)
+            isSecure: bond != nil, isConfirmed: isConfirmed,
+            shortString: random == nil ? bond?.shortString : exchange?.shortString)
     }
 }

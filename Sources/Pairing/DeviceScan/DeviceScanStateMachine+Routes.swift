@@ -45,7 +45,7 @@ extension DeviceScanStateMachine {
         guard isWritten else { return broken(attempt, route, PairingFailure(.relayUnreachable), now: now) }
         attempt.phase = .awaiting(route)
         state = .sending(attempt)
-        return [.startTimer(after: attempt.bond == nil ? Self.verdictTime : Self.repeatTime)]
+        return [.startTimer(after: attempt.bond == nil ? Self.answerTime : Self.repeatTime)]
     }
 
     /// The relay says that this peer is not there.
@@ -85,7 +85,11 @@ extension DeviceScanStateMachine {
             return send(attempt, over: path, now: now)
         case .sendingAck: return giveUp(attempt, failure)
         case .awaiting(let route):
-            guard attempt.bond != nil else { return succeed(attempt, now: now) }
+            guard attempt.bond != nil else {
+                // One relay has said that it is absent; that another one says nothing is no answer.
+                guard !attempt.wasOffline else { return giveUp(attempt, failure) }
+                return succeed(attempt, isConfirmed: false, now: now)
+            }
             guard attempt.waitsLeft > 1 else { return end(PairingFailure(.timeout)) }
             attempt.waitsLeft -= 1
             return send(attempt, over: route, now: now)
@@ -260,8 +264,10 @@ extension DeviceScanStateMachine {
         return end(attempt.wasOffline ? PairingFailure(.desktopOffline) : failure)
     }
 
-    private mutating func succeed(_ attempt: DeviceScanAttempt, now: EpochMilliseconds) -> [DeviceScanAction] {
-        let desktop = attempt.desktop(at: now)
+    private mutating func succeed(
+        _ attempt: DeviceScanAttempt, isConfirmed: Bool = true, now: EpochMilliseconds
+    ) -> [DeviceScanAction] {
+        let desktop = attempt.desktop(at: now, isConfirmed: isConfirmed)
         state = .storing(desktop, attempt)
         return [.stopTimer, .store(desktop)]
     }

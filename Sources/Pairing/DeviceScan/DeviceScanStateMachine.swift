@@ -8,7 +8,7 @@ package import Wire
 ///
 /// A desktop whose code carries a secret gets a sealed ack and confirms it sealed; plain frames don't count then. If its
 /// code has a revision, the ack commits to random bytes, the desktop answers with its own, and the next ack reveals the
-/// device's. Any other desktop confirms nothing: the ack counts as received if no relay returns it.
+/// device's. Any other desktop confirms nothing; if it sends nothing else in time, it is stored as unconfirmed.
 package struct DeviceScanStateMachine: Sendable {
     /// What the relay on the local network has before the other one is asked as well. In milliseconds, like all of these.
     package static let headStart: UInt64 = 1_500
@@ -18,8 +18,9 @@ package struct DeviceScanStateMachine: Sendable {
     package static let lastCallTime: UInt64 = 3_000
     /// What an ack has to be written.
     package static let writeTime: UInt64 = 5_000
-    /// No `peer-offline` and no `error` for so long: the ack has arrived. A deployed desktop confirms nothing.
-    package static let verdictTime: UInt64 = 2_000
+    /// What a deployed desktop has to say anything after the ack. It sends its ICE servers if it takes the ack, and nothing
+    /// if it doesn't.
+    package static let answerTime: UInt64 = 10_000
     /// So often the ack is repeated while a Bellwire desktop's confirmation is awaited: for 10 s, or 40 s where its user is
     /// asked first. It takes a second ack as the first.
     package static let repeatTime: UInt64 = 2_500

@@ -24,6 +24,9 @@ package struct PairedDesktop: Sendable, Equatable {
     package var lastSeenAt: EpochMilliseconds
     /// Whether it was paired sealed (WireSealing, "After a sealed pairing").
     package var isSecure: Bool
+    /// Whether anything has come from it since it was paired. Only a plain one may not have: it was not called absent,
+    /// but may have refused the code, or not exist (WirePairing, "The device scans").
+    package var isConfirmed: Bool
     /// What its user sees as well, where it was paired sealed.
     package var shortString: ShortAuthenticationString?
 
@@ -34,7 +37,8 @@ package struct PairedDesktop: Sendable, Equatable {
         address: PeerID, pcPeerID: PeerID, name: String, platform: String, lanSignalingURL: String? = nil,
         relayURL: String? = nil, lanWorkedAt: EpochMilliseconds? = nil, relayWorkedAt: EpochMilliseconds? = nil,
         iceServersJSON: String? = nil, iceExpiry: Int64? = nil, pairedAt: EpochMilliseconds,
-        lastSeenAt: EpochMilliseconds, isSecure: Bool = false, shortString: ShortAuthenticationString? = nil
+        lastSeenAt: EpochMilliseconds, isSecure: Bool = false, isConfirmed: Bool = true,
+        shortString: ShortAuthenticationString? = nil
     ) {
         self.address = address
         self.pcPeerID = pcPeerID
@@ -49,6 +53,7 @@ package struct PairedDesktop: Sendable, Equatable {
         self.pairedAt = pairedAt
         self.lastSeenAt = lastSeenAt
         self.isSecure = isSecure
+        self.isConfirmed = isConfirmed
         self.shortString = shortString
     }
 
@@ -73,6 +78,7 @@ package struct PairedDesktop: Sendable, Equatable {
             "secure": .bool(isSecure), "pairedAt": .integer(pairedAt), "lastSeenAt": .integer(lastSeenAt),
             "signalingUrl": lanSignalingURL.map(JSONValue.string), "relayUrl": relayURL.map(JSONValue.string),
             "sas": shortString?.json, "sasMissing": isSecure && shortString == nil ? "older_peer" : nil,
+            "unconfirmed": isConfirmed ? nil : true,
         ]
     }
 }

@@ -36,11 +36,16 @@ package struct PairedDesktops {
                 -- 20 bits: what both users can compare. NULL where it was not paired sealed.
                 ALTER TABLE paired_desktop ADD COLUMN sas INTEGER;
                 """),
+        Migration(
+            "pairing.desktops.3",
+            sql: """
+                ALTER TABLE paired_desktop ADD COLUMN confirmed INTEGER NOT NULL DEFAULT 1 CHECK (confirmed IN (0, 1))
+                """),
     ]
 
     private static let columns = """
         address, pc_peer_id, name, platform, lan_signaling_url, relay_url, ice_servers_json, ice_expiry, paired_at, \
-        last_seen_at, secure, lan_worked_at, relay_worked_at, sas
+        last_seen_at, secure, lan_worked_at, relay_worked_at, sas, confirmed
         """
 
     private let connection: Connection
@@ -55,7 +60,7 @@ package struct PairedDesktops {
     package func upsert(_ desktop: PairedDesktop) throws(StoreError) -> PairedDesktop {
         try connection.execute(
             """
-            INSERT INTO paired_desktop (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO paired_desktop (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (address) DO UPDATE SET
                 pc_peer_id = excluded.pc_peer_id,
                 -- A typed code of a deployed desktop says neither.
@@ -74,7 +79,8 @@ package struct PairedDesktops {
                 relay_worked_at = iif(
                     coalesce(excluded.relay_url, relay_url) IS relay_url,
                     coalesce(excluded.relay_worked_at, relay_worked_at), excluded.relay_worked_at),
-                sas = excluded.sas
+                sas = excluded.sas,
+                confirmed = excluded.confirmed
             WHERE excluded.secure >= secure
             """,
             [
@@ -83,7 +89,7 @@ package struct PairedDesktops {
                 .optional(desktop.iceServersJSON), .optional(desktop.iceExpiry), .integer(desktop.pairedAt),
                 .integer(desktop.lastSeenAt), .flag(desktop.isSecure),
                 .optional(desktop.lanWorkedAt), .optional(desktop.relayWorkedAt),
-                .optional(desktop.shortString.map { Int64($0.bits) }),
+                .optional(desktop.shortString.map { Int64($0.bits) }), .flag(desktop.isConfirmed),
             ])
         return try find(desktop.address) ?? desktop
     }
@@ -160,6 +166,11 @@ package struct PairedDesktops {
             [.integer(time), .text(id.text)])
     }
 
+    /// The desktop has sent something that it sends to its devices alone.
+    package func confirm(_ id: PeerID) throws(StoreError) {
+        try connection.execute("UPDATE paired_desktop SET confirmed = 1 WHERE address = ?", [.text(id.text)])
+    }
+
     /// The desktop has sent its ICE servers. `false` if there is no such desktop.
     package func update(_ id: PeerID, with ice: ICEConfig) throws(StoreError) -> Bool {
         try connection.execute(
@@ -174,6 +185,7 @@ package struct PairedDesktops {
             lanWorkedAt: try row.optionalInteger(11), relayWorkedAt: try row.optionalInteger(12),
             iceServersJSON: try row.optionalText(6), iceExpiry: try row.optionalInteger(7),
             pairedAt: try row.integer(8), lastSeenAt: try row.integer(9), isSecure: try row.flag(10),
+            isConfirmed: try row.flag(14),
             shortString: ShortAuthenticationString(stored: try row.optionalInteger(13)))
     }
 }

@@ -14,7 +14,9 @@ extension Command {
             """
             A pairing with another Bellwire is end-to-end encrypted: nobody in between can read or change what \
             follows. Both sides show the same six digits and two words; compare them. If a desktop does not \
-            support encryption, like those of other makers, the command says so.
+            support encryption, like those of other makers, the command says so. Such a desktop may also not \
+            confirm the pairing: after 10 seconds the exit code is 3. The pairing counts as soon as the desktop sends \
+            something; bellwire peers --unpair removes it.
             """,
             "Only one process at a time can use a state directory. Stop a running bellwire listen first.",
         ],
@@ -98,13 +100,21 @@ extension Command {
                 bw_pairing_scan_async(session.pointer, text, limit, completion, userData, destroy)
             }
         }
-        showPaired(desktop, json: arguments.has(.json))
-        return .done
+        return showPaired(desktop, json: arguments.has(.json))
     }
 
-    static func showPaired(_ desktop: JSONValue, json: Bool) {
-        if json { return Output.json(desktop) }
-        for line in PairedPeer(desktop)?.pairedLines(other: "desktop") ?? [] { Output.line(line) }
+    /// What a pairing came to.
+    @discardableResult
+    static func showPaired(_ desktop: JSONValue, json: Bool) -> Exit {
+        let peer = PairedPeer(desktop)
+        if json {
+            Output.json(desktop)
+        } else {
+            for line in peer?.pairedLines(other: "desktop") ?? [] { Output.line(line) }
+        }
+        guard let notice = peer?.unconfirmedNotice else { return .done }
+        Output.notice(notice)
+        return .offline
     }
 
     private static func list(_ arguments: Arguments) throws(Failure) -> Exit {

@@ -159,6 +159,7 @@ final class PeersRun {
         for peer in peers where peer.json["iceExpired"]?.bool == true {
             Output.notice("\(peer.name): its data for direct connections has expired; pair again")
         }
+        for notice in peers.compactMap(\.unconfirmedNotice) { Output.notice(notice) }
         for notice in peers.compactMap(\.sealNotice) { Output.notice(notice) }
     }
 }

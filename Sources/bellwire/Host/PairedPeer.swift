@@ -32,6 +32,14 @@ struct PairedPeer {
         return "\(name): no secret of the pairing protects its sessions; update both sides and pair again to get one"
     }
 
+    /// Of a desktop that has sent nothing since it was paired.
+    var unconfirmedNotice: String? {
+        guard json["unconfirmed"]?.bool == true else { return nil }
+        return
+            "\(name) has not confirmed the pairing: it may be off, or the code may be wrong. It counts as soon as the "
+            + "desktop sends something; bellwire peers --unpair removes it"
+    }
+
     /// The short authentication string of an encrypted pairing: six digits and two words.
     var shortString: String? {
         guard let digits = json["sas"]?["digits"]?.string else { return nil }
@@ -56,7 +64,8 @@ struct PairedPeer {
                 that someone intercepts the connection, update it and pair again.
                 """
             : "Not encrypted: its identity is not proven, and the relay can read all messages."
-        return ["Paired with \(title).", seal]
+        let isConfirmed = json["unconfirmed"]?.bool != true
+        return [isConfirmed ? "Paired with \(title)." : "Paired with \(title), but not confirmed.", seal]
     }
 }
 

@@ -320,6 +320,8 @@ class PairedDesktop:
     relay_url: Optional[str] = None
     #: Its data for direct connections has expired: pair again.
     ice_expired: bool = False
+    #: Nothing has come from it since it was paired, so it may not have taken the code. Only without encryption.
+    unconfirmed: bool = False
 
 
 @wire
