@@ -825,6 +825,23 @@ def test_what_deployed_desktops_push_is_taken(bellwire: Start, fake_desktop: Fak
         assert (push["data"]["title"], push["data"]["body"], push["data"]["priority"]) == ("Tea", "is ready", "urgent")
 
 
+def test_requests_to_a_device_are_answered_as_the_page_shows(bellwire: Start, fake_desktop: FakeDesktop) -> None:
+    """Each request of the page with its answer, and the one that is a push."""
+    pair = bellwire("pair", fake_desktop.code())
+    fake_desktop.pair()
+    assert pair.wait() == 0
+    listen = bellwire("listen", "--count", "1", "--json")
+    fake_desktop.accept()
+    push, stored, other, refused = deployed("Requests to a device")
+    fake_desktop.message(other)
+    assert fake_desktop.payload(refused["type"]) == refused
+    fake_desktop.message(push)
+    assert fake_desktop.payload(stored["type"]) == stored
+    data = listen.event("notification.received")["data"]
+    assert (data["id"], data["title"], data["priority"]) == (push["payload"]["id"], "Tea", "urgent")
+    assert listen.wait() == 0
+
+
 def test_a_history_of_deployed_desktops_is_read(bellwire: Start, fake_desktop: FakeDesktop) -> None:
     """The rows of a database on the page: one is read, one is skipped."""
     (frame,) = [frame for frame in deployed("What a device accepts") if ":command:" in frame["type"]]
