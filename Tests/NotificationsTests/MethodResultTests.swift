@@ -83,6 +83,14 @@ extension MethodResult {
             (.delete, #"{"success":false,"error":"unknown"}"#, #"{"success":false,"error":"unknown"}"#),
             (.getUnreadCount, #"{"success":true,"count":3}"#, #"{"success":true,"count":3}"#),
             (.getUnreadCount, #"{"unreadCount":3}"#, #"{"success":true,"count":3}"#),
+            (
+                .delete, #"{"success":false,"error":"NOT_FOUND"}"#,
+                #"{"success":true,"deletedCount":0,"error":"NOT_FOUND"}"#
+            ),
+            (
+                .markAsRead, #"{"success":false,"error":"NOT_FOUND"}"#,
+                #"{"success":false,"markedCount":0,"error":"NOT_FOUND"}"#
+            ),
             // 6: flat and nested.
             (
                 .getSettings,
