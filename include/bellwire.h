@@ -387,9 +387,9 @@ BW_API bw_status bw_notification_send_async(bw_device *device, const char *deskt
                                             bw_destroy destroy);
 
 /* notification.sendToMobile: pushes to one device of the desktop, by default the caller.
- * {"title","body","deviceId"?,"data"?: object} -> {"success","delivered","deviceId"?,"error"?}. "delivered": the device
- * received it within 2 s. Otherwise the device receives it once it is back online; see bw_desktop_notify().
- * Since 0.1. */
+ * {"title","body","deviceId"?,"data"?: object} -> {"success","delivered"?,"deviceId"?,"error"?}. "delivered": the device
+ * received it within 2 s. Otherwise the device receives it once it is back online; see bw_desktop_notify(). ChainlessChain
+ * desktops don't say, and there is no "delivered". Since 0.1. */
 BW_API bw_status bw_notification_send_to_mobile(bw_device *device, const char *desktop, const char *params_json,
                                                 int32_t timeout_ms, char **result_json);
 BW_API bw_status bw_notification_send_to_mobile_async(bw_device *device, const char *desktop, const char *params_json,

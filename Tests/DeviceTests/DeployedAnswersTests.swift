@@ -53,6 +53,19 @@ struct DeployedAnswersTests {
         await bench.relay.stop()
     }
 
+    @Test("a desktop that doesn't say whether its push was delivered is not quoted as saying so")
+    func notSaid() async throws {
+        let bench = try await Bench()
+        let (desktop, did) = try await bench.pairedDesktop()
+        async let sent = bench.invoke("notification.sendToMobile", ["title": "T", "body": ""])
+        try await reply(
+            #"{"id":"ID","result":{"success":true,"id":"n-1","timestamp":1735689600000}}"#,
+            to: "notification.sendToMobile", of: did, by: desktop)
+        #expect(try await sent.get() == ["success": true])
+        await bench.device.close()
+        await bench.relay.stop()
+    }
+
     private func reply(_ answer: String, to method: String, of device: String, by desktop: RawPeer) async throws {
         let id = try #require(try await desktop.request(method)["id"]?.string)
         let payload = answer.replacingOccurrences(of: "ID", with: id)
