@@ -1,0 +1,34 @@
+import Hosting
+import JSON
+import TestSupport
+import Testing
+import Transport
+
+@testable import Desktop
+
+/// What deployed phones need of a desktop besides pushes and answers, in literal frames.
+@Suite(.timeLimit(.minutes(1)))
+struct DeployedPhonesTests {
+    @Test("several notifications are marked by a list, and fields that are no settings are ignored")
+    func tolerance() async throws {
+        let bench = try await Bench()
+        let phone = try await bench.phone(iOS, platform: "ios")
+        var ids: [JSONValue] = []
+        for title in ["A", "B", "C"] {
+            let sent = try await phone.askAsIOS("notification.send", #"{"title":"\#(title)","body":""}"#)
+            ids.append(try #require(sent["result"]?["notificationId"]))
+        }
+        let list = JSONValue.array(Array(ids.prefix(2))).serialized()
+        let marked = try await phone.askAsIOS("notification.markAsRead", #"{"ids":\#(list)}"#)
+        #expect(marked["result"] == ["success": true, "markedCount": 2])
+        #expect(try await phone.askAsIOS("notification.getUnreadCount")["result"]?["count"] == 1)
+        let nothing = try await phone.askAsIOS("notification.markAsRead", #"{"ids":[]}"#)
+        #expect(nothing["error"]?.string?.hasPrefix("ids") == true)
+        let changed = try await phone.askAsIOS(
+            "notification.updateSettings",
+            #"{"soundEnabled":false,"filters":{"system":true},"quietHours":{"enabled":true,"days":[1]}}"#)
+        #expect(changed["result"]?["success"] == true && changed["result"]?["settings"]?["soundEnabled"] == false)
+        #expect(changed["result"]?["settings"]?["quietHoursEnabled"] == true)
+        await bench.end()
+    }
+}
