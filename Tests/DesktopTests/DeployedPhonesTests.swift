@@ -9,6 +9,20 @@ import Transport
 /// What deployed phones need of a desktop besides pushes and answers, in literal frames.
 @Suite(.timeLimit(.minutes(1)))
 struct DeployedPhonesTests {
+    @Test("a code names the desktop's relay where an iPhone looks first, also if it has none on the local network")
+    func signalingURL() async throws {
+        let bench = try await Bench()
+        let offer = try await bench.offer()
+        #expect(offer["signalingUrl"] == .string(bench.url) && offer["relayUrl"] == .string(bench.url))
+        await bench.end()
+        // Its own relay comes first, and nothing is named twice.
+        let home = try Bench.open(["relay": ["listen": "127.0.0.1:0"]], relay: nil, RecordingHost())
+        let shown = try await value { home.offer(timeout: 10_000, then: $0) }
+        let code = try JSONValue(parsing: try #require(shown["payload"]?.string))
+        #expect(code["signalingUrl"]?.string?.hasPrefix("ws://127.0.0.1:") == true && code["relayUrl"] == nil)
+        await home.close()
+    }
+
     @Test("several notifications are marked by a list, and fields that are no settings are ignored")
     func tolerance() async throws {
         let bench = try await Bench()
