@@ -23,6 +23,25 @@ struct DeployedPhonesTests {
         await home.close()
     }
 
+    @Test(
+        "a phone's heartbeat is answered in its form, and the program hears nothing of it",
+        arguments: [#""{\"timestamp\":1735689600000}""#, #"{"timestamp":1735689600000}"#, "null"])
+    func heartbeat(payload: String) async throws {
+        let bench = try await Bench()
+        let phone = try await bench.phone(android, platform: "android")
+        await phone.peer.send(
+            text:
+                #"{"type":"message","to":"\#(phone.desktop)","payload":{"type":"chainlesschain:heartbeat","payload":\#(payload)}}"#
+        )
+        let answer = try #require(try await phone.peer.payload("chainlesschain:heartbeat:ack")["payload"])
+        let inner = try answer.string.map { try JSONValue(parsing: $0) } ?? answer
+        #expect((answer.string != nil) == payload.hasPrefix("\""))
+        #expect(inner["timestamp"]?.integer ?? 0 > 1_735_689_600_000)
+        await phone.peer.send(text: #"{"type":"ice-candidate","to":"\#(phone.desktop)","candidate":"c"}"#)
+        #expect(try await bench.host.event(.command)["type"] == "ice-candidate")
+        await bench.end()
+    }
+
     @Test("several notifications are marked by a list, and fields that are no settings are ignored")
     func tolerance() async throws {
         let bench = try await Bench()

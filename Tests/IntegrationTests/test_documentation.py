@@ -842,6 +842,23 @@ def test_requests_to_a_device_are_answered_as_the_page_shows(bellwire: Start, fa
     assert listen.wait() == 0
 
 
+def test_a_heartbeat_is_answered_as_the_page_shows(bellwire: Start, relay: str) -> None:
+    heartbeat, answer = deployed("Heartbeats")
+    did = "did:key:zAndroid.Phone-1"
+    desktop = bellwire("desktop", "--relay-url", relay, "--json", "--pair", "--accept")
+    phone = FakePhone(relay, "android", did)
+    phone.pair(desktop.event("offer")["data"]["payload"])
+    desktop.event("pairing.changed", state="paired")
+    phone.message(phone.desktop, heartbeat | {"payload": json.dumps(heartbeat["payload"])})
+    found = phone.payload(answer["type"])
+    assert found.keys() == answer.keys()
+    assert json.loads(found["payload"]).keys() == json.loads(answer["payload"]).keys()
+    phone.message(phone.desktop, heartbeat)
+    assert phone.payload(answer["type"])["payload"].keys() == heartbeat["payload"].keys()
+    phone.close()
+    assert desktop.end() == 0
+
+
 def test_a_history_of_deployed_desktops_is_read(bellwire: Start, fake_desktop: FakeDesktop) -> None:
     """The rows of a database on the page: one is read, one is skipped."""
     (frame,) = [frame for frame in deployed("What a device accepts") if ":command:" in frame["type"]]

@@ -106,6 +106,7 @@ final class FrameReader {
         case .request(let request):
             let refusal = DesktopRequest(request.answerable, in: incoming).answer(.error(.noSuchMethod))
             tell(PayloadType.request, ["payload": request.payload], incoming, answer: refusal)
+        case .other(PayloadType.heartbeat, _), .other(PayloadType.heartbeatAck, _): save(incoming.mark)
         case .other(let type, let value): tell(type, ["payload": value], incoming)
         case .cancel: save(incoming.mark)
         case .pairAck, .pairingConfirmation, .pairingReject: channel.once(incoming.mark, countsReplay: false) { _ in }
