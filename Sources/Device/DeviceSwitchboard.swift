@@ -225,7 +225,7 @@ final class DeviceSwitchboard {
         {
         case .ofPeer(let incoming):
             pairing.flows.received(incoming, isOfSecurePeer: false, isRecorded: incoming.isSealed, over: url)
-            desktops.heard(incoming.from)
+            desktops.heard(incoming)
             routes.heard(incoming.from, over: url, isLive: incoming.isLive)
             frames.read(incoming, over: url)
         case .ofStranger(let incoming):
