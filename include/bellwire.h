@@ -530,7 +530,8 @@ BW_API bw_status bw_device_invoke_async(bw_device *device, const char *desktop, 
 BW_API bw_status bw_inbox_load(bw_device *device, const char *params_json, char **page_json);
 
 /* {"unread","loading","desktops":[{"desktop","unread","loading","refreshedAt"?,"error"?:{"code","message"},
- * "unsupported"?: true}]}. "loading" is true during a refresh. "error" is the last failure, until a refresh succeeds.
+ * "unsupported"?: true}]}. "loading" is true during a refresh. "error" is the last failure, until a refresh or a change
+ * succeeds; a refusal (denied) only until a refresh begins, or a command that needs the same rights succeeds.
  * "unsupported": the desktop has no notification.* methods; the library does not ask it again before the next
  * connection. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_inbox_state(bw_device *device, char **state_json);
