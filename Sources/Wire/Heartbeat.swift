@@ -1,6 +1,6 @@
 package import JSON
 
-/// A sign of life between deployed peers (WireDeployedPeers, "Heartbeats").
+/// A sign of life between deployed peers (WireDeployedRequests, "Heartbeats").
 package enum Heartbeat {
     /// The payload of a `message`.
     package static func payload(at now: EpochMilliseconds) -> JSONValue {

@@ -10,7 +10,7 @@ import Wire
 @testable import Desktop
 @testable import Device
 
-/// Requests of desktops to a device: a targeted push, and everything else (WireDeployedPeers, "Requests to a device").
+/// Requests of desktops to a device: a targeted push, and everything else (WireDeployedRequests, "Requests to a device").
 @Suite(.timeLimit(.minutes(1)))
 struct DesktopRequestsTests {
     private static let id = "req-1735689600000-8c1f2a3b"

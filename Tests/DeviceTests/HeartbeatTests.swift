@@ -8,7 +8,7 @@ import Transport
 
 @testable import Device
 
-/// Heartbeats to deployed desktops (WireDeployedPeers, "Heartbeats").
+/// Heartbeats to deployed desktops (WireDeployedRequests, "Heartbeats").
 @Suite(.timeLimit(.minutes(1)))
 struct HeartbeatTests {
     @Test("every 30 s while a deployed desktop is connected, and no timer while none is")

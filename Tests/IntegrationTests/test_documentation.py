@@ -803,9 +803,9 @@ def test_an_error_looks_as_the_page_about_errors_shows_it(bellwire: Start, tmp_p
     assert said == json.loads(block.text.replace(shown["detail"]["path"], str(place)))
 
 
-def deployed(section: str) -> list[dict[str, Any]]:
-    """The frames of a section of the page about deployed peers."""
-    frames = [json.loads(block.text) for block in json_blocks("WireDeployedPeers") if block.section == section]
+def deployed(section: str, page: str = "WireDeployedPeers") -> list[dict[str, Any]]:
+    """The frames of a section of a page about deployed peers."""
+    frames = [json.loads(block.text) for block in json_blocks(page) if block.section == section]
     assert frames, section
     return frames
 
@@ -832,7 +832,7 @@ def test_requests_to_a_device_are_answered_as_the_page_shows(bellwire: Start, fa
     assert pair.wait() == 0
     listen = bellwire("listen", "--count", "1", "--json")
     fake_desktop.accept()
-    push, stored, other, refused = deployed("Requests to a device")
+    push, stored, other, refused = deployed("Requests to a device", "WireDeployedRequests")
     fake_desktop.message(other)
     assert fake_desktop.payload(refused["type"]) == refused
     fake_desktop.message(push)
@@ -843,7 +843,7 @@ def test_requests_to_a_device_are_answered_as_the_page_shows(bellwire: Start, fa
 
 
 def test_a_heartbeat_is_answered_as_the_page_shows(bellwire: Start, relay: str) -> None:
-    heartbeat, answer = deployed("Heartbeats")
+    heartbeat, answer = deployed("Heartbeats", "WireDeployedRequests")
     did = "did:key:zAndroid.Phone-1"
     desktop = bellwire("desktop", "--relay-url", relay, "--json", "--pair", "--accept")
     phone = FakePhone(relay, "android", did)

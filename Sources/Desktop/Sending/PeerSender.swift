@@ -30,7 +30,7 @@ struct PeerSender {
             over: routes.link(request.route, orBestOf: request.device))
     }
 
-    /// Answers a deployed phone's heartbeat (WireDeployedPeers, "Heartbeats").
+    /// Answers a deployed phone's heartbeat (WireDeployedRequests, "Heartbeats").
     func acknowledge(_ heartbeat: JSONValue, of device: PeerID, over url: String) {
         let answer = Heartbeat.acknowledgement(of: heartbeat, at: .now)
         _ = channel.send(answer, to: device, sealed: false, over: routes.link(url, orBestOf: device))

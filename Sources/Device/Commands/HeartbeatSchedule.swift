@@ -1,4 +1,4 @@
-/// When deployed desktops are due for a heartbeat (WireDeployedPeers, "Heartbeats").
+/// When deployed desktops are due for a heartbeat (WireDeployedRequests, "Heartbeats").
 ///
 /// A pure state machine; times are the loop's milliseconds. While no deployed desktop is connected it asks for no timer.
 struct HeartbeatSchedule: Sendable {

@@ -4,7 +4,7 @@ import Signalling
 import Transport
 import Wire
 
-/// Sends heartbeats to the deployed desktops that are connected, which else forget the device (WireDeployedPeers,
+/// Sends heartbeats to the deployed desktops that are connected, which else forget the device (WireDeployedRequests,
 /// "Heartbeats").
 @EventLoop
 final class Heartbeats {

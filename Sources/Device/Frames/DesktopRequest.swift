@@ -2,7 +2,7 @@ import JSON
 import Peering
 import Wire
 
-/// A desktop's request to this device, as its answer needs it (WireDeployedPeers, "Requests to a device").
+/// A desktop's request to this device, as its answer needs it (WireDeployedRequests, "Requests to a device").
 struct DesktopRequest: Sendable {
     private let id: RequestID
     private let form: CommandResponse.Form

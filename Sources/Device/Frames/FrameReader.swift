@@ -123,7 +123,7 @@ final class FrameReader {
             seq: incoming.isSealed ? event.pushSeq : nil, mark: incoming.mark, route: url)
     }
 
-    /// A targeted push of a deployed desktop (WireDeployedPeers, "Requests to a device"). It is answered once it is stored.
+    /// A targeted push of a deployed desktop (WireDeployedRequests, "Requests to a device"). It is answered once it is stored.
     private func readPush(_ request: CommandRequest, _ incoming: Incoming, over url: String) {
         do throws(MalformedPayload) {
             let push = try received(NotificationEvent(request: request), incoming, over: url)

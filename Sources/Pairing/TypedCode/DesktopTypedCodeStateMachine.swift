@@ -218,7 +218,7 @@ extension DesktopTypedCodeStateMachine {
         guard case .storing(let storing, let shown) = state, storing.device.did == device.did else { return [] }
         state = .paired(Candidate(device: device, bond: storing.bond), shown)
         if let bond = storing.bond { return [.report(.paired(device)), confirmation(bond, shown, now)] }
-        // Deployed phones differ in what they wait for (WirePairing, "Typed codes").
+        // Deployed phones differ in what they wait for (WireDeployedPeers, "What a desktop sends").
         let identity = shown.offer.identity
         let confirmation = PairingConfirmation(
             code: shown.offer.nameplate, pcPeerID: identity.did, deviceInfo: identity.deviceInfo, timestamp: now)

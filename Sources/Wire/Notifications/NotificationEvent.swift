@@ -46,7 +46,7 @@ package struct NotificationEvent: Sendable, Equatable {
 }
 
 extension NotificationEvent {
-    /// The method of a targeted push (WireDeployedPeers, "Requests to a device").
+    /// The method of a targeted push (WireDeployedRequests, "Requests to a device").
     package static let requestMethod = "notification.receive"
 
     /// The push that a request of this method brings. Without an id it has the request's, so that a request that is
