@@ -390,9 +390,9 @@ BW_API bw_status bw_notification_send_async(bw_device *device, const char *deskt
                                             bw_destroy destroy);
 
 /* notification.sendToMobile: pushes to one device of the desktop, by default the caller.
- * {"title","body","deviceId"?,"data"?: object} -> {"success","delivered","deviceId"?,"error"?}. "delivered": the device
- * received it within 2 s. Otherwise the device receives it once it is back online; see bw_desktop_notify().
- * Since 0.1. */
+ * {"title","body","deviceId"?,"data"?: object} -> {"success","delivered"?,"deviceId"?,"error"?}. "delivered": the device
+ * received it within 2 s. Otherwise the device receives it once it is back online; see bw_desktop_notify(). ChainlessChain
+ * desktops don't say, and there is no "delivered". Since 0.1. */
 BW_API bw_status bw_notification_send_to_mobile(bw_device *device, const char *desktop, const char *params_json,
                                                 int32_t timeout_ms, char **result_json);
 BW_API bw_status bw_notification_send_to_mobile_async(bw_device *device, const char *desktop, const char *params_json,
@@ -533,7 +533,8 @@ BW_API bw_status bw_device_invoke_async(bw_device *device, const char *desktop, 
 BW_API bw_status bw_inbox_load(bw_device *device, const char *params_json, char **page_json);
 
 /* {"unread","loading","desktops":[{"desktop","unread","loading","refreshedAt"?,"error"?:{"code","message"},
- * "unsupported"?: true}]}. "loading" is true during a refresh. "error" is the last failure, until a refresh succeeds.
+ * "unsupported"?: true}]}. "loading" is true during a refresh. "error" is the last failure, until a refresh or a change
+ * succeeds; a refusal (denied) only until a refresh begins, or a command that needs the same rights succeeds.
  * "unsupported": the desktop has no notification.* methods; the library does not ask it again before the next
  * connection. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_inbox_state(bw_device *device, char **state_json);

@@ -16,8 +16,8 @@ package struct ReceivedPush: Sendable {
     package let mark: SealMark?
     /// The relay that it came over; `nil` = none.
     package let route: String?
-    /// Names the host's call that brought it.
-    package let ticket: UInt64?
+    /// Names the call, or the desktop's request, that waits for what becomes of it.
+    package var ticket: UInt64?
 
     package init(
         desktop: PeerID, notification: Notification, seq: Int64? = nil, hintNumber: Int64? = nil,

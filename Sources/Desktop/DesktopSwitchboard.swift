@@ -271,6 +271,7 @@ final class DesktopSwitchboard {
             // Each is an event for the host: they count as commands do.
             guard commands.allows(did) else { return once(mark) }
             once(mark) { core in core.host.presented(receipt, by: did) }
+        case .heartbeat(let heartbeat): if frame.isLive { sender.acknowledge(heartbeat, of: did, over: url) }
         case .forHost(let type, let fields): once(mark) { core in core.host.command(type, fields, from: did) }
         case .ignored: once(mark)
         }

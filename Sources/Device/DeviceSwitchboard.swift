@@ -57,9 +57,7 @@ final class DeviceSwitchboard {
         }, open: { [weak self] in self?.frames.open(&$0, from: $1) }, emit: { [weak self] in self?.act($0) })
     private(set) lazy var alerts = AlertsOnDemand(opened.alerts, context) { [weak self] in self?.act($0) }
 
-    var sender: DesktopSender {
-        DesktopSender(context: context, desktops: desktops, routes: routes, channel: channel)
-    }
+    var sender: DesktopSender { DesktopSender(context: context, desktops: desktops, routes: routes, channel: channel) }
 
     nonisolated var context: DeviceContext { opened.context }
     nonisolated init(_ opened: OpenedDevice, links: RelayLinkMaker) {
@@ -227,7 +225,7 @@ final class DeviceSwitchboard {
         {
         case .ofPeer(let incoming):
             pairing.flows.received(incoming, isOfSecurePeer: false, isRecorded: incoming.isSealed, over: url)
-            desktops.heard(incoming.from)
+            desktops.heard(incoming)
             routes.heard(incoming.from, over: url, isLive: incoming.isLive)
             frames.read(incoming, over: url)
         case .ofStranger(let incoming):
@@ -247,6 +245,8 @@ final class DeviceSwitchboard {
     private func act(_ action: FrameReader.Action, from peer: PeerID) {
         switch action {
         case .push(let push): pushes.received(push)
+        case .requestedPush(let push, let then): pushes.received(push, then: then)
+        case .answer(let answer): _ = sender.send(answer, to: peer)
         case .skip(let skip): pushes.received(skip)
         case .state(let event, let mark): updates.apply(event, from: peer, mark)
         case .response(let response): commands.answered(response, by: peer)

@@ -33,11 +33,12 @@ extension MethodHandler {
         answer(["success": true, "count": .integer(try history.unreadCount())])
     }
 
-    func markAsRead(_ id: NotificationID) throws(StoreError) -> Handled {
-        let marked = try history.markAsRead(id, at: context.now)
+    func markAsRead(_ ids: [NotificationID]) throws(StoreError) -> Handled {
+        var marked: [NotificationID] = []
+        for id in ids where try history.markAsRead(id, at: context.now) > 0 { marked.append(id) }
         return answer(
-            ["success": true, "markedCount": .integer(Int64(marked))],
-            announcing: marked > 0 ? [.read([id], at: context.now)] : [])
+            ["success": true, "markedCount": .integer(Int64(marked.count))],
+            announcing: marked.isEmpty ? [] : [.read(marked, at: context.now)])
     }
 
     func markAllAsRead() throws(StoreError) -> Handled {

@@ -7,7 +7,8 @@ import Wire
 extension MethodHandler {
     typealias Execution = () throws(StoreError) -> Handled
 
-    /// Unknown parameters are ignored, because senders may know more; but not unknown settings, whose change would be lost.
+    /// Unknown parameters are ignored, because senders may know more; but not a Bellwire device's unknown settings, whose
+    /// change would be lost.
     func execution(of method: NotificationMethod, _ params: JSONObject) throws(NotificationsError) -> Execution {
         let reader = ParameterReader(params)
         switch method {
@@ -25,8 +26,9 @@ extension MethodHandler {
             let query = try HistoryQuery(peer: params)
             return { () throws(StoreError) in try page(query) }
         case .markAsRead:
-            let id = try notification(reader)
-            return { () throws(StoreError) in try markAsRead(id) }
+            let listed = try reader.ids("ids", limit: Self.idsPerEvent)?.map { NotificationID($0) }
+            let ids = if let listed { listed } else { [try notification(reader)] }
+            return { () throws(StoreError) in try markAsRead(ids) }
         case .markAllAsRead: return markAllAsRead
         case .delete:
             let id = try notification(reader)
@@ -35,7 +37,7 @@ extension MethodHandler {
         case .getUnreadCount: return getUnreadCount
         case .getSettings: return getSettings
         case .updateSettings:
-            let change = try SettingsChange(peer: params)
+            let change = try SettingsChange(peer: params, ignoresUnknown: !isBellwire)
             return { () throws(StoreError) in try update(change) }
         }
     }

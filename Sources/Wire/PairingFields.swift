@@ -1,4 +1,4 @@
-import JSON
+package import JSON
 
 /// The six digits of a code, leading zeros included (WirePairing, "Codes").
 package struct PairingCode: Hashable, Sendable {
@@ -40,6 +40,16 @@ package struct PairingDeviceInfo: Sendable, Equatable {
             "deviceId": deviceID.map(JSONValue.string), "name": .string(name), "platform": .string(platform),
             "version": version.map(JSONValue.string),
         ]
+    }
+
+    /// The `deviceInfo` of any payload, beside its `type` or inside; `nil` if it has none with a name.
+    package init?(namedIn payload: JSONValue) {
+        guard let whole = try? EmbeddedObject.read(payload, in: .payload, field: nil).object else { return nil }
+        let inner = try? EmbeddedObject.read(whole["payload"], in: .payload, field: "payload").object
+        let candidates = [whole, inner].compactMap(\.self)
+        guard let info = candidates.lazy.compactMap({ try? PairingFields($0).deviceInfo() }).first, !info.name.isEmpty
+        else { return nil }
+        self = info
     }
 }
 

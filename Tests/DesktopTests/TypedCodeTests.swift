@@ -119,6 +119,13 @@ struct TypedCodeTests {
                 #expect(asked["flow"] == "code" && asked["confirm"] == true)
                 _ = try await value { bench.desktop.confirm(nil, true, then: $0) }
                 _ = try await phone.payload("chainlesschain:ice:config")
+                // An iPhone waits for this, inside a message, with the digits that it was given.
+                let confirmation = try await phone.payload("pairing:confirmation")
+                let own = try #require(try await bench.state["id"])
+                #expect(confirmation["pairingCode"] == .string(code.nameplate) && confirmation["pcPeerId"] == own)
+                #expect(
+                    confirmation["deviceInfo"]?["name"] == "Desk" && confirmation["timestamp"]?.integer != nil
+                        && confirmation["bw"] == nil)
                 #expect(try await bench.devices.map { $0["secure"] } == [false])
             } else {
                 _ = try await pair(try await SealedPeer.register(at: bench.url), code)

@@ -100,6 +100,31 @@ struct InboxSyncTests {
         #expect(bench.open == ["begin"])
     }
 
+    @Test("a refusal is forgotten when a refresh begins, and when a command with the same rights succeeds")
+    func forgottenErrors() {
+        let denied = CommandOutcome.refused(.init(error: HostError(.denied, "no")))
+        var bench = Bench()
+        bench.reachable()
+        bench.store()
+        bench.answer(denied)
+        #expect(bench.sync.error?.code == .denied && bench.open == ["settings"])
+        bench.answer(denied)
+        // Its user permits it now. What the host hears of the refresh begins without the old refusal.
+        bench.refresh()
+        #expect(bench.sync.error == nil && bench.sync.isLoading)
+        bench.store()
+        bench.answer(denied)
+        #expect(bench.sync.error?.code == .denied)
+        bench.sync.note(HostError(.denied, "no"), of: .mutating)
+        bench.sync.succeeded(.safe)
+        #expect(bench.sync.error?.code == .denied, "a read proves nothing about a change")
+        bench.sync.succeeded(.mutating)
+        #expect(bench.sync.error == nil)
+        bench.sync.note(HostError(.timeout, "late"))
+        bench.sync.succeeded(.mutating)
+        #expect(bench.sync.error?.code == .timeout, "any other error is the refresh's own")
+    }
+
     @Test("a desktop without an outbox is asked for what it has made since its last push, then refreshed")
     func gap() {
         var bench = Bench()

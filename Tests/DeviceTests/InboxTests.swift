@@ -310,6 +310,40 @@ struct InboxTests {
         await bench.relay.stop()
     }
 
+    @Test("a refusal is reported until a command with the same rights or more succeeds")
+    func permitted() async throws {
+        let bench = try await Bench()
+        let (desktop, did) = try await bench.pairedDesktop()
+        try await desktop.answerSync(of: did, rows: [])
+        for id in ["a", "b"] {
+            await desktop.message(did, event(id))
+            _ = try await bench.host.push(from: bench.device)
+        }
+        async let change = bench.device.change(.markRead("a"))
+        await desktop.answer(
+            try await desktop.request("notification.markAsRead"), of: did,
+            ["error": ["code": -32001, "message": "Permission denied"]])
+        #expect(try await change.error?.code == .denied)
+        _ = try await bench.host.event(.inboxChanged) { $0["error"]?["code"] == "denied" }
+        // A read proves nothing about that right.
+        async let counted = bench.invoke("notification.getUnreadCount")
+        await desktop.answer(
+            try await desktop.request("notification.getUnreadCount"), of: did, ["result": ["count": 2]])
+        _ = try await counted.get()
+        #expect(try await bench.inboxError == "denied")
+        // Its user permits it now.
+        async let marked = bench.invoke("notification.markAsRead", ["notificationId": "a"])
+        await desktop.answer(
+            try await desktop.request("notification.markAsRead"), of: did,
+            ["result": ["success": true, "markedCount": 1]])
+        _ = try await marked.get()
+        let told = try await bench.host.event(.inboxChanged) { $0["error"]?["code"] != "denied" }
+        #expect(told["error"] == nil)
+        #expect(try await bench.inboxError == nil)
+        await bench.device.close()
+        await bench.relay.stop()
+    }
+
     @Test("an answer that is lost leaves the row uncertain; the command comes again under its id; a refresh settles it")
     func uncertain() async throws {
         let bench = try await Bench()
@@ -472,4 +506,13 @@ extension RawPeer {
 
     /// Whether a request has come that nobody has taken.
     var hasRequest: Bool { waitingFrames.contains { $0["payload"]?["type"] == "chainlesschain:command:request" } }
+}
+
+extension Bench {
+    /// The code of the last error of the only desktop's part of the inbox.
+    fileprivate var inboxError: JSONValue? {
+        get async throws {
+            try await value { device.inbox(then: $0) }["desktops"]?.array?.first?["error"]?["code"]
+        }
+    }
 }

@@ -803,9 +803,9 @@ def test_an_error_looks_as_the_page_about_errors_shows_it(bellwire: Start, tmp_p
     assert said == json.loads(block.text.replace(shown["detail"]["path"], str(place)))
 
 
-def deployed(section: str) -> list[dict[str, Any]]:
-    """The frames of a section of the page about deployed peers."""
-    frames = [json.loads(block.text) for block in json_blocks("WireDeployedPeers") if block.section == section]
+def deployed(section: str, page: str = "WireDeployedPeers") -> list[dict[str, Any]]:
+    """The frames of a section of a page about deployed peers."""
+    frames = [json.loads(block.text) for block in json_blocks(page) if block.section == section]
     assert frames, section
     return frames
 
@@ -823,6 +823,40 @@ def test_what_deployed_desktops_push_is_taken(bellwire: Start, fake_desktop: Fak
         fake_desktop.message(frame)
         push = listen.event("notification.received")
         assert (push["data"]["title"], push["data"]["body"], push["data"]["priority"]) == ("Tea", "is ready", "urgent")
+
+
+def test_requests_to_a_device_are_answered_as_the_page_shows(bellwire: Start, fake_desktop: FakeDesktop) -> None:
+    """Each request of the page with its answer, and the one that is a push."""
+    pair = bellwire("pair", fake_desktop.code())
+    fake_desktop.pair()
+    assert pair.wait() == 0
+    listen = bellwire("listen", "--count", "1", "--json")
+    fake_desktop.accept()
+    push, stored, other, refused = deployed("Requests to a device", "WireDeployedRequests")
+    fake_desktop.message(other)
+    assert fake_desktop.payload(refused["type"]) == refused
+    fake_desktop.message(push)
+    assert fake_desktop.payload(stored["type"]) == stored
+    data = listen.event("notification.received")["data"]
+    assert (data["id"], data["title"], data["priority"]) == (push["payload"]["id"], "Tea", "urgent")
+    assert listen.wait() == 0
+
+
+def test_a_heartbeat_is_answered_as_the_page_shows(bellwire: Start, relay: str) -> None:
+    heartbeat, answer = deployed("Heartbeats", "WireDeployedRequests")
+    did = "did:key:zAndroid.Phone-1"
+    desktop = bellwire("desktop", "--relay-url", relay, "--json", "--pair", "--accept")
+    phone = FakePhone(relay, "android", did)
+    phone.pair(desktop.event("offer")["data"]["payload"])
+    desktop.event("pairing.changed", state="paired")
+    phone.message(phone.desktop, heartbeat | {"payload": json.dumps(heartbeat["payload"])})
+    found = phone.payload(answer["type"])
+    assert found.keys() == answer.keys()
+    assert json.loads(found["payload"]).keys() == json.loads(answer["payload"]).keys()
+    phone.message(phone.desktop, heartbeat)
+    assert phone.payload(answer["type"])["payload"].keys() == heartbeat["payload"].keys()
+    phone.close()
+    assert desktop.end() == 0
 
 
 def test_a_history_of_deployed_desktops_is_read(bellwire: Start, fake_desktop: FakeDesktop) -> None:

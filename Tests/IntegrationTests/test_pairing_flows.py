@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from peers import LIMIT, FakeDesktop, FakePhone, Object, Peer, Server, free_port, now, receive
-from programs import ROOT, Program
+from programs import ROOT, Program, fastest
 from terminal import Terminal
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
@@ -238,6 +238,21 @@ def test_each_flow_pairs_sealed_with_the_same_short_string_on_both_sides(house: 
     lists = [house.bellwire("peers", "--json", role) for role in ("--device", "--desktop")]
     assert [each.wait() for each in lists] == [0, 0]
     assert_sealed(*(json.loads(each.out.all[0]) for each in lists))
+
+
+def test_a_device_that_showed_its_code_ends_once_the_desktop_has_stored_it(house: House) -> None:
+    """It waits for the desktop, which may need its last answer again, but not longer."""
+
+    def pair() -> float:
+        desktop, device = show(house)
+        stored = paired(desktop)
+        begin = time.monotonic()
+        assert_sealed(ended(device), stored)
+        taken = time.monotonic() - begin
+        assert desktop.end() == 0
+        return taken
+
+    fastest(pair, 2.5, tries=3)
 
 
 def older_digits(desktop_code: Object, device_id: str) -> str:

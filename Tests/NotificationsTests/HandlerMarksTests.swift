@@ -118,6 +118,38 @@ import Wire
         #expect(try desktop.counts == (1, 1))
     }
 
+    @Test("a list of ids marks each of them, as a deployed desktop does, and tells of all in one event")
+    func markList() throws {
+        try desktop.fill(4)
+        let marked = try desktop.handle(
+            .markAsRead, ["ids": ["n0", "n2", "n2", "zz"], "id": "n3"], from: DesktopFixture.phone, now: 7)
+        #expect(json(marked) == #"{"success":true,"markedCount":2}"#)
+        #expect(marked.announcements == [.init(event: .read(["n0", "n2"], at: 7), devices: ["did:key:b"])])
+        #expect(try desktop.counts == (4, 2))
+        let again = try desktop.handle(.markAsRead, ["ids": ["n0"]])
+        #expect(json(again) == #"{"success":true,"markedCount":0}"#)
+        #expect(again.announcements.isEmpty)
+        // A null is absent.
+        let one = try desktop.handle(.markAsRead, ["ids": .null, "id": "n1"])
+        #expect(json(one) == #"{"success":true,"markedCount":1}"#)
+    }
+
+    @Test("a list that is empty, too long, or not one of ids marks nothing")
+    func badList() throws {
+        try desktop.fill(1)
+        let long = JSONValue.array((0...1_000).map { JSONValue.string("n\($0)") })
+        let lists: [JSONValue] = [
+            [], ["n0", 7], ["n0", ""], "n0", long, [.string(String(repeating: "n", count: 1_025))],
+        ]
+        for list in lists {
+            let error = try desktop.refusal(.markAsRead, ["ids": list, "notificationId": "n0"])
+            #expect(error?.code == .invalidParams)
+            #expect(error?.message.hasPrefix("ids") == true, "\(error?.message ?? "-")")
+        }
+        #expect(try desktop.refusal(.delete, ["ids": ["n0"]])?.message.hasPrefix("notificationId") == true)
+        #expect(try desktop.counts == (1, 1))
+    }
+
     @Test("the history keeps as many rows as the settings say, the oldest go first")
     func retentionRows() throws {
         _ = try desktop.handle(.updateSettings, ["retentionRows": 3])

@@ -80,6 +80,29 @@ import Wire
         #expect(try desktop.result(.getSettings)["revision"] == 0)
     }
 
+    @Test(
+        "what is no setting is ignored when a deployed phone sends it; its other fields are not",
+        arguments: [
+            (["enabled": false, "volume": 3], 1), (["quietHours": ["from": "22:00", "start": "21:00"]], 1),
+            (["filters": ["system": false]], 0), (["quietHours": ["from": "22:00"]], 0),
+        ] as [(JSONObject, Int64)])
+    func ignored(params: JSONObject, revision: Int64) throws {
+        #expect(try desktop.result(.updateSettings, params, from: DesktopFixture.phone)["success"] == true)
+        #expect(try desktop.result(.getSettings)["revision"] == .integer(revision))
+    }
+
+    @Test(
+        "what is wrong with a setting is refused to a deployed phone, too",
+        arguments: [
+            (["volume": 3, "enabled": "yes"], "enabled"), ([:], "no settings given"),
+            (["quietHours": ["start": "7:30"]], "quietHours.start"), (["quietHours": "22:00-07:00"], "quietHours"),
+        ] as [(JSONObject, String)])
+    func refusedToPhones(params: JSONObject, start: String) throws {
+        let error = try desktop.refusal(.updateSettings, params, from: DesktopFixture.phone)
+        #expect(error?.code == .invalidParams)
+        #expect(error?.message.hasPrefix(start) == true, "\(error?.message ?? "-")")
+    }
+
     @Test("a change is announced with the whole settings and their revision, an empty one is not")
     func announced() throws {
         let handled = try desktop.handle(.updateSettings, ["enabled": false])

@@ -57,7 +57,9 @@ extension MethodResult {
                 .sendToMobile, #"{"success":true,"delivered":false,"error":"the device is not connected"}"#,
                 #"{"success":true,"delivered":false,"error":"the device is not connected"}"#
             ),
-            (.sendToMobile, #"{"success":1}"#, #"{"success":true,"delivered":true}"#),
+            // A deployed desktop doesn't say whether the push was delivered.
+            (.sendToMobile, #"{"success":1}"#, #"{"success":true}"#),
+            (.sendToMobile, #"{"success":true,"id":"n","timestamp":7}"#, #"{"success":true}"#),
             (
                 .sendToMobile, #"{"success":false,"error":{"message":"gone"}}"#,
                 #"{"success":false,"delivered":false,"error":"gone"}"#
@@ -81,6 +83,14 @@ extension MethodResult {
                 #"{"success":true,"deletedCount":0,"error":"no notification has this id"}"#
             ),
             (.delete, #"{"success":false,"error":"unknown"}"#, #"{"success":false,"error":"unknown"}"#),
+            (
+                .delete, #"{"success":false,"error":"NOT_FOUND"}"#,
+                #"{"success":true,"deletedCount":0,"error":"NOT_FOUND"}"#
+            ),
+            (
+                .markAsRead, #"{"success":false,"error":"NOT_FOUND"}"#,
+                #"{"success":false,"markedCount":0,"error":"NOT_FOUND"}"#
+            ),
             (.getUnreadCount, #"{"success":true,"count":3}"#, #"{"success":true,"count":3}"#),
             (.getUnreadCount, #"{"unreadCount":3}"#, #"{"success":true,"count":3}"#),
             // 6: flat and nested.

@@ -247,7 +247,9 @@ private struct TypedModel {
             case .stopTimer: .stopTimer
             case .openAlias(let alias): .open(alias.text)
             case .closeAlias: .close(ledger.held.first ?? "nothing")
-            case .store, .sendExchange, .sendWrongCode, .sendConfirmation, .sendReject, .sendICEConfig: .causing
+            case .store, .sendExchange, .sendWrongCode, .sendConfirmation, .sendPlainConfirmation, .sendReject,
+                .sendICEConfig:
+                .causing
             case .report(let state): .report(isCurrent: state == current)
             }
         }
@@ -256,8 +258,8 @@ private struct TypedModel {
             case .store(let device): storing = device
             case .openAlias: answered = 0
             case .sendExchange(let exchange, let peer): hear(exchange, peer)
-            case .startTimer, .stopTimer, .closeAlias, .sendWrongCode, .sendConfirmation, .sendReject, .sendICEConfig,
-                .report:
+            case .startTimer, .stopTimer, .closeAlias, .sendWrongCode, .sendConfirmation, .sendPlainConfirmation,
+                .sendReject, .sendICEConfig, .report:
                 break
             }
         }

@@ -127,6 +127,8 @@ struct TypedCodeTable {
                 table.send(reject.json, from: alias, to: peer, sealed: false)
             case .sendConfirmation(let confirmation, let peer):
                 table.send(confirmation.json, from: Fixture.desktop, to: peer, sealed: true)
+            case .sendPlainConfirmation(let confirmation, let peer):
+                table.send(confirmation.json, from: Fixture.desktop, to: peer, sealed: false)
             case .sendReject(let reject, let peer, let isSealed):
                 table.send(reject.json, from: Fixture.desktop, to: peer, sealed: isSealed)
             case .sendICEConfig(let peer):

@@ -17,6 +17,8 @@ enum DeviceMessage {
     case token(PushTokenStatement, SealMark)
     case prekeys(PrekeyStatement, SealMark)
     case receipt(PushReceipt)
+    /// A deployed phone asks whether the desktop is there; the whole payload.
+    case heartbeat(JSONValue)
     /// For the host to read, as a `command`.
     case forHost(type: String, JSONObject)
     /// A request that cannot be read, but answered.
@@ -33,6 +35,8 @@ enum DeviceMessage {
             self =
                 error.request.map { .malformedRequest($0, description: description) }
                 ?? .malformed(description: "a device's payload: \(description)")
+        case .other(PayloadType.heartbeat, let value) where mark == nil: self = .heartbeat(value)
+        case .other(PayloadType.heartbeat, _), .other(PayloadType.heartbeatAck, _): self = .ignored
         case .other(let type, let value): self = .forHost(type: type, ["payload": value])
         case .otherEvent(let name, let fields):
             self = .forHost(type: PayloadType.event, ["event": .string(name), "payload": .object(fields)])

@@ -207,7 +207,7 @@ final class DesktopPairing {
     private func showOffer() -> String {
         let offer = DesktopPairingOffer(
             code: flows.newCode(for: .offer), pcPeerID: identity.did, deviceInfo: identity.deviceInfo, timestamp: .now,
-            signalingURL: relays.offered, relayURL: options.common.relayURL,
+            signalingURL: relays.offered ?? options.common.relayURL, relayURL: options.common.relayURL,
             seal: PairingSeal(
                 secret: PairingSecret.random().base64url, confirm: options.confirms, hasRevision: true,
                 versions: .own))

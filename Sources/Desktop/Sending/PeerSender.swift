@@ -30,6 +30,12 @@ struct PeerSender {
             over: routes.link(request.route, orBestOf: request.device))
     }
 
+    /// Answers a deployed phone's heartbeat (WireDeployedRequests, "Heartbeats").
+    func acknowledge(_ heartbeat: JSONValue, of device: PeerID, over url: String) {
+        let answer = Heartbeat.acknowledgement(of: heartbeat, at: .now)
+        _ = channel.send(answer, to: device, sealed: false, over: routes.link(url, orBestOf: device))
+    }
+
     /// Only to Bellwire devices, because no others understand it. An offline one requests the history when it is back.
     func announce(_ event: StateEvent, to devices: [PeerID]) {
         guard !devices.isEmpty else { return }

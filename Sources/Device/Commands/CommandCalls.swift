@@ -30,6 +30,11 @@ final class CommandCalls {
     private let write: @EventLoop (JSONValue, PeerID) -> (sent: Sent, route: String?)
     private let emit: @EventLoop (Action) -> Void
     private lazy var timer = LoopTimer { [weak self] in self?.tick() }
+    /// A deployed desktop knows a device by its commands, and forgets it without these.
+    private(set) lazy var heartbeats = Heartbeats(
+        connected: { [book, reach] in
+            book.peers.peers.filter { !$0.isSecure && reach($0.id)?.isReachable == true }.map(\.id)
+        }, send: { [write] in _ = write($0, $1) })
 
     /// - Parameter write: sends a payload over the desktop's best route.
     init(
@@ -107,18 +112,21 @@ final class CommandCalls {
 
     /// A relay reports the desktop offline.
     func absent(_ desktop: PeerID, over url: String) {
+        heartbeats.check()
         guard let reach = reach(desktop) else { return }
         act(sender.absent(desktop, over: url, reach: reach))
     }
 
     /// No route to the desktop is up any more.
     func lost(_ desktop: PeerID) {
+        heartbeats.check()
         guard let reach = reach(desktop) else { return }
         act(sender.lost(desktop, reach: reach))
     }
 
     /// There is a route again, or the desktop has come back to its relay.
     func back(_ desktop: PeerID) {
+        heartbeats.check()
         guard let reach = reach(desktop) else { return }
         act(sender.back(desktop, reach: reach, now: EventLoop.now))
     }
@@ -128,11 +136,17 @@ final class CommandCalls {
     func start() { sender.start() }
     func stop() { act(sender.stop(HostError(.offline, "the device was stopped"), reach: reach)) }
     func suspend() { act(sender.cancelAll(HostError(.offline, "the device was suspended"), reach: reach)) }
-    func forget(_ desktop: PeerID) { act(sender.forget(desktop)) }
+
+    func forget(_ desktop: PeerID) {
+        heartbeats.check()
+        act(sender.forget(desktop))
+    }
+
     func moved(_ desktop: PeerID, to new: PeerID) { act(sender.moved(desktop, to: reach(new))) }
 
     func close() {
         act(sender.close())
+        heartbeats.stop()
         timer.stop()
     }
 

@@ -239,7 +239,11 @@ extension Device.Command {
     /// What an answer to this command means.
     fileprivate func outcome(of result: Result<JSONValue, CommandError>, now: EpochMilliseconds) -> CommandOutcome {
         switch (result, kind) {
-        case (.failure(let error), _): return .refused(CommandOutcome.Refusal(error))
+        case (.failure(let error), .notification(let method)):
+            let success = error.remote.flatMap { MethodResult(success: $0, of: method) }
+            return success.map { .answered($0.json) } ?? .refused(CommandOutcome.Refusal(error))
+        case (.failure(let error), .other), (.failure(let error), .unread):
+            return .refused(CommandOutcome.Refusal(error))
         case (.success(let result), .other), (.success(let result), .unread):
             return .answered(result.object ?? ["result": result])
         case (.success(let result), .notification(let method)):

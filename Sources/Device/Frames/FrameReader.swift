@@ -15,6 +15,10 @@ import Wire
 final class FrameReader {
     enum Action {
         case push(ReceivedPush)
+        /// A push that the desktop waits for an answer to.
+        case requestedPush(ReceivedPush, then: @EventLoop (PushCarrier.CallEnd) -> Void)
+        /// The answer to a request of the desktop.
+        case answer(JSONValue)
         case skip(ReceivedSkip)
         /// A change of the desktop's state (WireMessages, "State changes").
         case state(StateEvent, SealMark?)
@@ -69,15 +73,7 @@ final class FrameReader {
         let payload = Payload(decoding: incoming.payload)
         if incoming.isLive, payload.confirmsPairing { book.confirmed(peer) }
         switch payload {
-        case .event(var event):
-            open(&event, from: peer)
-            let notification = Notification(event, receivedAt: .now, late: incoming.isLate(event))
-            // Numbers count in a seal only.
-            let seq = incoming.isSealed ? event.pushSeq : nil
-            emit(
-                .push(
-                    ReceivedPush(
-                        desktop: peer, notification: notification, seq: seq, mark: incoming.mark, route: url)), peer)
+        case .event(let event): emit(.push(received(event, incoming, over: url)), peer)
         case .otherEvent(let name, let fields): readEvent(name, fields, incoming)
         case .bellwire(PushSkip.type, let fields) where incoming.isSealed:
             guard let mark = incoming.mark, let skip = PushSkip(payload: fields) else { return save(incoming.mark) }
@@ -107,11 +103,39 @@ final class FrameReader {
         case .bellwire(PairingChallenge.type, _) where incoming.isSealed:
             channel.once(incoming.mark, countsReplay: false) { _ in }
         case .bellwire(let type, let fields): tell(type, ["payload": .object(fields)], incoming)
+        case .request(let request) where request.method == NotificationEvent.requestMethod:
+            readPush(request, incoming, over: url)
         case .request(let request):
-            tell("chainlesschain:command:request", ["payload": request.payload], incoming)
+            let refusal = DesktopRequest(request.answerable, in: incoming).answer(.error(.noSuchMethod))
+            tell(PayloadType.request, ["payload": request.payload], incoming, answer: refusal)
+        case .other(PayloadType.heartbeat, _), .other(PayloadType.heartbeatAck, _): save(incoming.mark)
         case .other(let type, let value): tell(type, ["payload": value], incoming)
         case .cancel: save(incoming.mark)
         case .pairAck, .pairingConfirmation, .pairingReject: channel.once(incoming.mark, countsReplay: false) { _ in }
+        }
+    }
+
+    private func received(_ event: NotificationEvent, _ incoming: Incoming, over url: String) -> ReceivedPush {
+        var event = event
+        open(&event, from: incoming.from)
+        // Numbers count in a seal only.
+        return ReceivedPush(
+            desktop: incoming.from,
+            notification: Notification(event, receivedAt: .now, late: incoming.isLate(event)),
+            seq: incoming.isSealed ? event.pushSeq : nil, mark: incoming.mark, route: url)
+    }
+
+    /// A targeted push of a deployed desktop (WireDeployedRequests, "Requests to a device"). It is answered once it is stored.
+    private func readPush(_ request: CommandRequest, _ incoming: Incoming, over url: String) {
+        do throws(MalformedPayload) {
+            let push = try received(NotificationEvent(request: request), incoming, over: url)
+            let asked = DesktopRequest(request.answerable, in: incoming)
+            let then: @EventLoop (PushCarrier.CallEnd) -> Void = { [emit] end in
+                if let outcome = end.answer { emit(.answer(asked.answer(outcome)), incoming.from) }
+            }
+            emit(.requestedPush(push, then: then), incoming.from)
+        } catch {
+            drop(error, incoming)
         }
     }
 
@@ -134,15 +158,21 @@ final class FrameReader {
             guard let desktop = book.peers.peer(incoming.from) else { return }
             counters.malformedPayloads &+= 1
             if malformed.kind == .event { emit(.malformedPush, desktop.id) }
+            if let request = malformed.request, let refusal = malformed.refusal {
+                emit(.answer(DesktopRequest(request, in: incoming).answer(refusal.outcome)), desktop.id)
+            }
             context.channel.log(.warning, "dropped a payload from \(desktop.name): \(malformed)")
         }
     }
 
     /// Passes messages that the library does not handle to the program, unless the desktop has been unpaired in the
     /// meantime.
-    private func tell(_ type: String, _ fields: JSONObject, _ incoming: Incoming) {
+    ///
+    /// - Parameter answer: what the desktop gets.
+    private func tell(_ type: String, _ fields: JSONObject, _ incoming: Incoming, answer: JSONValue? = nil) {
         once(incoming.mark) { [self] in
             guard book.peers.contains(incoming.from) else { return }
+            if let answer { emit(.answer(answer), incoming.from) }
             var data: JSONObject = ["type": .string(type)]
             data.merge(fields)
             context.channel.post(HostEvent(.command, desktop: incoming.from.text, data: data))
@@ -184,7 +214,7 @@ extension Payload {
     /// Whether a desktop sends this to its own devices alone.
     fileprivate var confirmsPairing: Bool {
         switch self {
-        case .event, .otherEvent, .iceConfig: true
+        case .event, .otherEvent, .iceConfig, .request: true
         case .response(let response): if case .result = response.outcome { true } else { false }
         default: false
         }

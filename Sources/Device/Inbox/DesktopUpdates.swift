@@ -44,7 +44,9 @@ final class DesktopUpdates {
         then: @escaping @Sendable @EventLoop () -> Void = {}
     ) {
         let settings = method.row.result.settings(in: result)
-        let change = result["success"] == false ? nil : method.row.effect
+        let isDone = result["success"] != false
+        if isDone { book.peers[desktop]?.sync.succeeded(method.row.risk) }
+        let change = isDone ? method.row.effect : nil
         guard settings != nil || change != nil else { return then() }
         if change != nil { emit(.overtaken(desktop)) }
         let revision = result["revision"]?.integer

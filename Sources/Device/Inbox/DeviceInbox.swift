@@ -253,7 +253,7 @@ final class DeviceInbox {
     /// - Parameter isQueued: the command of the change is in the offline queue.
     func ended(_ change: PendingChange, _ outcome: CommandOutcome, isQueued: Bool) {
         let end = change.end(after: outcome, isQueued: isQueued)
-        book.peers[change.desktop]?.sync.note(end.error)
+        book.peers[change.desktop]?.sync.note(end.error, of: .mutating)
         overtake(change.desktop)
         context.store { (connection) throws(StoreError) in
             let inbox = Inbox(connection)
@@ -299,7 +299,8 @@ final class DeviceInbox {
         // It stays in the queue, so that the program can retry it; until then the inbox shows the unchanged rows.
         case .failed(let failure):
             ending = .refused
-            book.peers[command.desktop]?.sync.note(HostError(.remote, failure.message))
+            let code: HostError.Code = failure.code == HostError.Code.denied.name ? .denied : .remote
+            book.peers[command.desktop]?.sync.note(HostError(code, failure.message), of: method.row.risk)
         case .superseded, .displaced, .removed: ending = .refused
         }
         overtake(command.desktop)

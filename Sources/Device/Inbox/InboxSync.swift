@@ -39,8 +39,10 @@ struct InboxSync: Sendable {
 
     /// A refresh is in progress.
     var isLoading: Bool { refresh != nil }
-    /// The last error, until a success.
+    /// The last error, until a success. A refusal lasts until a refresh begins.
     private(set) var error: HostError?
+    /// What the command of that error may do.
+    private var errorRisk = Risk.safe
     /// It was refreshed since it became reachable.
     private var isAsked = false
     private var refresh: Refresh?
@@ -121,6 +123,8 @@ struct InboxSync: Sendable {
 
     private mutating func begin(_ fresh: Refresh) -> [Action] {
         refresh = fresh
+        // Its user may have permitted it since.
+        if error?.code == .denied { error = nil }
         return [.tell(unread: nil), .store(.beginRefresh(fresh.round))]
     }
 
@@ -292,9 +296,17 @@ struct InboxSync: Sendable {
     // MARK: Errors and time
 
     /// The error stays readable until a success.
-    mutating func note(_ error: HostError?) {
+    ///
+    /// - Parameter risk: of the command that has failed.
+    mutating func note(_ error: HostError?, of risk: Risk = .safe) {
         if let error, error.code == .closed { return }
         self.error = error
+        errorRisk = risk
+    }
+
+    /// A command of the program's has succeeded: a refusal of one that needs no more rights is outdated.
+    mutating func succeeded(_ risk: Risk) {
+        if error?.code == .denied, risk >= errorRisk { error = nil }
     }
 
     /// When ``tick(now:)`` is due.

@@ -103,7 +103,9 @@ final class DesktopBook {
     }
 
     /// Something came from a desktop: the store hears so now and then.
-    func heard(_ peer: PeerID) {
+    func heard(_ incoming: Incoming) {
+        let peer = incoming.from
+        takeName(from: incoming)
         let now = EventLoop.now
         peers[peer]?.lastFrameAt = now
         guard peers[peer]?.lastSeen.isDue(at: now) == true else { return }
@@ -125,6 +127,21 @@ final class DesktopBook {
         context.store { (connection) throws(StoreError) in
             try PairedDesktops(connection).confirm(peer)
         } then: { _ in
+        }
+    }
+
+    /// A desktop that was paired by six typed digits has no name until a frame of its own says it (WirePairing, "Typed
+    /// codes").
+    private func takeName(from incoming: Incoming) {
+        let peer = incoming.from
+        guard peers.peer(peer)?.name.isEmpty == true, let info = PairingDeviceInfo(namedIn: incoming.payload) else {
+            return
+        }
+        context.store { (connection) throws(StoreError) in
+            try PairedDesktops(connection).name(peer, info)
+            return try PairedDesktops(connection).find(peer)
+        } then: { [weak self] result in
+            if case .success(.some(let stored)) = result { self?.update(stored) }
         }
     }
 

@@ -41,7 +41,7 @@ final class PushCarrier {
         }
     }
 
-    /// What came of a push that a call of the host's has brought.
+    /// What came of a push that a call of the host's, or a request of its desktop, has brought.
     enum CallEnd {
         case stored
         /// The store has it, or had it.
@@ -113,6 +113,15 @@ final class PushCarrier {
         received(
             ReceivedPush(
                 desktop: source, notification: notification, hintNumber: call.seal?.number, ticket: lastTicket))
+    }
+
+    /// A push that its desktop waits for an answer to; `then` is called once.
+    func received(_ push: ReceivedPush, then: @escaping @EventLoop (CallEnd) -> Void) {
+        lastTicket &+= 1
+        calls[lastTicket] = Call(mayFetch: true, work: nil, then: then)
+        var push = push
+        push.ticket = lastTicket
+        received(push)
     }
 
     func received(_ skip: ReceivedSkip) { perform(receiver.received(skip)) }

@@ -15,7 +15,10 @@ package struct MethodResult: Sendable, Equatable {
         guard let answer = result.object else { throw .answer(nil, "is not an object but \(result.typeName)") }
         let members = AnswerMembers(answer)
         if try members.flag("success") == false {
-            json = try MethodResult.refusal(members, of: method.row.result, now: now)
+            json =
+                method == .delete && members.errorText == MethodResult.notFound
+                ? MethodResult.alreadyDeleted
+                : try MethodResult.refusal(members, of: method.row.result, now: now)
             return
         }
         switch method.row.result {
@@ -29,6 +32,19 @@ package struct MethodResult: Sendable, Equatable {
             json["revision"] = try members.count("revision").map(JSONValue.integer)
         }
     }
+
+    /// What an error amounts to that is a success; `nil` = it is an error.
+    package init?(success error: RemoteError, of method: NotificationMethod) {
+        guard method == .delete, error.message == MethodResult.notFound, error.code != .methodNotFound else {
+            return nil
+        }
+        json = MethodResult.alreadyDeleted
+    }
+
+    /// What a deployed desktop says of a row that it doesn't have (WireDeployedPeers, "What a device accepts").
+    private static let notFound = "NOT_FOUND"
+    /// As a Bellwire desktop says it: what was asked for is so.
+    private static let alreadyDeleted: JSONObject = ["success": true, "deletedCount": 0, "error": .string(notFound)]
 
     private static func success(
         _ members: AnswerMembers, _ rows: [ResultMember], now: EpochMilliseconds

@@ -41,7 +41,7 @@ package enum NotificationMethod: String, Sendable, Hashable, CaseIterable {
                 risk: .mutating, isPush: true,
                 parameters: [.title, .body, .priority, .data, .respectQuietHours] + .richer + [.deviceID],
                 result: .members([
-                    ResultMember("delivered", kind: .flag, absent: .value(true), refused: .read(.value(false))),
+                    ResultMember("delivered", kind: .flag, refused: .read(.value(false))),
                     ResultMember("deviceId", kind: .text, refused: .read(.leftOut)),
                     ResultMember("error", kind: .error),
                 ]))

@@ -16,9 +16,11 @@ package struct ParameterReader {
 
     /// For parameters of which unknown ones are errors: the host's, and settings.
     ///
-    /// - Parameter place: stands before a name in an error: where these parameters are, such as `quietHours.`
-    package init(_ params: JSONObject, allowing names: [String], in place: String = "") throws(NotificationsError) {
-        for member in params.members where !names.contains(member.key) {
+    /// - Parameters:
+    ///   - names: the known ones; `nil` = unknown ones are ignored.
+    ///   - place: stands before a name in an error: where these parameters are, such as `quietHours.`
+    package init(_ params: JSONObject, allowing names: [String]?, in place: String = "") throws(NotificationsError) {
+        for member in params.members where names?.contains(member.key) == false {
             throw .parameter(place + ParameterReader.shown(member.key), "is not a parameter of this method")
         }
         self.params = params
@@ -75,6 +77,23 @@ package struct ParameterReader {
         guard let text = try text(name, limit: limit) else { throw fault(name, "is missing") }
         guard !text.isEmpty else { throw fault(name, "must not be empty") }
         return text
+    }
+
+    /// A list of ids that is not empty, each of them once; `nil` if it is absent.
+    package func ids(_ name: String, limit: Int) throws(NotificationsError) -> [String]? {
+        guard let value = present(name) else { return nil }
+        guard let list = value.array, 1...limit ~= list.count else {
+            throw fault(name, "must be a list of 1 to \(limit) ids")
+        }
+        var ids: [String] = []
+        var known: Set<String> = []
+        for element in list {
+            guard let id = element.string, 1...Parameter.idLimit ~= id.utf8.count else {
+                throw fault(name, "must hold ids of 1 to \(Parameter.idLimit) bytes")
+            }
+            if known.insert(id).inserted { ids.append(id) }
+        }
+        return ids
     }
 
     private func flag(_ name: String) throws(NotificationsError) -> Bool? {

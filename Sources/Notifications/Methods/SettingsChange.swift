@@ -2,7 +2,7 @@ package import JSON
 
 /// The parameters of `updateSettings` as a desktop reads them: any of the settings, and the revision on which they are based.
 package struct SettingsChange: Sendable, Equatable {
-    /// Never empty.
+    /// Empty only if nothing is known of what a deployed phone has sent.
     package private(set) var values: [SettingsField: JSONValue] = [:]
     /// The desktop's revision when the user made the change. A field that changed since then keeps the desktop's value
     /// (WireMessages, "State changes"). `nil` = the last change wins: deployed phones know no revisions.
@@ -15,15 +15,17 @@ package struct SettingsChange: Sendable, Equatable {
     static let parameters = SettingsField.allCases.map { Parameter($0.rawValue, $0.kind) } + [base]
     private static let base = Parameter(revision, .number(0...Int64.max))
 
-    /// A device's: quiet hours flat or nested, nested wins (WireDeployedPeers, "What a device sends"). An unknown field
-    /// is refused.
-    package init(peer params: JSONObject) throws(NotificationsError) {
-        let reader = try ParameterReader(
-            params, allowing: SettingsField.allCases.map(\.rawValue) + [SettingsChange.nested, SettingsChange.revision])
+    /// A device's: quiet hours flat or nested, nested wins (WireDeployedPeers, "What a device sends").
+    ///
+    /// - Parameter ignoresUnknown: of a deployed phone (WireDeployedPeers, "What a desktop accepts"). A Bellwire device's
+    ///   unknown field is refused, because its change would be lost.
+    package init(peer params: JSONObject, ignoresUnknown: Bool = false) throws(NotificationsError) {
+        let known = SettingsField.allCases.map(\.rawValue) + [SettingsChange.nested, SettingsChange.revision]
+        let reader = try ParameterReader(params, allowing: ignoresUnknown ? nil : known)
         let nested = try reader.value(Parameter(SettingsChange.nested, .object(limit: 4_096)))?.object
         baseRevision = try reader.value(SettingsChange.base)?.integer
         let names = SettingsField.allCases.compactMap(\.nestedName)
-        let inner = try ParameterReader(nested ?? [:], allowing: names, in: "quietHours.")
+        let inner = try ParameterReader(nested ?? [:], allowing: ignoresUnknown ? nil : names, in: "quietHours.")
         for field in SettingsField.allCases {
             // Both are read before one is chosen: a wrong value is an error in either place.
             let outer = try reader.value(Parameter(field.rawValue, field.kind))
@@ -32,7 +34,8 @@ package struct SettingsChange: Sendable, Equatable {
             }
             values[field] = chosen ?? outer
         }
-        guard !values.isEmpty else { throw SettingsChange.isEmpty }
+        let isAny = params.members.contains { $0.key != SettingsChange.revision && !$0.value.isNull }
+        guard !values.isEmpty || ignoresUnknown && isAny else { throw SettingsChange.isEmpty }
     }
 
     /// At least one field, flat and nested: desktops differ (WireDeployedPeers, "What a device sends").

@@ -115,6 +115,15 @@ package struct PairedDesktops {
             [.text(DisplayText.clean(name)), .text(id.text)]) > 0
     }
 
+    /// Names a desktop that has no name yet.
+    package func name(_ id: PeerID, _ info: PairingDeviceInfo) throws(StoreError) {
+        try connection.execute(
+            """
+            UPDATE paired_desktop SET name = ?, platform = iif(platform = '', ?, platform)
+            WHERE address = ? AND name = ''
+            """, [.text(info.name), .text(info.platform), .text(id.text)])
+    }
+
     /// `false` if there was no such desktop.
     package func remove(_ id: PeerID) throws(StoreError) -> Bool {
         try connection.execute("DELETE FROM paired_desktop WHERE address = ?", [.text(id.text)]) > 0

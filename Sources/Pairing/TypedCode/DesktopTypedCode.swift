@@ -48,9 +48,11 @@ package indirect enum DesktopTypedCodeAction: Sendable, Equatable {
     case sendWrongCode(PairingReject, to: PeerID)
     /// Tell the device, sealed, over the desktop's own connection, that it is paired.
     case sendConfirmation(PairingConfirmation, to: PeerID)
+    /// Tell a deployed device, in plain text, that it is paired: an iPhone waits for this.
+    case sendPlainConfirmation(PairingConfirmation, to: PeerID)
     /// Tell the device over the desktop's own connection that it was declined; in a seal where it had sealed its ack.
     case sendReject(PairingReject, to: PeerID, sealed: Bool)
-    /// Send a deployed device its ICE servers over the desktop's own connection: the one thing that it takes as a sign.
+    /// Send a deployed device its ICE servers over the desktop's own connection: Android waits for these.
     case sendICEConfig(to: PeerID)
     /// Call `timedOut` in so many milliseconds; replaces the timer before it.
     case startTimer(after: UInt64)

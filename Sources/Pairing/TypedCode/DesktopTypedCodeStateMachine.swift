@@ -217,8 +217,15 @@ extension DesktopTypedCodeStateMachine {
     package mutating func stored(_ device: PairedDevice, now: EpochMilliseconds) -> [DesktopTypedCodeAction] {
         guard case .storing(let storing, let shown) = state, storing.device.did == device.did else { return [] }
         state = .paired(Candidate(device: device, bond: storing.bond), shown)
-        let greeting = storing.bond.map { confirmation($0, shown, now) } ?? .sendICEConfig(to: device.did)
-        return [.report(.paired(device)), greeting]
+        if let bond = storing.bond { return [.report(.paired(device)), confirmation(bond, shown, now)] }
+        // Deployed phones differ in what they wait for (WireDeployedPeers, "What a desktop sends").
+        let identity = shown.offer.identity
+        let confirmation = PairingConfirmation(
+            code: shown.offer.nameplate, pcPeerID: identity.did, deviceInfo: identity.deviceInfo, timestamp: now)
+        return [
+            .report(.paired(device)), .sendICEConfig(to: device.did),
+            .sendPlainConfirmation(confirmation, to: device.did),
+        ]
     }
 
     package mutating func storeFailed(_ did: PeerID, detail: String?) -> [DesktopTypedCodeAction] {

@@ -82,6 +82,8 @@ extension DesktopTypedCodeStateMachine: PairingMachine {
         case .closeAlias: .closeAlias
         case .sendExchange(let exchange, let peer):
             .send(PairingMessage(flow, exchange.json, to: peer, isSealed: false, .alias))
+        case .sendPlainConfirmation(let confirmation, let peer):
+            .send(PairingMessage(flow, confirmation.json, to: peer, isSealed: false, .lastHeard(nil)))
         case .sendWrongCode(let reject, let peer):
             .send(PairingMessage(flow, reject.json, to: peer, isSealed: false, .alias))
         case .sendConfirmation(let confirmation, let peer):

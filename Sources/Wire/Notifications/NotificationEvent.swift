@@ -45,6 +45,24 @@ package struct NotificationEvent: Sendable, Equatable {
     }
 }
 
+extension NotificationEvent {
+    /// The method of a targeted push (WireDeployedRequests, "Requests to a device").
+    package static let requestMethod = "notification.receive"
+
+    /// The push that a request of this method brings. Without an id it has the request's, so that a request that is
+    /// repeated is one push. It has no number: only events are numbered.
+    package init(request: CommandRequest) throws(MalformedPayload) {
+        var fields = request.params
+        if fields["notificationId"]?.string == nil, fields["id"]?.string == nil {
+            fields["notificationId"] = .string(request.id.text)
+        }
+        do throws(MalformedPayload) { try self.init(decoding: fields) } catch {
+            throw MalformedPayload(error.reason, in: error.kind, field: error.field, request: request.answerable)
+        }
+        pushSeq = nil
+    }
+}
+
 extension Priority {
     /// A known `priority` decides, otherwise a known `urgency`; the default is normal.
     package init(priority: JSONValue?, urgency: JSONValue?) {

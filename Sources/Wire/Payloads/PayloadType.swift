@@ -9,6 +9,8 @@ package enum PayloadType {
     /// An event as some deployed desktops send it: the fields alone.
     package static let notificationReceived = "chainlesschain:notification:received"
     package static let iceConfig = "chainlesschain:ice:config"
+    package static let heartbeat = "chainlesschain:heartbeat"
+    package static let heartbeatAck = "chainlesschain:heartbeat:ack"
     package static let pairAck = "pair-ack"
     package static let pairingConfirmation = "pairing:confirmation"
     package static let pairingReject = "pairing:reject"

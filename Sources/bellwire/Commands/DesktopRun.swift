@@ -114,11 +114,13 @@ final class DesktopRun {
             try handle.begin { completion, userData, destroy in
                 bw_desktop_notify_async(
                     handle.pointer, JSONValue.object(params).serialized(), 10_000, completion, userData, destroy)
-            } then: { [unowned self] result in
+            } then: { [weak self] result in
                 do throws(Failure) {
                     let answer = try result.get()
                     DesktopRun.showPushed(answer, json: json)
-                    if arguments.has(Command.sealOption) { try ServicePayloads(handle, json: json).show(of: answer) }
+                    // One that completes while the handle is closed has nothing to ask any more.
+                    guard let self, arguments.has(Command.sealOption) else { return }
+                    try ServicePayloads(handle, json: json).show(of: answer)
                 } catch {
                     Output.failure(error, json: json)
                 }

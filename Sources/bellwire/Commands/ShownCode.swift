@@ -5,8 +5,9 @@ import JSON
 final class ShownCode {
     /// What the relay has until this device is registered, in milliseconds.
     private static let connectTime: Int32 = 20_000
-    /// Afterwards this device stays so long: a desktop that has not got its answer asks again every 2.5 s.
-    private static let lingerTime: Int64 = 5_500
+    /// How long the desktop has to show that it has this device's last answer, in milliseconds. It asks for it again every
+    /// 2.5 s.
+    private static let lastTime: Int32 = 5_500
 
     private let session: DeviceSession
     private let alsoText: Bool
@@ -46,8 +47,20 @@ final class ShownCode {
         case .deadline: throw ShownCode.failure("timeout", "no desktop scanned the code in time")
         case .done: break
         }
-        Command.showPaired(try outcome?.get() ?? .null, json: json)
-        _ = try session.handle.wait(until: Clock.now &+ ShownCode.lingerTime)
+        let desktop = try outcome?.get() ?? .null
+        Command.showPaired(desktop, json: json)
+        if desktop["secure"]?.bool == true { try settle(desktop["id"]?.string ?? "") }
+    }
+
+    /// Stays until the desktop has stored this device. Only then it answers a command, whatever the answer is.
+    private func settle(_ desktop: String) throws(Failure) {
+        var isSettled = false
+        try session.handle.begin(
+            { completion, userData, destroy in
+                bw_notification_get_unread_count_async(
+                    session.pointer, desktop, nil, ShownCode.lastTime, completion, userData, destroy)
+            }, then: { _ in isSettled = true })
+        _ = try session.handle.wait(until: Clock.now &+ Int64(ShownCode.lastTime)) { () throws(Failure) in isSettled }
     }
 
     private func show(_ offer: JSONValue) throws(Failure) {

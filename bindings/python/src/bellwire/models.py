@@ -176,8 +176,9 @@ class SentToMobile:
     """The result of :meth:`Device.send_to_mobile`."""
 
     success: bool
-    #: The device received it within 2 s; otherwise it receives it when it is back online.
-    delivered: bool = False
+    #: The device received it within 2 s; otherwise it receives it when it is back online. ``None``: the desktop doesn't
+    #: say, like those of ChainlessChain.
+    delivered: Optional[bool] = None
     device_id: Optional[str] = None
     error: Optional[str] = None
 
