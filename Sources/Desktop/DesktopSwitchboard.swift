@@ -197,6 +197,7 @@ final class DesktopSwitchboard {
             // Also if it was reported offline before: a newer request may wait for an answer.
             if routes.isAbsent(peer) { outboxes.wasCalledAbsent(peer) }
             pairing.peerOffline(peer, over: url)
+        case .absenceReporting: break
         case .connectionChanged(_, let connection): host.post(.connectionChanged, connection)
         case .refused(let text, let url):
             host.log(.warning, "the relay \(url) refused a frame")
