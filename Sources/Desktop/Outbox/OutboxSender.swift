@@ -129,18 +129,31 @@ final class OutboxSender {
 
     // MARK: Devices
 
-    /// A frame came from the device, or a relay reports it online.
-    func heard(_ device: PeerID) { change(device) { $0.heard(now: EventLoop.now) } }
+    /// A frame came from the device over that relay, or a relay reports it online.
+    func heard(_ device: PeerID, over url: String? = nil) {
+        change(device) { $0.heard(over: url, now: EventLoop.now) }
+    }
 
-    /// Every relay over which the device is reached has called it absent.
-    func wasCalledAbsent(_ device: PeerID) {
+    /// The device is reached over that relay now, or the relay has shown whether it reports absent peers.
+    func routed(_ device: PeerID, over url: String, _ reporting: AbsenceReporting) {
+        change(device) { $0.routed(over: url, reporting, now: EventLoop.now) }
+    }
+
+    /// Every relay over which the device is reached has called it absent, for one frame that was sent to it.
+    func wasCalledAbsent(_ device: PeerID) { isGone(device) { $0.wasCalledAbsent() } }
+
+    /// No relay has the device any more.
+    func wentOffline(_ device: PeerID) { isGone(device) { $0.wentOffline() } }
+
+    private func isGone(_ device: PeerID, _ event: (inout DeviceOutbox) -> Void) {
         let missed =
             devices.update(device) { session -> [PushTicket] in
-                session.outbox.wasCalledAbsent()
+                event(&session.outbox)
                 session.recent.forget()
-                return session.deliveries.takeAll()
+                return session.outbox.isWaiting ? [] : session.deliveries.takeAll()
             } ?? []
         for ticket in missed { finish(runs.missed(ticket, by: device)) }
+        arm(by: devices.update(device) { $0.outbox.deadline } ?? nil)
     }
 
     /// The device has a new connection or another route: frames in flight may be lost.
