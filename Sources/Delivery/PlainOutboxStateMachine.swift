@@ -69,6 +69,8 @@ package struct PlainOutboxStateMachine: Sendable {
     private var written: [Written] = []
     /// How many of those were called back. The rest is known at the verdict of the newest.
     private var returned = 0
+    /// Whether it was written over another relay than what comes next, which waits until all verdicts are known.
+    private var isSettling = false
     /// When something that a connection did not take is tried again.
     private var retryAt: UInt64?
     private var relay = (url: "", reporting: AbsenceReporting.reports)
@@ -126,6 +128,7 @@ package struct PlainOutboxStateMachine: Sendable {
     package mutating func unsent(from seq: Int64, now: UInt64) {
         written.removeAll { $0.seq >= seq }
         sent = max(dropped, min(sent, seq - 1))
+        if written.isEmpty { isSettling = false }
         forgetPages()
         retryAt = now &+ Self.verdictTime
     }
@@ -133,6 +136,16 @@ package struct PlainOutboxStateMachine: Sendable {
     /// Every relay over which it is reached has called it absent, for one frame that was sent to it.
     package mutating func wasCalledAbsent() {
         presence = .absent
+        wasReturned()
+    }
+
+    /// The relay that carried what was written has called one frame back. It may be reached over another one.
+    package mutating func wasReturned(now: UInt64) -> [Action] {
+        wasReturned()
+        return pump(now)
+    }
+
+    private mutating func wasReturned() {
         returned += 1
         guard returned < written.count else { return rest() }
         forgetPages()
@@ -166,10 +179,19 @@ package struct PlainOutboxStateMachine: Sendable {
         return pump(now)
     }
 
-    package mutating func connected(now: UInt64) -> [Action] {
+    /// It is reached, over a new connection, another relay, or again over the same one.
+    ///
+    /// - Parameter isCarrierUp: whether the relay that carried what was written is still connected. Then it says itself
+    ///   what it could not deliver; otherwise everything written waits again.
+    package mutating func connected(isCarrierUp: Bool = false, now: UInt64) -> [Action] {
         isReachable = true
         doubt(now)
-        rest()
+        if isCarrierUp, !written.isEmpty, written.allSatisfy(\.isDelivered) {
+            isSettling = true
+            forgetPages()
+        } else {
+            rest()
+        }
         return pump(now)
     }
 
@@ -200,6 +222,7 @@ package struct PlainOutboxStateMachine: Sendable {
         }
         let settled = written.prefix { $0.isDelivered && $0.verdictAt <= now }
         written.removeFirst(settled.count)
+        if written.isEmpty { isSettling = false }
         dropped = settled.last?.seq ?? first.seq
         // Nobody called it back: it was there. Whether it has left since is known.
         if presence == .doubted { presence = .assumed }
@@ -231,7 +254,7 @@ package struct PlainOutboxStateMachine: Sendable {
         }
     }
 
-    private func isOpen(_ now: UInt64) -> Bool { isReachable && returned == 0 && room(now) > 0 }
+    private func isOpen(_ now: UInt64) -> Bool { isReachable && returned == 0 && !isSettling && room(now) > 0 }
 
     private var isSilent: Bool { relay.reporting == .silent }
 
@@ -279,6 +302,7 @@ package struct PlainOutboxStateMachine: Sendable {
     private mutating func rest() {
         written = []
         returned = 0
+        isSettling = false
         sent = dropped
         retryAt = nil
         forgetPages()

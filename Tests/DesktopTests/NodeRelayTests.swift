@@ -15,10 +15,10 @@ struct NodeRelayTests {
         let host = RecordingHost()
         let desktop: Desktop
 
-        init(_ program: NodeRelay.Program) async throws {
+        init(_ program: NodeRelay.Program, _ options: JSONObject = [:]) async throws {
             relay = try await NodeRelay(program)
             url = await relay.url
-            desktop = try Bench.open(relay: url, host)
+            desktop = try Bench.open(options, relay: url, host)
         }
 
         /// Pairs an iOS phone with literal frames. On the public relay a phone writes its own `from`.
@@ -129,6 +129,24 @@ struct NodeRelayTests {
         #expect(try await home.notify("C")["deliveredCount"] == 1)
         _ = try await again.frame { Self.isPush($0) && Self.title($0) == "C" }
         #expect(await again.waitingFrames.allSatisfy { !Self.isPush($0) }, "neither A nor B comes again")
+        await again.close()
+        await home.end()
+    }
+
+    @Test("a phone that dies right after a push has it, also if the desktop has a relay of its own")
+    func diesAtOneOfTwo() async throws {
+        let home = try await Home(.standAlone, ["relay": ["listen": "127.0.0.1:0"]])
+        let (phone, desktop) = try await home.pair()
+        await phone.send(text: Self.heartbeat(to: desktop))
+        async let first = home.notify("A")
+        _ = try await phone.frame { Self.isPush($0) && Self.title($0) == "A" }
+        await home.relay.cut(iOS)
+        try await until("the relay has noticed") { await !home.relay.isListed(iOS) }
+        let again = try await RawPeer.register(iOS, at: home.url)
+        #expect(try await first["deliveredCount"] == 1)
+        #expect(try await home.notify("B")["deliveredCount"] == 1)
+        _ = try await again.frame { Self.isPush($0) && Self.title($0) == "B" }
+        #expect(await again.waitingFrames.allSatisfy { !Self.isPush($0) }, "A does not come again")
         await again.close()
         await home.end()
     }

@@ -165,6 +165,27 @@ extension PlainOutboxStateMachine {
         #expect(machine.answer(actions, now: 2_050) == Array(delivered + 1...6))
     }
 
+    @Test("a phone that is back within 2 s, or reached over another relay, gets again only what is called back")
+    func rerouted() {
+        var machine = ready(.reports)
+        for seq in Int64(1)...3 { _ = machine.add(seq, now: 0) }
+        var other = machine
+        #expect(machine.answer(machine.connected(isCarrierUp: true, now: 500), now: 500) == [])
+        #expect(machine.add(4, now: 600) == [], "what comes next waits for the verdicts")
+        let settled = machine.deadlineReached(now: 2_000)
+        #expect(settled.first == .drop(through: 3))
+        #expect(machine.answer(settled, now: 2_000) == [4])
+        // The relay before has called one back.
+        _ = other.wasReturned(now: 400)
+        _ = other.connected(isCarrierUp: true, now: 400)
+        let rest = other.deadlineReached(now: 2_000)
+        #expect(rest.first == .drop(through: 2))
+        #expect(other.answer(rest, now: 2_000) == [3])
+        // It is gone: nobody would say.
+        _ = other.add(4, now: 2_100)
+        #expect(other.answer(other.connected(now: 2_200), now: 2_200) == [3, 4])
+    }
+
     @Test("everything is sent again if everything was called back, or more than that")
     func everything() {
         var machine = ready(.reports)

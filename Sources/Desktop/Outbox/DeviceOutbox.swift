@@ -135,11 +135,20 @@ enum DeviceOutbox: Sendable {
         }
     }
 
-    mutating func connected(now: UInt64) -> [Action] {
+    /// The relay that carried what was sent to it has called one frame back.
+    mutating func wasReturned(now: UInt64) -> [Action] {
+        change { _ in
+            []
+        } plain: {
+            $0.wasReturned(now: now)
+        }
+    }
+
+    mutating func connected(isCarrierUp: Bool, now: UInt64) -> [Action] {
         change {
             $0.connected(now: now)
         } plain: {
-            $0.connected(now: now)
+            $0.connected(isCarrierUp: isCarrierUp, now: now)
         }
     }
 

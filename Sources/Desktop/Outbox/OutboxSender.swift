@@ -32,6 +32,7 @@ final class OutboxSender {
     private let epoch: Int64
     private let devices: DeviceBook
     private let send: Send
+    private let isUp: @EventLoop (String) -> Bool
     private let output: @EventLoop (Output) -> Void
     /// Acknowledgements of pushes that an earlier start has sent: ignored.
     private(set) var staleAcknowledgements: Int64 = 0
@@ -42,12 +43,14 @@ final class OutboxSender {
     private var timerAt: UInt64?
     private lazy var timer = LoopTimer { [weak self] in self?.deadlineReached() }
 
+    /// - Parameter isUp: whether the relay of that URL is connected.
     init(
         database: Database, devices: DeviceBook, epoch: Int64, send: @escaping Send,
+        isUp: @escaping @EventLoop (String) -> Bool = { _ in false },
         output: @escaping @EventLoop (Output) -> Void
     ) {
         (self.database, self.devices, self.epoch) = (database, devices, epoch)
-        (self.send, self.output) = (send, output)
+        (self.send, self.isUp, self.output) = (send, isUp, output)
     }
 
     // MARK: Pushes
@@ -142,6 +145,12 @@ final class OutboxSender {
     /// Every relay over which the device is reached has called it absent, for one frame that was sent to it.
     func wasCalledAbsent(_ device: PeerID) { isGone(device) { $0.wasCalledAbsent() } }
 
+    /// That relay has called a frame back; the device may be reached over another one.
+    func wasReturned(_ device: PeerID, over url: String) {
+        guard devices.session(device)?.carrier == url else { return }
+        change(device) { $0.wasReturned(now: EventLoop.now) }
+    }
+
     /// No relay has the device any more.
     func wentOffline(_ device: PeerID) { isGone(device) { $0.wentOffline() } }
 
@@ -157,10 +166,15 @@ final class OutboxSender {
     }
 
     /// The device has a new connection or another route: frames in flight may be lost.
-    func connected(_ device: PeerID) { change(device) { $0.connected(now: EventLoop.now) } }
+    func connected(_ device: PeerID, over url: String? = nil) {
+        let isCarrierUp = url != nil && devices.session(device)?.carrier.map(isUp) == true
+        if let url { devices.update(device) { $0.carrier = url } }
+        change(device) { $0.connected(isCarrierUp: isCarrierUp, now: EventLoop.now) }
+    }
 
     /// No connection is up.
     func disconnected(_ device: PeerID) {
+        devices.update(device) { $0.carrier = nil }
         change(device) {
             $0.disconnected()
             return []
