@@ -1,12 +1,19 @@
 import Notifications
+package import Wire
 
 /// Decides what of a deployed phone's outbox is sent, and when it is dropped (WireSealing, "Delivery to deployed
 /// phones").
 ///
-/// A pure state machine; `now` is monotonic milliseconds. Such a phone acknowledges nothing: a push that was written,
-/// and not returned as `peer-offline` for 2 s, counts as delivered. A returned push waits until the phone is heard of,
-/// or until it expires; a new push checks once more whether the phone is there. A relay never says which frame it
-/// returns, so everything of the last 2 s is returned.
+/// A pure state machine; `now` is monotonic milliseconds. Such a phone acknowledges nothing. What follows depends on the
+/// relay (``AbsenceReporting``):
+///
+/// - If the relay reports absent peers, a push counts as delivered when it was written and not returned as
+///   `peer-offline` for 2 s. A returned push waits until the phone is heard of, or until it expires; a new push checks
+///   once more whether the phone is there. A relay never says which frame it returns, but returns them in order: so many
+///   returns are the newest so many frames, and the others are delivered.
+/// - If the relay is silent about absent peers, a push is only sent while the phone was heard lately, and counts as
+///   delivered if the phone was heard just before it was sent, or after.
+/// - Until it is known which, nothing is sent.
 package struct PlainOutboxStateMachine: Sendable {
     package enum Action: Sendable, Equatable {
         /// Read a page, and give it back with its `round`.
@@ -23,17 +30,30 @@ package struct PlainOutboxStateMachine: Sendable {
         case assumed
         /// It was called absent, and something new is there for it: one push finds out.
         case doubted
-        /// The relay has called it absent. Nothing is sent until it is heard of, or something new is put in.
+        /// The relay has called it absent, or is silent and the phone was not heard lately. Nothing is sent until it is
+        /// heard of, or, unless the relay is silent, something new is put in.
         case absent
     }
 
     private struct Written: Sendable, Equatable {
         let seq: Int64
         let verdictAt: UInt64
+        /// Whether it counts as delivered at that time. If not, the phone was not heard since, and it is sent again.
+        let isDelivered: Bool
+    }
+
+    private struct Hearing: Sendable, Equatable {
+        let url: String
+        let at: UInt64
     }
 
     /// How long a relay has to call a frame back.
     package static let verdictTime: UInt64 = 2_000
+    /// Over a silent relay a phone counts as present for this long after it was heard: one and a half of the heartbeats
+    /// that deployed phones send.
+    package static let presenceTime: UInt64 = 45_000
+    /// Over a silent relay a push counts as delivered if the phone was heard within this time before.
+    package static let freshTime: UInt64 = 5_000
     /// So many may wait for their verdict.
     package static let window = 1_024
 
@@ -47,8 +67,14 @@ package struct PlainOutboxStateMachine: Sendable {
     private var isReading = false
     private var round: UInt64 = 0
     private var written: [Written] = []
+    /// How many of those were called back. The rest is known at the verdict of the newest.
+    private var returned = 0
+    /// Whether it was written over another relay than what comes next, which waits until all verdicts are known.
+    private var isSettling = false
     /// When something that a connection did not take is tried again.
     private var retryAt: UInt64?
+    private var relay = (url: "", reporting: AbsenceReporting.reports)
+    private var lastHeard: Hearing?
 
     package init(_ position: Outbox.Position) {
         last = position.last
@@ -57,7 +83,16 @@ package struct PlainOutboxStateMachine: Sendable {
     }
 
     /// When ``deadlineReached(now:)`` is to be called.
-    package var deadline: UInt64? { [written.first?.verdictAt, retryAt].compactMap(\.self).min() }
+    package var deadline: UInt64? {
+        let verdict = returned > 0 ? written.last : written.first
+        return [verdict?.verdictAt, retryAt].compactMap(\.self).min()
+    }
+
+    /// What was sent, and counts as delivered unless it is called back.
+    package var presumed: Int64 { written.first { !$0.isDelivered }.map { $0.seq - 1 } ?? sent }
+
+    /// Whether something waits for its verdict.
+    package var isWaiting: Bool { !written.isEmpty }
 
     // MARK: Events
 
@@ -65,22 +100,22 @@ package struct PlainOutboxStateMachine: Sendable {
         guard entry.seq > last else { return [] }
         let isNext = sent == last && entry.seq == last + 1
         last = entry.seq
-        if presence == .absent { presence = .doubted }
-        guard isNext, !isReading, isOpen else { return pump() }
+        doubt(now)
+        guard isNext, !isReading, isOpen(now) else { return pump(now) }
         return send([entry], now: now)
     }
 
     package mutating func read(_ page: Outbox.Page, round: UInt64, now: UInt64) -> [Action] {
         guard round == self.round else { return [] }
         isReading = false
-        guard page.from == sent + 1, isOpen else { return pump() }
-        let entries = Array(page.entries.prefix(room))
+        guard page.from == sent + 1, isOpen(now) else { return pump(now) }
+        let entries = Array(page.entries.prefix(room(now)))
         // Gaps mean nothing to a phone.
         let isWhole = entries.count == page.entries.count
         let end = isWhole ? page.through : entries.last?.seq ?? sent
         let actions = entries.isEmpty ? [] : send(entries, now: now)
         sent = max(sent, end)
-        return actions + pump()
+        return actions + pump(now)
     }
 
     package mutating func readFailed(round: UInt64, now: UInt64) {
@@ -93,28 +128,71 @@ package struct PlainOutboxStateMachine: Sendable {
     package mutating func unsent(from seq: Int64, now: UInt64) {
         written.removeAll { $0.seq >= seq }
         sent = max(dropped, min(sent, seq - 1))
+        if written.isEmpty { isSettling = false }
         forgetPages()
         retryAt = now &+ Self.verdictTime
     }
 
-    /// Every relay over which it is reached has called it absent.
+    /// Every relay over which it is reached has called it absent, for one frame that was sent to it.
     package mutating func wasCalledAbsent() {
         presence = .absent
-        rest()
+        wasReturned()
+    }
+
+    /// The relay that carried what was written has called one frame back. It may be reached over another one.
+    package mutating func wasReturned(now: UInt64) -> [Action] {
+        wasReturned()
+        return pump(now)
+    }
+
+    private mutating func wasReturned() {
+        returned += 1
+        guard returned < written.count else { return rest() }
+        forgetPages()
+    }
+
+    /// It has left its relay. What was written before may be there: a relay that reports absent peers calls the rest
+    /// back.
+    package mutating func wentOffline() {
+        presence = .absent
+        forgetPages()
     }
 
     /// Something came from it, or its relay says that it is there.
-    package mutating func heard(now: UInt64) -> [Action] {
-        guard presence != .assumed else { return [] }
+    package mutating func heard(over url: String? = nil, now: UInt64) -> [Action] {
+        // What comes right after a registration may have been stored.
+        if let url, relay != (url, .unknown) { lastHeard = Hearing(url: url, at: now) }
+        if isSilent, isFresh(now) { confirm(now) }
+        guard presence != .assumed else { return isSilent ? pump(now) : [] }
         presence = .assumed
-        return pump()
+        return pump(now)
     }
 
-    package mutating func connected(now: UInt64) -> [Action] {
+    /// The phone is reached over this relay now, or it has turned out whether the relay reports absent peers.
+    package mutating func routed(over url: String, _ reporting: AbsenceReporting, now: UInt64) -> [Action] {
+        relay = (url, reporting)
+        switch reporting {
+        case .unknown: lastHeard = nil
+        case .reports: confirm(now)
+        case .silent: break
+        }
+        return pump(now)
+    }
+
+    /// It is reached, over a new connection, another relay, or again over the same one.
+    ///
+    /// - Parameter isCarrierUp: whether the relay that carried what was written is still connected. Then it says itself
+    ///   what it could not deliver; otherwise everything written waits again.
+    package mutating func connected(isCarrierUp: Bool = false, now: UInt64) -> [Action] {
         isReachable = true
-        if presence == .absent { presence = .doubted }
-        rest()
-        return pump()
+        doubt(now)
+        if isCarrierUp, !written.isEmpty, written.allSatisfy(\.isDelivered) {
+            isSettling = true
+            forgetPages()
+        } else {
+            rest()
+        }
+        return pump(now)
     }
 
     /// What was written moments ago may be lost: it waits again.
@@ -125,53 +203,106 @@ package struct PlainOutboxStateMachine: Sendable {
 
     /// The desktop is stopped in order: what was written, and not called back, counts as there.
     package mutating func ended() -> [Action] {
-        guard let newest = written.last else { return [] }
+        let delivered = written.prefix(while: \.isDelivered).dropLast(returned)
         written = []
+        returned = 0
+        guard let newest = delivered.last else { return [] }
         dropped = newest.seq
         return [.drop(through: newest.seq)]
     }
 
     package mutating func deadlineReached(now: UInt64) -> [Action] {
-        var actions: [Action] = []
         if let retryAt, retryAt <= now { self.retryAt = nil }
-        let settled = written.prefix { $0.verdictAt <= now }
-        if let newest = settled.last {
-            written.removeFirst(settled.count)
-            dropped = newest.seq
-            // Nobody called it back: it is there.
-            presence = .assumed
-            actions = [.drop(through: newest.seq)]
+        if returned > 0 { return concludeReturns(now) }
+        guard let first = written.first, first.verdictAt <= now else { return pump(now) }
+        guard first.isDelivered else {
+            presence = .absent
+            rest()
+            return []
         }
-        return actions + pump()
+        let settled = written.prefix { $0.isDelivered && $0.verdictAt <= now }
+        written.removeFirst(settled.count)
+        if written.isEmpty { isSettling = false }
+        dropped = settled.last?.seq ?? first.seq
+        // Nobody called it back: it was there. Whether it has left since is known.
+        if presence == .doubted { presence = .assumed }
+        return [.drop(through: dropped)] + pump(now)
+    }
+
+    /// The newest frames were called back, as many as the relay has said.
+    private mutating func concludeReturns(_ now: UInt64) -> [Action] {
+        guard let newest = written.last, newest.verdictAt <= now else { return [] }
+        let delivered = written.dropLast(returned).last?.seq
+        dropped = delivered ?? dropped
+        rest()
+        return (delivered.map { [.drop(through: $0)] } ?? []) + pump(now)
     }
 
     // MARK: Deciding
 
     /// How many more may be written now.
-    private var room: Int {
-        switch presence {
+    private func room(_ now: UInt64) -> Int {
+        switch relay.reporting {
+        case .unknown: return 0
+        case .silent: return isHeardLately(now) ? max(0, Self.window - written.count) : 0
+        case .reports: break
+        }
+        return switch presence {
         case .absent: 0
         case .doubted: max(0, 1 - written.count)
         case .assumed: max(0, Self.window - written.count)
         }
     }
 
-    private var isOpen: Bool { isReachable && room > 0 }
+    private func isOpen(_ now: UInt64) -> Bool { isReachable && returned == 0 && !isSettling && room(now) > 0 }
 
-    private mutating func pump() -> [Action] {
-        guard isOpen, !isReading, sent < last, retryAt == nil else { return [] }
+    private var isSilent: Bool { relay.reporting == .silent }
+
+    private func isFresh(_ now: UInt64) -> Bool { isHeard(within: Self.freshTime, now) }
+
+    private func isHeardLately(_ now: UInt64) -> Bool { isHeard(within: Self.presenceTime, now) }
+
+    private func isHeard(within time: UInt64, _ now: UInt64) -> Bool {
+        guard let lastHeard, lastHeard.url == relay.url else { return false }
+        return now < lastHeard.at &+ time
+    }
+
+    /// One push may find out whether an absent phone is there, unless the relay wouldn't tell.
+    private mutating func doubt(_ now: UInt64) {
+        if isSilent {
+            presence = isHeardLately(now) ? .assumed : .absent
+        } else if presence == .absent {
+            presence = .doubted
+        }
+    }
+
+    /// What was written is delivered unless it is called back.
+    private mutating func confirm(_ now: UInt64) {
+        for (index, entry) in written.enumerated() where !entry.isDelivered {
+            written[index] = Written(seq: entry.seq, verdictAt: now &+ Self.verdictTime, isDelivered: true)
+        }
+    }
+
+    private mutating func pump(_ now: UInt64) -> [Action] {
+        guard isOpen(now), !isReading, sent < last, retryAt == nil else { return [] }
         isReading = true
         return [.read(from: sent + 1, through: last, round: round)]
     }
 
     private mutating func send(_ entries: [Outbox.Entry], now: UInt64) -> [Action] {
-        for entry in entries { written.append(Written(seq: entry.seq, verdictAt: now &+ Self.verdictTime)) }
+        let isDelivered = !isSilent || isFresh(now)
+        let verdictAt = isDelivered ? now &+ Self.verdictTime : (lastHeard?.at ?? now) &+ Self.presenceTime
+        for entry in entries {
+            written.append(Written(seq: entry.seq, verdictAt: verdictAt, isDelivered: isDelivered))
+        }
         sent = entries.last?.seq ?? sent
         return [.send(entries)]
     }
 
     private mutating func rest() {
         written = []
+        returned = 0
+        isSettling = false
         sent = dropped
         retryAt = nil
         forgetPages()

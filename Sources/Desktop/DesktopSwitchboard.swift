@@ -45,7 +45,7 @@ final class DesktopSwitchboard {
     private(set) lazy var outboxes = OutboxSender(
         database: store.database, devices: devices, epoch: channel.epoch,
         send: { [weak self] payload, device in self?.sender.send(payload, to: device) ?? .offline },
-        output: { [weak self] output in self?.carryOut(output) })
+        isUp: { [routes] url in routes.isOnline(url) }, output: { [weak self] output in self?.carryOut(output) })
     private(set) lazy var pairing = DesktopPairing(
         as: context.identity, context.options, devices: devices, links: context.links,
         send: { [weak self] message in self?.sender.send(message) ?? 0 }, isRevoked: channel.isRevoked,
@@ -187,15 +187,16 @@ final class DesktopSwitchboard {
             if state.isOnline { reminders.connected(to: url) }
             if state.isOnline { channel.moves.connected() }
             pairing.relaysChanged(DesktopPairing.Relays(routes, relay, common: context.options.common.relayURL))
-        case .reachable(let device, _): outboxes.connected(device)
-        case .peerOnline(let device, _):
-            outboxes.heard(device)
+        case .reachable(let device, let url): outboxes.connected(device, over: url)
+        case .absenceReporting(let device, let reporting, let url): outboxes.routed(device, over: url, reporting)
+        case .peerOnline(let device, let url):
+            outboxes.heard(device, over: url)
             channel.moves.begun(device)
         case .lost(let device, .disconnected): outboxes.disconnected(device)
-        case .lost(let device, .absent): outboxes.wasCalledAbsent(device)
+        case .lost(let device, .absent): outboxes.wentOffline(device)
         case .peerOffline(let peer, let url):
             // Also if it was reported offline before: a newer request may wait for an answer.
-            if routes.isAbsent(peer) { outboxes.wasCalledAbsent(peer) }
+            if routes.isAbsent(peer) { outboxes.wasCalledAbsent(peer) } else { outboxes.wasReturned(peer, over: url) }
             pairing.peerOffline(peer, over: url)
         case .connectionChanged(_, let connection): host.post(.connectionChanged, connection)
         case .refused(let text, let url):
@@ -246,7 +247,7 @@ final class DesktopSwitchboard {
         if payload.isOfPairing { pairing.received(frame, isOfSecurePeer: device.isSecure, over: url) }
         let isPresent = frame.isLive && (frame.isSealed || !payload.isAck)
         routes.heard(did, over: url, isLive: isPresent)
-        if isPresent { outboxes.heard(did) }
+        if isPresent { outboxes.heard(did, over: url) }
         if frame.isLive { devices.noteClock(of: did, frame.sealedAt) }
         switch DeviceMessage(payload, from: device, mark) {
         case .position(let seq, let epoch, let isHello, let mark):

@@ -161,7 +161,7 @@ final class DeviceSwitchboard {
             guard let desktop = desktops.peers.peer(peer) else { return }
             inbox.reachable(desktop, life.isStarted && connection["online"] == true)
             context.channel.post(HostEvent(.connectionChanged, desktop: peer.text, data: connection))
-        case .lost(_, .absent), .connectionChanged(nil, _): break
+        case .lost(_, .absent), .connectionChanged(nil, _), .absenceReporting: break
         case .message(let message, let url): received(message, over: url)
         case .peerOffline(let peer, let url):
             tokens.wasCalledAbsent(peer, over: url)

@@ -25,6 +25,9 @@ package final class RelayConnection {
     /// Whether the relay has asked for a proof of our id, and taken it: only then it gives us sealed messages.
     package var isProved: Bool { machine.isProved }
 
+    /// Whether the relay reports absent peers.
+    package var absenceReporting: AbsenceReporting { machine.absenceReporting }
+
     /// Whether it rests while it is down, as it was told last.
     package var isResting: Bool { machine.isResting }
 
@@ -173,6 +176,9 @@ extension RelayConnection: WebSocketDelegate {
             letGo()
             settle()
         case .sendPong: webSocket.send(SignallingFrame.pong(timestamp: .now).json.serialized())
+        case .registerAgain(let registration):
+            webSocket.send(SignallingFrame.register(registration).json.serialized())
+            settle()
         case .deliver(let event): handler(self, event)
         }
     }
@@ -216,6 +222,10 @@ extension RelayConnection {
         switch machine.deadlineReached(now: EventLoop.now, using: &generator) {
         case .connect: connect()
         case .sendPing: webSocket?.send(SignallingFrame.ping.json.serialized())
+        case .probe(let frame): webSocket?.send(frame.json.serialized())
+        case .deliver(let event):
+            settle()
+            return handler(self, event)
         case .drop: letGo()
         case .none: break
         }

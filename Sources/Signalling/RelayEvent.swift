@@ -11,6 +11,8 @@ package enum RelayEvent: Sendable, Equatable {
     /// The target of something that we sent is not there. It never tells which message: match by id.
     case peerOffline(PeerID)
     case peerStatus(PeerID, isOnline: Bool)
+    /// Whether the relay reports absent peers: this registration has shown it.
+    case absenceReporting(AbsenceReporting)
     /// The relay refused something after it had registered us. The text is the relay's, cleaned, for people.
     case refused(String)
     /// A frame that could not be read; it was dropped.

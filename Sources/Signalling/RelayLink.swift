@@ -13,6 +13,8 @@ package protocol RelayLink: AnyObject {
     var state: RelayConnectionState { get }
     /// Whether the relay has verified a proof of our id: only then does it deliver sealed messages.
     var isProved: Bool { get }
+    /// Whether the relay reports absent peers, as far as this registration has shown.
+    var absenceReporting: AbsenceReporting { get }
     /// Whether it rests while it is down.
     var isResting: Bool { get }
 

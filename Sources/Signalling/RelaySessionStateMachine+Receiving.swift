@@ -10,6 +10,8 @@ extension RelaySessionStateMachine {
         /// Send the registration with a proof over this nonce, or call ``cannotProve(_:now:using:)``.
         case prove(nonce: String)
         case deliver(RelayEvent)
+        /// The relay has lost the registration: send it again. The session goes on.
+        case registerAgain(SignallingFrame.Register)
         case sendPong
         /// Close the connection; the next attempt comes at ``deadline``.
         case drop(OfflineReason)
@@ -47,6 +49,7 @@ extension RelaySessionStateMachine {
             }
             state = .online(
                 since: now, nextPing: now.advanced(by: Self.keepaliveInterval), isProved: step == .answered)
+            beginProbes(step, now: now, using: &generator)
             return .online
         case .error(let refusal):
             let text =
@@ -90,9 +93,50 @@ extension RelaySessionStateMachine {
         case .error(let refusal): .deliver(.refused(refusal.text))
         case .serverShutdown: shutDown(now: now, using: &generator)
         case .ping: .sendPong
-        case .message, .routed, .offlineMessage, .peerOffline, .peerStatus: event(of: frame)
+        case .message, .routed, .offlineMessage, .peerOffline, .peerStatus:
+            ofProbe(frame, now: now, using: &generator) ?? event(of: frame)
         case .register, .registered, .challenge, .pong, .other: .ignore
         }
+    }
+
+    private mutating func beginProbes(
+        _ step: ProofStep, now: UInt64, using generator: inout some RandomNumberGenerator
+    ) {
+        guard step == .offered else { return probes = nil }
+        let memory = probes?.absence.memory ?? AbsenceProbe.Memory(using: &generator)
+        probes = Probes(
+            registration: RegistrationProbe(of: registration.peerID, registeredAt: now),
+            absence: AbsenceProbe(memory, registeredAt: now))
+    }
+
+    /// What a frame tells the probes; `nil` = it is not about them.
+    private mutating func ofProbe(
+        _ frame: SignallingFrame, now: UInt64, using generator: inout some RandomNumberGenerator
+    ) -> ReceivedAction? {
+        switch frame {
+        case .peerOffline(let offline):
+            if let action = probes?.absence.reportedAbsent(offline.peerID, now: now) {
+                return action == .changed ? .deliver(.absenceReporting(absenceReporting)) : .ignore
+            }
+            guard offline.peerID == registration.peerID, probes != nil else { return nil }
+            let verdict = probes?.registration.reportedAbsent(now: now)
+            return verdict == .register ? .registerAgain(registration) : .ignore
+        case .message(let message) where isOwnProbe(message):
+            probes?.registration.cameBack(message.payload)
+            return .ignore
+        case .message, .routed:
+            probes?.registration.heard(now: now, using: &generator)
+            return nil
+        case .offlineMessage, .peerStatus, .register, .registered, .challenge, .ping, .pong, .error, .serverShutdown,
+            .other:
+            return nil
+        }
+    }
+
+    /// Whether it is a probe of ours, of any connection. One relay leaves `from` as the sender wrote it.
+    private func isOwnProbe(_ message: SignallingFrame.Message) -> Bool {
+        registration.bellwire != nil && (message.from ?? registration.peerID) == registration.peerID
+            && RegistrationProbe.isProbe(message.payload)
     }
 
     /// The event for a frame. A stored frame is unwrapped, and its event has the time of storing.
@@ -112,6 +156,8 @@ extension RelaySessionStateMachine {
     }
 
     private func deliver(_ message: SignallingFrame.Message, _ delivery: SignallingDelivery) -> ReceivedAction {
+        // A relay that had lost us has stored our probe.
+        if isOwnProbe(message) { return .ignore }
         guard let from = message.from else {
             return .deliver(
                 .malformed(SignallingFrameError(.missingField, "a \"message\" frame came without a usable \"from\"")))

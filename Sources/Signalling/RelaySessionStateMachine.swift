@@ -42,6 +42,14 @@ package struct RelaySessionStateMachine: Sendable {
     var isSuspended = false
     /// Whether what it is for is reached another way: after a failure it waits long.
     package private(set) var isResting = false
+    /// For this registration, unless it is a plain one or was proved: a relay that asks for proofs loses nobody and
+    /// reports absent peers.
+    var probes: Probes?
+
+    struct Probes: Sendable, Equatable {
+        var registration: RegistrationProbe
+        var absence: AbsenceProbe
+    }
 
     /// - Parameter proves: whether it asks for a challenge, and answers it. Then the registration says `bellwire`.
     package init(registration: SignallingFrame.Register, proves: Bool = false) {
@@ -57,7 +65,11 @@ package struct RelaySessionStateMachine: Sendable {
         case .stopped, .suspended, .connecting: nil
         case .waiting(let until, _): until
         case .registering(let until, _): until
-        case .online(_, let nextPing, _): nextPing
+        case .online(_, let nextPing, _):
+            [
+                nextPing, probes?.absence.deadline,
+                probes?.registration.deadline(pingedAt: nextPing.before(Self.keepaliveInterval)),
+            ].compactMap(\.self).min()
         }
     }
 
@@ -71,6 +83,9 @@ package struct RelaySessionStateMachine: Sendable {
         case .online: .online
         }
     }
+
+    /// Whether this relay reports absent peers, as far as this registration has shown.
+    package var absenceReporting: AbsenceReporting { probes?.absence.result ?? .reports }
 
     /// Registered, with a proof that the relay asked for.
     package var isProved: Bool {
@@ -121,6 +136,9 @@ extension RelaySessionStateMachine {
     package enum DeadlineAction: Sendable, Equatable {
         case connect
         case sendPing
+        /// Send this probe.
+        case probe(SignallingFrame)
+        case deliver(RelayEvent)
         /// Close the connection; the next attempt comes at ``deadline``.
         case drop(OfflineReason)
         case none
@@ -138,12 +156,28 @@ extension RelaySessionStateMachine {
             let reason = OfflineReason(.registrationTimedOut, "the relay did not answer the registration in 10 s")
             retry(reason, now: now, using: &generator)
             return .drop(reason)
-        case .online(let since, let nextPing, let isProved) where now >= nextPing:
+        case .online(let since, let nextPing, let isProved):
+            let pingedAt = nextPing.before(Self.keepaliveInterval)
+            if let action = probe(pingedAt: pingedAt, now: now, using: &generator) { return action }
+            guard now >= nextPing else { return .none }
             state = .online(
                 since: since, nextPing: now.advanced(by: Self.keepaliveInterval), isProved: isProved)
             return .sendPing
-        case .stopped, .suspended, .waiting, .connecting, .registering, .online: return .none
+        case .stopped, .suspended, .waiting, .connecting, .registering: return .none
         }
+    }
+
+    /// What a probe is due to do; `nil` = nothing.
+    private mutating func probe(
+        pingedAt: UInt64, now: UInt64, using generator: inout some RandomNumberGenerator
+    ) -> DeadlineAction? {
+        switch probes?.absence.deadlineReached(from: registration.peerID, now: now) {
+        case .send(let frame): return .probe(frame)
+        case .changed: return .deliver(.absenceReporting(absenceReporting))
+        case .some(.none), nil: break
+        }
+        guard let due = probes?.registration.deadline(pingedAt: pingedAt), due <= now else { return nil }
+        return (probes?.registration.next(now: now, using: &generator)).map { .probe($0) }
     }
 }
 
@@ -201,6 +235,9 @@ extension RelaySessionStateMachine {
 }
 
 extension UInt64 {
+    /// Earlier by so much, or the beginning of time.
+    func before(_ milliseconds: UInt64) -> UInt64 { self > milliseconds ? self - milliseconds : 0 }
+
     /// Later by so much, or the end of time.
     func advanced(by milliseconds: UInt64) -> UInt64 {
         let (sum, overflow) = addingReportingOverflow(milliseconds)

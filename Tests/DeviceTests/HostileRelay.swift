@@ -99,6 +99,8 @@ final class HostileRelay: HTTPHandler, WebSocketDelegate {
                 from: sockets[ObjectIdentifier(webSocket)]?.id ?? "", to: frame["to"]?.string ?? "",
                 payload: frame["payload"] ?? .null, isSealed: frame["sealed"]?.bool ?? false)
             if isHoldingHandshakes, letter.payload["type"] == "bellwire:hs" { return }
+            // No letter: a peer asks whether this relay still has it.
+            if letter.payload["type"] == "bellwire:probe" { return deliver(letter) }
             letters.put(letter)
             for carried in carry(letter) { deliver(carried) }
         default: break

@@ -18,6 +18,7 @@ private final class StubLink: RelayLink {
     var state = RelayConnectionState.online
     let isProved = true
     let isResting = false
+    let absenceReporting = AbsenceReporting.reports
     var result = SendResult.written
     private(set) var sent: [(peer: PeerID, payload: JSONValue, isSealed: Bool)] = []
 

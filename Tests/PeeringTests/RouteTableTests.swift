@@ -90,6 +90,41 @@ private let other = PeerID("other")
         #expect(table.bestRoute(of: other) == nil)
     }
 
+    @Test("whether a relay reports absent peers is told before the route, and again when it changes")
+    func reporting() {
+        var table = RouteTable(.desktop)
+        _ = table.setPeers([RoutedPeer(desk, over: [])])
+        _ = table.start(standing: ["own", "public"])
+        #expect(
+            reports(table.linkChanged("public", .online, reporting: .unknown)).prefix(3) == [
+                .linkChanged(url: "public", .online), .absenceReporting(desk, .unknown, over: "public"),
+                .reachable(desk, over: "public"),
+            ])
+        #expect(
+            reports(table.reportingChanged("public", .silent)) == [.absenceReporting(desk, .silent, over: "public")])
+        #expect(table.reportingChanged("public", .silent) == [])
+        #expect(table.reportingChanged("nowhere", .silent) == [])
+        // Heard there, it is reached there, until another relay has it: the silent one would not say that it has left.
+        _ = table.linkChanged("own", .online)
+        _ = table.heard(desk, over: "public", isLive: true)
+        #expect(table.bestRoute(of: desk) == "public")
+        let home = reports(table.peerStatus(desk, isOnline: true, over: "own"))
+        #expect(
+            home == [
+                .absenceReporting(desk, .reports, over: "own"), .reachable(desk, over: "own"),
+                .peerOnline(desk, over: "own"),
+            ])
+        let moved = reports(table.peerOffline(desk, over: "own"))
+        #expect(
+            moved == [
+                .peerOffline(desk, over: "own"), .absenceReporting(desk, .silent, over: "public"),
+                .reachable(desk, over: "public"),
+            ])
+        // It was only late.
+        let late = reports(table.peerOffline(other, over: "public"))
+        #expect(late == [.absenceReporting(desk, .reports, over: "public"), .peerOffline(other, over: "public")])
+    }
+
     @Test("links are opened while a peer or a pairing needs them, and then closed")
     func wanted() {
         var table = RouteTable(.device)

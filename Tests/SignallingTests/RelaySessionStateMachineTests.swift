@@ -403,7 +403,7 @@ private struct SessionModel {
                     drop()
                 }
             case .drop: drop()
-            case .deliver, .sendPong, .ignore: #expect(machine.connectionState == before)
+            case .registerAgain, .deliver, .sendPong, .ignore: #expect(machine.connectionState == before)
             }
         default: timer()
         }
@@ -415,7 +415,7 @@ private struct SessionModel {
         now = max(now, deadline)
         switch machine.deadlineReached(now: now, using: &jitter) {
         case .connect: connect()
-        case .sendPing: #expect(machine.connectionState == .online)
+        case .sendPing, .probe, .deliver: #expect(machine.connectionState == .online)
         case .drop: drop()
         case .none: Issue.record("nothing to do at the deadline")
         }

@@ -41,6 +41,7 @@
         var origin: String { url.origin }
         var isProved: Bool { session.isProved }
         var isResting: Bool { session.isResting }
+        var absenceReporting: AbsenceReporting { session.absenceReporting }
 
         func start() {
             if case .connect = session.start() { connect() }
@@ -134,6 +135,9 @@
                 leave()
                 settle()
             case .sendPong: connection.send(SignallingFrame.pong(timestamp: .now).json.serialized())
+            case .registerAgain(let registration):
+                connection.send(SignallingFrame.register(registration).json.serialized())
+                settle()
             case .deliver(let event): handler(self, event)
             }
         }
@@ -168,6 +172,8 @@
             switch session.deadlineReached(now: EventLoop.now, using: &generator) {
             case .connect: connect()
             case .sendPing: connection?.send(SignallingFrame.ping.json.serialized())
+            case .probe(let frame): connection?.send(frame.json.serialized())
+            case .deliver(let event): handler(self, event)
             case .drop: leave()
             case .none: break
             }

@@ -16,6 +16,8 @@ struct DeviceSession: Sendable {
     var outbox: DeviceOutbox
     /// The newest of those, in memory (``OutboxSender``).
     var recent = RecentPushes()
+    /// The relay over which they are sent (``OutboxSender``).
+    var carrier: String?
     /// The pushes whose callers wait for this device (``OutboxSender``).
     var deliveries = PendingDeliveries()
     /// How far it has acknowledged, until the store knows (``OutboxSender``).

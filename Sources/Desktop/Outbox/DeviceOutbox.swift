@@ -45,11 +45,19 @@ enum DeviceOutbox: Sendable {
         }
     }
 
-    /// What was sent to a deployed phone, and not returned; `nil` where acknowledgements tell.
+    /// What was sent to a deployed phone, and counts as delivered; `nil` where acknowledgements tell.
     var written: Int64? {
         switch self {
         case .sealed: nil
-        case .plain(let machine): machine.sent
+        case .plain(let machine): machine.presumed
+        }
+    }
+
+    /// Whether what was sent to a deployed phone may still turn out as delivered.
+    var isWaiting: Bool {
+        switch self {
+        case .sealed: false
+        case .plain(let machine): machine.isWaiting
         }
     }
 
@@ -94,11 +102,20 @@ enum DeviceOutbox: Sendable {
         }
     }
 
-    mutating func heard(now: UInt64) -> [Action] {
+    mutating func heard(over url: String?, now: UInt64) -> [Action] {
         change {
             $0.heard(now: now)
         } plain: {
-            $0.heard(now: now)
+            $0.heard(over: url, now: now)
+        }
+    }
+
+    /// Acknowledgements tell without the relay's reports.
+    mutating func routed(over url: String, _ reporting: AbsenceReporting, now: UInt64) -> [Action] {
+        change { _ in
+            []
+        } plain: {
+            $0.routed(over: url, reporting, now: now)
         }
     }
 
@@ -110,11 +127,28 @@ enum DeviceOutbox: Sendable {
         }
     }
 
-    mutating func connected(now: UInt64) -> [Action] {
+    mutating func wentOffline() {
+        note {
+            $0.wasCalledAbsent()
+        } plain: {
+            $0.wentOffline()
+        }
+    }
+
+    /// The relay that carried what was sent to it has called one frame back.
+    mutating func wasReturned(now: UInt64) -> [Action] {
+        change { _ in
+            []
+        } plain: {
+            $0.wasReturned(now: now)
+        }
+    }
+
+    mutating func connected(isCarrierUp: Bool, now: UInt64) -> [Action] {
         change {
             $0.connected(now: now)
         } plain: {
-            $0.connected(now: now)
+            $0.connected(isCarrierUp: isCarrierUp, now: now)
         }
     }
 

@@ -32,6 +32,7 @@ final class OutboxSender {
     private let epoch: Int64
     private let devices: DeviceBook
     private let send: Send
+    private let isUp: @EventLoop (String) -> Bool
     private let output: @EventLoop (Output) -> Void
     /// Acknowledgements of pushes that an earlier start has sent: ignored.
     private(set) var staleAcknowledgements: Int64 = 0
@@ -42,12 +43,14 @@ final class OutboxSender {
     private var timerAt: UInt64?
     private lazy var timer = LoopTimer { [weak self] in self?.deadlineReached() }
 
+    /// - Parameter isUp: whether the relay of that URL is connected.
     init(
         database: Database, devices: DeviceBook, epoch: Int64, send: @escaping Send,
+        isUp: @escaping @EventLoop (String) -> Bool = { _ in false },
         output: @escaping @EventLoop (Output) -> Void
     ) {
         (self.database, self.devices, self.epoch) = (database, devices, epoch)
-        (self.send, self.output) = (send, output)
+        (self.send, self.isUp, self.output) = (send, isUp, output)
     }
 
     // MARK: Pushes
@@ -129,25 +132,49 @@ final class OutboxSender {
 
     // MARK: Devices
 
-    /// A frame came from the device, or a relay reports it online.
-    func heard(_ device: PeerID) { change(device) { $0.heard(now: EventLoop.now) } }
+    /// A frame came from the device over that relay, or a relay reports it online.
+    func heard(_ device: PeerID, over url: String? = nil) {
+        change(device) { $0.heard(over: url, now: EventLoop.now) }
+    }
 
-    /// Every relay over which the device is reached has called it absent.
-    func wasCalledAbsent(_ device: PeerID) {
+    /// The device is reached over that relay now, or the relay has shown whether it reports absent peers.
+    func routed(_ device: PeerID, over url: String, _ reporting: AbsenceReporting) {
+        change(device) { $0.routed(over: url, reporting, now: EventLoop.now) }
+    }
+
+    /// Every relay over which the device is reached has called it absent, for one frame that was sent to it.
+    func wasCalledAbsent(_ device: PeerID) { isGone(device) { $0.wasCalledAbsent() } }
+
+    /// That relay has called a frame back; the device may be reached over another one.
+    func wasReturned(_ device: PeerID, over url: String) {
+        guard devices.session(device)?.carrier == url else { return }
+        change(device) { $0.wasReturned(now: EventLoop.now) }
+    }
+
+    /// No relay has the device any more.
+    func wentOffline(_ device: PeerID) { isGone(device) { $0.wentOffline() } }
+
+    private func isGone(_ device: PeerID, _ event: (inout DeviceOutbox) -> Void) {
         let missed =
             devices.update(device) { session -> [PushTicket] in
-                session.outbox.wasCalledAbsent()
+                event(&session.outbox)
                 session.recent.forget()
-                return session.deliveries.takeAll()
+                return session.outbox.isWaiting ? [] : session.deliveries.takeAll()
             } ?? []
         for ticket in missed { finish(runs.missed(ticket, by: device)) }
+        arm(by: devices.update(device) { $0.outbox.deadline } ?? nil)
     }
 
     /// The device has a new connection or another route: frames in flight may be lost.
-    func connected(_ device: PeerID) { change(device) { $0.connected(now: EventLoop.now) } }
+    func connected(_ device: PeerID, over url: String? = nil) {
+        let isCarrierUp = url != nil && devices.session(device)?.carrier.map(isUp) == true
+        if let url { devices.update(device) { $0.carrier = url } }
+        change(device) { $0.connected(isCarrierUp: isCarrierUp, now: EventLoop.now) }
+    }
 
     /// No connection is up.
     func disconnected(_ device: PeerID) {
+        devices.update(device) { $0.carrier = nil }
         change(device) {
             $0.disconnected()
             return []

@@ -292,7 +292,9 @@ final class DesktopPairing {
         case .routed(let frame, let delivery):
             guard let from = frame.from else { return }
             receivedAtAlias(.object(frame.members), from: from, isSealed: false, delivery, over: url)
-        case .stateChanged(.connecting), .stateChanged(.registering), .peerOffline, .peerStatus, .refused: break
+        case .stateChanged(.connecting), .stateChanged(.registering), .peerOffline, .peerStatus, .absenceReporting,
+            .refused:
+            break
         case .malformed(let error): output(.malformedFrame(error, over: url))
         }
     }

@@ -20,6 +20,9 @@ package enum RouteEvent: Sendable, Equatable {
     /// A relay reports that the peer has connected, so anything sent to its previous connection is lost. Comes after
     /// ``reachable(_:over:)``.
     case peerOnline(PeerID, over: String)
+    /// Whether the relay of the peer's best route reports absent peers, if it is not as it was. It comes before
+    /// ``reachable(_:over:)``.
+    case absenceReporting(PeerID, AbsenceReporting, over: String)
     /// The relay refused something after it had registered us. The text is the relay's, cleaned, for people.
     case refused(String, over: String)
     /// An unreadable frame was dropped.

@@ -29,6 +29,8 @@ package struct RouteTable: Sendable {
     private struct Link {
         var state = RelayConnectionState.offline(.stopped)
         var isResting = false
+        /// As far as this registration has shown.
+        var reporting = AbsenceReporting.reports
         /// Peers reported offline since this registration.
         var absent: Set<PeerID> = []
     }
@@ -41,7 +43,13 @@ package struct RouteTable: Sendable {
     private struct Session {
         var heardOver: String?
         var reach = Reach.lost(.disconnected)
+        var toldReporting = Reporting(url: "", reporting: .reports)
         var toldConnection: JSONObject?
+    }
+
+    private struct Reporting: Equatable {
+        let url: String
+        let reporting: AbsenceReporting
     }
 
     private let side: Side
@@ -136,23 +144,40 @@ extension RouteTable {
         return [.report(.invalidURL(url, message: message))] + settle()
     }
 
-    package mutating func linkChanged(_ url: String, _ state: RelayConnectionState) -> [Action] {
+    /// - Parameter reporting: whether the relay reports absent peers, as far as this registration has shown.
+    package mutating func linkChanged(
+        _ url: String, _ state: RelayConnectionState, reporting: AbsenceReporting = .reports
+    ) -> [Action] {
         guard links[url] != nil else { return [] }
         links[url]?.state = state
-        // Reports from the previous connection may be outdated, and no relay corrects them.
-        if state.isOnline { links[url]?.absent = [] }
+        if state.isOnline {
+            // Reports from the previous connection may be outdated, and no relay corrects them.
+            links[url]?.absent = []
+            links[url]?.reporting = reporting
+        }
         return [.report(.linkChanged(url: url, state))] + settle()
+    }
+
+    /// This registration has shown whether the relay reports absent peers.
+    package mutating func reportingChanged(_ url: String, _ reporting: AbsenceReporting) -> [Action] {
+        guard let link = links[url], link.reporting != reporting else { return [] }
+        links[url]?.reporting = reporting
+        return settle()
     }
 
     /// The relay reports that the peer is not connected there.
     package mutating func peerOffline(_ id: PeerID, over url: String) -> [Action] {
         guard links[url] != nil else { return [] }
-        return [.report(.peerOffline(id, over: url))] + setAbsent(id, true, over: url)
+        return reportingChanged(url, .reports) + [.report(.peerOffline(id, over: url))] + setAbsent(id, true, over: url)
     }
 
     /// The relay reports whether the peer is connected there.
     package mutating func peerStatus(_ id: PeerID, isOnline: Bool, over url: String) -> [Action] {
         guard links[url] != nil else { return [] }
+        // The relay over which it was heard would not say that it has left.
+        if isOnline, side == .desktop, let last = peers[id]?.heardOver, links[last]?.reporting == .silent {
+            peers[id]?.heardOver = url
+        }
         let changes = setAbsent(id, !isOnline, over: url)
         return isOnline ? changes + [.report(.peerOnline(id, over: url))] : changes
     }
@@ -258,12 +283,21 @@ extension RouteTable {
 
     private mutating func reachChanged(_ id: PeerID) -> [Action] {
         let now = reach(of: id)
-        guard peers[id]?.reach != now else { return [] }
+        let reporting = reportingChanged(id)
+        guard peers[id]?.reach != now else { return reporting }
         peers[id]?.reach = now
         switch now {
-        case .reachable(let url): return [.report(.reachable(id, over: url))]
-        case .lost(let loss): return [.report(.lost(id, loss))]
+        case .reachable(let url): return reporting + [.report(.reachable(id, over: url))]
+        case .lost(let loss): return reporting + [.report(.lost(id, loss))]
         }
+    }
+
+    private mutating func reportingChanged(_ id: PeerID) -> [Action] {
+        guard let url = bestRoute(of: id), let reporting = links[url]?.reporting, let told = peers[id]?.toldReporting,
+            reporting != told.reporting || reporting != .reports && url != told.url
+        else { return [] }
+        peers[id]?.toldReporting = Reporting(url: url, reporting: reporting)
+        return [.report(.absenceReporting(id, reporting, over: url))]
     }
 
     private mutating func connectionChanged(_ id: PeerID) -> [Action] {

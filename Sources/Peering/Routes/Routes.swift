@@ -148,7 +148,9 @@ package final class Routes {
     private func received(_ event: RelayEvent, over link: any RelayLink, _ url: String) {
         guard links[url] === link else { return }
         switch event {
-        case .stateChanged(let state): perform(table.linkChanged(url, state))
+        case .stateChanged(let state):
+            perform(table.linkChanged(url, state, reporting: link.absenceReporting))
+        case .absenceReporting(let reporting): perform(table.reportingChanged(url, reporting))
         case .message(let message): tell(.message(message, over: url))
         case .routed(let frame, let delivery):
             guard let from = frame.from else { return }

@@ -1,0 +1,175 @@
+import Hosting
+import JSON
+import TestSupport
+import Testing
+import Transport
+
+@testable import Desktop
+
+/// A desktop and deployed phones at relays that behave as the deployed programs do.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct NodeRelayTests {
+    private struct Home {
+        let relay: NodeRelay
+        let url: String
+        let host = RecordingHost()
+        let desktop: Desktop
+
+        init(_ program: NodeRelay.Program, _ options: JSONObject = [:]) async throws {
+            relay = try await NodeRelay(program)
+            url = await relay.url
+            desktop = try Bench.open(options, relay: url, host)
+        }
+
+        /// Pairs an iOS phone with literal frames. On the public relay a phone writes its own `from`.
+        func pair() async throws -> (phone: RawPeer, desktop: String) {
+            let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
+            let code = try JSONValue(parsing: try #require(offer["payload"]?.string))
+            let id = try #require(code["pcPeerId"]?.string)
+            let phone = try await RawPeer.register(iOS, at: url)
+            await phone.send(
+                text: """
+                    {"type":"message","from":"\(iOS)","to":"\(id)","payload":{"type":"pair-ack","pairingCode":\
+                    "\(try #require(code["code"]?.string))","mobileDid":"\(iOS)","deviceInfo":{"deviceId":"ios-1",\
+                    "name":"My phone","platform":"ios"},"timestamp":1735689600000}}
+                    """)
+            _ = try await host.event(.pairingChanged) { $0["state"] == "acked" && $0["confirm"] == true }
+            _ = try await value { desktop.confirm(.offer, true, then: $0) }
+            _ = try await host.event(.pairingChanged) { $0["state"] == "paired" }
+            return (phone, id)
+        }
+
+        func notify(_ title: String) async throws -> JSONValue {
+            let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)"}"#)
+            return try await value { desktop.notify(notice, timeout: 10_000, then: $0) }
+        }
+
+        func connected() async throws {
+            _ = try await host.event(.connectionChanged) { $0["online"] == true }
+        }
+
+        func end() async {
+            await desktop.close()
+            await relay.close()
+        }
+    }
+
+    private static func heartbeat(to desktop: String) -> String {
+        """
+        {"type":"message","from":"\(iOS)","to":"\(desktop)","payload":{"type":"chainlesschain:heartbeat",\
+        "timestamp":1735689600000}}
+        """
+    }
+
+    private static func isPush(_ frame: JSONValue) -> Bool {
+        frame["type"] == "message" && frame["payload"]?["type"] == "chainlesschain:event"
+    }
+
+    private static func title(_ frame: JSONValue) -> String? { frame["payload"]?["payload"]?["title"]?.string }
+
+    @Test("over a relay that reports nobody, a phone that is away loses nothing, whatever the relay has stored")
+    func silentRelay() async throws {
+        let home = try await Home(.publicRelay)
+        let (phone, desktop) = try await home.pair()
+        await phone.close()
+        try await until("the phone has left") { await !home.relay.isListed(iOS) }
+
+        // While the desktop is away, the phone speaks and leaves: the relay delivers that as if it were live.
+        home.desktop.stop()
+        try await until("the desktop has left") { await !home.relay.isListed(desktop) }
+        let passing = try await RawPeer.register(iOS, at: home.url)
+        await passing.send(text: Self.heartbeat(to: desktop))
+        try await passing.settle()
+        await passing.close()
+        try await until("the phone has left") { await !home.relay.isListed(iOS) }
+        #expect(await home.relay.stored(for: desktop).count == 1)
+        _ = try await value { home.desktop.start(then: $0) }
+        try await until("what was stored is there") { await home.relay.stored(for: desktop).isEmpty }
+
+        for title in ["1", "2"] { #expect(try await home.notify(title)["failedCount"] == 1) }
+        for title in 3...60 { #expect(try await home.notify("\(title)")["failedCount"] == 1) }
+        #expect(await home.relay.stored(for: iOS).allSatisfy { !Self.isPush($0) }, "nothing was sent")
+
+        let again = try await RawPeer.register(iOS, at: home.url)
+        try await until("all pushes have come") {
+            await again.send(text: Self.heartbeat(to: desktop))
+            try await again.settle()
+            return await again.waitingFrames.filter(Self.isPush).count >= 60
+        }
+        #expect(try await home.notify("last")["deliveredCount"] == 1)
+        let pushes = await again.waitingFrames.filter(Self.isPush)
+        let titles = pushes.compactMap(Self.title)
+        #expect(titles.count == 61 && Set(titles).count == 61 && titles.last == "last")
+        #expect(Array(titles.prefix(3)) == ["1", "2", "3"])
+        let state = try await value { home.desktop.state(then: $0) }
+        #expect(state["counters"]?["unknownSenders"] == 0, "probes are nobody's")
+        await again.close()
+        await home.end()
+    }
+
+    @Test("a phone that dies right after a push has it: only what the relay calls back comes again, with its id")
+    func diesAfterPush() async throws {
+        let home = try await Home(.standAlone)
+        let (phone, _) = try await home.pair()
+        async let first = home.notify("A")
+        let push = try await phone.frame { Self.isPush($0) && Self.title($0) == "A" }
+        await home.relay.cut(iOS)
+        try await until("the relay has noticed") { await !home.relay.isListed(iOS) }
+        #expect(try await first["deliveredCount"] == 1)
+        #expect(try await home.notify("B")["failedCount"] == 1)
+        let stored = try #require(await home.relay.stored(for: iOS).first(where: Self.isPush))
+        #expect(Self.title(stored) == "B")
+
+        // It gets what was stored, and discards that; then the push again, under the same id.
+        let again = try await RawPeer.register(iOS, at: home.url)
+        let resent = try await again.frame { Self.isPush($0) && Self.title($0) == "B" }
+        let id = resent["payload"]?["payload"]?["notificationId"]
+        #expect(id?.string != nil && id == stored["payload"]?["payload"]?["notificationId"])
+        #expect(id != push["payload"]?["payload"]?["notificationId"])
+        #expect(try await home.notify("C")["deliveredCount"] == 1)
+        _ = try await again.frame { Self.isPush($0) && Self.title($0) == "C" }
+        #expect(await again.waitingFrames.allSatisfy { !Self.isPush($0) }, "neither A nor B comes again")
+        await again.close()
+        await home.end()
+    }
+
+    @Test("a phone that dies right after a push has it, also if the desktop has a relay of its own")
+    func diesAtOneOfTwo() async throws {
+        let home = try await Home(.standAlone, ["relay": ["listen": "127.0.0.1:0"]])
+        let (phone, desktop) = try await home.pair()
+        await phone.send(text: Self.heartbeat(to: desktop))
+        async let first = home.notify("A")
+        _ = try await phone.frame { Self.isPush($0) && Self.title($0) == "A" }
+        await home.relay.cut(iOS)
+        try await until("the relay has noticed") { await !home.relay.isListed(iOS) }
+        let again = try await RawPeer.register(iOS, at: home.url)
+        #expect(try await first["deliveredCount"] == 1)
+        #expect(try await home.notify("B")["deliveredCount"] == 1)
+        _ = try await again.frame { Self.isPush($0) && Self.title($0) == "B" }
+        #expect(await again.waitingFrames.allSatisfy { !Self.isPush($0) }, "A does not come again")
+        await again.close()
+        await home.end()
+    }
+
+    @Test(
+        "a push that is sent again, because nobody knows whether it has come, has the same id",
+        arguments: [true, false])
+    func sameID(reportsAbsence: Bool) async throws {
+        let home = try await Home(reportsAbsence ? .standAlone : .publicRelay)
+        let (phone, desktop) = try await home.pair()
+        await home.relay.cutSenderOfNext("chainlesschain:event")
+        async let pushed = home.notify("A")
+        try await until("the push has come twice") {
+            await phone.send(text: Self.heartbeat(to: desktop))
+            try await phone.settle()
+            return await phone.waitingFrames.filter(Self.isPush).count >= 2
+        }
+        _ = try await pushed
+        #expect(try await home.notify("B")["deliveredCount"] == 1)
+        _ = try await phone.frame { Self.isPush($0) && Self.title($0) == "B" }
+        let copies = await phone.waitingFrames.filter(Self.isPush).map { $0["payload"]?["payload"]?["notificationId"] }
+        #expect(copies.count == 2 && copies.first == copies.last && copies.first??.string != nil)
+        await phone.close()
+        await home.end()
+    }
+}

@@ -1,0 +1,90 @@
+import Identity
+import JSON
+import TestSupport
+import Testing
+import Transport
+import Wire
+
+@testable import Signalling
+
+/// Connections at relays that behave as the deployed programs do.
+@Suite(.serialized, .timeLimit(.minutes(1))) @EventLoop struct NodeRelayTests {
+    private final class Events {
+        var all: [RelayEvent] = []
+    }
+
+    private func connect(
+        to relay: NodeRelay, _ events: Events
+    ) throws -> (connection: RelayConnection, id: String) {
+        try Identity.start()
+        let key = try SigningKey.generate()
+        let connection = RelayConnection(
+            url: try WebSocketURL(relay.url),
+            registration: SignallingFrame.Register(peerID: PeerID(key.did), deviceType: .mobile), provingWith: key
+        ) { _, event in events.all.append(event) }
+        return (connection, key.did)
+    }
+
+    private func probes(to id: String, at relay: NodeRelay) -> Int {
+        relay.received.count { $0.frame["payload"]?["type"] == "bellwire:probe" && $0.frame["to"] == .string(id) }
+    }
+
+    @Test("the end of an older connection makes us unreachable: the probe finds out, and one registration helps")
+    func olderConnectionEnds() async throws {
+        let relay = try NodeRelay(.standAlone)
+        let events = Events()
+        let (connection, id) = try connect(to: relay, events)
+        // The connection before the change of networks. The relay closes it, and then forgets the id.
+        let old = try await RawPeer.register(id, at: relay.url)
+        connection.start()
+        await eventually { connection.state.isOnline && !relay.isListed(id) }
+        let desktop = try await RawPeer.register("pc-1", at: relay.url)
+        desktop.message(id, ["type": "chainlesschain:event", "payload": ["title": "lost"]])
+        _ = try await desktop.frame { $0["type"] == "peer-offline" }
+
+        await eventually { relay.isListed(id) }
+        #expect(connection.state.isOnline && relay.registrations(of: id) == 3)
+        desktop.message(id, ["type": "chainlesschain:event", "payload": ["title": "heard"]])
+        // The next probe comes back, and nobody registers again: this relay would close the connection.
+        await eventually { probes(to: id, at: relay) == 2 && connection.state.isOnline }
+        desktop.message(id, ["type": "chainlesschain:event", "payload": ["title": "after"]])
+        await eventually { events.all.contains { $0.title == "after" } }
+        #expect(relay.registrations(of: id) == 3)
+        #expect(events.all.compactMap(\.title) == ["lost", "heard", "after"])
+        let states: [RelayConnectionState] = events.all.compactMap {
+            if case .stateChanged(let state) = $0 { state } else { nil }
+        }
+        #expect(states == [.connecting, .registering, .online], "the session goes on")
+        #expect(events.all.contains(.absenceReporting(.reports)))
+        connection.stop()
+        old.close()
+        desktop.close()
+        relay.close()
+    }
+
+    @Test("a relay that reports nobody is known as silent after 2 s; its probes come back and are seen by nobody")
+    func silentRelay() async throws {
+        let relay = try NodeRelay(.publicRelay)
+        let events = Events()
+        let (connection, id) = try connect(to: relay, events)
+        connection.start()
+        await eventually { events.all.contains(.absenceReporting(.silent)) && probes(to: id, at: relay) == 1 }
+        #expect(connection.absenceReporting == .silent)
+        let sender = try await RawPeer.register("pc-1", at: relay.url)
+        sender.send(
+            text: #"{"type":"message","from":"pc-1","to":"\#(id)","payload":{"type":"x","payload":{"title":"live"}}}"#)
+        await eventually { events.all.contains { $0.title == "live" } }
+        #expect(events.all.filter { if case .stateChanged = $0 { false } else { true } }.count == 2)
+        #expect(relay.registrations(of: id) == 1)
+        connection.stop()
+        sender.close()
+        relay.close()
+    }
+}
+
+extension RelayEvent {
+    fileprivate var title: JSONValue? {
+        guard case .message(let message) = self else { return nil }
+        return message.payload["payload"]?["title"]
+    }
+}
