@@ -11,7 +11,7 @@ package struct Handled: Sendable, Equatable {
         case afterPush(PendingReply)
     }
 
-    package enum Effect: Sendable, Equatable {
+    package indirect enum Effect: Sendable, Equatable {
         /// Show it to the desktop's user. Absent when it is silenced.
         case show(Notification)
         /// Send it to these paired devices, each in its own form.

@@ -85,7 +85,7 @@ package struct PendingCalls<Waiter> {
         return .send
     }
 
-    package enum ResolveAction {
+    package indirect enum ResolveAction {
         case complete(Call, Result<JSONValue, CommandError>)
         /// Nobody waits for it.
         case ignore

@@ -15,7 +15,7 @@ import Wire
 final class DesktopPairing {
     typealias Flows = PairingCoordinator<PairedDevice>
 
-    enum Output {
+    indirect enum Output {
         /// Write it to the store, then say ``stored(_:_:accept:)``.
         case store(PairingRecord<PairedDevice>)
         /// The device believes it is paired, but is not.

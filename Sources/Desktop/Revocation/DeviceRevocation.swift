@@ -35,8 +35,8 @@ struct DeviceRevocation {
             board.channel.refuse(key)
             board.pairing.removed(key)
         }
-        let session = board.devices.session(key)
-        session?.revocation.revoke()
+        let flag = board.devices.session(key)?.revocation
+        flag?.revoke()
         board.store.revoke(revoked) { [board] result in
             if case .success(true) = result {
                 for key in keys { board.devices.reminders.forget(key) }
@@ -45,7 +45,7 @@ struct DeviceRevocation {
                 return then(.success("{}"))
             }
             for key in fresh { board.channel.readmit(key) }
-            session?.revocation.withdraw()
+            flag?.withdraw()
             switch result {
             case .success: then(.failure(.tooManyRevoked))
             case .failure(let error): then(.failure(HostError(error)))

@@ -32,7 +32,7 @@ struct CommandSender<Owner: Sendable>: Sendable {
         case whenUnanswered
     }
 
-    enum Action: Sendable {
+    indirect enum Action: Sendable {
         /// Sign, seal and send it; on failure ``notWritten(_:_:reach:)``.
         case write(Order)
         /// The same, but failures don't matter: it is written the next time.

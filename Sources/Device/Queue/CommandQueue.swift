@@ -14,7 +14,7 @@ import Wire
 /// The table in the store is the truth: each change reads it, changes it and writes it in one transaction.
 @EventLoop
 final class CommandQueue {
-    enum Action {
+    indirect enum Action {
         case send(QueuedCommand)
         /// A command is in the queue, durably, or could not be put there.
         case queued(CommandOrder, CommandOutcome)

@@ -9,7 +9,7 @@ import Wire
 /// Decides only: each event returns what its owner does next, in order. `now` is wall-clock time, `loopNow` the loop's
 /// monotonic milliseconds. A decision is stored before it is announced.
 struct AuthorizationPrompt {
-    enum Action {
+    indirect enum Action {
         case reply([Then], Result<String, HostError>)
         /// Store it, then call ``saved(_:_:now:)``.
         case store(Save)

@@ -19,7 +19,7 @@ indirect enum PipelineWork: StoreWork {
     case findOwner(String, AlertKey)
     case keepImage(AlertRun.Ticket, AlertContent, Fetched, directory: String)
 
-    enum Outcome: Sendable {
+    indirect enum Outcome: Sendable {
         case due([AlertPipeline.Due])
         /// Banners that nobody needs any more.
         case unused([String])

@@ -17,7 +17,7 @@ indirect enum RecordWork: StoreWork {
     case removeSettled
     case respond(NewResponse, Then)
 
-    enum Outcome: Sendable {
+    indirect enum Outcome: Sendable {
         case alerts([AlertRow])
         case removed([AlertTable.Removed])
         case response(StoredResponse)

@@ -16,7 +16,7 @@ indirect enum ReminderWork: StoreWork {
         case added(Reminder, Then)
     }
 
-    enum Outcome: Sendable {
+    indirect enum Outcome: Sendable {
         case judged([AlertJudge.Judged])
         case reminders([Reminder])
     }

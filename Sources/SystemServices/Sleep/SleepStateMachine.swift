@@ -15,7 +15,7 @@ struct SleepStateMachine<Lock> {
         case note(String?)
     }
 
-    private enum State {
+    private indirect enum State {
         /// No logind.
         case absent
         case awake(lock: Lock?)
