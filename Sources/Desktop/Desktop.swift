@@ -2,11 +2,11 @@ import Commands
 import Delivery
 package import History
 package import Hosting
-package import Identity
+import Identity
 import JSON
 import Notifications
 import Pairing
-import Peering
+package import Peering
 import Relay
 package import Signalling
 import Store
@@ -17,10 +17,10 @@ import Wire
 ///
 /// This is the interface for the program's threads. Every call is passed to the event loop as a message, and its result
 /// comes back through `then` or the program's channel.
-package final class Desktop: Role {
+package final class Desktop: Role, KeyOwner {
     let core: DesktopSwitchboard
     private let directory: StateDirectory
-    private let keys: KeyStore
+    package let keys: KeyStore
 
     /// What devices ask it to show is an event like others: it is in the history in any case.
     package var sources: [any EventSource] { [] }
@@ -126,31 +126,8 @@ package final class Desktop: Role {
         EventLoop.post { [core] in DeviceRevocation(core).readmit(device, then: then) }
     }
 
-    /// The key to move to: made, or the one that was made before. Blocks the caller.
-    package func nextKey() throws(HostError) -> SigningKey { try keys.next() }
-
-    /// Asks every peer's user to accept that key in the place of this one.
-    package func rekey(to next: SigningKey, then: @escaping Then) {
-        EventLoop.post { [core] in core.channel.moves.begin(next, then) }
-    }
-
-    package func cancelRekey(then: @escaping Then) {
-        EventLoop.post { [core] in core.channel.moves.cancel(then) }
-    }
-
-    /// Deletes the key of a move that was cancelled. Blocks the caller.
-    package func dropNextKey() throws(HostError) { try keys.dropNext() }
-
-    package func rekeyState(then: @escaping Then) {
-        EventLoop.post { [core] in then(.success(JSONValue.object(core.channel.moves.status).serialized())) }
-    }
-
-    /// The user's answer to a device that moves to that key.
-    package func confirmRekey(_ device: String, to key: String, _ accept: Bool, then: @escaping Then) {
-        EventLoop.post { [core] in
-            core.channel.moves.confirm(PeerID(device), to: PeerID(key), accept: accept, then)
-        }
-    }
+    @EventLoop
+    package var moves: KeyMoves { core.channel.moves }
 
     /// The refused keys.
     package func revoked(then: @escaping Then) { RevocationRequest.list(core.store.database, then: then) }

@@ -3,13 +3,13 @@ import CLinux
 import Delivery
 import DeviceAlerts
 package import Hosting
-package import Identity
+import Identity
 import Inbox
 import JSON
 import Notifications
 import OfflineQueue
 import Pairing
-import Peering
+package import Peering
 package import Signalling
 import Store
 import Transport
@@ -19,10 +19,10 @@ package import Wire
 ///
 /// This is the interface for the program's threads. Every call is passed to the event loop as a message, and its result
 /// comes back through `then` or the program's channel.
-package final class Device: Role {
+package final class Device: Role, KeyOwner {
     let core: DeviceSwitchboard
     private let directory: StateDirectory
-    private let keys: KeyStore
+    package let keys: KeyStore
 
     package let sources: [any EventSource]
 
@@ -123,31 +123,8 @@ package final class Device: Role {
         EventLoop.post { [core] in DesktopRevocation(core).readmit(desktop, then: then) }
     }
 
-    /// The key to move to: made, or the one that was made before. Blocks the caller.
-    package func nextKey() throws(HostError) -> SigningKey { try keys.next() }
-
-    /// Asks every peer's user to accept that key in the place of this one.
-    package func rekey(to next: SigningKey, then: @escaping Then) {
-        EventLoop.post { [core] in core.channel.moves.begin(next, then) }
-    }
-
-    package func cancelRekey(then: @escaping Then) {
-        EventLoop.post { [core] in core.channel.moves.cancel(then) }
-    }
-
-    /// Deletes the key of a move that was cancelled. Blocks the caller.
-    package func dropNextKey() throws(HostError) { try keys.dropNext() }
-
-    package func rekeyState(then: @escaping Then) {
-        EventLoop.post { [core] in then(.success(JSONValue.object(core.channel.moves.status).serialized())) }
-    }
-
-    /// The user's answer to a desktop that moves to that key.
-    package func confirmRekey(_ desktop: String, to key: String, _ accept: Bool, then: @escaping Then) {
-        EventLoop.post { [core] in
-            core.channel.moves.confirm(PeerID(desktop), to: PeerID(key), accept: accept, then)
-        }
-    }
+    @EventLoop
+    package var moves: KeyMoves { core.channel.moves }
 
     /// The refused keys.
     package func revoked(then: @escaping Then) { RevocationRequest.list(core.context.database, then: then) }

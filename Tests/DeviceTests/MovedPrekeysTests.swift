@@ -60,9 +60,7 @@ struct MovedPrekeysTests {
     @Test("a device moves: what was sealed for its old key opens no more, and the new key gets prekeys of its own")
     func device() async throws {
         let pair = try await withPrekeys()
-        let new = try await pair.rekeyDevice()
-        try await pair.approveDevice(new)
-        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        let new = try await pair.readyDeviceMove()
         let before = try await seal("before", pair)
         try await pair.reopenDevice()
         #expect(try await pair.deviceID() == new)
@@ -73,9 +71,7 @@ struct MovedPrekeysTests {
     @Test("a desktop moves: what its old key sealed opens no more, and the new key gets prekeys of its own")
     func desktop() async throws {
         let pair = try await withPrekeys()
-        let new = try await pair.rekeyDesktop()
-        try await pair.approveDesktop(new)
-        _ = try await pair.desktopHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        let new = try await pair.readyDesktopMove()
         let before = try await seal("before", pair)
         try await pair.reopenDesktop()
         #expect(try await pair.desktopID() == new)

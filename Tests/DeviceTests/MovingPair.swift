@@ -2,6 +2,7 @@ import Foundation
 import Hosting
 import Identity
 import JSON
+import Peering
 import TestSupport
 import Testing
 import Transport
@@ -105,6 +106,21 @@ final class MovingPair {
         }
         let id = asked["id"]?.string ?? ""
         _ = try await value { device.confirmRekey(id, to: new, accept, then: $0) }
+    }
+
+    /// Everything up to the next start, which takes the new key.
+    func readyDeviceMove() async throws -> String {
+        let new = try await rekeyDevice()
+        try await approveDevice(new)
+        _ = try await deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        return new
+    }
+
+    func readyDesktopMove() async throws -> String {
+        let new = try await rekeyDesktop()
+        try await approveDesktop(new)
+        _ = try await desktopHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        return new
     }
 
     func deviceState() async throws -> JSONValue { try await value { device.rekeyState(then: $0) } }

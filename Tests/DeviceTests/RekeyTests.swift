@@ -5,6 +5,7 @@ import Identity
 import JSON
 import Notifications
 import Pairing
+import Peering
 import Sealing
 import Store
 import TestSupport
@@ -23,9 +24,7 @@ struct RekeyTests {
         let pair = try await MovingPair()
         let old = try await pair.deviceID()
         _ = try await value { pair.desktop.allow(.upTo(.safe), "notification", to: old, then: $0) }
-        let new = try await pair.rekeyDevice()
-        try await pair.approveDevice(new)
-        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        let new = try await pair.readyDeviceMove()
         // Until the switch, everything goes on under the old key.
         #expect(try await pair.deviceID() == old)
         try await pair.push("second")
@@ -71,9 +70,7 @@ struct RekeyTests {
     func desktop() async throws {
         let pair = try await MovingPair()
         let old = try await pair.desktopID()
-        let new = try await pair.rekeyDesktop()
-        try await pair.approveDesktop(new)
-        _ = try await pair.desktopHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        let new = try await pair.readyDesktopMove()
         try await pair.push("second")
         await pair.desktop.close()
         // A change that waits for the desktop.
@@ -143,9 +140,7 @@ struct RekeyTests {
     @Test("a process that dies between the rename of the key and its record starts with the new key")
     func renamed() async throws {
         let pair = try await MovingPair()
-        let new = try await pair.rekeyDevice()
-        try await pair.approveDevice(new)
-        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        let new = try await pair.readyDeviceMove()
         await pair.device.close()
         let folder = pair.folder + "/device/"
         try FileManager.default.removeItem(atPath: folder + "identity.key")
@@ -157,112 +152,12 @@ struct RekeyTests {
         await pair.close()
     }
 
-    @Test("a peer that can't store the move has the old key again, and is told until it has stored the new one")
-    func notStored() async throws {
-        let pair = try await MovingPair()
-        let old = try await pair.deviceID()
-        let new = try await pair.rekeyDevice()
-        try await pair.approveDevice(new)
-        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
-        let database = await store(of: pair.desktop.core)
-        try database.run { (connection) throws(StoreError) in
-            try connection.executeScript(
-                "CREATE TRIGGER refuse BEFORE INSERT ON revoked_key BEGIN SELECT RAISE(ABORT, 'refused'); END")
-        }
-        try await pair.reopenDevice()
-        _ = try await pair.desktopHost.event(.problem) { $0["code"] == "store_failed" }
-        let stored = try database.run { (connection) throws(StoreError) in
-            try PairedDevices(connection).all().map(\.did.text)
-        }
-        #expect(stored == [old])
-        // Each announcement that is repeated is another try, during which the list has the new key.
-        try await until("the desktop has the old key again") { try await pair.devices() == [old] }
-        #expect(try await pair.deviceState()["state"] == "switched")
-        try database.run { (connection) throws(StoreError) in try connection.executeScript("DROP TRIGGER refuse") }
-        try await pair.reopenDevice()
-        try await until("the desktop has the new key") { try await pair.devices() == [new] }
-        try await pair.push("under the new key")
-        try await until("the move is complete") { try await pair.deviceState()["state"] == "none" }
-        await pair.close()
-    }
-
-    @Test("a peer that can refuse no more keys moves nobody, and its host hears what to do")
-    func fullList() async throws {
-        let pair = try await MovingPair()
-        let old = try await pair.deviceID()
-        let keys = try (0..<RevokedKeys.limit).map { _ in try SigningKey.generate().did }
-        for key in keys { _ = try await value { pair.desktop.revoke(key, then: $0) } }
-        let new = try await pair.rekeyDevice()
-        try await pair.approveDevice(new)
-        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
-        try await pair.reopenDevice()
-        let problem = try await pair.desktopHost.event(.problem) { $0["code"] == "store_failed" }
-        #expect(problem["message"]?.string?.contains("readmit some") == true)
-        #expect(try await pair.devices() == [old])
-        _ = try await value { pair.desktop.readmit(keys[0], then: $0) }
-        try await pair.reopenDevice()
-        try await until("the desktop has the new key") { try await pair.devices() == [new] }
-        try await pair.push("under the new key")
-        await pair.close()
-    }
-
-    @Test("a push that is made while a move fails comes under the old key, in order")
-    func pushWhileFailing() async throws {
-        let pair = try await MovingPair()
-        let core = pair.desktop.core
-        let (old, owner) = (PeerID(try await pair.deviceID()), PeerID(try await pair.desktopID()))
-        // Nobody has approved it, so the store refuses.
-        let move = PeerMove(
-            old: old, new: PeerID(try SigningKey.generate().did), receiver: owner, timestamp: 1, state: .approved)
-        let notices = try ["between", "also between"].map { try Desktop.Notice(parsing: #"{"title":"\#($0)"}"#) }
-        EventLoop.post {
-            DeviceMove(core).perform(move)
-            for notice in notices { core.execute { $0.notify(notice, timeout: 10_000) { _ in } } }
-        }
-        _ = try await pair.desktopHost.event(.problem) { $0["code"] == "store_failed" }
-        let first = try await pair.deviceHost.push(from: pair.device)
-        #expect(first["title"] == "between")
-        let second = try await pair.deviceHost.push(from: pair.device)
-        #expect(second["title"] == "also between")
-        try await pair.push("afterwards")
-        // Nothing keeps the device from moving there.
-        let database = await store(of: core)
-        let rows = try database.run { (connection) throws(StoreError) in
-            try connection.integer("SELECT count(*) FROM peer WHERE id = ?", [.text(move.new.text)])
-        }
-        #expect(rows == 0)
-        await pair.close()
-    }
-
-    @Test("the announcements end with the confirmation alone: when it is lost, they and it are repeated")
-    func unconfirmed() async throws {
-        let pair = try await MovingPair()
-        let desktop = try await pair.desktopID()
-        let new = try await pair.rekeyDevice()
-        try await pair.approveDevice(new)
-        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
-        // All that the desktop says in sessions of the new key is lost.
-        await pair.record.drop { $0.from == desktop && $0.to == new && $0.payload["type"] == "bellwire:s2" }
-        try await pair.reopenDevice()
-        try await until("the desktop has the new key") { try await pair.devices() == [new] }
-        #expect(try await pair.deviceState()["state"] == "switched")
-        await pair.record.drop { _ in false }
-        try await pair.reopenDevice()
-        try await until("the move is complete") { try await pair.deviceState()["state"] == "none" }
-        try await pair.push("second")
-        await pair.close()
-    }
-
     @Test("a device that moved twice while its desktop asked it follows that desktop's own move")
     func movedTwiceMeanwhile() async throws {
         let pair = try await MovingPair()
-        let newDesktop = try await pair.rekeyDesktop()
-        try await pair.approveDesktop(newDesktop)
-        _ = try await pair.desktopHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        let newDesktop = try await pair.readyDesktopMove()
         for _ in 0..<2 {
-            let new = try await pair.rekeyDevice()
-            try await pair.approveDevice(new)
-            _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+            let new = try await pair.readyDeviceMove()
             try await pair.reopenDevice()
             try await until("the desktop has it") { try await pair.devices() == [new] }
             try await until("the move is complete") { try await pair.deviceState()["state"] == "none" }
@@ -288,30 +183,6 @@ struct RekeyTests {
         let folder = pair.folder + "/device/"
         try FileManager.default.copyItem(atPath: folder + "identity.key", toPath: folder + "identity.next.key")
         #expect(try device.nextKey().did != key.did)
-        await pair.close()
-    }
-
-    @Test("a next key that was lost ends the move; the old key works on")
-    func lostNextKey() async throws {
-        let pair = try await MovingPair()
-        let old = try await pair.deviceID()
-        let new = try await pair.rekeyDevice()
-        try await pair.approveDevice(new)
-        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
-        await pair.device.close()
-        try FileManager.default.removeItem(atPath: pair.folder + "/device/identity.next.key")
-        try await pair.reopenDevice()
-        #expect(try await pair.deviceID() == old)
-        #expect(try await pair.deviceState()["state"] == "none")
-        try await pair.push("second")
-        // A new attempt has another key, and is asked about.
-        let other = try await pair.rekeyDevice()
-        #expect(other != new)
-        try await pair.approveDevice(other)
-        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
-        try await pair.reopenDevice()
-        try await until("the desktop has the newer key") { try await pair.devices() == [other] }
-        try await pair.push("third")
         await pair.close()
     }
 
@@ -408,9 +279,7 @@ struct RekeyTests {
         let pair = try await MovingPair()
         var ids = [try await pair.deviceID()]
         for _ in 0..<2 {
-            let new = try await pair.rekeyDevice()
-            try await pair.approveDevice(new)
-            _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+            let new = try await pair.readyDeviceMove()
             try await pair.reopenDevice()
             try await until("the desktop has it") { try await pair.devices() == [new] }
             try await until("the move is complete") { try await pair.deviceState()["state"] == "none" }
@@ -427,9 +296,7 @@ struct RekeyTests {
     @Test("a device that was unpaired after its move was approved hears so under its new key")
     func unpairedMeanwhile() async throws {
         let pair = try await MovingPair()
-        let (old, new) = (try await pair.deviceID(), try await pair.rekeyDevice())
-        try await pair.approveDevice(new)
-        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        let (old, new) = (try await pair.deviceID(), try await pair.readyDeviceMove())
         await pair.device.close()
         _ = try await value { pair.desktop.unpair(old, then: $0) }
         try await pair.reopenDesktop()
@@ -484,9 +351,7 @@ struct RekeyTests {
     @Test("a revoked device can't move any more, nor use the key that was approved for it")
     func revoked() async throws {
         let pair = try await MovingPair()
-        let (old, new) = (try await pair.deviceID(), try await pair.rekeyDevice())
-        try await pair.approveDevice(new)
-        _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
+        let (old, new) = (try await pair.deviceID(), try await pair.readyDeviceMove())
         _ = try await value { pair.desktop.revoke(old, then: $0) }
         let list = try await value { pair.desktop.revoked(then: $0) }.array?.compactMap { $0["id"]?.string }
         #expect(Set(list ?? []) == [old, new])

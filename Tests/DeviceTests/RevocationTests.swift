@@ -3,6 +3,7 @@ import Hosting
 import Identity
 import JSON
 import Pairing
+import Peering
 import Sealing
 import Store
 import TestSupport

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the ProVerif models of the seal's sessions and prekeys, and prints what each query gives. Needs proverif on the PATH, which is in
-# no package of Debian 12.
+# Runs the ProVerif models of pairing, sessions, prekeys and moves to other keys, and prints what each query gives. Needs
+# proverif on the PATH, which is in no package of Debian 12.
 #
 #   Tests/Models/run.sh
 #
@@ -14,7 +14,7 @@ for model in session impersonation without-psk restore prekeys; do
     echo "== $model"
     proverif -lib primitives.pvl "$model.pv" | grep '^RESULT' || status=1
 done
-for model in downgrade offers rekey; do
+for model in pairing offers downgrade rekey; do
     echo "== $model"
     proverif "$model.pv" | grep '^RESULT' || status=1
 done

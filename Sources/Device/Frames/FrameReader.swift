@@ -71,7 +71,8 @@ final class FrameReader {
     func read(_ incoming: Incoming, over url: String) {
         let peer = incoming.from
         let payload = Payload(decoding: incoming.payload)
-        if incoming.isLive, payload.confirmsPairing { book.confirmed(peer) }
+        // Only a desktop without sealing can have been paired unconfirmed.
+        if incoming.isLive, !incoming.isSealed, payload.confirmsPairing { book.confirmed(peer) }
         switch payload {
         case .event(let event): emit(.push(received(event, incoming, over: url)), peer)
         case .otherEvent(let name, let fields): readEvent(name, fields, incoming)

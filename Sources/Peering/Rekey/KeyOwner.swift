@@ -1,0 +1,45 @@
+package import Hosting
+package import Identity
+import JSON
+import Wire
+import Transport
+
+/// A role whose host can replace its key and refuse those of peers (WireRekey, "Overview").
+package protocol KeyOwner: Role {
+    var keys: KeyStore { get }
+    @EventLoop var moves: KeyMoves { get }
+
+    /// Refuses this key from now on; a peer that has it is unpaired.
+    func revoke(_ peer: String, then: @escaping Then)
+
+    func readmit(_ peer: String, then: @escaping Then)
+
+    /// The refused keys.
+    func revoked(then: @escaping Then)
+}
+
+extension KeyOwner {
+    /// The key to move to: made, or the one that was made before. Blocks the caller.
+    package func nextKey() throws(HostError) -> SigningKey { try keys.next() }
+
+    /// Asks every peer's user to accept that key in the place of this one.
+    package func rekey(to next: SigningKey, then: @escaping Then) {
+        EventLoop.post { [self] in moves.begin(next, then) }
+    }
+
+    package func cancelRekey(then: @escaping Then) {
+        EventLoop.post { [self] in moves.cancel(then) }
+    }
+
+    /// Deletes the key of a move that was cancelled. Blocks the caller.
+    package func dropNextKey() throws(HostError) { try keys.dropNext() }
+
+    package func rekeyState(then: @escaping Then) {
+        EventLoop.post { [self] in then(.success(JSONValue.object(moves.status).serialized())) }
+    }
+
+    /// The user's answer to a peer that moves to that key.
+    package func confirmRekey(_ peer: String, to key: String, _ accept: Bool, then: @escaping Then) {
+        EventLoop.post { [self] in moves.confirm(PeerID(peer), to: PeerID(key), accept: accept, then) }
+    }
+}
