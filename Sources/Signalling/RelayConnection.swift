@@ -135,7 +135,10 @@ extension RelayConnection {
     ///
     /// `sealed` = a relay of ours gives it only to a registration that was proved, and keeps it until there is one.
     package func send(to peer: PeerID, payload: JSONValue, sealed: Bool = false) -> SendResult {
-        send(.message(SignallingFrame.Message(to: peer, payload: payload, isSealed: sealed)))
+        // A relay that lets senders name themselves may name nobody otherwise (WireDeployedRelays, "Forged senders").
+        let namesItself = machine.registration.bellwire != nil && machine.senderNaming != .byRelay
+        let from = namesItself ? registration.peerID : nil
+        return send(.message(SignallingFrame.Message(to: peer, from: from, payload: payload, isSealed: sealed)))
     }
 
     /// Sends a frame that relays route whole; `routed.to` names the target.
