@@ -199,8 +199,10 @@ BW_API bw_status bw_device_quit(bw_device *device);
 
 /* The state of the device, as JSON:
  * {"id","deviceId","name","started","unread","latestPush","authorization","connection":[{"desktop","name","online",
- * "routes":[{"url","state","problem"?}]}],"queue":{"count","pending","sending","failed"},"notes":[],"counters":{}}.
- * Errors: BW_E_STORE. Since 0.1. */
+ * "routes":[{"url","state","problem"?,"forgeable"?}]}],"queue":{"count","pending","sending","failed"},"notes":[],
+ * "counters":{}}. "forgeable":true = probes have shown that this relay lets anyone send in the name of any peer that is
+ * not encrypted: what comes from such a desktop over it may be forged. false = they have not shown it, which proves
+ * nothing of a malicious relay; absent = not known yet. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_state(bw_device *device, char **state_json);
 
 /* ================================================================================================================
@@ -277,11 +279,13 @@ BW_API bw_status bw_pairing_confirm(bw_device *device, const char *flow, int32_t
 
 /* The paired desktops, oldest pairing first, as JSON
  * [{"id","name","platform","secure","seal"?,"sas"?,"sasMissing"?,"online","pairedAt","lastSeenAt","signalingUrl"?,
- * "relayUrl"?,"iceExpired"?,"unconfirmed"?}].
+ * "relayUrl"?,"iceExpired"?,"unconfirmed"?,"forgeable"?}].
  * "iceExpired":true means that the desktop's data for a direct connection has expired: pair again. "unconfirmed":true
  * means that a desktop without encryption has sent nothing since it was paired: it may not have taken the code, or not
- * exist. It is confirmed by the first thing that it sends, and stays paired until bw_pairing_unpair() is called. Errors:
- * BW_E_STORE. Since 0.1. */
+ * exist. It is confirmed by the first thing that it sends, and stays paired until bw_pairing_unpair() is called.
+ * "forgeable":true means that one of its relays lets anyone send in the name of this desktop, which is not encrypted;
+ * see bw_device_state(). That is known a few seconds after the device has registered there: the events peers.changed
+ * and problem (forgeable_relay) say so. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_pairing_list(bw_device *device, char **desktops_json);
 
 /* Renames a desktop, on this device only; 1 to 256 bytes. Errors: BW_E_NOT_FOUND, BW_E_STORE. Since 0.1. */
@@ -931,8 +935,10 @@ BW_API bw_status bw_desktop_dispatch(bw_desktop *desktop);
 BW_API bw_status bw_desktop_run(bw_desktop *desktop, int32_t timeout_ms);
 BW_API bw_status bw_desktop_quit(bw_desktop *desktop);
 
-/* {"id","name","started","unread","connection":[{"url","state","problem"?}],"relay"?:{"port","healthPort","note"?},
- * "notes":[],"offer"?:{"state","expiresAt"},"counters":{}}. Errors: BW_E_STORE. Since 0.1. */
+/* {"id","name","started","unread","connection":[{"url","state","problem"?,"forgeable"?}],"relay"?:{"port","healthPort","note"?},
+ * "notes":[],"offer"?:{"state","expiresAt"},"counters":{}}. "forgeable" is as in bw_device_state(). Over such a relay
+ * the desktop refuses commands of devices without encryption that change something and are not signed. Errors:
+ * BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_state(bw_desktop *desktop, char **state_json);
 
 /* A desktop's events: notification.received (a device asked the desktop to show it), unread.changed,
@@ -994,7 +1000,9 @@ BW_API bw_status bw_desktop_pairing_cancel(bw_desktop *desktop, const char *flow
 BW_API bw_status bw_desktop_confirm(bw_desktop *desktop, const char *flow, int32_t accept);
 
 /* The paired devices:
- * [{"id","deviceId","name","platform","secure","seal"?,"sas"?,"sasMissing"?,"pairedAt","lastSeenAt"}]. Errors: BW_E_STORE. Since 0.1. */
+ * [{"id","deviceId","name","platform","secure","seal"?,"sas"?,"sasMissing"?,"pairedAt","lastSeenAt","forgeable"?}].
+ * "forgeable":true = a relay of the desktop's lets anyone send in the name of this device, which is not encrypted.
+ * Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_devices(bw_desktop *desktop, char **devices_json);
 
 /* The push tokens of the paired devices: [{"device","deviceId","service","token": hex,"receivedAt"}], one per device

@@ -81,6 +81,7 @@ final class DesktopSwitchboard {
         channel.handleSessions { [host, devices] _ in host.devices(devices.json) }
         // The channel's handler holds the devices.
         devices.sealStatus = { [weak channel] in channel?.sealStatus(of: $0) }
+        devices.isForgeable = { [weak routes] in routes?.isForgeable($0) == true }
         channel.moves.attach(to: routes, peers: devices.movable) { [weak self] in self?.carryOut($0) }
         routes.setPeers(devices.routed)
     }
@@ -186,9 +187,13 @@ final class DesktopSwitchboard {
             host.log(.info, state.summary(of: url))
             if state.isOnline { reminders.connected(to: url) }
             if state.isOnline { channel.moves.connected() }
+            if state.isOnline { commands.settled(url, routes.naming(of: url)) }
             pairing.relaysChanged(DesktopPairing.Relays(routes, relay, common: context.options.common.relayURL))
         case .reachable(let device, let url): outboxes.connected(device, over: url)
         case .absenceReporting(let device, let reporting, let url): outboxes.routed(device, over: url, reporting)
+        case .senderNaming(let naming, let url):
+            commands.settled(url, naming)
+            if naming == .bySender { host.devices(devices.json) }
         case .peerOnline(let device, let url):
             outboxes.heard(device, over: url)
             channel.moves.begun(device)
@@ -255,7 +260,9 @@ final class DesktopSwitchboard {
         case .request(let request):
             records.touch(device, request.form)
             guard let session = devices.session(did) else { return }
-            commands.received(request, from: device, session, over: url, mark: mark, roster: devices.roster, at: .now)
+            commands.received(
+                request, from: device, session, over: url, naming: routes.naming(of: url), mark: mark,
+                roster: devices.roster, at: .now)
         case .malformedRequest(let request, let description):
             host.dropped("a device's payload: \(description)")
             guard let session = devices.session(did) else { return }

@@ -135,7 +135,7 @@ package final class Device: Role, KeyOwner {
 
     package func desktops(then: @escaping Then) {
         EventLoop.post { [core] in
-            then(.success(core.desktops.list(isOnline: core.routes.isReachable).serialized()))
+            then(.success(core.desktops.list(core.routes).serialized()))
         }
     }
 

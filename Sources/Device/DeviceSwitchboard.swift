@@ -78,7 +78,7 @@ final class DeviceSwitchboard {
         pairing.searchesRelays(on: life.bus)
         commands.start()
         tokens.start()
-        routes.setPeers(routedPeers)
+        routes.setPeers(desktops.routed)
         routes.start()
         inbox.start()
         queue.checkAll()
@@ -142,10 +142,6 @@ final class DeviceSwitchboard {
         DesktopReach(peer, desktops, routes, isQueueBusy: queue.isBusy(with: peer))
     }
 
-    private var routedPeers: [RoutedPeer] {
-        desktops.peers.peers.map { RoutedPeer($0, ownRelay: context.options.common.relayURL) }
-    }
-
     private func act(_ event: RouteEvent) {
         switch event {
         case .linkChanged(let url, let state):
@@ -162,6 +158,7 @@ final class DeviceSwitchboard {
             inbox.reachable(desktop, life.isStarted && connection["online"] == true)
             context.channel.post(HostEvent(.connectionChanged, desktop: peer.text, data: connection))
         case .lost(_, .absent), .connectionChanged(nil, _), .absenceReporting: break
+        case .senderNaming(let naming, _): if naming == .bySender { tellDesktops() }
         case .message(let message, let url): received(message, over: url)
         case .peerOffline(let peer, let url):
             tokens.wasCalledAbsent(peer, over: url)
@@ -286,8 +283,8 @@ final class DeviceSwitchboard {
     }
 
     func tellDesktops() {
-        routes.setPeers(routedPeers)
-        context.channel.post(HostEvent(.peersChanged, data: ["desktops": desktops.list(isOnline: routes.isReachable)]))
+        routes.setPeers(desktops.routed)
+        desktops.tell(routes)
     }
 
     private func act(_ action: DevicePairing.Action) {

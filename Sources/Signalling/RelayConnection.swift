@@ -28,6 +28,9 @@ package final class RelayConnection {
     /// Whether the relay reports absent peers.
     package var absenceReporting: AbsenceReporting { machine.absenceReporting }
 
+    /// Who names the sender of a message at the relay.
+    package var senderNaming: SenderNaming { machine.senderNaming }
+
     /// Whether it rests while it is down, as it was told last.
     package var isResting: Bool { machine.isResting }
 
@@ -37,6 +40,7 @@ package final class RelayConnection {
     private let key: SigningKey?
     private let handler: Handler
     private var webSocket: WebSocket?
+    private var stranger: StrangerConnection?
     private lazy var timer = LoopTimer { [weak self] in self?.deadlineReached() }
 
     /// - Parameters:
@@ -131,7 +135,10 @@ extension RelayConnection {
     ///
     /// `sealed` = a relay of ours gives it only to a registration that was proved, and keeps it until there is one.
     package func send(to peer: PeerID, payload: JSONValue, sealed: Bool = false) -> SendResult {
-        send(.message(SignallingFrame.Message(to: peer, payload: payload, isSealed: sealed)))
+        // A relay that lets senders name themselves may name nobody otherwise (WireDeployedRelays, "Forged senders").
+        let namesItself = machine.registration.bellwire != nil && machine.senderNaming != .byRelay
+        let from = namesItself ? registration.peerID : nil
+        return send(.message(SignallingFrame.Message(to: peer, from: from, payload: payload, isSealed: sealed)))
     }
 
     /// Sends a frame that relays route whole; `routed.to` names the target.
@@ -170,7 +177,15 @@ extension RelayConnection: WebSocketDelegate {
 
     private func carryOut(_ action: RelaySessionStateMachine.ReceivedAction, on webSocket: WebSocket) {
         switch action {
-        case .online, .ignore: settle()
+        case .online:
+            if let probe = machine.senderProbe(now: EventLoop.now, using: &generator) {
+                webSocket.send(probe.json.serialized())
+            }
+            settle()
+        case .ignore: settle()
+        case .sendAsStranger(let frame):
+            stranger = StrangerConnection(to: url, options, sending: frame) { [weak self] in self?.strangerRefused() }
+            settle()
         case .prove(let nonce): prove(nonce, on: webSocket)
         case .drop:
             letGo()
@@ -179,8 +194,16 @@ extension RelayConnection: WebSocketDelegate {
         case .registerAgain(let registration):
             webSocket.send(SignallingFrame.register(registration).json.serialized())
             settle()
+        case .deliver(.senderNaming(let naming)):
+            settle()
+            handler(self, .senderNaming(naming))
         case .deliver(let event): handler(self, event)
         }
+    }
+
+    private func strangerRefused() {
+        guard let webSocket else { return }
+        carryOut(machine.strangerRefused(now: EventLoop.now), on: webSocket)
     }
 
     package func webSocketDidClose(_ webSocket: WebSocket, _ reason: CloseReason) {
@@ -234,6 +257,7 @@ extension RelayConnection {
 
     /// Sets the timer for what the machine waits for, then tells a change of state; last, for the handler may do anything.
     private func settle() {
+        if webSocket == nil || !machine.needsStranger { stranger = nil }
         if let deadline = machine.deadline {
             let now = EventLoop.now
             timer.start(after: deadline > now ? deadline - now : 0)

@@ -2,7 +2,7 @@ package import JSON
 
 extension RelayConnectionState {
     /// `{"url","state","problem"?}`, for hosts.
-    package func json(of url: String) -> JSONValue {
+    package func json(of url: String) -> JSONObject {
         ["url": .string(url), "state": .string(name), "problem": problem.map(JSONValue.string)]
     }
 

@@ -13,6 +13,8 @@ package enum RelayEvent: Sendable, Equatable {
     case peerStatus(PeerID, isOnline: Bool)
     /// Whether the relay reports absent peers: this registration has shown it.
     case absenceReporting(AbsenceReporting)
+    /// Who names the sender of a message at the relay: a probe has shown it.
+    case senderNaming(SenderNaming)
     /// The relay refused something after it had registered us. The text is the relay's, cleaned, for people.
     case refused(String)
     /// A frame that could not be read; it was dropped.

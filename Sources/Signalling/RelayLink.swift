@@ -15,6 +15,8 @@ package protocol RelayLink: AnyObject {
     var isProved: Bool { get }
     /// Whether the relay reports absent peers, as far as this registration has shown.
     var absenceReporting: AbsenceReporting { get }
+    /// Who names the sender of a message at the relay, as far as is known.
+    var senderNaming: SenderNaming { get }
     /// Whether it rests while it is down.
     var isResting: Bool { get }
 

@@ -12,6 +12,8 @@ extension RelaySessionStateMachine {
         case deliver(RelayEvent)
         /// The relay has lost the registration: send it again. The session goes on.
         case registerAgain(SignallingFrame.Register)
+        /// Send this over a second connection that registers nothing, or call ``strangerRefused(now:)``.
+        case sendAsStranger(SignallingFrame)
         case sendPong
         /// Close the connection; the next attempt comes at ``deadline``.
         case drop(OfflineReason)
@@ -106,7 +108,40 @@ extension RelaySessionStateMachine {
         let memory = probes?.absence.memory ?? AbsenceProbe.Memory(using: &generator)
         probes = Probes(
             registration: RegistrationProbe(of: registration.peerID, registeredAt: now),
-            absence: AbsenceProbe(memory, registeredAt: now))
+            absence: AbsenceProbe(memory, registeredAt: now),
+            sender: SenderProbe(
+                probes?.sender.memory ?? SenderProbe.Memory(using: &generator), registeredAt: now))
+    }
+
+    /// The probe to send right after the registration; `nil` = none.
+    package mutating func senderProbe(
+        now: UInt64, using generator: inout some RandomNumberGenerator
+    ) -> SignallingFrame? {
+        probes?.sender.begin(to: registration.peerID, now: now, using: &generator)
+    }
+
+    /// The relay refused what a connection sent that has registered nothing, or that connection, or it ended.
+    package mutating func strangerRefused(now: UInt64) -> ReceivedAction {
+        let action = probes?.sender.strangerRefused(now: now)
+        return received(action)
+    }
+
+    /// Called only after the probe has changed: what it shows is told with the event.
+    private func received(_ action: SenderProbe.Action?) -> ReceivedAction {
+        switch action {
+        case .sendAsStranger(let frame): .sendAsStranger(frame)
+        case .changed: .deliver(.senderNaming(senderNaming))
+        case .some(.none), nil: .ignore
+        }
+    }
+
+    /// A probe of the relay's senders came, live or stored.
+    private mutating func cameBack(
+        _ message: SignallingFrame.Message, now: UInt64, using generator: inout some RandomNumberGenerator
+    ) -> ReceivedAction {
+        let action = probes?.sender.cameBack(
+            message.payload, from: message.from, to: registration.peerID, now: now, using: &generator)
+        return received(action)
     }
 
     /// What a frame tells the probes; `nil` = it is not about them.
@@ -121,13 +156,17 @@ extension RelaySessionStateMachine {
             guard offline.peerID == registration.peerID, probes != nil else { return nil }
             let verdict = probes?.registration.reportedAbsent(now: now)
             return verdict == .register ? .registerAgain(registration) : .ignore
+        case .message(let message) where isSenderProbe(message): return cameBack(message, now: now, using: &generator)
         case .message(let message) where isOwnProbe(message):
             probes?.registration.cameBack(message.payload)
             return .ignore
         case .message, .routed:
             probes?.registration.heard(now: now, using: &generator)
             return nil
-        case .offlineMessage, .peerStatus, .register, .registered, .challenge, .ping, .pong, .error, .serverShutdown,
+        case .offlineMessage(let stored):
+            guard case .message(let message) = stored.original, isSenderProbe(message) else { return nil }
+            return cameBack(message, now: now, using: &generator)
+        case .peerStatus, .register, .registered, .challenge, .ping, .pong, .error, .serverShutdown,
             .other:
             return nil
         }
@@ -137,6 +176,11 @@ extension RelaySessionStateMachine {
     private func isOwnProbe(_ message: SignallingFrame.Message) -> Bool {
         registration.bellwire != nil && (message.from ?? registration.peerID) == registration.peerID
             && RegistrationProbe.isProbe(message.payload)
+    }
+
+    /// Whoever it is from: where senders name themselves, it bears a name of ours.
+    private func isSenderProbe(_ message: SignallingFrame.Message) -> Bool {
+        registration.bellwire != nil && SenderProbe.isProbe(message.payload)
     }
 
     /// The event for a frame. A stored frame is unwrapped, and its event has the time of storing.
@@ -157,7 +201,7 @@ extension RelaySessionStateMachine {
 
     private func deliver(_ message: SignallingFrame.Message, _ delivery: SignallingDelivery) -> ReceivedAction {
         // A relay that had lost us has stored our probe.
-        if isOwnProbe(message) { return .ignore }
+        if isOwnProbe(message) || isSenderProbe(message) { return .ignore }
         guard let from = message.from else {
             return .deliver(
                 .malformed(SignallingFrameError(.missingField, "a \"message\" frame came without a usable \"from\"")))

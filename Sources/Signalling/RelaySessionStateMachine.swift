@@ -49,6 +49,7 @@ package struct RelaySessionStateMachine: Sendable {
     struct Probes: Sendable, Equatable {
         var registration: RegistrationProbe
         var absence: AbsenceProbe
+        var sender: SenderProbe
     }
 
     /// - Parameter proves: whether it asks for a challenge, and answers it. Then the registration says `bellwire`.
@@ -67,7 +68,7 @@ package struct RelaySessionStateMachine: Sendable {
         case .registering(let until, _): until
         case .online(_, let nextPing, _):
             [
-                nextPing, probes?.absence.deadline,
+                nextPing, probes?.absence.deadline, probes?.sender.deadline,
                 probes?.registration.deadline(pingedAt: nextPing.before(Self.keepaliveInterval)),
             ].compactMap(\.self).min()
         }
@@ -86,6 +87,12 @@ package struct RelaySessionStateMachine: Sendable {
 
     /// Whether this relay reports absent peers, as far as this registration has shown.
     package var absenceReporting: AbsenceReporting { probes?.absence.result ?? .reports }
+
+    /// Who names the sender of a message at this relay, as far as is known. A relay that asks for proofs does.
+    package var senderNaming: SenderNaming { isProved ? .byRelay : probes?.sender.result ?? .unknown }
+
+    /// Whether the connection that ``ReceivedAction/sendAsStranger(_:)`` has asked for is still needed.
+    package var needsStranger: Bool { probes?.sender.needsStranger ?? false }
 
     /// Registered, with a proof that the relay asked for.
     package var isProved: Bool {
@@ -176,6 +183,7 @@ extension RelaySessionStateMachine {
         case .changed: return .deliver(.absenceReporting(absenceReporting))
         case .some(.none), nil: break
         }
+        if probes?.sender.deadlineReached(now: now) == .changed { return .deliver(.senderNaming(senderNaming)) }
         guard let due = probes?.registration.deadline(pingedAt: pingedAt), due <= now else { return nil }
         return (probes?.registration.next(now: now, using: &generator)).map { .probe($0) }
     }

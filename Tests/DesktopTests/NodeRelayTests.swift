@@ -1,8 +1,11 @@
 import Hosting
+import Identity
 import JSON
+import Signalling
 import TestSupport
 import Testing
 import Transport
+import Wire
 
 @testable import Desktop
 
@@ -22,16 +25,16 @@ struct NodeRelayTests {
         }
 
         /// Pairs an iOS phone with literal frames. On the public relay a phone writes its own `from`.
-        func pair() async throws -> (phone: RawPeer, desktop: String) {
+        func pair(as did: String = iOS, _ platform: String = "ios") async throws -> (phone: RawPeer, desktop: String) {
             let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
             let code = try JSONValue(parsing: try #require(offer["payload"]?.string))
             let id = try #require(code["pcPeerId"]?.string)
-            let phone = try await RawPeer.register(iOS, at: url)
+            let phone = try await RawPeer.register(did, at: url)
             await phone.send(
                 text: """
-                    {"type":"message","from":"\(iOS)","to":"\(id)","payload":{"type":"pair-ack","pairingCode":\
-                    "\(try #require(code["code"]?.string))","mobileDid":"\(iOS)","deviceInfo":{"deviceId":"ios-1",\
-                    "name":"My phone","platform":"ios"},"timestamp":1735689600000}}
+                    {"type":"message","from":"\(did)","to":"\(id)","payload":{"type":"pair-ack","pairingCode":\
+                    "\(try #require(code["code"]?.string))","mobileDid":"\(did)","deviceInfo":{"deviceId":"ios-1",\
+                    "name":"My phone","platform":"\(platform)"},"timestamp":1735689600000}}
                     """)
             _ = try await host.event(.pairingChanged) { $0["state"] == "acked" && $0["confirm"] == true }
             _ = try await value { desktop.confirm(.offer, true, then: $0) }
@@ -104,6 +107,97 @@ struct NodeRelayTests {
         let state = try await value { home.desktop.state(then: $0) }
         #expect(state["counters"]?["unknownSenders"] == 0, "probes are nobody's")
         await again.close()
+        await home.end()
+    }
+
+    /// As Android phones write requests.
+    private static func request(
+        _ id: String, _ method: String, from did: String, to desktop: String, auth: String = ""
+    ) -> String {
+        let request: JSONValue = .string(
+            """
+            {"jsonrpc":"2.0","id":"\(id)","method":"\(method)","params":{"title":"Tea","body":"is ready"},\
+            "auth":{"did":"\(did)"\(auth)}}
+            """)
+        return """
+            {"type":"message","from":"\(did)","to":"\(desktop)","payload":{"type":"chainlesschain:command:request",\
+            "payload":\(request.serialized())}}
+            """
+    }
+
+    private static func answer(_ id: String, to phone: RawPeer) async throws -> JSONValue {
+        let frame = try await phone.frame {
+            $0["payload"]?["type"] == "chainlesschain:command:response"
+                && $0["payload"]?["payload"]?.string?.contains(#""id":"\#(id)""#) == true
+        }
+        return try JSONValue(parsing: try #require(frame["payload"]?["payload"]?.string))
+    }
+
+    @Test(
+        "where senders name themselves, an unencrypted phone signs what changes something; reading needs no signature",
+        arguments: [NodeRelay.Program.publicRelay, .desktopApp])
+    func forgedCommands(at program: NodeRelay.Program) async throws {
+        try Identity.start()
+        let key = try SigningKey.generate()
+        let home = try await Home(program)
+        let (phone, desktop) = try await home.pair(as: key.did, "android")
+        let warning = try await home.host.event(.problem)
+        #expect(warning["code"] == "forgeable_relay")
+        let state = try await value { home.desktop.state(then: $0) }
+        #expect(state["connection"]?.array?.first?["forgeable"] == true)
+        let listed = try await value { home.desktop.devices(then: $0) }
+        #expect(listed.array?.first?["forgeable"] == true)
+
+        // The thief knows both ids. On the desktop app's relay it registers none.
+        let thief =
+            program == .publicRelay
+            ? try await RawPeer.register("thief", at: home.url) : try await RawPeer.stranger(at: home.url)
+        await thief.send(text: Self.request("stolen", "notification.clearAll", from: key.did, to: desktop))
+        let refused = try await Self.answer("stolen", to: phone)
+        #expect(refused["error"]?["code"] == -32001 && refused["error"]?["data"]?["reason"] == "forgeable_relay")
+        await thief.send(text: Self.request("read", "notification.getUnreadCount", from: key.did, to: desktop))
+        #expect(try await Self.answer("read", to: phone)["result"]?["count"] == 0, "the phone gets it, not the thief")
+
+        let (timestamp, nonce) = (EpochMilliseconds.now, "8c1f2a")
+        let signature = key.sign("notification.send:\(timestamp):\(nonce)")
+        let auth =
+            #","timestamp":\#(timestamp),"nonce":"\#(nonce)","signature":"\#(TextEncoding.base64.encode(signature))""#
+        let signed = Self.request("signed", "notification.send", from: key.did, to: desktop, auth: auth)
+        await phone.send(text: signed)
+        #expect(try await Self.answer("signed", to: phone)["result"]?["success"] == true)
+        // Also with another method, or once more.
+        let renamed = Self.request("renamed", "notification.clearAll", from: key.did, to: desktop, auth: auth)
+        let again = Self.request("again", "notification.send", from: key.did, to: desktop, auth: auth)
+        for (id, text) in [("renamed", renamed), ("again", again)] {
+            await thief.send(text: text)
+            #expect(try await Self.answer(id, to: phone)["error"]?["code"] == -32001)
+        }
+        await phone.send(text: Self.request("count", "notification.getUnreadCount", from: key.did, to: desktop))
+        #expect(try await Self.answer("count", to: phone)["result"]?["count"] == 1)
+        await thief.close()
+        await phone.close()
+        await home.end()
+    }
+
+    @Test(
+        "where the relay names senders, a phone signs nothing, and nobody is called forgeable",
+        arguments: [NodeRelay.Program.standAlone, .standAlone2])
+    func honestRelay(_ program: NodeRelay.Program) async throws {
+        let home = try await Home(program)
+        let (phone, desktop) = try await home.pair(as: android, "android")
+        try await until("the relay is known") {
+            try await value { home.desktop.state(then: $0) }["connection"]?.array?.first?["forgeable"] == false
+        }
+        #expect(try await value { home.desktop.devices(then: $0) }.array?.first?["forgeable"] == nil)
+        let thief = try await RawPeer.register("thief", at: home.url)
+        await thief.send(text: Self.request("stolen", "notification.clearAll", from: android, to: desktop))
+        try await thief.settle()
+        await phone.send(text: Self.request("own", "notification.send", from: android, to: desktop))
+        #expect(try await Self.answer("own", to: phone)["result"]?["success"] == true)
+        let state = try await value { home.desktop.state(then: $0) }
+        #expect(state["counters"]?["unknownSenders"] == 1 && state["counters"]?["refusedCommands"] == 0)
+        await thief.close()
+        await phone.close()
         await home.end()
     }
 

@@ -19,6 +19,7 @@ private final class StubLink: RelayLink {
     let isProved = true
     let isResting = false
     let absenceReporting = AbsenceReporting.reports
+    let senderNaming = SenderNaming.byRelay
     var result = SendResult.written
     private(set) var sent: [(peer: PeerID, payload: JSONValue, isSealed: Bool)] = []
 

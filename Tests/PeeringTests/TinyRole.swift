@@ -75,7 +75,9 @@ final class TinyRole<Known: PairedPeer> {
         case .message(let message, let url): received(message, over: url)
         case .peerOffline(let peer, let url): pairing.peerOffline(peer, over: url)
         case .refused(let text, let url): pairing.relayRefused(text, over: url)
-        case .reachable, .lost, .connectionChanged, .peerOnline, .absenceReporting, .malformed, .invalidURL: break
+        case .reachable, .lost, .connectionChanged, .peerOnline, .absenceReporting, .senderNaming, .malformed,
+            .invalidURL:
+            break
         }
         events.put(event)
     }

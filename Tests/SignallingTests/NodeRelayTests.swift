@@ -74,15 +74,52 @@ import Wire
         sender.send(
             text: #"{"type":"message","from":"pc-1","to":"\#(id)","payload":{"type":"x","payload":{"title":"live"}}}"#)
         await eventually { events.all.contains { $0.title == "live" } }
-        #expect(events.all.filter { if case .stateChanged = $0 { false } else { true } }.count == 2)
+        let others = events.all.filter {
+            switch $0 {
+            case .stateChanged, .senderNaming: false
+            default: true
+            }
+        }
+        #expect(others.count == 2)
+        #expect(events.all.contains(.senderNaming(.bySender)))
         #expect(relay.registrations(of: id) == 1)
         connection.stop()
         sender.close()
         relay.close()
     }
+
+    @Test(
+        "a relay that believes the sender's name is found out, also if it believes only who hasn't registered",
+        arguments: [
+            (NodeRelay.Program.standAlone, SenderNaming.byRelay), (.standAlone2, .byRelay), (.desktopApp, .bySender),
+            (.publicRelay, .bySender),
+        ])
+    func senders(at program: NodeRelay.Program, are naming: SenderNaming) async throws {
+        let relay = try NodeRelay(program)
+        let events = Events()
+        let (connection, id) = try connect(to: relay, events)
+        #expect(connection.senderNaming == .unknown)
+        connection.start()
+        await eventually { connection.senderNaming != .unknown }
+        #expect(connection.senderNaming == naming)
+        await eventually { relay.connections == 1 }
+        let sent = relay.received.filter { $0.frame["payload"]?["type"] == "bellwire:sender-probe" }
+        // The public relay has shown itself with the first one.
+        #expect(sent.map(\.from) == (program == .publicRelay ? [id] : [id, nil]))
+        #expect(sent.allSatisfy { $0.frame["to"] == .string(id) && $0.frame["from"] != .string(id) })
+        // What was found out holds for the next registration.
+        connection.reconnectNow()
+        await eventually { connection.state.isOnline && relay.registrations(of: id) >= 2 }
+        #expect(connection.senderNaming == naming)
+        #expect(events.all.contains(.senderNaming(naming)) && !events.all.contains { $0.isMessage })
+        connection.stop()
+        relay.close()
+    }
 }
 
 extension RelayEvent {
+    fileprivate var isMessage: Bool { if case .message = self { true } else { false } }
+
     fileprivate var title: JSONValue? {
         guard case .message(let message) = self else { return nil }
         return message.payload["payload"]?["title"]

@@ -403,7 +403,8 @@ private struct SessionModel {
                     drop()
                 }
             case .drop: drop()
-            case .registerAgain, .deliver, .sendPong, .ignore: #expect(machine.connectionState == before)
+            case .registerAgain, .sendAsStranger, .deliver, .sendPong, .ignore:
+                #expect(machine.connectionState == before)
             }
         default: timer()
         }

@@ -42,6 +42,7 @@
         var isProved: Bool { session.isProved }
         var isResting: Bool { session.isResting }
         var absenceReporting: AbsenceReporting { session.absenceReporting }
+        var senderNaming: SenderNaming { session.senderNaming }
 
         func start() {
             if case .connect = session.start() { connect() }
@@ -128,8 +129,19 @@
             } catch {
                 return handler(self, .malformed(error))
             }
-            switch session.received(frame, now: EventLoop.now, using: &generator) {
-            case .online, .ignore: settle()
+            carryOut(session.received(frame, now: EventLoop.now, using: &generator), over: connection)
+        }
+
+        private func carryOut(_ action: RelaySessionStateMachine.ReceivedAction, over connection: Attachment) {
+            switch action {
+            case .online:
+                if let probe = session.senderProbe(now: EventLoop.now, using: &generator) {
+                    connection.send(probe.json.serialized())
+                }
+                settle()
+            case .ignore: settle()
+            // Relays in memory take nothing from strangers.
+            case .sendAsStranger: carryOut(session.strangerRefused(now: EventLoop.now), over: connection)
             case .prove(let nonce): prove(nonce)
             case .drop:
                 leave()

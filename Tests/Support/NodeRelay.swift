@@ -8,8 +8,14 @@
         package enum Program: Sendable {
             /// Removes an id when any connection that had it ends, and closes who registers while registered.
             case standAlone
+            /// Version 0.2: takes nothing from who hasn't registered.
+            case standAlone2
+            /// As version 0.1, but it forwards the `from` of who hasn't registered as it is written.
+            case desktopApp
             /// Reports no absent peers, forwards `from` as it is written, and delivers stored frames like live ones.
             case publicRelay
+
+            fileprivate var losesIDs: Bool { self == .standAlone || self == .desktopApp }
         }
 
         private static let storedLimit = 50
@@ -27,6 +33,9 @@
         private var clients: [String: Peer] = [:]
         private var stored: [String: [JSONValue]] = [:]
         private var cuttingType: JSONValue?
+        /// The connections that there are.
+        package var connections: Int { peers.count }
+
         /// Every frame that came, with the id of its sender.
         package private(set) var received: [(from: String?, frame: JSONValue)] = []
 
@@ -61,14 +70,14 @@
         // MARK: The program
 
         private func register(_ peer: Peer, _ id: String) {
-            if let existing = clients[id], program == .standAlone || existing !== peer {
+            if let existing = clients[id], program.losesIDs || existing !== peer {
                 existing.webSocket.close()
             }
             peer.id = id
             clients[id] = peer
             let waiting = stored.removeValue(forKey: id) ?? []
             switch program {
-            case .standAlone:
+            case .standAlone, .standAlone2, .desktopApp:
                 say(["type": "registered", "peerId": .string(id), "serverTime": 1_795_308_854_765], to: peer)
                 for message in waiting {
                     say(
@@ -86,12 +95,20 @@
 
         private func route(_ frame: JSONValue, of sender: Peer) {
             guard let to = frame["to"]?.string, let payload = frame["payload"] else { return }
+            if program == .standAlone2, sender.id == nil {
+                return say(
+                    [
+                        "type": "error", "error": "Register before sending messages", "code": "REGISTRATION_REQUIRED",
+                        "timestamp": 1_795_308_854_765,
+                    ], to: sender)
+            }
             let message: JSONValue =
                 switch program {
-                case .standAlone:
+                case .standAlone, .standAlone2, .desktopApp:
                     .object([
-                        "type": "message", "from": sender.id.map(JSONValue.string), "payload": payload,
-                        "timestamp": 1_795_308_854_765,
+                        "type": "message",
+                        "from": sender.id.map(JSONValue.string) ?? (program == .desktopApp ? frame["from"] : nil),
+                        "payload": payload, "timestamp": 1_795_308_854_765,
                     ])
                 case .publicRelay: frame
                 }
@@ -103,8 +120,14 @@
             }
             stored[to, default: []].append(message)
             switch program {
-            case .standAlone:
+            case .standAlone, .standAlone2:
                 say(["type": "peer-offline", "peerId": .string(to), "messageId": "0e4c-invented"], to: sender)
+            case .desktopApp:
+                say(
+                    [
+                        "type": "peer-offline", "peerId": .string(to), "messageType": "message",
+                        "timestamp": 1_795_308_854_765,
+                    ], to: sender)
             case .publicRelay:
                 if stored[to, default: []].count > Self.storedLimit { stored[to]?.removeFirst() }
             }
@@ -151,9 +174,9 @@
         package func webSocketDidClose(_ webSocket: WebSocket, _ reason: CloseReason) {
             guard let peer = peer(webSocket) else { return }
             peers.removeAll { $0 === peer }
-            guard let id = peer.id, program == .standAlone || clients[id] === peer else { return }
+            guard let id = peer.id, program.losesIDs || clients[id] === peer else { return }
             clients[id] = nil
-            if program == .standAlone { status(id, "offline") }
+            if program != .publicRelay { status(id, "offline") }
         }
     }
 #endif

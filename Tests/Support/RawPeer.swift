@@ -15,6 +15,7 @@
         private var frames = Mailbox<JSONValue>()
         private let opened = Mailbox<Bool>()
         private var line: Line?
+        private var isStranger = false
 
         private init(_ name: String) { self.name = name }
 
@@ -29,7 +30,17 @@
             line = .socket(
                 WebSocket.connect(to: try WebSocketURL(url), options: WebSocketClientOptions(), delegate: self))
             try #require(try await opened.take("a connection", location) { _ in true }, sourceLocation: location)
-            send(["type": "register", "peerId": .string(name)])
+            if !isStranger { send(["type": "register", "peerId": .string(name)]) }
+        }
+
+        /// Connects to a relay over a socket, and registers nothing.
+        package static func stranger(
+            at url: String, _ location: SourceLocation = #_sourceLocation
+        ) async throws -> RawPeer {
+            let peer = RawPeer("")
+            peer.isStranger = true
+            try await peer.begin(at: url, location)
+            return peer
         }
 
         /// Connects to the relay and registers.

@@ -61,6 +61,7 @@ final class CommandServer {
     private let limiter: RateLimiter
     private let output: @EventLoop (Output) -> Void
     private var authenticator = CommandAuthenticator()
+    private var held = HeldCommands()
     /// Kept answers that lack only who was reached.
     private var openAnswers: [AnswerTable.Key: PushTicket] = [:]
     private var awaited: [PushTicket: AwaitedPush] = [:]
@@ -86,20 +87,42 @@ final class CommandServer {
     // MARK: Events
 
     /// A paired device's request.
+    ///
+    /// - Parameter naming: who names senders at its relay. Where senders do, an unencrypted device must sign what changes
+    ///   something.
     func received(
         _ request: CommandRequest, from device: PairedDevice, _ session: DeviceSession, over route: String,
-        mark: SealMark?, roster: DeviceRoster, at now: EpochMilliseconds
+        naming: SenderNaming = .byRelay, mark: SealMark?, roster: DeviceRoster, at now: EpochMilliseconds
     ) {
         let origin = DeviceRequest(
             request.answerable, from: device, session, over: route, isBellwire: request.expiresAt != nil)
-        if let error = refusal(of: request, from: device.did, at: now) { return output(.refuse(error, origin, mark)) }
-        execute(
-            CommandTransaction(
-                caller: .device(device.did, isBellwire: origin.isBellwire), method: request.method,
-                params: request.params, newID: .fresh(at: now), now: now, roster: roster, origin: .device(origin),
-                mark: mark, revocation: session.revocation,
-                constraints: origin.isBellwire
-                    ? RequestConstraints(request, from: device.did, now: session.clockLead.moment(now: now)) : nil))
+        let transaction = CommandTransaction(
+            caller: .device(device.did, isBellwire: origin.isBellwire), method: request.method,
+            params: request.params, newID: .fresh(at: now), now: now, roster: roster, origin: .device(origin),
+            mark: mark, revocation: session.revocation,
+            constraints: origin.isBellwire
+                ? RequestConstraints(request, from: device.did, now: session.clockLead.moment(now: now)) : nil)
+        let proof = proof(of: request, from: device, naming, at: now)
+        if case .refused(let error) = proof {
+            counters.refused &+= 1
+            return output(.refuse(error, origin, mark))
+        }
+        if let error = limitRefusal(of: device.did) { return output(.refuse(error, origin, mark)) }
+        guard case .awaited = proof else { return execute(transaction) }
+        if !held.hold(transaction, over: route) { refuseForgeable(transaction) }
+    }
+
+    /// It is known who names senders at this relay: what waited for that is executed or refused.
+    func settled(_ route: String, _ naming: SenderNaming) {
+        guard naming != .unknown else { return }
+        for transaction in held.release(route) {
+            if naming == .byRelay { execute(transaction) } else { refuseForgeable(transaction) }
+        }
+    }
+
+    private func refuseForgeable(_ transaction: CommandTransaction) {
+        counters.refused &+= 1
+        output(.answer(.error(.forgeable), to: transaction.origin))
     }
 
     /// A call of the host's own, its parameters checked.
@@ -175,18 +198,33 @@ final class CommandServer {
 
     // MARK: Executing
 
-    private func refusal(of request: CommandRequest, from device: PeerID, at now: EpochMilliseconds) -> RemoteError? {
-        let verdict = authenticator.check(request, from: device, now: now, monotonic: EventLoop.now) {
+    private enum Proof {
+        case given
+        /// Nothing shows that the device sent it, if its relay turns out to believe senders.
+        case awaited
+        case refused(RemoteError)
+    }
+
+    private func proof(
+        of request: CommandRequest, from device: PairedDevice, _ naming: SenderNaming, at now: EpochMilliseconds
+    ) -> Proof {
+        let verdict = authenticator.check(request, from: device.did, now: now, monotonic: EventLoop.now) {
             message, signature, did in
             guard let key = PublicKey(did: did.text) else { return .unverifiable }
             guard let bytes = TextEncoding.base64.decode(signature) else { return .invalid }
             return key.verifies(signature: bytes, for: message) ? .valid : .invalid
         }
-        if case .refused(let error) = verdict {
-            counters.refused &+= 1
-            return error
+        switch verdict {
+        case .refused(let error): return .refused(error)
+        case .signed: return .given
+        case .unsigned:
+            guard !device.isSecure, request.changesSomething else { return .given }
+            switch naming {
+            case .byRelay: return .given
+            case .bySender: return .refused(.forgeable)
+            case .unknown: return .awaited
+            }
         }
-        return limitRefusal(of: device)
     }
 
     private func execute(_ transaction: CommandTransaction) {

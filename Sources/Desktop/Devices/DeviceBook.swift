@@ -23,6 +23,8 @@ final class DeviceBook {
     private var cachedRoster: DeviceRoster?
     /// How the traffic with a device is sealed.
     var sealStatus: @EventLoop (PeerID) -> SealStatus? = { _ in nil }
+    /// Whether anyone can send in the name of a device, over one of its relays, unless it is sealed.
+    var isForgeable: @EventLoop (PeerID) -> Bool = { _ in false }
     /// Those who are not paired any more.
     var reminders: UnpairReminders
 
@@ -125,6 +127,7 @@ final class DeviceBook {
             book.peers.map { device in
                 var object = device.json
                 if device.isSecure { object["seal"] = sealStatus(device.did).map { .object($0.json) } }
+                if !device.isSecure, isForgeable(device.did) { object["forgeable"] = true }
                 return .object(object)
             })
     }

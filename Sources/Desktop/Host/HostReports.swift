@@ -21,6 +21,7 @@ final class HostReports {
     private(set) var unread: Int64
     private var toldUnread: Int64
     private(set) var malformed = Malformed()
+    private var forgeryWarnings = ForgeryWarnings()
 
     nonisolated init(_ channel: HostChannel, unread: Int64) {
         (self.channel, self.unread, toldUnread) = (channel, unread, unread)
@@ -50,7 +51,10 @@ final class HostReports {
         }
     }
 
-    func devices(_ devices: JSONValue) { post(.peersChanged, ["devices": devices]) }
+    func devices(_ devices: JSONValue) {
+        post(.peersChanged, ["devices": devices])
+        if forgeryWarnings.isDue(for: devices) { channel.warnOfForgery(of: "device") }
+    }
 
     /// A push for the desktop's own user.
     func show(_ notification: Notification) { post(.notificationReceived, notification.receivedData()) }

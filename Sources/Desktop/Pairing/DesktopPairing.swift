@@ -293,7 +293,7 @@ final class DesktopPairing {
             guard let from = frame.from else { return }
             receivedAtAlias(.object(frame.members), from: from, isSealed: false, delivery, over: url)
         case .stateChanged(.connecting), .stateChanged(.registering), .peerOffline, .peerStatus, .absenceReporting,
-            .refused:
+            .senderNaming, .refused:
             break
         case .malformed(let error): output(.malformedFrame(error, over: url))
         }

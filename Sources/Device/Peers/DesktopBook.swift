@@ -27,6 +27,7 @@ final class DesktopBook {
     var emit: (@EventLoop (Action) -> Void)?
     private let context: DeviceContext
     private let channel: PeerChannel
+    private var forgeryWarnings = ForgeryWarnings()
 
     nonisolated init(
         _ peers: PeerBook<PairedDesktop, DesktopSession>, _ context: DeviceContext, _ channel: PeerChannel
@@ -56,15 +57,24 @@ final class DesktopBook {
         return .success(first)
     }
 
+    /// As ``Routes`` knows them.
+    var routed: [RoutedPeer] { peers.peers.map { RoutedPeer($0, ownRelay: context.options.common.relayURL) } }
+
+    /// The list, or something in it, has changed.
+    func tell(_ routes: Routes) {
+        let desktops = list(routes)
+        context.channel.post(HostEvent(.peersChanged, data: ["desktops": desktops]))
+        if forgeryWarnings.isDue(for: desktops) { context.channel.warnOfForgery(of: "desktop") }
+    }
+
     /// As `bw_pairing_list` gives it.
-    ///
-    /// - Parameter isOnline: whether a desktop can be reached.
-    func list(isOnline: @EventLoop (PeerID) -> Bool) -> JSONValue {
+    func list(_ routes: Routes) -> JSONValue {
         .array(
             peers.peers.map { desktop in
                 var object = desktop.json(at: .now)
-                object["online"] = .bool(isOnline(desktop.id))
+                object["online"] = .bool(routes.isReachable(desktop.id))
                 if desktop.isSecure { object["seal"] = channel.sealStatus(of: desktop.id).map { .object($0.json) } }
+                if !desktop.isSecure, routes.isForgeable(desktop.id) { object["forgeable"] = true }
                 return .object(object)
             })
     }

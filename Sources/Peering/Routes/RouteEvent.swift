@@ -23,6 +23,8 @@ package enum RouteEvent: Sendable, Equatable {
     /// Whether the relay of the peer's best route reports absent peers, if it is not as it was. It comes before
     /// ``reachable(_:over:)``.
     case absenceReporting(PeerID, AbsenceReporting, over: String)
+    /// A probe has shown who names senders at a relay (WireDeployedRelays, "Forged senders").
+    case senderNaming(SenderNaming, over: String)
     /// The relay refused something after it had registered us. The text is the relay's, cleaned, for people.
     case refused(String, over: String)
     /// An unreadable frame was dropped.

@@ -31,6 +31,8 @@ package struct RouteTable: Sendable {
         var isResting = false
         /// As far as this registration has shown.
         var reporting = AbsenceReporting.reports
+        /// Kept while the link is down.
+        var naming = SenderNaming.unknown
         /// Peers reported offline since this registration.
         var absent: Set<PeerID> = []
     }
@@ -144,18 +146,31 @@ extension RouteTable {
         return [.report(.invalidURL(url, message: message))] + settle()
     }
 
-    /// - Parameter reporting: whether the relay reports absent peers, as far as this registration has shown.
+    /// - Parameters:
+    ///   - reporting: whether the relay reports absent peers, as far as this registration has shown.
+    ///   - naming: who names senders at the relay, as far as is known.
     package mutating func linkChanged(
-        _ url: String, _ state: RelayConnectionState, reporting: AbsenceReporting = .reports
+        _ url: String, _ state: RelayConnectionState, reporting: AbsenceReporting = .reports,
+        naming: SenderNaming = .unknown
     ) -> [Action] {
-        guard links[url] != nil else { return [] }
+        guard let before = links[url] else { return [] }
         links[url]?.state = state
         if state.isOnline {
             // Reports from the previous connection may be outdated, and no relay corrects them.
             links[url]?.absent = []
             links[url]?.reporting = reporting
+            links[url]?.naming = naming
         }
-        return [.report(.linkChanged(url: url, state))] + settle()
+        let changed = [Action.report(.linkChanged(url: url, state))]
+        guard state.isOnline, before.naming == .bySender, naming != .bySender else { return changed + settle() }
+        return changed + [.report(.senderNaming(naming, over: url))] + settle()
+    }
+
+    /// A probe has shown who names senders at the relay.
+    package mutating func namingChanged(_ url: String, _ naming: SenderNaming) -> [Action] {
+        guard let link = links[url], link.naming != naming else { return [] }
+        links[url]?.naming = naming
+        return [.report(.senderNaming(naming, over: url))] + settle()
     }
 
     /// This registration has shown whether the relay reports absent peers.
@@ -223,6 +238,12 @@ extension RouteTable {
     /// Whether every route that is up has reported the peer offline; `false` when none is up.
     package func isAbsent(_ id: PeerID) -> Bool { reach(of: id) == .lost(.absent) }
 
+    /// Who names senders at the relay of this link.
+    package func naming(of url: String) -> SenderNaming { links[url]?.naming ?? .unknown }
+
+    /// Whether anyone can send in the peer's name over one of its routes, unless it is sealed.
+    package func isForgeable(_ id: PeerID) -> Bool { routes(of: id).contains { naming(of: $0) == .bySender } }
+
     /// The peers that are reached over this link.
     package func peers(over url: String) -> [PeerID] {
         side == .desktop ? peers.ids : peers.peers.filter { $0.urls.contains(url) }.map(\.id)
@@ -240,12 +261,17 @@ extension RouteTable {
 
     package var isAnyOnline: Bool { links.values.contains { $0.state.isOnline } }
 
-    /// `{"online","routes":[{"url","state","problem"?}]}` for a peer, or with `nil` for this role.
+    /// `{"online","routes":[{"url","state","problem"?,"forgeable"?}]}` for a peer, or with `nil` for this role.
     package func connection(of id: PeerID?) -> JSONObject {
         let urls = id.map { peers.peer($0)?.urls ?? [] } ?? standing
         return [
             "online": .bool(id.map(isReachable) ?? urls.contains(where: isOnline)),
-            "routes": .array(urls.map { (links[$0]?.state ?? .offline(.stopped)).json(of: $0) }),
+            "routes": .array(
+                urls.map { url in
+                    var route = (links[url]?.state ?? .offline(.stopped)).json(of: url)
+                    route["forgeable"] = naming(of: url).isForgeable.map { .bool($0) }
+                    return .object(route)
+                }),
         ]
     }
 

@@ -109,6 +109,10 @@ package final class Routes {
     package func isReachable(_ peer: PeerID) -> Bool { table.isReachable(peer) }
     package func isAbsent(_ peer: PeerID) -> Bool { table.isAbsent(peer) }
     package func isOnline(_ url: String) -> Bool { table.isOnline(url) }
+    /// Who names senders at the relay of this link.
+    package func naming(of url: String) -> SenderNaming { table.naming(of: url) }
+    /// Whether anyone can send in the peer's name over one of its routes, unless it is sealed.
+    package func isForgeable(_ peer: PeerID) -> Bool { table.isForgeable(peer) }
     package func peers(over url: String) -> [PeerID] { table.peers(over: url) }
     package var urls: [String] { table.urls }
     package var isAnyOnline: Bool { table.isAnyOnline }
@@ -149,8 +153,10 @@ package final class Routes {
         guard links[url] === link else { return }
         switch event {
         case .stateChanged(let state):
-            perform(table.linkChanged(url, state, reporting: link.absenceReporting))
+            perform(
+                table.linkChanged(url, state, reporting: link.absenceReporting, naming: link.senderNaming))
         case .absenceReporting(let reporting): perform(table.reportingChanged(url, reporting))
+        case .senderNaming(let naming): perform(table.namingChanged(url, naming))
         case .message(let message): tell(.message(message, over: url))
         case .routed(let frame, let delivery):
             guard let from = frame.from else { return }

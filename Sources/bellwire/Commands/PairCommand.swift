@@ -100,8 +100,26 @@ extension Command {
                 bw_pairing_scan_async(session.pointer, text, limit, completion, userData, destroy)
             }
         }
-        return showPaired(desktop, json: arguments.has(.json))
+        let exit = showPaired(desktop, json: arguments.has(.json))
+        try warnOfForgery(of: desktop, in: session)
+        return exit
     }
+
+    /// What the relays let through is known within seconds of the registration.
+    static func warnOfForgery(of desktop: JSONValue, in session: DeviceSession) throws(Failure) {
+        guard desktop["secure"]?.bool == false else { return }
+        let id = desktop["id"]?.string
+        try session.handle.subscribe("connection.changed") { _, _ in }
+        _ = try session.handle.wait(until: Clock.now &+ forgeryTime) { () throws(Failure) in
+            let state = try result { bw_device_state(session.pointer, $0) }
+            let connection = state["connection"]?.array?.first { $0["desktop"]?.string == id }
+            return connection?["routes"]?.array?.contains { $0["state"] == "online" && $0["forgeable"] == nil } != true
+        }
+        if let notice = try session.desktops().first(where: { $0.id == id })?.forgeryNotice { Output.notice(notice) }
+    }
+
+    /// In milliseconds.
+    private static let forgeryTime: Int64 = 4_500
 
     /// What a pairing came to.
     @discardableResult

@@ -161,5 +161,6 @@ final class PeersRun {
         }
         for notice in peers.compactMap(\.unconfirmedNotice) { Output.notice(notice) }
         for notice in peers.compactMap(\.sealNotice) { Output.notice(notice) }
+        for notice in peers.compactMap(\.forgeryNotice) { Output.notice(notice) }
     }
 }

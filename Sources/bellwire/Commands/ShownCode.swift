@@ -49,6 +49,7 @@ final class ShownCode {
         }
         let desktop = try outcome?.get() ?? .null
         Command.showPaired(desktop, json: json)
+        try Command.warnOfForgery(of: desktop, in: session)
         if desktop["secure"]?.bool == true { try settle(desktop["id"]?.string ?? "") }
     }
 

@@ -40,6 +40,14 @@ struct PairedPeer {
             + "desktop sends something; bellwire peers --unpair removes it"
     }
 
+    /// Of an unencrypted peer in whose name anyone can send.
+    var forgeryNotice: String? {
+        guard !isEncrypted, json["forgeable"]?.bool == true else { return nil }
+        return
+            "a relay lets anyone who knows both ids send in the name of \(name). Pair over another relay, such as "
+            + "bellwire relay"
+    }
+
     /// The short authentication string of an encrypted pairing: six digits and two words.
     var shortString: String? {
         guard let digits = json["sas"]?["digits"]?.string else { return nil }

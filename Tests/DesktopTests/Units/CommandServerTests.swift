@@ -52,6 +52,51 @@ struct CommandServerTests {
         bench.close()
     }
 
+    @Test("until it is known who names senders, unsigned commands of unencrypted devices wait; then all are decided")
+    func unknownNaming() async throws {
+        let plain = UnitBench.device(2, isSecure: false)
+        for (naming, isDone) in [(SenderNaming.byRelay, true), (.bySender, false)] {
+            let bench = try UnitBench([device, plain])
+            bench.request("a", "notification.send", tea, from: plain, naming: .unknown)
+            bench.request("sealed", "notification.send", tea, from: device, naming: .unknown)
+            _ = try await bench.answer("sealed")
+            bench.request("b", "notification.getUnreadCount", from: plain, naming: .unknown)
+            guard case .result(let count) = try await bench.answer("b") else {
+                Issue.record("reading needs no proof")
+                return
+            }
+            #expect(count["count"] == 1, "the other one waits")
+            bench.server.settled("ws://other.test", naming)
+            bench.server.settled("ws://relay.test", .unknown)
+            await bench.settle()
+            #expect(try total(bench) == 1)
+            bench.server.settled("ws://relay.test", naming)
+            switch try await bench.answer("a") {
+            case .result(let result): #expect(isDone && result["success"] == true)
+            case .error(let error):
+                #expect(!isDone && error.code == .permissionDenied && error.data?["reason"] == "forgeable_relay")
+            }
+            #expect(try total(bench) == (isDone ? 2 : 1))
+            bench.close()
+        }
+    }
+
+    @Test("at most 64 commands wait, over all relays; further ones are refused")
+    func waitingLimit() async throws {
+        let plain = UnitBench.device(2, isSecure: false)
+        let bench = try UnitBench([plain])
+        for number in 0..<65 { bench.request("\(number)", "notification.send", tea, from: plain, naming: .unknown) }
+        guard case .error(let error) = try await bench.answer("64") else {
+            Issue.record("the last one waits, too")
+            return
+        }
+        #expect(error.data?["reason"] == "forgeable_relay")
+        bench.server.settled("ws://relay.test", .byRelay)
+        for number in 0..<64 { _ = try await bench.answer("\(number)") }
+        #expect(try total(bench) == 64)
+        bench.close()
+    }
+
     @Test("a request that comes again has its first answer, also within one transaction")
     func again() async throws {
         let bench = try UnitBench([device])

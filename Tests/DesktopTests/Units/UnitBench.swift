@@ -122,12 +122,13 @@ final class UnitBench {
 
     func request(
         _ id: String, _ method: String, _ params: JSONObject = [:], from device: PairedDevice, mark: SealMark? = nil,
-        expiresAt: EpochMilliseconds? = nil, at now: EpochMilliseconds = .now
+        expiresAt: EpochMilliseconds? = nil, naming: SenderNaming = .byRelay, at now: EpochMilliseconds = .now
     ) {
         guard let session = devices.session(device.did) else { return }
         let request = CommandRequest(id: RequestID(id), method: method, params: params, expiresAt: expiresAt)
         server.received(
-            request, from: device, session, over: "ws://relay.test", mark: mark, roster: devices.roster, at: now)
+            request, from: device, session, over: "ws://relay.test", naming: naming, mark: mark, roster: devices.roster,
+            at: now)
     }
 
     /// The outcome of a device's request.

@@ -131,7 +131,25 @@ async def pair(device: Device, arguments: argparse.Namespace) -> int:
         print(f"Compare on both sides: {desktop.sas.digits}, {' '.join(desktop.sas.words)}")
     elif desktop.sas_missing is not None:
         print("There is nothing to compare: the desktop runs an older release. Update it and pair again.")
+    if not desktop.secure:
+        await warn_of_forgery(device, desktop)
     return DONE
+
+
+async def warn_of_forgery(device: Device, desktop: PairedDesktop) -> None:
+    """What the relays let through is known within seconds of the registration."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + 4.5
+    while loop.time() < end:
+        routes = [route for entry in device.state().connection if entry.desktop == desktop.id for route in entry.routes]
+        if all(route.forgeable is not None for route in routes if route.state == "online"):
+            break
+        await asyncio.sleep(0.1)
+    if any(entry.id == desktop.id and entry.forgeable for entry in device.desktops()):
+        notice(
+            f"a relay lets anyone who knows both ids send in the name of {visible(desktop.name)}; "
+            "pair over another relay"
+        )
 
 
 class Question:

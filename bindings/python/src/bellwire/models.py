@@ -323,6 +323,8 @@ class PairedDesktop:
     ice_expired: bool = False
     #: Nothing has come from it since it was paired, so it may not have taken the code. Only without encryption.
     unconfirmed: bool = False
+    #: Anyone can send in its name over one of its relays. Only in lists, and only without encryption.
+    forgeable: bool = False
 
 
 @wire
@@ -342,6 +344,8 @@ class PairedDevice:
     seal: Optional[SealStatus] = None
     paired_at: Optional[datetime] = None
     last_seen_at: Optional[datetime] = None
+    #: Anyone can send in its name over one of the desktop's relays. Only in lists, and only without encryption.
+    forgeable: bool = False
 
 
 @wire

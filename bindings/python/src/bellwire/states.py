@@ -30,6 +30,8 @@ class Route:
     #: Such as ``online`` or ``connecting``.
     state: str
     problem: Optional[str] = None
+    #: Whether this relay lets anyone send in the name of a peer that is not encrypted; ``None`` = not known yet.
+    forgeable: Optional[bool] = None
 
 
 @wire

@@ -1,0 +1,41 @@
+import JSON
+import Transport
+import Wire
+
+/// A connection to a relay that registers nothing and sends one frame (``SenderProbe``).
+///
+/// Letting go of it ends it.
+@EventLoop
+final class StrangerConnection {
+    private let frame: SignallingFrame
+    private let refused: @EventLoop () -> Void
+    private var webSocket: WebSocket?
+
+    /// - Parameter refused: the relay answered with an error, the connection ended, or there was none.
+    init(
+        to url: WebSocketURL, _ options: WebSocketClientOptions, sending frame: SignallingFrame,
+        refused: @escaping @EventLoop () -> Void
+    ) {
+        self.frame = frame
+        self.refused = refused
+        webSocket = WebSocket.connect(to: url, options: options, delegate: self)
+    }
+
+    isolated deinit {
+        webSocket?.delegate = nil
+        webSocket?.close()
+    }
+}
+
+extension StrangerConnection: WebSocketDelegate {
+    func webSocketDidOpen(_ webSocket: WebSocket) { webSocket.send(frame.json.serialized()) }
+
+    func webSocket(_ webSocket: WebSocket, didReceive text: UnsafeRawBufferPointer) {
+        if case .error? = try? SignallingFrame(parsing: text) { refused() }
+    }
+
+    func webSocketDidClose(_ webSocket: WebSocket, _ reason: CloseReason) {
+        self.webSocket = nil
+        refused()
+    }
+}

@@ -1,0 +1,356 @@
+#!/usr/bin/env python3
+"""Pushes to a sealed device through played deployed relays, while connections and the relay break all the time.
+
+    relays.py [--pushes N] [--faults N] [--seed N] [--relays NAME,...] [--bellwire PROGRAM] [--bound SECONDS]
+
+    --pushes N          through each relay (default: 1000)
+    --faults N          at each relay (default: 40)
+    --seed N            of what breaks when (default: 1)
+    --relays NAME,...   of: node1, node2, app, public (default: all; WireDeployedRelays, "Compared")
+    --bellwire PROGRAM  (default: .build/debug/bellwire)
+    --bound SECONDS     after a fault, a push must arrive within this time (default: 70)
+    --no-half-open      leaves out the faults that a peer notices only by its own pings
+
+A fault is one of: a connection is cut; a peer changes its network, so that its old connection ends at the relay seconds
+later; a connection becomes half-open, so that nothing passes and nobody is told; the relay is killed and started again.
+Each push must arrive once and in order.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import queue
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.server import Server, ServerConnection, serve
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ["node1", "node2", "app", "public"]
+
+
+class Relay:
+    """A deployed relay as its program behaves."""
+
+    def __init__(self, program: str) -> None:
+        self.program = program
+        self.lock = threading.RLock()
+        self.clients: dict[str, ServerConnection] = {}
+        self.open: set[ServerConnection] = set()
+        self.stored: dict[str, list[tuple[float, dict[str, Any]]]] = {}
+        self.server: Server
+        self.port = 0
+        self.start()
+
+    def start(self) -> None:
+        # The WebSocket pings of the real relays: a half-open connection ends after up to 60 s.
+        self.server = serve(self.handle, "127.0.0.1", self.port, ping_interval=30, ping_timeout=30)
+        self.port = self.server.socket.getsockname()[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def kill(self) -> None:
+        """Ends all connections without a word, and forgets everything."""
+        self.server.shutdown()
+        with self.lock:
+            for connection in self.open:
+                connection.socket.close()
+            self.clients, self.stored, self.open = {}, {}, set()
+
+    def handle(self, connection: ServerConnection) -> None:
+        me: str | None = None
+        with self.lock:
+            self.open.add(connection)
+        try:
+            for text in connection:
+                frame = json.loads(text)
+                if frame["type"] == "register":
+                    me = frame["peerId"]
+                    self.register(connection, frame["peerId"])
+                elif frame["type"] == "ping":
+                    self.say(connection, {"type": "pong", "timestamp": 1})
+                elif frame["type"] == "message":
+                    self.route(connection, me, frame)
+        except (ConnectionClosed, OSError):
+            pass
+        with self.lock:
+            self.open.discard(connection)
+            loses = self.program in ("node1", "app")
+            if me is not None and (loses or self.clients.get(me) is connection):
+                self.clients.pop(me, None)
+
+    def register(self, connection: ServerConnection, peer: str) -> None:
+        with self.lock:
+            old = self.clients.get(peer)
+            if old is not None and (old is not connection or self.program in ("node1", "app")):
+                threading.Thread(target=old.close, daemon=True).start()
+            self.clients[peer] = connection
+            self.say(connection, {"type": "registered", "peerId": peer})
+            for at, message in self.stored.pop(peer, []):
+                if self.program != "public":
+                    stored = {"type": "offline-message", "originalMessage": message, "storedAt": int(at * 1000)}
+                    self.say(connection, stored)
+                elif time.time() - at < 300:
+                    self.say(connection, message)
+
+    def route(self, connection: ServerConnection, me: str | None, frame: dict[str, Any]) -> None:
+        sender = me
+        if self.program == "public" or (self.program == "app" and me is None):
+            sender = frame.get("from")
+        if self.program == "node2" and me is None:
+            return self.say(connection, {"type": "error", "error": "Register first", "code": "REGISTRATION_REQUIRED"})
+        message = {"type": "message", "payload": frame["payload"], "timestamp": int(time.time() * 1000)}
+        message |= {"from": sender} if sender is not None else {}
+        with self.lock:
+            target = self.clients.get(frame["to"])
+            if target is not None:
+                return self.say(target, message)
+            limit = 50 if self.program == "public" else 100
+            self.stored[frame["to"]] = [*self.stored.get(frame["to"], []), (time.time(), message)][-limit:]
+        if self.program != "public":
+            self.say(connection, {"type": "peer-offline", "peerId": frame["to"], "messageType": "message"})
+        return None
+
+    def say(self, connection: ServerConnection, frame: dict[str, Any]) -> None:
+        try:
+            connection.send(json.dumps(frame))
+        except (ConnectionClosed, OSError):
+            pass
+
+
+class Network:
+    """What is between a peer and its relay."""
+
+    def __init__(self, relay: Relay) -> None:
+        self.relay = relay
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.pairs: list[tuple[socket.socket, socket.socket, threading.Event]] = []
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self) -> None:
+        while True:
+            try:
+                near = self.listener.accept()[0]
+            except OSError:
+                return
+            try:
+                far = socket.create_connection(("127.0.0.1", self.relay.port), 5)
+                far.settimeout(None)
+            except OSError:
+                near.close()
+                continue
+            dead = threading.Event()
+            self.pairs.append((near, far, dead))
+            for source, target in ((near, far), (far, near)):
+                threading.Thread(target=self.pump, args=(source, target, dead), daemon=True).start()
+
+    def pump(self, source: socket.socket, target: socket.socket, dead: threading.Event) -> None:
+        try:
+            while data := source.recv(1 << 16):
+                if not dead.is_set():
+                    target.sendall(data)
+        except OSError:
+            pass
+        if not dead.is_set():
+            end(source, target)
+
+    def cut(self) -> None:
+        for near, far, _ in self.take():
+            end(near, far)
+
+    def half_open(self) -> None:
+        for _, _, dead in self.take():
+            dead.set()
+
+    def change(self, delay: float) -> None:
+        for near, far, dead in self.take():
+            dead.set()
+            end(near)
+            threading.Timer(delay, end, [far]).start()
+
+    def take(self) -> list[tuple[socket.socket, socket.socket, threading.Event]]:
+        pairs, self.pairs = self.pairs, []
+        return pairs
+
+    def close(self) -> None:
+        self.listener.close()
+        self.cut()
+
+
+def end(*sockets: socket.socket) -> None:
+    for one in sockets:
+        try:
+            one.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        one.close()
+
+
+class Run:
+    def __init__(self, program: str, options: argparse.Namespace, folder: Path) -> None:
+        self.options = options
+        self.program = program
+        self.chance = random.Random(f"{options.seed} {program}")
+        self.relay = Relay(program)
+        self.near = {"desktop": Network(self.relay), "device": Network(self.relay)}
+        self.arrived: list[str] = []
+        self.arrivals: queue.Queue[str] = queue.Queue()
+        self.folder = folder
+        self.faults: Counter[str] = Counter()
+        self.longest = 0.0
+        self.processes: list[subprocess.Popen[bytes]] = []
+
+    def url(self, role: str) -> str:
+        return f"ws://127.0.0.1:{self.near[role].port}"
+
+    def command(self, *arguments: str) -> list[str]:
+        return [str(self.options.bellwire), *arguments]
+
+    def start(self) -> None:
+        desktop = self.command(
+            *("desktop", "--relay-url", self.url("desktop"), "--state-dir", str(self.folder / "desktop"), "--json")
+        )
+        state = ["--state-dir", str(self.folder / "device")]
+        pairing = subprocess.Popen([*desktop, "--pair"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        self.processes.append(pairing)
+        assert pairing.stdout
+        for line in pairing.stdout:
+            event = json.loads(line)
+            if event["event"] == "offer":
+                offer = json.loads(event["data"]["payload"])
+                offer |= {"signalingUrl": None, "relayUrl": self.url("device")}
+                paired = self.command("pair", json.dumps(offer), *state)
+                subprocess.run(paired, check=True, stdout=subprocess.DEVNULL, timeout=60)
+                break
+        pairing.terminate()
+        pairing.wait(15)
+        pipe = subprocess.PIPE
+        self.desktop = subprocess.Popen(
+            [*desktop, "--stdin", "--no-pair"], stdin=pipe, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        self.device = subprocess.Popen(self.command("listen", "--json", *state), stdout=pipe, stderr=subprocess.DEVNULL)
+        self.processes += [self.desktop, self.device]
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self) -> None:
+        assert self.device.stdout
+        for line in self.device.stdout:
+            event = json.loads(line)
+            if event["event"] == "notification.received":
+                self.arrived.append(event["data"]["title"])
+                self.arrivals.put(event["data"]["title"])
+
+    def push(self, number: int) -> None:
+        assert self.desktop.stdin
+        self.desktop.stdin.write((json.dumps({"title": str(number)}) + "\n").encode())
+        self.desktop.stdin.flush()
+
+    def wait(self, number: int) -> None:
+        """Until this push is there."""
+        begun = time.monotonic()
+        while True:
+            left = begun + self.options.bound + 60 - time.monotonic()
+            if left <= 0:
+                raise SystemExit(f"{self.program}: push {number} didn't arrive in {self.options.bound + 60} s")
+            try:
+                if self.arrivals.get(timeout=left) == str(number):
+                    break
+            except queue.Empty:
+                continue
+        self.longest = max(self.longest, time.monotonic() - begun)
+
+    def fault(self) -> None:
+        kinds = ["cut", "change", "relay"] + ([] if self.options.no_half_open else ["half-open"])
+        kind = kinds[self.faults.total() % len(kinds)]
+        self.faults[kind] += 1
+        network = self.near[self.chance.choice(["desktop", "device"])]
+        if kind == "cut":
+            network.cut()
+        elif kind == "change":
+            network.change(self.chance.uniform(0.2, 3))
+        elif kind == "half-open":
+            network.half_open()
+        else:
+            self.relay.kill()
+            time.sleep(self.chance.uniform(0, 1))
+            self.relay.start()
+
+    def run(self) -> list[str]:
+        self.start()
+        self.push(0)
+        self.wait(0)
+        self.longest = 0.0
+        breaks = set(self.chance.sample(range(1, self.options.pushes - 1), self.options.faults))
+        for number in range(1, self.options.pushes):
+            self.push(number)
+            if number in breaks:
+                self.fault()
+                time.sleep(self.chance.uniform(0, 0.5))
+                self.wait(number)
+        self.wait(self.options.pushes - 1)
+        titles = Counter(self.arrived)
+        wanted = [str(number) for number in range(self.options.pushes)]
+        lost = sum(1 for title in wanted if title not in titles)
+        doubled = sum(count - 1 for count in titles.values())
+        inorder = list(dict.fromkeys(self.arrived)) == [title for title in wanted if title in titles]
+        faults = ", ".join(f"{count} {kind}" for kind, count in sorted(self.faults.items()))
+        print(
+            f"{self.program:7} {len(wanted):6} pushes  {lost:3} lost  {doubled:3} doubled  "
+            f"{'in order' if inorder else 'OUT OF ORDER'}  reachable within {self.longest:5.1f} s  ({faults})",
+            flush=True,
+        )
+        broken = []
+        if lost or doubled or not inorder:
+            broken.append(f"{self.program}: lost, doubled or out of order")
+        if self.longest > self.options.bound:
+            broken.append(f"{self.program}: reachable again only after {self.longest:.1f} s")
+        return broken
+
+    def close(self) -> None:
+        for process in self.processes:
+            process.kill()
+            process.wait()
+        for network in self.near.values():
+            network.close()
+        self.relay.kill()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--help", "-h", action="store_true")
+    parser.add_argument("--pushes", type=int, default=1_000)
+    parser.add_argument("--faults", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--relays", default=",".join(PROGRAMS))
+    parser.add_argument("--bellwire", type=Path, default=ROOT / ".build/debug/bellwire")
+    parser.add_argument("--bound", type=float, default=70)
+    parser.add_argument("--no-half-open", action="store_true")
+    options = parser.parse_args()
+    if options.help:
+        print(__doc__)
+        return 0
+    broken = []
+    for program in options.relays.split(","):
+        with tempfile.TemporaryDirectory() as folder:
+            run = Run(program, options, Path(folder))
+            try:
+                broken += run.run()
+            finally:
+                run.close()
+    for line in broken:
+        print(line, file=sys.stderr)
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
