@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CUV
 
 /// Watches the unfinished messages of a listener's WebSockets: ``ReceiveBudget`` decides, this type closes.
 @EventLoop
@@ -38,7 +38,7 @@ final class UnfinishedMessages {
         if hasClosed {
             hasClosed = false
             // Large blocks that were grown leave holes in the heap, which would stay resident.
-            malloc_trim(0)
+            bw_return_memory()
         }
         let late = budget.removeOverdue(at: EventLoop.now)
         if !late.isEmpty { hasClosed = true }
