@@ -350,6 +350,18 @@ import Wire
         #expect(reason(table.desktop.reported) == .rejected)
     }
 
+    @Test("a desktop that can't store the device says so: the user of the device doesn't hear that it was declined")
+    func notStored() {
+        var table = TypedCodeTable()
+        table.fails = true
+        table.show()
+        table.type()
+        table.run()
+        #expect(reason(table.device.reported) == .peerStoreFailed)
+        #expect(reason(table.desktop.reported) == .storeFailed)
+        #expect(table.pairedDesktop == nil && table.desktop.heldAlias == nil)
+    }
+
     @Test("the device's reasons: no code, no identity, no relay, one that does not answer, no such alias, no answer")
     func deviceReasons() {
         var random = SeededGenerator(seed: 1)

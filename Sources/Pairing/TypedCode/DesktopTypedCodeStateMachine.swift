@@ -236,8 +236,10 @@ extension DesktopTypedCodeStateMachine {
     }
 
     package mutating func storeFailed(_ did: PeerID, detail: String?) -> [DesktopTypedCodeAction] {
-        guard case .storing(let storing, _) = state, storing.device.did == did else { return [] }
-        return end(.failed(PairingFailure(.storeFailed, detail: detail)))
+        guard case .storing(let storing, let shown) = state, storing.device.did == did else { return [] }
+        let failure = PairingFailure(.storeFailed, detail: detail)
+        state = .failed(failure)
+        return [reject(storing, shown, isStoreFailure: true), .report(.failed(failure))]
     }
 
     func confirmation(
@@ -248,9 +250,12 @@ extension DesktopTypedCodeStateMachine {
         return .sendConfirmation(confirmation, to: bond.device)
     }
 
-    func reject(_ candidate: Candidate, _ shown: Shown) -> DesktopTypedCodeAction {
+    func reject(
+        _ candidate: Candidate, _ shown: Shown, isStoreFailure: Bool = false
+    ) -> DesktopTypedCodeAction {
         .sendReject(
-            PairingReject(code: shown.offer.nameplate), to: candidate.device.did, sealed: candidate.bond != nil)
+            PairingReject(code: shown.offer.nameplate, isStoreFailure: isStoreFailure), to: candidate.device.did,
+            sealed: candidate.bond != nil)
     }
 
     /// What the code holds, if anything, is not needed by it any more; a device that waits is told.
