@@ -25,7 +25,9 @@ struct Registrations {
         let userData: UserData
     }
 
-    private(set) var subscriptions: [Subscription] = []
+    private var subscriptions: [bw_subscription: Subscription] = [:]
+    /// The subscriptions to each event, and with `nil` those to all, in the order in which they were made: rising numbers.
+    private var numbers: [HostEvent.Name?: [bw_subscription]] = [:]
     private(set) var hooks: [Hook] = []
     private var nextNumber: UInt64 = 1
     /// The subscription, or the hook, whose callback is running now.
@@ -44,14 +46,20 @@ struct Registrations {
         _ name: HostEvent.Name?, _ callback: @escaping bw_event_callback, _ userData: UserData
     ) -> bw_subscription {
         let number = takeNumber()
-        subscriptions.append(Subscription(number: number, name: name, callback: callback, userData: userData))
+        subscriptions[number] = Subscription(number: number, name: name, callback: callback, userData: userData)
+        numbers[name, default: []].append(number)
         return number
     }
 
     /// The user data to release, once its callback is not running; `nil` = there is no such subscription.
     mutating func unsubscribe(_ number: bw_subscription) -> UserData? {
-        guard let index = subscriptions.firstIndex(where: { $0.number == number }) else { return nil }
-        return subscriptions.remove(at: index).userData
+        guard let ended = subscriptions.removeValue(forKey: number) else { return nil }
+        // Taken out while it changes, so that it is not copied.
+        var left = numbers.removeValue(forKey: ended.name) ?? []
+        let place = left.partitioningIndex { $0 >= number }
+        if left.indices.contains(place), left[place] == number { left.remove(at: place) }
+        if !left.isEmpty { numbers[ended.name] = left }
+        return ended.userData
     }
 
     /// Registers `callback` and returns the previous hook. `nil` = there is no callback any more.
@@ -67,18 +75,30 @@ struct Registrations {
     // MARK: Calling
 
     /// Whether a subscription takes events of that name.
-    func wants(_ name: HostEvent.Name) -> Bool { subscriptions.contains { $0.name == nil || $0.name == name } }
+    func wants(_ name: HostEvent.Name) -> Bool { numbers[nil] != nil || numbers[name] != nil }
 
     func answers(_ hook: HostHook) -> Bool { hooks.contains { $0.hook == hook } }
 
     /// In the order in which they were made.
     func numbers(for name: HostEvent.Name) -> [bw_subscription] {
-        subscriptions.lazy.filter { $0.name == nil || $0.name == name }.map(\.number)
+        guard let all = numbers[nil] else { return numbers[name] ?? [] }
+        guard let own = numbers[name] else { return all }
+        var merged: [bw_subscription] = []
+        merged.reserveCapacity(all.count + own.count)
+        var next = 0
+        for number in all {
+            while next < own.count, own[next] < number {
+                merged.append(own[next])
+                next += 1
+            }
+            merged.append(number)
+        }
+        return merged + own[next...]
     }
 
     /// `nil` = it has ended in the meantime.
     mutating func begin(_ number: bw_subscription) -> Subscription? {
-        guard let subscription = subscriptions.first(where: { $0.number == number }) else { return nil }
+        guard let subscription = subscriptions[number] else { return nil }
         running = number
         return subscription
     }
@@ -107,9 +127,23 @@ struct Registrations {
     /// Ends every registration. Returns the user data to release now; that of the running callback is released when it
     /// returns.
     mutating func removeAll() -> [UserData] {
-        let all = subscriptions.map { ($0.number, $0.userData) } + hooks.map { ($0.number, $0.userData) }
-        (subscriptions, hooks) = ([], [])
+        let all =
+            subscriptions.values.sorted { $0.number < $1.number }.map { ($0.number, $0.userData) }
+            + hooks.map { ($0.number, $0.userData) }
+        (subscriptions, numbers, hooks) = ([:], [:], [])
         for (number, userData) in all where number == running { ended.append(userData) }
         return all.filter { [running] in $0.0 != running }.map(\.1)
+    }
+}
+
+extension [bw_subscription] {
+    /// The first place at which `isBehind` holds, of a sorted array.
+    fileprivate func partitioningIndex(where isBehind: (bw_subscription) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }
