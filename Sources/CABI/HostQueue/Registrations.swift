@@ -25,9 +25,8 @@ struct Registrations {
         let userData: UserData
     }
 
-    private var subscriptions: [bw_subscription: Subscription] = [:]
-    /// The subscriptions to each event, and with `nil` those to all, in the order in which they were made: rising numbers.
-    private var numbers: [HostEvent.Name?: [bw_subscription]] = [:]
+    /// In the order in which they were made: with rising numbers.
+    private var subscriptions: [Subscription] = []
     private(set) var hooks: [Hook] = []
     private var nextNumber: UInt64 = 1
     /// The subscription, or the hook, whose callback is running now.
@@ -46,20 +45,14 @@ struct Registrations {
         _ name: HostEvent.Name?, _ callback: @escaping bw_event_callback, _ userData: UserData
     ) -> bw_subscription {
         let number = takeNumber()
-        subscriptions[number] = Subscription(number: number, name: name, callback: callback, userData: userData)
-        numbers[name, default: []].append(number)
+        subscriptions.append(Subscription(number: number, name: name, callback: callback, userData: userData))
         return number
     }
 
     /// The user data to release, once its callback is not running; `nil` = there is no such subscription.
     mutating func unsubscribe(_ number: bw_subscription) -> UserData? {
-        guard let ended = subscriptions.removeValue(forKey: number) else { return nil }
-        // Taken out while it changes, so that it is not copied.
-        var left = numbers.removeValue(forKey: ended.name) ?? []
-        let place = left.partitioningIndex { $0 >= number }
-        if left.indices.contains(place), left[place] == number { left.remove(at: place) }
-        if !left.isEmpty { numbers[ended.name] = left }
-        return ended.userData
+        guard let place = place(of: number) else { return nil }
+        return subscriptions.remove(at: place).userData
     }
 
     /// Registers `callback` and returns the previous hook. `nil` = there is no callback any more.
@@ -75,32 +68,20 @@ struct Registrations {
     // MARK: Calling
 
     /// Whether a subscription takes events of that name.
-    func wants(_ name: HostEvent.Name) -> Bool { numbers[nil] != nil || numbers[name] != nil }
+    func wants(_ name: HostEvent.Name) -> Bool { subscriptions.contains { $0.name == nil || $0.name == name } }
 
     func answers(_ hook: HostHook) -> Bool { hooks.contains { $0.hook == hook } }
 
     /// In the order in which they were made.
     func numbers(for name: HostEvent.Name) -> [bw_subscription] {
-        guard let all = numbers[nil] else { return numbers[name] ?? [] }
-        guard let own = numbers[name] else { return all }
-        var merged: [bw_subscription] = []
-        merged.reserveCapacity(all.count + own.count)
-        var next = 0
-        for number in all {
-            while next < own.count, own[next] < number {
-                merged.append(own[next])
-                next += 1
-            }
-            merged.append(number)
-        }
-        return merged + own[next...]
+        subscriptions.lazy.filter { $0.name == nil || $0.name == name }.map(\.number)
     }
 
     /// `nil` = it has ended in the meantime.
     mutating func begin(_ number: bw_subscription) -> Subscription? {
-        guard let subscription = subscriptions[number] else { return nil }
+        guard let place = place(of: number) else { return nil }
         running = number
-        return subscription
+        return subscriptions[place]
     }
 
     /// `nil` = there is no callback.
@@ -127,23 +108,19 @@ struct Registrations {
     /// Ends every registration. Returns the user data to release now; that of the running callback is released when it
     /// returns.
     mutating func removeAll() -> [UserData] {
-        let all =
-            subscriptions.values.sorted { $0.number < $1.number }.map { ($0.number, $0.userData) }
-            + hooks.map { ($0.number, $0.userData) }
-        (subscriptions, numbers, hooks) = ([:], [:], [])
+        let all = subscriptions.map { ($0.number, $0.userData) } + hooks.map { ($0.number, $0.userData) }
+        (subscriptions, hooks) = ([], [])
         for (number, userData) in all where number == running { ended.append(userData) }
         return all.filter { [running] in $0.0 != running }.map(\.1)
     }
-}
 
-extension [bw_subscription] {
-    /// The first place at which `isBehind` holds, of a sorted array.
-    fileprivate func partitioningIndex(where isBehind: (bw_subscription) -> Bool) -> Int {
-        var (low, high) = (0, count)
+    /// Thousands may be asked for, one after the other, so no look at each.
+    private func place(of number: bw_subscription) -> Int? {
+        var (low, high) = (0, subscriptions.count)
         while low < high {
             let middle = low + (high - low) / 2
-            if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
+            if subscriptions[middle].number < number { low = middle + 1 } else { high = middle }
         }
-        return low
+        return low < subscriptions.count && subscriptions[low].number == number ? low : nil
     }
 }

@@ -75,8 +75,12 @@ extension Relay: WebSocketDelegate {
                 guard let socket = socket(of: id) else { continue }
                 frame.withUnsafeBytes { _ = socket.send($0) }
             case .close(let id, let cause):
-                if cause == .tooManyFrames { tallies.floods += 1 }
-                socket(of: id)?.close(code: cause.code, reason: cause.reason)
+                if cause == .tooManyFrames {
+                    socket(of: id)?.expel(
+                        cause.code, TransportError(.tooManyFrames, "the peer keeps sending too many frames"))
+                } else {
+                    socket(of: id)?.close(code: cause.code, reason: cause.reason)
+                }
             case .probe(let id, let peer, let claim):
                 probe(id, peer: peer, claim: claim)
             case .awaitWritten(let id, let peer, let sequence):

@@ -2,9 +2,10 @@
 ///
 /// At a limit the one that loses is a connection of the network that would hold the most, and of that network the one whose
 /// message began first: whoever holds little, for a short time, is never the one. Times are monotonic milliseconds.
-struct ReceiveBudget<Holder: Hashable> {
+struct ReceiveBudget {
+
     private struct Message {
-        let holder: Holder
+        let holder: AnyObject
         let number: UInt32
         let since: UInt64
         var bytes: Int
@@ -28,11 +29,11 @@ struct ReceiveBudget<Holder: Hashable> {
     /// The holder's unfinished message has this number, and takes so many bytes now; 0 = it is finished. Returns who must
     /// be closed, and counts these no more.
     mutating func hold(
-        _ holder: Holder, of network: String, isLimited: Bool, message number: UInt32, bytes: Int, at now: UInt64
-    ) -> [Holder] {
+        _ holder: AnyObject, of network: String, isLimited: Bool, message number: UInt32, bytes: Int, at now: UInt64
+    ) -> [AnyObject] {
         var share = shares.removeValue(forKey: network) ?? Share()
         byteCount -= share.bytes
-        if let place = share.messages.firstIndex(where: { $0.holder == holder }) {
+        if let place = share.messages.firstIndex(where: { $0.holder === holder }) {
             share.bytes += bytes - share.messages[place].bytes
             if share.messages[place].number == number, bytes > 0 {
                 share.messages[place].bytes = bytes
@@ -46,7 +47,7 @@ struct ReceiveBudget<Holder: Hashable> {
             share.bytes += bytes
             share.messages.append(Message(holder: holder, number: number, since: now, bytes: bytes))
         }
-        var losers: [Holder] = []
+        var losers: [AnyObject] = []
         while isLimited, share.bytes > limits.bytesPerNetwork, let loser = share.messages.first {
             share.messages.removeFirst()
             share.bytes -= loser.bytes
@@ -59,8 +60,8 @@ struct ReceiveBudget<Holder: Hashable> {
     }
 
     /// Whose message has been unfinished for too long. Counts them no more.
-    mutating func removeOverdue(at now: UInt64) -> [Holder] {
-        var overdue: [Holder] = []
+    mutating func removeOverdue(at now: UInt64) -> [AnyObject] {
+        var overdue: [AnyObject] = []
         for (network, share) in shares {
             var share = share
             // They stand in the order in which they began.
@@ -76,7 +77,7 @@ struct ReceiveBudget<Holder: Hashable> {
         return overdue
     }
 
-    private mutating func removeOldestOfLargest() -> Holder? {
+    private mutating func removeOldestOfLargest() -> AnyObject? {
         guard let network = shares.max(by: { $0.value.bytes < $1.value.bytes })?.key,
             var share = shares.removeValue(forKey: network), let loser = share.messages.first
         else { return nil }

@@ -3,9 +3,8 @@ internal import CUV
 /// Watches the unfinished messages of a listener's WebSockets: ``ReceiveBudget`` decides, this type closes.
 @EventLoop
 final class UnfinishedMessages {
-    private var budget: ReceiveBudget<ObjectIdentifier>
+    private var budget: ReceiveBudget
     private let limits: ReceiveLimits
-    private var sockets: [ObjectIdentifier: WebSocket] = [:]
     /// Runs while anything is unfinished.
     private var timer: LoopTimer?
     /// Connections were closed for what they held, and the C library keeps that memory.
@@ -22,11 +21,9 @@ final class UnfinishedMessages {
     var byteCount: Int { budget.byteCount }
 
     func hold(_ webSocket: WebSocket, message number: UInt32, bytes: Int) {
-        let id = ObjectIdentifier(webSocket)
-        sockets[id] = bytes > 0 ? webSocket : nil
         let remote = webSocket.remote
         let losers = budget.hold(
-            id, of: remote.network, isLimited: !remote.isLoopback || limits.limitsLoopback, message: number,
+            webSocket, of: remote.network, isLimited: !remote.isLoopback || limits.limitsLoopback, message: number,
             bytes: bytes, at: EventLoop.now)
         startOrStop()
         guard !losers.isEmpty else { return }
@@ -48,11 +45,10 @@ final class UnfinishedMessages {
             TransportError(.unfinishedMessage, "a message was not complete within \(limits.time) ms"))
     }
 
-    private func end(_ ids: [ObjectIdentifier], _ code: UInt16, _ error: TransportError) {
-        let losers = ids.compactMap { sockets.removeValue(forKey: $0) }
+    private func end(_ losers: [AnyObject], _ code: UInt16, _ error: TransportError) {
         // Not inside the call of one that is being read.
         EventLoop.later {
-            for webSocket in losers { webSocket.fail(code, error, reason: error.code.name) }
+            for loser in losers { (loser as? WebSocket)?.expel(code, error) }
         }
     }
 

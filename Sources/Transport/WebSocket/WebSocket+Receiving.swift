@@ -50,7 +50,7 @@ extension WebSocket: ConnectionConsumer {
         case .close(let code, let reason):
             didReceiveClose(code, reason, on: connection)
         case .failed(let code, let error):
-            fail(code, error, reason: error.code == .tooManyFrames ? error.code.name : "")
+            if error.code == .tooManyFrames { expel(code, error) } else { fail(code, error) }
         }
     }
 

@@ -161,10 +161,19 @@ package final class WebSocket {
         end(CloseReason(code: nil, error: nil, byPeer: false))
     }
 
-    /// Ends it for a fault of the peer's, which is told by `code`.
-    func fail(_ code: UInt16?, _ error: TransportError, reason: String = "") {
+    /// Ends it for a peer that sends too much, and reads no more of that: the close frame may not arrive.
+    package func expel(_ code: UInt16, _ error: TransportError) {
         guard let connection else { return }
-        if isOpen, let code { writeClose(code, reason, on: connection) }
+        if isOpen { writeClose(code, error.code.name, on: connection) }
+        connection.flush()
+        connection.close()
+        end(CloseReason(code: code, error: error, byPeer: false))
+    }
+
+    /// Ends it for a fault of the peer's, which is told by `code`.
+    func fail(_ code: UInt16?, _ error: TransportError) {
+        guard let connection else { return }
+        if isOpen, let code { writeClose(code, "", on: connection) }
         connection.finish()
         end(CloseReason(code: code, error: error, byPeer: false))
     }

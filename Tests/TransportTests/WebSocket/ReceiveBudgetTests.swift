@@ -5,8 +5,37 @@ import Testing
 
 @Suite("What unfinished messages may hold")
 struct ReceiveBudgetTests {
-    private func budget(bytes: Int = 1_000, network: Int = 400) -> ReceiveBudget<Int> {
-        ReceiveBudget(ReceiveLimits(bytes: bytes, bytesPerNetwork: network, limitsLoopback: false, time: 60))
+    private final class Holder: Sendable {
+        let number: Int
+
+        init(_ number: Int) { self.number = number }
+    }
+
+    /// With numbers in the place of connections.
+    private struct Budget {
+        private var budget: ReceiveBudget
+        private let holders = (0..<40).map(Holder.init)
+
+        init(_ limits: ReceiveLimits) { budget = ReceiveBudget(limits) }
+
+        var byteCount: Int { budget.byteCount }
+        var isEmpty: Bool { budget.isEmpty }
+
+        mutating func hold(
+            _ holder: Int, of network: String, isLimited: Bool, message: UInt32, bytes: Int, at now: UInt64
+        ) -> [Int] {
+            budget.hold(
+                holders[holder], of: network, isLimited: isLimited, message: message, bytes: bytes, at: now
+            ).compactMap { ($0 as? Holder)?.number }
+        }
+
+        mutating func removeOverdue(at now: UInt64) -> [Int] {
+            budget.removeOverdue(at: now).compactMap { ($0 as? Holder)?.number }
+        }
+    }
+
+    private func budget(bytes: Int = 1_000, network: Int = 400) -> Budget {
+        Budget(ReceiveLimits(bytes: bytes, bytesPerNetwork: network, limitsLoopback: false, time: 60))
     }
 
     @Test("a network over its share loses the message that began first there; who is not limited has all")
