@@ -16,12 +16,16 @@
  *           bw_*_dispatch() and bw_*_run(), on the thread that calls these, one at a time per handle.
  *           A callback may call any function, including bw_*_close(). Two callbacks on two threads that close each
  *           other's handle would deadlock.
+ * Unwinding A callback must return: no C++ exception, longjmp() or pthread_exit() may leave it. If one does, memory of
+ *           that dispatch is lost, and what the callback was called with counts as delivered. The next dispatch or
+ *           close from the same function, from one that called it, or after the thread has ended works again.
  * Handles   A handle is an index into a table and is never dereferenced. A handle that is NULL, closed or of the wrong
  *           kind gives BW_E_HANDLE.
  * Errors    Functions that can fail return a bw_status. bw_last_error() returns the details for the calling thread.
  *           Every function that returns a status may return BW_E_INVALID (invalid parameter), BW_E_HANDLE,
  *           BW_E_FORKED, BW_E_CLOSED (another thread closed the handle) and BW_E_NO_MEMORY. Other errors are listed
- *           with each function.
+ *           with each function. BW_E_NO_MEMORY means that a C library refused an allocation. If the library's own
+ *           code cannot allocate memory, the process ends, as Swift programs do: limit what the host itself uses.
  * Fork      If a process forks after it has opened a handle, calls in the child give BW_E_FORKED. Fork followed by exec
  *           is fine.
  * Process   Loading the library starts no thread and changes no signal handler, locale or environment variable. The
@@ -230,7 +234,7 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
  *
  * Every pairing function may fail with BW_E_STORE or BW_E_PAIRING; the detail then has a "reason": not_json,
  * wrong_type, bad_code, missing_peer_id, bad_field, expired, no_identity, no_relay, relay_unreachable,
- * desktop_offline, typed_code_unavailable, rejected, not_secure, timeout or cancelled.
+ * desktop_offline, typed_code_unavailable, rejected, peer_store_failed, not_secure, timeout or cancelled.
  * ============================================================================================================= */
 
 /* Receives the result of an _async call: the status, and JSON with the result or with what bw_last_error() would
@@ -799,7 +803,8 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  * event_json is {"event","desktop"?,"data"}. A device's events:
  *   notification.received  {"id","title","body","priority","source","createdAt","receivedAt","silenced","late","data",
  *                          …}. The push is stored before the callback runs, and delivered exactly once; only if the
- *                          process ends inside dispatch does it come again, with "redelivered":true. Pushes wait until
+ *                          process ends inside dispatch does it come again. "redelivered":true: it may have been
+ *                          delivered before, because a dispatch had begun to hand it over. Pushes wait until
  *                          something subscribes to them; if 100,000 wait, no more are accepted (problem inbox_full).
  *                          "late": it did not arrive at once, because one side was absent. "hint":true: it came
  *                          encrypted through a push service; see bw_device_receive()

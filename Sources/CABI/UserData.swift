@@ -41,7 +41,7 @@ typealias Outcome = Result<Answer, HostError>
 /// A host's completion, called at most once, and its user data released after that.
 final class Completion: @unchecked Sendable {
     private let callback: bw_completion
-    private let userData: UserData
+    let userData: UserData
 
     init(_ callback: @escaping bw_completion, _ userData: UserData) {
         self.callback = callback

@@ -1,4 +1,8 @@
 #pragma once
+#include <sys/types.h>
+#include <unistd.h>
+#include <sys/syscall.h>
+#include <stdint.h>
 #include <malloc.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -40,3 +44,10 @@ static inline ptrdiff_t linux_route_receive(int descriptor, void *bytes, size_t 
 
 /* Gives back what the heap holds and nobody uses. */
 static inline void linux_trim_heap(void) { malloc_trim(0); }
+
+/* Where the caller's stack is: what it calls lies below. */
+static __attribute__((noinline, unused)) uintptr_t linux_stack(void) { return (uintptr_t)__builtin_frame_address(0); }
+
+/* The calling thread's number in the kernel, and whether the thread with a number is still there. */
+static inline pid_t linux_thread(void) { return (pid_t)syscall(SYS_gettid); }
+static inline int linux_thread_exists(pid_t thread) { return syscall(SYS_tgkill, getpid(), thread, 0) == 0; }

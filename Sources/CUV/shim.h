@@ -1,4 +1,5 @@
 #pragma once
+#include <malloc.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/prctl.h>
@@ -17,6 +18,9 @@ static inline int bw_accept(int listener) { return accept4(listener, 0, 0, SOCK_
 
 /* Random bytes of the kernel's; may give fewer, or -1 and EINTR. */
 static inline ssize_t bw_random(void *bytes, size_t count) { return getrandom(bytes, count, 0); }
+
+/* Not in the C library's module: gives freed memory back to the system. */
+static inline void bw_return_memory(void) { malloc_trim(0); }
 
 /* A timer by the clock on the wall: readable when its moment has come, and when the clock was set. */
 static inline int bw_wall_timer(void) { return timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC); }

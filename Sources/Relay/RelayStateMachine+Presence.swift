@@ -1,23 +1,23 @@
 extension RelayStateMachine {
-    /// Tells those who have talked with the peer that it has come (`registration`) or gone.
+    /// Tells those that the peer has exchanged frames with that it has come (`registration`) or gone.
     func announce(_ peer: Int, _ registration: Registration?, at moment: Moment, _ actions: inout [Action]) {
-        let watchers = acquaintances.of(peer).compactMap { peers.registration(of: $0) }
+        let watchers = acquaintances.mutual(of: peer).compactMap { peers.registration(of: $0) }
         guard !watchers.isEmpty else { return }
         let frame = RelayFrame.peerStatus(peers[peer].name, registration, at: moment)
         for watcher in watchers { actions.append(.send(to: watcher.connection, frame)) }
     }
 
-    /// `get-peers`: those online who have talked with the asker. A stranger gets an empty list.
+    /// `get-peers`: those online that the asker has exchanged frames with. A stranger gets an empty list.
     mutating func listPeers(for id: ConnectionID, at moment: Moment) -> FrameAction {
         guard case .registered(let asker) = connections[id.slot].state else {
             return refuse(id, .notRegistered, at: moment)
         }
-        let known = acquaintances.of(asker).compactMap { peers.registration(of: $0) }
+        let known = acquaintances.mutual(of: asker).compactMap { peers.registration(of: $0) }
         return .perform([.send(to: id, RelayFrame.peersList(known, at: moment))])
     }
 
-    /// `peer-status` as a question: with a `peerId` about that peer, else as `get-peers`. To a stranger every peer is
-    /// offline.
+    /// `peer-status` as a question: with a `peerId` about that peer, else as `get-peers`. A peer that
+    /// has not sent anything to the asker is offline to it.
     mutating func tellStatus(
         _ bytes: UnsafeRawBufferPointer, _ envelope: Envelope, to id: ConnectionID, at moment: Moment
     ) -> FrameAction {
@@ -27,7 +27,7 @@ extension RelayStateMachine {
         }
         guard let name = name(in: bytes, envelope.peerID) else { return refuse(id, .badPeerID, at: moment) }
         let peer = name.withUnsafeBytes { peers.find($0) }
-        let isKnown = peer.map { $0 == asker || acquaintances.know(asker, $0) } ?? false
+        let isKnown = peer.map { $0 == asker || acquaintances.areMutual(asker, $0) } ?? false
         let registration = isKnown ? peer.flatMap { peers.registration(of: $0) } : nil
         let answer = RelayFrame.peerStatus(name, registration, isAnswer: true, at: moment)
         return .perform([.send(to: id, answer)])

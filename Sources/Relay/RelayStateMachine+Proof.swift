@@ -21,7 +21,7 @@ extension RelayStateMachine {
         at moment: Moment
     ) -> FrameAction {
         // A signature to check, or presence to be told to all who know the peer: what many frames cost.
-        connections[id.slot].rate.charge(Self.registrationCost)
+        charge(id, Self.registrationCost, at: moment)
         guard !envelope.proof.isAbsent else {
             guard name.withUnsafeBytes({ $0.starts(with: "did:key:z") }) else {
                 return refuse(id, .unprovable, at: moment)

@@ -15,6 +15,10 @@ extension RelayStateMachine {
         var actions: [Action] = []
         let device = Device(bytes, envelope)
         let peer = name.withUnsafeBytes { peers.findOrInsert($0, at: moment) }
+        guard mayNameCode(peer, id, at: moment) else {
+            forgetIfIdle(peer)
+            return refuse(id, .rateLimited, at: moment)
+        }
         guard mayHold(peer, id) else {
             forgetIfIdle(peer)
             return refuse(id, .tooManyAliases, at: moment)
@@ -22,7 +26,7 @@ extension RelayStateMachine {
         // Asking again does not make the owner's time start again.
         if connections[id.slot].claims == peer { return .none }
         // One frame that makes up to hundreds: all who know the peer hear of it.
-        connections[id.slot].rate.charge(Self.registrationCost)
+        charge(id, Self.registrationCost, at: moment)
         withdrawClaim(of: id)
         switch peers[peer].presence {
         case .absent:

@@ -8,7 +8,10 @@ extension RelayStateMachine {
     ) -> FrameAction {
         guard isOpen(id) else { return .none }
         if connections[id.slot].isLimited, !isTargetClosing {
-            switch connections[id.slot].rate.count(at: moment.monotonic, limit: limits.framesPerSecond) {
+            var verdict = connections[id.slot].rate.count(at: moment.monotonic, limit: limits.framesPerSecond)
+            // What one connection may not send takes nothing from the others of its network.
+            if verdict == .pass, !countOfNetwork(id, 1, at: moment) { verdict = connections[id.slot].rate.refuse() }
+            switch verdict {
             case .pass: break
             case .refuse:
                 counters.limitedFrames += 1
@@ -16,6 +19,9 @@ extension RelayStateMachine {
             case .drop:
                 counters.limitedFrames += 1
                 return .none
+            case .close:
+                counters.limitedFrames += 1
+                return .perform([.close(id, .tooManyFrames)])
             }
         }
         let envelope: Envelope
@@ -54,6 +60,11 @@ extension RelayStateMachine {
         } else {
             guard let name = name(in: bytes, envelope.to) else { return refuse(id, .badTo, at: moment) }
             target = name.withUnsafeBytes { peers.findOrInsert($0, at: moment) }
+        }
+        // Who last had a frame from here is no alias, so this looks at few frames.
+        if connections[id.slot].lastTarget != target, !isTargetClosing, !mayNameCode(target, id, at: moment) {
+            forgetIfIdle(target)
+            return refuse(id, .rateLimited, at: moment)
         }
         let frame =
             isMessage
@@ -116,6 +127,30 @@ extension RelayStateMachine {
         guard acquaintances.know(sender, target) else { return }
         connections[id.slot].lastTarget = target
         connections[id.slot].lastVersion = acquaintances.version
+    }
+
+    // MARK: Limits of a network
+
+    @inline(__always)
+    mutating func countOfNetwork(_ id: ConnectionID, _ frames: Int, at moment: Moment) -> Bool {
+        networks.countFrames(
+            frames, of: connections[id.slot].network, at: moment.monotonic, limit: limits.framesPerSecondOfNetwork)
+    }
+
+    /// What was just counted costs that much more, for its connection and its network.
+    mutating func charge(_ id: ConnectionID, _ frames: Int, at moment: Moment) {
+        connections[id.slot].rate.charge(frames)
+        if connections[id.slot].isLimited { _ = countOfNetwork(id, frames, at: moment) }
+    }
+
+    /// Whether the connection may name this peer: an alias only so often a minute, else its network could find the codes
+    /// that are shown (Wire, "Refusals"). It makes no difference whether the alias is there.
+    mutating func mayNameCode(_ peer: Int, _ id: ConnectionID, at moment: Moment) -> Bool {
+        guard connections[id.slot].isLimited, peers[peer].isAlias else { return true }
+        let isWithin = networks.countCodeLookup(
+            of: connections[id.slot].network, at: moment.monotonic, limit: limits.codeLookupsPerMinute)
+        if !isWithin { counters.limitedFrames += 1 }
+        return isWithin
     }
 
     // MARK: Ids in frames

@@ -34,6 +34,10 @@ struct RelayStateMachine {
         var frameBytes: Int
         /// For one connection; 0 = no limit.
         var framesPerSecond: Int
+        /// For one network; 0 = no limit.
+        var framesPerSecondOfNetwork: Int
+        /// How often one network may name aliases of typed codes; 0 = no limit.
+        var codeLookupsPerMinute: Int
         /// Whether the limits for one peer and one address hold for loopback, too.
         var limitsLoopback: Bool
         var doorkeeper: Doorkeeper.Limits

@@ -48,6 +48,12 @@ package struct TransportError: Error, Sendable, CustomStringConvertible {
         package static let messageTooBig = Code("message_too_big")
         /// The peer reads too slowly: more bytes wait for it than the limit allows.
         package static let slowReader = Code("slow_reader")
+        /// The peer keeps sending more frames than it may.
+        package static let tooManyFrames = Code("too_many_frames")
+        /// A message was not complete in its time.
+        package static let unfinishedMessage = Code("unfinished_message")
+        /// Unfinished messages took more memory than they may.
+        package static let receiveBudget = Code("receive_budget")
         /// A system call failed for a reason of its own.
         package static let system = Code("system")
     }

@@ -58,16 +58,25 @@ package struct PairingReject: Sendable, Equatable {
     package static let type = "pairing:reject"
 
     package var code: PairingCode?
+    /// The sender accepted, but could not store the pairing. `"reason":"store_failed"`; without it a person declined.
+    package var isStoreFailure: Bool
 
-    package init(code: PairingCode?) { self.code = code }
+    package init(code: PairingCode?, isStoreFailure: Bool = false) {
+        self.code = code
+        self.isStoreFailure = isStoreFailure
+    }
 
     package init(decoding object: JSONObject) throws(PairingFailure) {
         let fields = PairingFields(object)
         try fields.require(type: Self.type)
         code = try? fields.code("pairingCode")
+        isStoreFailure = object["reason"]?.string == PairingReason.storeFailed.rawValue
     }
 
     package var json: JSONValue {
-        ["type": .string(Self.type), "pairingCode": (code?.digits).map(JSONValue.string)]
+        [
+            "type": .string(Self.type), "pairingCode": (code?.digits).map(JSONValue.string),
+            "reason": isStoreFailure ? .string(PairingReason.storeFailed.rawValue) : nil,
+        ]
     }
 }

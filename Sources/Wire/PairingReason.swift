@@ -15,6 +15,8 @@ package enum PairingReason: String, Sendable, CaseIterable {
     case notSecure = "not_secure"
     case timeout
     case cancelled
+    /// The other side could not store the pairing.
+    case peerStoreFailed = "peer_store_failed"
     /// Not of the wire: the peer was paired, but could not be written down here.
     case storeFailed = "store_failed"
 }
@@ -45,6 +47,8 @@ extension PairingReason {
         case .timeout:
             "The other side did not answer in time. Check that it is still open and that its code was not used before, then pair again."
         case .cancelled: "Pairing was cancelled. Start it again when ready."
+        case .peerStoreFailed:
+            "The other side accepted, but could not save the pairing. Check its disk, then pair again."
         case .storeFailed: "The pairing could not be saved. Check the disk of the state directory, then pair again."
         }
     }

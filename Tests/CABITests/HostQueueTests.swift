@@ -1,6 +1,7 @@
 @testable import CABI
 import CBellwire
 import Foundation
+import Glibc
 import Hosting
 import JSON
 import Synchronization
@@ -13,6 +14,96 @@ struct HostQueueTests {
 
     private func connection(_ number: Int) -> HostEvent {
         HostEvent(.connectionChanged, desktop: "desktop-\(number)", data: [:])
+    }
+
+    // MARK: Callbacks that never return
+
+    @Test("after a callback that was left by longjmp the next dispatch works; one inside a callback is still refused")
+    func unwound() throws {
+        let host = Host()
+        let number = try host.subscribe(queue)
+        func leave(at frame: UInt) {
+            queue.state.update { state in
+                state.dispatcher = pthread_self()
+                _ = state.registrations.begin(number)
+                state.call = CallbackCall(frame: frame, question: nil)
+            }
+        }
+        queue.post(HostEvent(.command, data: [:]))
+        leave(at: .max)
+        #expect(throws: HostError.self) { try queue.dispatch(from: nil) }
+        leave(at: 1)
+        #expect(queue.state.withLock { $0.dispatcher != nil })
+        try queue.dispatch(from: nil)
+        #expect(host.seen.events == ["command"])
+        leave(at: 1)
+        try queue.unsubscribe(number)
+        #expect(host.seen.destroyed == 1)
+    }
+
+    @Test("a thread that ends inside a callback leaves the handle to the others, and destroy runs")
+    func threadEnds() throws {
+        let queue = queue
+        let host = Host { _ in pthread_exit(nil) }
+        let number = try host.subscribe(queue)
+        queue.post(HostEvent(.command, data: [:]))
+        queue.post(HostEvent(.command, data: [:]))
+        for count in 1...2 {
+            var thread = pthread_t()
+            let start = Unmanaged.passUnretained(queue).toOpaque()
+            let code = pthread_create(
+                &thread, nil,
+                { argument in
+                    guard let argument else { return nil }
+                    try? Unmanaged<HostQueue>.fromOpaque(argument).takeUnretainedValue().dispatch(from: nil)
+                    return nil
+                }, start)
+            #expect(code == 0)
+            pthread_join(thread, nil)
+            #expect(host.seen.events.count == count)
+        }
+        try queue.unsubscribe(number)
+        #expect(host.seen.destroyed == 1)
+        try queue.dispatch(from: nil)
+    }
+
+    @Test("subscriptions to one event cost each other nothing: ten times as many cost about ten times as much")
+    func manySubscriptions() throws {
+        func cost(_ count: Int) throws -> Double {
+            let queue = try HostQueue()
+            let host = Host()
+            var numbers: [bw_subscription] = []
+            for _ in 0..<count { numbers.append(try host.subscribe(queue, .command)) }
+            for _ in 0..<4 { queue.post(HostEvent(.command, data: [:])) }
+            let before = clock()
+            try queue.dispatch(from: nil)
+            let time = Double(clock() - before)
+            #expect(host.seen.events.count == count * 4)
+            for number in numbers.reversed() { try queue.unsubscribe(number) }
+            return time
+        }
+        _ = try cost(100)
+        let small = try cost(2_000)
+        #expect(try cost(20_000) < small * 30)
+    }
+
+    @Test("every order of subscribing and ending gives the callers in the order in which they came")
+    func order() throws {
+        var registrations = Registrations()
+        let host = Host()
+        let names: [HostEvent.Name?] = [.command, nil, .problem, .command, nil, .command]
+        var made = names.map { registrations.subscribe($0, host.callback, host.userData()) }
+        #expect(registrations.numbers(for: .command) == [made[0], made[1], made[3], made[4], made[5]])
+        #expect(registrations.numbers(for: .problem) == [made[1], made[2], made[4]])
+        for index in [3, 1] { registrations.unsubscribe(made[index])?.release() }
+        #expect(registrations.numbers(for: .command) == [made[0], made[4], made[5]])
+        #expect(registrations.unsubscribe(made[3]) == nil && registrations.wants(.settingsChanged))
+        registrations.unsubscribe(made[4])?.release()
+        #expect(!registrations.wants(.settingsChanged) && registrations.wants(.problem))
+        made.append(registrations.subscribe(nil, host.callback, host.userData()))
+        #expect(registrations.numbers(for: .problem) == [made[2], made[6]])
+        for userData in registrations.removeAll() { userData.release() }
+        #expect(host.seen.destroyed == 7 && registrations.numbers(for: .command) == [])
     }
 
     // MARK: The descriptor

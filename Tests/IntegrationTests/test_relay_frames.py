@@ -103,6 +103,8 @@ def test_presence_goes_only_to_peers_that_have_talked(peer: Join) -> None:
     alice, bob, stranger = peer("alice"), peer("bob"), peer("stranger")
     bob.message("alice", {"n": 1})
     alice.receive("message")
+    alice.message("bob", {"n": 2})
+    bob.receive("message")
     bob.close()
     assert alice.receive("peer-status", peerId="bob")["status"] == "offline"
     # A stranger hears nothing: its next frame is the answer to its own ping.

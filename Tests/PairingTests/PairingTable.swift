@@ -46,6 +46,8 @@ struct TypedCodeTable {
     var table: PairingTable
     var device = DeviceTypedCodeStateMachine()
     var desktop = DesktopTypedCodeStateMachine()
+    /// The desktop's disk is full.
+    var fails = false
     private(set) var deviceTimer: UInt64?
     private(set) var desktopTimer: UInt64?
     private(set) var exchanges = 0
@@ -138,6 +140,10 @@ struct TypedCodeTable {
             case .stopTimer: desktopTimer = nil
             case .store(let device):
                 desktopKey = .some(desktop.presharedKey)
+                guard !fails else {
+                    perform(desktop.storeFailed(device.did, detail: "disk full"))
+                    continue
+                }
                 perform(desktop.stored(device, now: table.now))
             }
         }

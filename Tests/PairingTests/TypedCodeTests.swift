@@ -96,20 +96,22 @@ import Wire
                 password: "000000", alias: "pairing-code:123456", deviceID: peer.text, using: &random)
             let step = PairingExchange(sid: run.sid, step: .deviceShare(did: peer, share: run.share)).json
             let frame = PairingFrame(reading: step, from: peer)
-            let actions = desktop.receivedAtAlias(frame, now: Fixture.now, using: &random)
+            // Each waits for its turn.
+            let now = Fixture.now + Int64(number) * 45_000
+            let actions = desktop.receivedAtAlias(frame, now: now, using: &random)
             if number < 3 {
                 guard case .sendExchange? = actions.first else {
                     Issue.record("not answered")
                     continue
                 }
                 // The same again is the same run; another share under its id is none.
-                #expect(desktop.receivedAtAlias(frame, now: Fixture.now, using: &random) == actions)
+                #expect(desktop.receivedAtAlias(frame, now: now, using: &random) == actions)
                 let other = try CPaceInitiator(
                     password: "000001", alias: "pairing-code:123456", deviceID: peer.text, using: &random)
                 let forged = PairingExchange(sid: run.sid, step: .deviceShare(did: peer, share: other.share)).json
                 #expect(
                     desktop.receivedAtAlias(
-                        PairingFrame(reading: forged, from: peer), now: Fixture.now, using: &random) == [])
+                        PairingFrame(reading: forged, from: peer), now: now, using: &random) == [])
             } else {
                 #expect(actions.prefix(2) == [.stopTimer, .closeAlias])
             }
@@ -132,11 +134,76 @@ import Wire
                 (0..<16).map { UInt8(truncatingIfNeeded: number >> (8 * ($0 % 4))) })
             let step = PairingExchange(sid: sid, step: .deviceShare(did: Fixture.evil, share: run.share)).json
             let actions = desktop.receivedAtAlias(
-                PairingFrame(reading: step, from: Fixture.evil), now: Fixture.now, using: &random)
+                PairingFrame(reading: step, from: Fixture.evil), now: Fixture.now + Int64(number) * 50,
+                using: &random)
             if case .sendExchange? = actions.first { answers += 1 }
         }
         #expect(answers == 3)
         #expect(desktop.dropped.notOpen == 2_996)
+    }
+
+    /// Step 1 of somebody who guesses, under an id of its own.
+    private func guess(_ seed: UInt8, using random: inout SeededGenerator) throws -> PairingFrame {
+        let peer = Fixture.did(seed)
+        let run = try CPaceInitiator(
+            password: "000000", alias: "pairing-code:123456", deviceID: peer.text, using: &random)
+        let step = PairingExchange(sid: run.sid, step: .deviceShare(did: peer, share: run.share)).json
+        return PairingFrame(reading: step, from: peer)
+    }
+
+    @Test("who begins runs under new ids doesn't stop the device that knows the code, and gets three guesses at most")
+    func slowedGuesser() throws {
+        var table = TypedCodeTable()
+        table.show()
+        var seed: UInt8 = 20
+        var answers = 0
+        var random = SeededGenerator(seed: 9)
+        for wait in [0, 4_999] as [EpochMilliseconds] {
+            table.table.now += wait
+            for _ in 0..<50 {
+                let frame = try guess(seed, using: &random)
+                let actions = table.desktop.receivedAtAlias(frame, now: table.table.now, using: &random)
+                if case .sendExchange? = actions.first { answers += 1 }
+                seed += 1
+            }
+            #expect(answers == 1 && table.desktop.isActive)
+        }
+        // The device comes while the guesser is slowed down.
+        table.type()
+        table.run()
+        #expect(table.pairedDevice?.isSecure == true && table.pairedDesktop != nil)
+        #expect(table.desktop.dropped.notOpen >= 99)
+    }
+
+    @Test("a guesser that waits each time has three guesses in a code's five minutes, and then the code is invalid")
+    func patientGuesser() throws {
+        var desktop = DesktopTypedCodeStateMachine()
+        var random = SeededGenerator(seed: 8)
+        _ = desktop.show(
+            nameplate: Fixture.code("123456"), password: Fixture.code("789012"), identity: Fixture.desktopIdentity)
+        _ = desktop.aliasOnline(now: Fixture.now)
+        var answeredAt: [Int64] = []
+        var endedAt: Int64?
+        for second in 0..<200 as Range<Int64> {
+            let frame = try guess(UInt8(second), using: &random)
+            let actions = desktop.receivedAtAlias(frame, now: Fixture.now + second * 1_000, using: &random)
+            if case .sendExchange? = actions.first { answeredAt.append(second) }
+            if !desktop.isActive, endedAt == nil { endedAt = second }
+        }
+        #expect(answeredAt == [0, 5, 25])
+        #expect(endedAt == 70)
+        // A clock that is set back makes nobody wait for longer.
+        _ = desktop.show(
+            nameplate: Fixture.code("123456"), password: Fixture.code("789012"), identity: Fixture.desktopIdentity)
+        _ = desktop.aliasOnline(now: Fixture.now)
+        for now in [Fixture.now, Fixture.now - 1_000_000] {
+            let frame = try guess(1, using: &random)
+            let actions = desktop.receivedAtAlias(frame, now: now, using: &random)
+            guard case .sendExchange? = actions.first else {
+                Issue.record("not answered")
+                continue
+            }
+        }
     }
 
     @Test("a relay that puts its own key between the two: no pairing comes of it, whichever side it plays")
@@ -281,6 +348,18 @@ import Wire
         table.run()
         #expect(reason(table.device.reported) == .rejected)
         #expect(reason(table.desktop.reported) == .rejected)
+    }
+
+    @Test("a desktop that can't store the device says so: the user of the device doesn't hear that it was declined")
+    func notStored() {
+        var table = TypedCodeTable()
+        table.fails = true
+        table.show()
+        table.type()
+        table.run()
+        #expect(reason(table.device.reported) == .peerStoreFailed)
+        #expect(reason(table.desktop.reported) == .storeFailed)
+        #expect(table.pairedDesktop == nil && table.desktop.heldAlias == nil)
     }
 
     @Test("the device's reasons: no code, no identity, no relay, one that does not answer, no such alias, no answer")

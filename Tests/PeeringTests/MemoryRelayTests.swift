@@ -72,6 +72,7 @@ import Wire
         let first = try await device.event("a route") { $0 == .reachable(desktop.id, over: one) }
         #expect(first == .reachable(desktop.id, over: one))
         #expect(device.routes.link(one)?.isProved == true)
+        for url in [one, two] { ask(desktop, of: device, over: url) }
 
         relays.relay(one).bar(desktop.id)
         ask(device, of: desktop, over: one)
@@ -83,7 +84,7 @@ import Wire
         _ = try await device.event("no route") { $0 == .lost(desktop.id, .absent) }
         #expect(device.routes.isAbsent(desktop.id))
 
-        // The relay tells those who have written to it that it has come.
+        // The relay tells those that it has exchanged frames with that it has come.
         relays.relay(one).admit(desktop.id)
         _ = try await device.event("the first route again") { $0 == .reachable(desktop.id, over: one) }
         #expect(device.routes.connection(of: desktop.id)["online"] == true)

@@ -14,7 +14,12 @@ struct RelayModelTests {
         /// The next number for each pair of sender and target, and the last that arrived.
         var sent: [String: Int] = [:]
         var arrived: [String: Int] = [:]
-        var talked: Set<Set<String>> = []
+        /// Who has sent to whom.
+        var sentTo: Set<[String]> = []
+
+        func haveTalked(_ one: String, _ other: String) -> Bool {
+            sentTo.contains([one, other]) && sentTo.contains([other, one])
+        }
     }
 
     @Test("a socket owns one id, from is true, order holds, nobody hears what is not theirs", arguments: 1...12)
@@ -51,7 +56,7 @@ struct RelayModelTests {
                 let number = model.sent[pair, default: 0]
                 if let from {
                     model.sent[pair] = number + 1
-                    model.talked.insert([from, to])
+                    model.sentTo.insert([from, to])
                 }
                 bench.receive(
                     #"{"type":"message","to":"\#(to)","from":"forged","payload":{"to":"\#(to)","n":\#(number)}}"#,
@@ -122,13 +127,13 @@ struct RelayModelTests {
                 Issue.record("step \(step): presence to one who is not registered")
                 return
             }
-            let haveTalked = model.talked.contains([about, owned])
+            let haveTalked = model.haveTalked(about, owned)
             #expect(haveTalked, "step \(step): presence of \(about) to a stranger")
             #expect(!about.hasPrefix("pairing-code:"))
         case "peers-list":
             for entry in json["peers"]?.array ?? [] {
                 guard let about = entry["peerId"]?.string, let owned else { continue }
-                #expect(model.talked.contains([about, owned]))
+                #expect(model.haveTalked(about, owned))
                 #expect(model.owners.values.contains(about))
             }
         case "peer-offline", "error", "pong": break

@@ -29,7 +29,13 @@ struct RelayOptionsTests {
             "max_queued_bytes": 65_536, "max_acquaintances_per_peer": 13, "max_acquaintances": 14,
             "origins": ["WSS://Relay.example", "wss://[2001:db8::1]:9001/path"], "state_dir": "/s",
             "max_aliases_per_address": 15, "max_aliases": 16, "max_proved_ids": 17,
+            "max_frames_per_second_per_address": 18, "max_code_lookups_per_minute": 19,
+            "max_receiving_bytes": 65_537, "message_within_ms": 2_000,
         ])
+        #expect(
+            options.traffic.maximumFramesPerSecondPerAddress == 18
+                && options.traffic.maximumCodeLookupsPerMinute == 19)
+        #expect(options.traffic.maximumReceivingBytes == 65_537 && options.traffic.messageWithin == 2_000)
         #expect(options.origins == ["wss://relay.example:443", "wss://[2001:db8::1]:9001"])
         #expect(options.stateDirectory == "/s" && options.names.maximumAliasesPerAddress == 15)
         #expect(options.names.maximumAliases == 16 && options.names.maximumProvedIDs == 17)

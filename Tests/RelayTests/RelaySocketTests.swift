@@ -1,5 +1,6 @@
 import Glibc
 import JSON
+import TestSupport
 import Testing
 import Transport
 
@@ -47,6 +48,11 @@ struct RelaySocketTests {
     func offline() async throws {
         let relay = try TestRelay()
         let alice = try await TestPeer.register(relay.port, as: "alice")
+        let before = try await TestPeer.register(relay.port, as: "bob")
+        send(0, to: "alice", from: before)
+        _ = try await alice.next(type: "message")
+        before.abort()
+        try await until("bob is gone") { relay.relay.stats.registrations.peers == 1 }
         for number in 0..<120 { send(.integer(Int64(number)), to: "bob", from: alice) }
         #expect(try await alice.settle().filter { $0["type"] == "peer-offline" }.count == 120)
         #expect(relay.relay.stats.stored.frames == 100)
@@ -101,6 +107,8 @@ struct RelaySocketTests {
         let bob = try await TestPeer.register(relay.port, as: "bob")
         send(1, to: "bob", from: alice)
         _ = try await bob.next(type: "message")
+        send(1, to: "alice", from: bob)
+        _ = try await alice.next(type: "message")
         bob.abort()
         #expect(try await alice.next(type: "peer-status")["status"] == "offline")
         let again = try await TestPeer.register(relay.port, as: "bob")
@@ -232,6 +240,8 @@ struct RelaySocketTests {
         #expect(try await alice.next()["code"] == "frame_too_large")
         alice.send(text: frame(of: 3_900))
         #expect(try await bob.next()["payload"]?.string?.utf8.count == 3_860)
+        send(1, to: "a-rather-long-id-of-alice", from: bob)
+        _ = try await alice.next(type: "message")
         alice.send(text: frame(of: 4_097))
         #expect(try await alice.closed().code == 1_009)
         // One who knows bob hears of the end; nothing of the frame arrived.

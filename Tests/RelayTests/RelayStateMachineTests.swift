@@ -48,6 +48,7 @@ struct RelayStateMachineTests {
         let alice = bench.peer("alice")
         let bob = bench.peer("bob")
         bench.receive(#"{"type":"message","to":"alice","payload":1}"#, from: bob)
+        bench.receive(#"{"type":"message","to":"bob","payload":1}"#, from: alice)
         _ = bench.takeAll()
         bench.receive(#"{"type":"register","peerId":"alice2"}"#, from: alice)
         #expect(bench.take(bob).map { $0["status"] } == ["offline"])
@@ -380,7 +381,10 @@ struct RelayStateMachineTests {
         var bench = Bench()
         let alice = bench.peer("alice")
         let stranger = bench.peer("stranger")
+        let before = bench.peer("bob")
         bench.receive(#"{"type":"message","to":"bob","payload":1}"#, from: alice)
+        bench.receive(#"{"type":"message","to":"alice","payload":1}"#, from: before)
+        bench.close(before)
         _ = bench.takeAll()
         let bob = bench.open()
         bench.receive(
@@ -397,6 +401,32 @@ struct RelayStateMachineTests {
         #expect(bench.take(stranger).isEmpty)
     }
 
+    @Test(
+        "who sends to a peer that never answers hears nothing of it, live or when it asks, and the peer nothing of it")
+    func presenceOfTheSilent() {
+        var bench = Bench()
+        let stranger = bench.peer("stranger")
+        let victim = bench.peer("victim")
+        for _ in 0..<2 { bench.receive(#"{"type":"message","to":"victim","payload":1}"#, from: stranger) }
+        _ = bench.takeAll()
+        bench.receive(#"{"type":"get-peers"}"#, from: stranger)
+        bench.receive(#"{"type":"peer-status","peerId":"victim"}"#, from: stranger)
+        let answers = bench.take(stranger)
+        #expect(answers.map { $0["count"] } == [0, nil] && answers.map { $0["status"] } == [nil, "offline"])
+        bench.close(victim)
+        let again = bench.peer("victim")
+        #expect(bench.take(stranger) == [])
+        bench.close(stranger)
+        let back = bench.peer("stranger")
+        #expect(bench.take(again).map { $0["type"] } == ["registered"])
+        // Once it has answered, both hear of each other.
+        _ = bench.takeAll()
+        bench.receive(#"{"type":"message","to":"stranger","payload":1}"#, from: again)
+        _ = bench.takeAll()
+        bench.close(again)
+        #expect(bench.take(back).map { $0["status"] } == ["offline"])
+    }
+
     @Test("get-peers and peer-status tell a stranger nothing")
     func getPeers() {
         var bench = Bench()
@@ -404,6 +434,7 @@ struct RelayStateMachineTests {
         let bob = bench.peer("bob")
         let stranger = bench.peer("stranger")
         bench.receive(#"{"type":"message","to":"bob","payload":1}"#, from: alice)
+        bench.receive(#"{"type":"message","to":"alice","payload":1}"#, from: bob)
         _ = bench.takeAll()
         for (asker, count) in [(alice, 1), (bob, 1), (stranger, 0)] {
             bench.receive(#"{"type":"get-peers"}"#, from: asker)
@@ -456,6 +487,74 @@ struct RelayStateMachineTests {
         let near = bench.open()
         for _ in 0..<100 { bench.receive(#"{"type":"ping"}"#, from: near) }
         #expect(bench.take(near).count == 100)
+    }
+
+    @Test("who sends ten times what it may is closed; the connections of one address share a limit, and nobody else's")
+    func floods() {
+        var bench = Bench {
+            $0.traffic.maximumFramesPerSecond = 20
+            $0.traffic.maximumFramesPerSecondPerAddress = 50
+        }
+        let ids = (0..<5).map { _ in bench.open(from: "192.0.2.1", isLoopback: false) }
+        let other = bench.open(from: "192.0.2.2", isLoopback: false)
+        for _ in 0..<199 { bench.receive(#"{"type":"ping"}"#, from: ids[0]) }
+        #expect(bench.take(ids[0]).count == 21 && bench.takeClosed().isEmpty)
+        for _ in 0..<2 { bench.receive(#"{"type":"ping"}"#, from: ids[0]) }
+        #expect(bench.takeClosed().map(\.1) == [.tooManyFrames])
+        // What it may not send takes nothing from the others; 30 are left to these.
+        for _ in 0..<10 {
+            for id in ids.dropFirst() { bench.receive(#"{"type":"ping"}"#, from: id) }
+        }
+        let answers = ids.dropFirst().map { bench.take($0) }
+        #expect(answers.joined().filter { $0["type"] == "pong" }.count == 30)
+        #expect(answers.map { $0.filter { $0["code"] == "rate_limited" }.count } == [1, 1, 1, 1], "each is told once")
+        for _ in 0..<10 { bench.receive(#"{"type":"ping"}"#, from: other) }
+        #expect(bench.take(other).count == 10)
+        bench.advance(1_000)
+        bench.receive(#"{"type":"ping"}"#, from: ids[1])
+        #expect(bench.take(ids[1]).map { $0["type"] } == ["pong"] && bench.takeClosed().isEmpty)
+    }
+
+    @Test("aliases of typed codes are looked for sixty times a minute from one network, there or not, in every way")
+    func codeLookups() {
+        var bench = Bench { $0.traffic.maximumFramesPerSecond = 0 }
+        func open(_ name: String, from address: String) -> ConnectionID {
+            let id = bench.open(from: address, isLoopback: false)
+            bench.receive(#"{"type":"register","peerId":"\#(name)"}"#, from: id)
+            return id
+        }
+        let desktop = open("pairing-code:000030", from: "2001:db8:1::1")
+        let guessers = (0..<4).map { open("guesser\($0)", from: "2001:db8:2::\($0)") }
+        _ = bench.takeAll()
+        var answered = 0
+        var refused = 0
+        for number in 0..<1_000 {
+            let guesser = guessers[number % 4]
+            let name = "pairing-code:\(String(1_000_000 + number).dropFirst())"
+            switch number % 3 {
+            case 0: bench.receive(#"{"type":"message","to":"\#(name)","payload":1}"#, from: guesser)
+            case 1: bench.receive(#"{"type":"offer","to":"\#(name)"}"#, from: guesser)
+            default: bench.receive(#"{"type":"register","peerId":"\#(name)"}"#, from: guesser)
+            }
+            let codes = bench.take(guesser).map { $0["code"] }
+            if codes == ["rate_limited"] { refused += 1 } else { answered += 1 }
+            // Its other frames are not affected.
+            if number == 999 {
+                bench.receive(#"{"type":"ping"}"#, from: guesser)
+                #expect(bench.take(guesser).map { $0["type"] } == ["pong"])
+            }
+        }
+        #expect(answered == 60 && refused == 940)
+        #expect(bench.take(desktop).count == 1)
+        #expect(bench.machine.counters.limitedFrames == 940)
+        // Another network finds the code, and so does the first one a minute later.
+        let device = open("device", from: "192.0.2.5")
+        _ = bench.take(device)
+        bench.receive(#"{"type":"message","to":"pairing-code:000030","payload":2}"#, from: device)
+        #expect(bench.take(device) == [] && bench.take(desktop).map { $0["payload"] } == [2])
+        bench.advance(60_000)
+        bench.receive(#"{"type":"message","to":"pairing-code:000030","payload":3}"#, from: guessers[0])
+        #expect(bench.take(desktop).map { $0["payload"] } == [3])
     }
 
     @Test("connections that do not register are closed, those that do are not")

@@ -83,8 +83,11 @@ struct ShareAttackTests {
         let phone = register("phone", from: "192.0.2.8", &bench)
         send(to: "phone", from: desktop, &bench)
         send(to: "desktop", from: phone, &bench)
-        // Whom the desktop has not heard yet.
+        // Who was there once.
         send(to: "absent", from: desktop, &bench)
+        let absent = register("absent", from: "192.0.2.9", &bench)
+        send(to: "desktop", from: absent, &bench)
+        bench.close(absent)
         let thief = bench.open(from: "192.0.2.66", isLoopback: false)
         for number in 0..<1_000 {
             bench.receive(#"{"type":"register","peerId":"thief\#(number)"}"#, from: thief)
@@ -112,6 +115,9 @@ struct ShareAttackTests {
         #expect(bench.machine.acquaintances.count == 100)
         let desktop = register("desktop", from: "192.0.2.7", &bench)
         send(to: "phone", from: desktop, &bench)
+        let phone = register("phone", from: "192.0.2.8", &bench)
+        send(to: "desktop", from: phone, &bench)
+        bench.close(phone)
         _ = bench.takeAll()
         _ = register("phone", from: "192.0.2.8", &bench)
         #expect(bench.take(desktop).filter { $0["type"] == "peer-status" }.count == 1)

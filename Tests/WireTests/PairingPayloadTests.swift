@@ -223,6 +223,13 @@ import Testing
             (object) throws(PairingFailure) in _ = try PairingReject(decoding: object)
         }
         #expect(try PairingReject(decoding: reject).json == .object(reject))
+        var failed = reject
+        failed["reason"] = "store_failed"
+        #expect(
+            try PairingReject(decoding: failed).isStoreFailure
+                && PairingReject(decoding: failed).json == .object(failed))
+        failed["reason"] = ["store_failed"]
+        #expect(try !PairingReject(decoding: failed).isStoreFailure)
     }
 
     @Test("each field of a device's code, missing and of each type")

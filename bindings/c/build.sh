@@ -80,6 +80,8 @@ for option in -no-clang-module-breadcrumbs -disable-incremental-llvm-codegen; do
     flags+=(-Xswiftc -Xfrontend -Xswiftc "$option")
 done
 for map in "${maps[@]}"; do flags+=(-Xswiftc -file-prefix-map -Xswiftc "$map" -Xcc "-ffile-prefix-map=$map"); done
+# The program resolves its symbols at its start, makes its tables read-only, and finds libraries where the system has them.
+flags+=(-Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now --disable-local-rpath)
 # Remove the archive first: an update in place keeps the objects of deleted sources.
 release=$build/swift/release
 modules=$release/libbellwire-modules.a

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Hosting
 import JSON
@@ -8,6 +9,7 @@ extension HostQueue {
     /// Inside a callback of the handle it returns before that callback's own user data is released; elsewhere it waits
     /// for the callback that is running.
     func close(_ role: any Role) {
+        recover(at: linux_stack())
         let me = pthread_self()
         // From now on the role's answers come too late: all calls end because of the close. Completions are queued for
         // the last step. Waiting calls return at once, because the next step may wait for a callback that made one.

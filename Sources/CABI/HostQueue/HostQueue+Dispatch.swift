@@ -1,4 +1,5 @@
 import CBellwire
+import CLinux
 import Glibc
 import Hosting
 import JSON
@@ -11,6 +12,7 @@ extension HostQueue {
     /// Stored events come from `sources`. Errors: `busy` inside a callback of this handle or during another dispatch,
     /// `closed` if the handle was closed in the meantime, `store` if stored events could not be taken or marked.
     func dispatch(from sources: [any EventSource]) throws(HostError) {
+        recover(at: linux_stack())
         try begin()
         defer { end() }
         drainDescriptor()
@@ -24,7 +26,15 @@ extension HostQueue {
         while let item = state.withLock({ $0.takeItem(before: end) }) {
             switch item {
             case .event(let event): deliver(event)
-            case .completion(let completion, let outcome): completion.call(outcome)
+            case .completion(let completion, let outcome):
+                let frame = linux_stack()
+                state.withLock { state in
+                    state.call = CallbackCall(frame: frame, question: nil)
+                    // Should it not return, ``recover(at:)`` releases this.
+                    state.registrations.keepUntilReturn(completion.userData)
+                }
+                completion.call(outcome)
+                callbackReturned()
             case .question(let question): put(question)
             case .stored(let name):
                 guard let source = sources.first(where: { $0.name == name }) else { continue }
@@ -53,7 +63,7 @@ extension HostQueue {
 
     private func end() {
         let (hasMore, ended) = state.update { state -> (Bool, [UserData]) in
-            state.dispatcher = nil
+            (state.dispatcher, state.call) = (nil, nil)
             return (!state.buffer.isEmpty, state.registrations.takeEnded())
         }
         for userData in ended { userData.release() }
@@ -89,11 +99,13 @@ extension HostQueue {
         guard !numbers.isEmpty else { return false }
         let json = event.serialized()
         var isHeard = false
+        let frame = linux_stack()
         for number in numbers {
             let subscription = state.withLock { state -> Registrations.Subscription? in
                 // A callback before this one, or another thread, may have ended it or closed the handle.
                 guard state.phase == .open, let subscription = state.registrations.begin(number) else { return nil }
                 if let row { state.sources.handed(row) }
+                state.call = CallbackCall(frame: frame, question: nil)
                 return subscription
             }
             guard let subscription else { continue }
@@ -105,13 +117,21 @@ extension HostQueue {
     }
 
     private func callbackReturned() {
-        let ended = state.update { $0.registrations.callbackReturned() }
+        let ended = state.update { state in
+            state.call = nil
+            return state.registrations.callbackReturned()
+        }
         for userData in ended { userData.release() }
     }
 
     /// Asks the hook that is registered now.
     private func put(_ question: HostQuestion) {
-        let hook = state.withLock { $0.phase == .open ? $0.registrations.begin(question.hook) : nil }
+        let frame = linux_stack()
+        let hook = state.withLock { state -> Registrations.Hook? in
+            guard state.phase == .open, let hook = state.registrations.begin(question.hook) else { return nil }
+            state.call = CallbackCall(frame: frame, question: question)
+            return hook
+        }
         guard let hook else { return question.answer(nil) }
         let answer = hook.callback(hook.userData.pointer, question.json)
         callbackReturned()
@@ -175,6 +195,7 @@ extension HostQueue {
 
     /// Dispatches until the time is over, ``quit()`` or close. `nil` = no limit.
     func run(milliseconds: Int64?, from sources: [any EventSource]) throws(HostError) {
+        recover(at: linux_stack())
         let end = milliseconds.map { now() &+ $0 }
         while true {
             // Before any look at the time: inside a callback it is refused however short the time is.

@@ -1,4 +1,5 @@
 import CBellwire
+import CLinux
 import Glibc
 import Hosting
 
@@ -9,6 +10,7 @@ extension HostQueue {
     ///
     /// The user data of the one before is released when its callback does not run, as with ``unsubscribe(_:)``.
     func setHook(_ hook: HostHook, _ callback: HookCallback?, _ userData: UserData) throws(HostError) {
+        recover(at: linux_stack())
         let me = pthread_self()
         let (before, unanswered) = try state.update {
             (state) throws(HostError) -> (Registrations.Hook?, [HostQuestion]) in

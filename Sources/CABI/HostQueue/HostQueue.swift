@@ -29,6 +29,8 @@ final class HostQueue: Sendable {
         var calls: [UInt64: PendingCall] = [:]
         /// The thread inside `dispatch`.
         var dispatcher: pthread_t?
+        /// The callback that it is in.
+        var call: CallbackCall?
         var quits = false
         /// The library's own dispatching thread.
         var thread: pthread_t?
@@ -133,6 +135,7 @@ final class HostQueue: Sendable {
     }
 
     func unsubscribe(_ number: bw_subscription) throws(HostError) {
+        recover(at: linux_stack())
         let me = pthread_self()
         let taken = try state.update { (state) throws(HostError) -> UserData? in
             guard let userData = state.registrations.unsubscribe(number) else {

@@ -25,7 +25,8 @@ struct Registrations {
         let userData: UserData
     }
 
-    private(set) var subscriptions: [Subscription] = []
+    /// In the order in which they were made: with rising numbers.
+    private var subscriptions: [Subscription] = []
     private(set) var hooks: [Hook] = []
     private var nextNumber: UInt64 = 1
     /// The subscription, or the hook, whose callback is running now.
@@ -50,8 +51,8 @@ struct Registrations {
 
     /// The user data to release, once its callback is not running; `nil` = there is no such subscription.
     mutating func unsubscribe(_ number: bw_subscription) -> UserData? {
-        guard let index = subscriptions.firstIndex(where: { $0.number == number }) else { return nil }
-        return subscriptions.remove(at: index).userData
+        guard let place = place(of: number) else { return nil }
+        return subscriptions.remove(at: place).userData
     }
 
     /// Registers `callback` and returns the previous hook. `nil` = there is no callback any more.
@@ -78,9 +79,9 @@ struct Registrations {
 
     /// `nil` = it has ended in the meantime.
     mutating func begin(_ number: bw_subscription) -> Subscription? {
-        guard let subscription = subscriptions.first(where: { $0.number == number }) else { return nil }
+        guard let place = place(of: number) else { return nil }
         running = number
-        return subscription
+        return subscriptions[place]
     }
 
     /// `nil` = there is no callback.
@@ -111,5 +112,15 @@ struct Registrations {
         (subscriptions, hooks) = ([], [])
         for (number, userData) in all where number == running { ended.append(userData) }
         return all.filter { [running] in $0.0 != running }.map(\.1)
+    }
+
+    /// Thousands may be asked for, one after the other, so no look at each.
+    private func place(of number: bw_subscription) -> Int? {
+        var (low, high) = (0, subscriptions.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if subscriptions[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low < subscriptions.count && subscriptions[low].number == number ? low : nil
     }
 }

@@ -86,6 +86,11 @@ struct StoredSources {
         if isFull || batch.count < batch.rows.count { change(batch.name) { $0.waits = true } }
     }
 
+    /// The dispatch ended in the middle of its batches: the next one marks them, and takes the rest again.
+    mutating func abandoned() {
+        for batch in batches { change(batch.name) { $0.waits = true } }
+    }
+
     /// What the dispatch has to mark.
     mutating func takeBatches() -> [Batch] {
         defer { batches = [] }

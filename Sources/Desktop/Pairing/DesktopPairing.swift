@@ -223,11 +223,14 @@ final class DesktopPairing {
     private func showCode() { show(nameplate: flows.newCode(for: .code), password: .random()) }
 
     /// Shows this code. A test's; else ``code(timeout:_:)`` makes one.
-    func show(nameplate: PairingCode, password: PairingCode) {
+    func show(
+        nameplate: PairingCode, password: PairingCode,
+        pauses: [EpochMilliseconds] = DesktopTypedCodeStateMachine.pauses
+    ) {
         flows.change(DesktopTypedCodeStateMachine.self) {
             $0.show(
                 nameplate: nameplate, password: password, identity: identity, confirm: options.confirms,
-                legacy: options.legacyPairing)
+                legacy: options.legacyPairing, pauses: pauses)
         }
     }
 

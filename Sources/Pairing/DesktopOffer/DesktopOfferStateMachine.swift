@@ -420,7 +420,7 @@ extension DesktopOfferStateMachine {
         guard case .storing(let storing, let offer) = state, storing.device.did == did else { return [] }
         let failure = PairingFailure(.storeFailed, detail: detail)
         state = .failed(failure)
-        return [reject(storing, offer), .report(.failed(failure))]
+        return [reject(storing, offer, isStoreFailure: true), .report(.failed(failure))]
     }
 
     /// The device was unpaired: its ack, sent again, is not confirmed any more.
@@ -429,9 +429,12 @@ extension DesktopOfferStateMachine {
         state = .idle
     }
 
-    private func reject(_ candidate: Candidate, _ offer: Offer) -> DesktopOfferAction {
+    private func reject(
+        _ candidate: Candidate, _ offer: Offer, isStoreFailure: Bool = false
+    ) -> DesktopOfferAction {
         .sendReject(
-            PairingReject(code: offer.payload.code), to: candidate.device.did, sealed: candidate.bond != nil)
+            PairingReject(code: offer.payload.code, isStoreFailure: isStoreFailure), to: candidate.device.did,
+            sealed: candidate.bond != nil)
     }
 
     /// `nil` for a device that does not seal.

@@ -120,8 +120,8 @@ extension DeviceScanStateMachine {
         guard frame.type != PairingChallenge.type else { return challenged(frame, attempt, now: now) }
         let (code, start) = (attempt.offer.code, attempt.offer.timestamp)
         guard frame.type == PairingConfirmation.type else {
-            guard dropped.isReject(frame, code: code, since: start) else { return [] }
-            return end(PairingFailure(.rejected))
+            guard let failure = dropped.failure(in: frame, code: code, since: start) else { return [] }
+            return end(failure)
         }
         guard let confirmation = dropped.confirmation(of: frame, code: code, since: start) else { return [] }
         guard attempt.isProved(by: confirmation) else {

@@ -116,4 +116,13 @@ extension DroppedFrames {
         }
         return true
     }
+
+    /// Why the other side ended the pairing, if the frame is a reject of this code. Else counts what is wrong with it.
+    mutating func failure(
+        in frame: PairingFrame, code: PairingCode, since start: EpochMilliseconds
+    ) -> PairingFailure? {
+        guard isReject(frame, code: code, since: start) else { return nil }
+        let reject = try? PairingReject(decoding: frame.payload)
+        return PairingFailure(reject?.isStoreFailure == true ? .peerStoreFailed : .rejected)
+    }
 }

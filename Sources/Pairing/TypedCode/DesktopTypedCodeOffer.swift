@@ -27,9 +27,13 @@ struct DesktopTypedCodeOffer: Sendable {
     let legacy: LegacyPairing
     /// What this side offers; `nil` = as a release without sessions.
     let versions: SealVersions?
+    /// See ``DesktopTypedCodeStateMachine/pauses``.
+    let pauses: [EpochMilliseconds]
     var runs: [Run] = []
     /// Runs that were answered and not confirmed, those that are under way included.
     var unconfirmed = 0
+    /// When the last of these was answered.
+    var answeredAt: EpochMilliseconds = 0
     var badShares = 0
     /// Who sent a plain ack and was not accepted.
     var refused = RefusedSenders()
@@ -41,6 +45,13 @@ struct DesktopTypedCodeOffer: Sendable {
     /// Nobody is left who could still confirm, and too many have not.
     var isBurnt: Bool {
         unconfirmed >= Self.unconfirmedLimit && !runs.contains { $0.bond == nil }
+    }
+
+    /// Must a new run wait?
+    func isPaused(at now: EpochMilliseconds) -> Bool {
+        guard unconfirmed > 0, let pause = pauses.prefix(unconfirmed).last else { return false }
+        // A clock that was set back ends the pause.
+        return now >= answeredAt && now - answeredAt < pause
     }
 
     /// What an ack of a device proves.

@@ -39,7 +39,7 @@ extension DesktopTypedCodeStateMachine {
                 dropped.wrongSender &+= 1
                 return []
             }
-            return answer(exchange.sid, of: did, share: share, shown, using: &generator)
+            return answer(exchange.sid, of: did, share: share, shown, now: now, using: &generator)
         case .deviceConfirm(let confirm): return verify(exchange.sid, of: frame.from, confirm: confirm, shown)
         case .desktopShare, .desktopConfirm:
             dropped.malformed &+= 1
@@ -158,7 +158,7 @@ extension DesktopTypedCodeStateMachine {
 extension DesktopTypedCodeStateMachine {
     /// Step 1: from the answer on it is a guess.
     private mutating func answer(
-        _ sid: String, of device: PeerID, share: String, _ shown: Shown,
+        _ sid: String, of device: PeerID, share: String, _ shown: Shown, now: EpochMilliseconds,
         using generator: inout some RandomNumberGenerator
     ) -> [DesktopTypedCodeAction] {
         var shown = shown
@@ -170,6 +170,10 @@ extension DesktopTypedCodeStateMachine {
                 return []
             }
             return [step2(run.responder, to: device, shown)]
+        }
+        guard !shown.offer.isPaused(at: now) else {
+            dropped.notOpen &+= 1
+            return []
         }
         guard shown.offer.unconfirmed < DesktopTypedCodeOffer.unconfirmedLimit else { return burn() }
         guard shown.offer.runs.count < DesktopTypedCodeOffer.runLimit else {
@@ -187,6 +191,7 @@ extension DesktopTypedCodeStateMachine {
             return shown.offer.badShares < DesktopTypedCodeOffer.badShareLimit ? [] : burn()
         }
         shown.offer.unconfirmed += 1
+        shown.offer.answeredAt = now
         shown.offer.runs.append(.init(device: device, deviceShare: share, responder: responder))
         keep(shown)
         return [step2(responder, to: device, shown)]

@@ -7,11 +7,15 @@ package import Wire
 /// minutes by itself. A newer one replaces the one before. The code is shown once its alias is registered.
 ///
 /// The code has twelve digits: six name the alias, and six are the password of CPace. Each run that the desktop answers
-/// is a guess; after three wrong ones the code is invalid, and the user is told.
+/// is a guess. The next one waits until it is confirmed, or for some seconds; after three wrong ones the code is invalid,
+/// and the user is told.
 package struct DesktopTypedCodeStateMachine: Sendable {
     /// What the relay has until the alias is ours, in milliseconds.
     package static let connectTime: UInt64 = 15_000
     package static let confirmationTime = DesktopOfferStateMachine.confirmationTime
+    /// How long a new run waits after one, two or three that were answered and not confirmed, in milliseconds. So nobody
+    /// uses up the guesses at once: the user's own device, which repeats its first step for a minute, gets its turn.
+    package static let pauses: [EpochMilliseconds] = [5_000, 20_000, 45_000]
 
     indirect enum State: Sendable {
         case idle
@@ -87,15 +91,18 @@ extension DesktopTypedCodeStateMachine {
     /// With `confirm` a person has to accept every device; without, only those that do not seal. Those may answer at the
     /// alias with `"legacy":"all"` alone, by the six digits that the relay sees.
     ///
-    /// - Parameter versions: what this side offers; `nil` = as a release without sessions.
+    /// - Parameters:
+    ///   - versions: what this side offers; `nil` = as a release without sessions.
+    ///   - pauses: ``pauses``; others only in tests.
     package mutating func show(
         nameplate: PairingCode, password: PairingCode, identity: PairingIdentity?, confirm: Bool = false,
-        legacy: LegacyPairing = .qr, versions: SealVersions? = .own
+        legacy: LegacyPairing = .qr, versions: SealVersions? = .own,
+        pauses: [EpochMilliseconds] = DesktopTypedCodeStateMachine.pauses
     ) -> [DesktopTypedCodeAction] {
         guard let identity, identity.did.isKey else { return end(.failed(PairingFailure(.noIdentity))) }
         let offer = DesktopTypedCodeOffer(
             nameplate: nameplate, password: password, identity: identity, asksPerson: confirm, legacy: legacy,
-            versions: versions)
+            versions: versions, pauses: pauses)
         let released = release()
         state = .connecting(offer, detail: nil)
         return released + [
@@ -188,7 +195,7 @@ extension DesktopTypedCodeStateMachine {
         }
         var offer = DesktopTypedCodeOffer(
             nameplate: newNameplate, password: newPassword, identity: old.identity, asksPerson: old.asksPerson,
-            legacy: old.legacy, versions: old.versions)
+            legacy: old.legacy, versions: old.versions, pauses: old.pauses)
         offer.codesLeft = old.codesLeft - 1
         state = .connecting(offer, detail: nil)
         return [
@@ -229,8 +236,10 @@ extension DesktopTypedCodeStateMachine {
     }
 
     package mutating func storeFailed(_ did: PeerID, detail: String?) -> [DesktopTypedCodeAction] {
-        guard case .storing(let storing, _) = state, storing.device.did == did else { return [] }
-        return end(.failed(PairingFailure(.storeFailed, detail: detail)))
+        guard case .storing(let storing, let shown) = state, storing.device.did == did else { return [] }
+        let failure = PairingFailure(.storeFailed, detail: detail)
+        state = .failed(failure)
+        return [reject(storing, shown, isStoreFailure: true), .report(.failed(failure))]
     }
 
     func confirmation(
@@ -241,9 +250,12 @@ extension DesktopTypedCodeStateMachine {
         return .sendConfirmation(confirmation, to: bond.device)
     }
 
-    func reject(_ candidate: Candidate, _ shown: Shown) -> DesktopTypedCodeAction {
+    func reject(
+        _ candidate: Candidate, _ shown: Shown, isStoreFailure: Bool = false
+    ) -> DesktopTypedCodeAction {
         .sendReject(
-            PairingReject(code: shown.offer.nameplate), to: candidate.device.did, sealed: candidate.bond != nil)
+            PairingReject(code: shown.offer.nameplate, isStoreFailure: isStoreFailure), to: candidate.device.did,
+            sealed: candidate.bond != nil)
     }
 
     /// What the code holds, if anything, is not needed by it any more; a device that waits is told.

@@ -238,8 +238,8 @@ extension DeviceTypedCodeStateMachine {
             return []
         }
         if frame.type == PairingReject.type {
-            guard dropped.isReject(frame, code: attempt.code.nameplate, since: now) else { return [] }
-            return end(PairingFailure(.rejected))
+            guard let failure = dropped.failure(in: frame, code: attempt.code.nameplate, since: now) else { return [] }
+            return end(failure)
         }
         guard frame.from.isShowable, let config = try? ICEConfig(payload: frame.inner) else {
             dropped.malformed &+= 1
@@ -315,8 +315,8 @@ extension DeviceTypedCodeStateMachine {
         }
         // Nobody could prove anything before this run: what was kept by a relay is as good as what is live.
         guard frame.type == PairingConfirmation.type else {
-            guard dropped.isReject(frame, code: bond.code, since: .min) else { return [] }
-            return end(PairingFailure(.rejected))
+            guard let failure = dropped.failure(in: frame, code: bond.code, since: .min) else { return [] }
+            return end(failure)
         }
         guard let confirmation = dropped.confirmation(of: frame, code: bond.code, since: .min) else { return [] }
         guard bond.proves(confirmation) else {

@@ -166,12 +166,14 @@ enum CloseCause: Equatable {
     case notRegistered
     /// Too many connections have not registered.
     case full
+    /// It keeps sending more frames than it may.
+    case tooManyFrames
     case shutdown
 
     var code: UInt16 {
         switch self {
         case .replaced: 4_001
-        case .notRegistered: 1_008
+        case .notRegistered, .tooManyFrames: 1_008
         case .full: 1_013
         case .shutdown: 1_001
         }
@@ -182,6 +184,7 @@ enum CloseCause: Equatable {
         case .replaced: "replaced"
         case .notRegistered: "register_timeout"
         case .full: "too_many_unregistered"
+        case .tooManyFrames: "too_many_frames"
         case .shutdown: "server_shutdown"
         }
     }

@@ -36,6 +36,11 @@ extension RelayOptions {
         case "max_proved_ids": names.maximumProvedIDs = try option.number(0...10_000_000)
         case "max_frame_bytes": traffic.maximumFrame = try option.number(4 << 10...16 << 20)
         case "max_frames_per_second": traffic.maximumFramesPerSecond = try option.number(0...1_000_000)
+        case "max_frames_per_second_per_address":
+            traffic.maximumFramesPerSecondPerAddress = try option.number(0...10_000_000)
+        case "max_code_lookups_per_minute": traffic.maximumCodeLookupsPerMinute = try option.number(0...10_000_000)
+        case "max_receiving_bytes": traffic.maximumReceivingBytes = try option.number(64 << 10...1 << 40)
+        case "message_within_ms": traffic.messageWithin = UInt64(try option.number(1_000...600_000))
         case "limit_loopback": traffic.limitsLoopback = try option.flag()
         case "max_connections": admission.maximumConnections = try option.number(0...10_000_000)
         case "max_unregistered": admission.maximumUnregistered = try option.number(1...10_000_000)

@@ -33,9 +33,24 @@ package struct RelayOptions: Sendable {
         /// Bytes of one frame. A longer one closes its sender's connection with 1009; one that would grow over it on its
         /// way is answered with `frame_too_large`. `max_frame_bytes`, default 1 MiB (4 KiB to 16 MiB).
         package var maximumFrame = 1 << 20
-        /// Frames a second of one connection; the rest of that second is answered with `rate_limited` once and dropped.
-        /// `max_frames_per_second`, default 200; 0 = no limit.
+        /// Frames a second of one connection; the rest of that second is answered with `rate_limited` once and dropped. Ten
+        /// times as many close the connection with 1008 `too_many_frames`, as do, on loopback too, as many control frames
+        /// and short fragments for five seconds. `max_frames_per_second`, default 200; 0 = no limit.
         package var maximumFramesPerSecond = 200
+        /// The same for one network, all its connections together; nothing is closed for it.
+        /// `max_frames_per_second_per_address`, default 2,000; 0 = no limit.
+        package var maximumFramesPerSecondPerAddress = 2_000
+        /// How often the aliases of typed codes (`pairing-code:…`) may be registered or written to from one network in a
+        /// minute, whether they exist or not; more is answered with `rate_limited`. `max_code_lookups_per_minute`, default
+        /// 60; 0 = no limit.
+        package var maximumCodeLookupsPerMinute = 60
+        /// Memory for messages that are not complete yet, of all connections. A quarter of it, but at least two frames, is
+        /// for one network; the message that began first there ends its connection with 1013 `receive_budget`.
+        /// `max_receiving_bytes`, default 64 MiB.
+        package var maximumReceivingBytes = 64 << 20
+        /// Milliseconds from the first byte of a message to its last, else its connection is closed with 1008
+        /// `unfinished_message`. `message_within_ms`, default 60,000.
+        package var messageWithin: UInt64 = 60_000
         /// Whether the limits for one peer and for one address hold for loopback as well. `limit_loopback`, default false.
         package var limitsLoopback = false
         /// Maximum bytes queued for one slow reader; beyond that it is disconnected. Other peers are not affected.
@@ -111,10 +126,19 @@ package struct RelayOptions: Sendable {
 
     package init() {}
 
+    var receiving: ReceiveLimits {
+        ReceiveLimits(
+            bytes: max(traffic.maximumReceivingBytes, traffic.maximumFrame * 4),
+            bytesPerNetwork: max(traffic.maximumReceivingBytes / 4, traffic.maximumFrame * 2),
+            limitsLoopback: traffic.limitsLoopback, time: traffic.messageWithin)
+    }
+
     var limits: RelayStateMachine.Limits {
         RelayStateMachine.Limits(
             registerWithin: admission.registerWithin, frameBytes: traffic.maximumFrame,
             framesPerSecond: traffic.maximumFramesPerSecond,
+            framesPerSecondOfNetwork: traffic.maximumFramesPerSecondPerAddress,
+            codeLookupsPerMinute: traffic.maximumCodeLookupsPerMinute,
             limitsLoopback: traffic.limitsLoopback,
             doorkeeper: .init(
                 unregistered: admission.maximumUnregistered,

@@ -1,8 +1,7 @@
 /// Who has talked with whom: what decides who hears of whom (presence, `get-peers`).
-/// It applies to both sides, whichever sent the first frame: a desktop that pushes to an offline phone needs to know
-/// when the phone is back. Any peer can start this with any other. Therefore a pair in which both have sent is never
-/// dropped for a one-sided one, and a pair that a peer started itself is never dropped for one that a stranger started
-/// with it.
+///
+/// Any peer can send to any other, so only a pair in which both have sent hears of each other. It is never dropped for a
+/// one-sided one, and a pair that a peer started itself is never dropped for one that a stranger started with it.
 ///
 /// Bounded: at the limit for one peer its oldest such acquaintance is forgotten; when the whole table is full, a peer can
 /// only replace its own. What the unproved registrations of one network have begun takes half of the table at most.
@@ -39,6 +38,13 @@ struct Acquaintances {
     init(limits: Limits) { self.limits = limits }
 
     func of(_ peer: Int) -> [Int] { partners[peer]?.map(\.other) ?? [] }
+
+    /// Those to whom the peer has sent something, and who have sent it something: only they hear of its presence.
+    func mutual(of peer: Int) -> [Int] { partners[peer]?.filter(\.isMutual).map(\.other) ?? [] }
+
+    func areMutual(_ one: Int, _ other: Int) -> Bool {
+        place(of: other, with: one).map { partners[one]?[$0].isMutual == true } ?? false
+    }
 
     func know(_ one: Int, _ other: Int) -> Bool { place(of: other, with: one) != nil }
 

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Transport
 
 /// Counts the registered aliases of typed codes, in total and per address: a peer with thousands of codes could hold
 /// one that a user types (WirePairing, "Typed codes").
@@ -31,13 +31,6 @@ struct AliasHolders {
         perNetwork[network] = held > 1 ? held - 1 : nil
     }
 
-    /// An IPv4 address itself; of IPv6 the /64, which is what one household or one server is given.
-    static func network(of address: String) -> String {
-        guard address.contains(":") else { return address }
-        var bytes = in6_addr()
-        guard inet_pton(AF_INET6, address, &bytes) == 1 else { return address }
-        return withUnsafeBytes(of: &bytes) { bytes in
-            bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ".") + "/64"
-        }
-    }
+    /// See ``PeerAddress/network``.
+    static func network(of address: String) -> String { PeerAddress.network(of: address) }
 }

@@ -6,10 +6,17 @@ struct FrameRate {
         case refuse
         /// The ones after it are dropped without a word.
         case drop
+        /// It keeps sending: the connection ends.
+        case close
     }
+
+    /// So many times the limit in one second end the connection.
+    static let flood = 10
 
     private var second: UInt64 = 0
     private var count = 0
+    /// Over the limit, without what was charged.
+    private var sent = 0
     private var hasRefused = false
 
     /// What was just counted costs that much more.
@@ -24,12 +31,37 @@ struct FrameRate {
         if now != second {
             second = now
             count = 0
+            sent = 0
             hasRefused = false
         }
         count += 1
         if count <= limit { return .pass }
+        sent += 1
+        if sent > limit * (Self.flood - 1) { return .close }
+        return refuse()
+    }
+
+    /// One that counts too many for another reason.
+    mutating func refuse() -> Verdict {
         if hasRefused { return .drop }
         hasRefused = true
         return .refuse
+    }
+}
+
+/// Counts for one network by the second or the minute, over all its connections.
+struct NetworkRate {
+    private var period: UInt64 = 0
+    private var count = 0
+
+    /// `count` more in this period. Returns whether they are within `limit`; 0 = none.
+    mutating func count(_ added: Int, in period: UInt64, limit: Int) -> Bool {
+        guard limit > 0 else { return true }
+        if period != self.period {
+            self.period = period
+            count = 0
+        }
+        count += added
+        return count <= limit
     }
 }

@@ -9,6 +9,9 @@ struct Networks {
 
     private var numbers: [String: Int] = [:]
     private var networks: [Network?] = []
+    /// By the same numbers, apart from the rest so that a frame touches nothing else.
+    private var frames: [NetworkRate] = []
+    private var codes: [NetworkRate] = []
     private var free: [Int] = []
 
     var count: Int { numbers.count }
@@ -25,12 +28,27 @@ struct Networks {
         if let reused = free.popLast() {
             number = reused
             networks[number] = network
+            frames[number] = NetworkRate()
+            codes[number] = NetworkRate()
         } else {
             number = networks.count
             networks.append(network)
+            frames.append(NetworkRate())
+            codes.append(NetworkRate())
         }
         numbers[name] = number
         return number
+    }
+
+    /// So many more frames of this second. Returns whether they are within `limit`; 0 = none.
+    @inline(__always)
+    mutating func countFrames(_ count: Int, of number: Int, at monotonic: UInt64, limit: Int) -> Bool {
+        frames[number].count(count, in: monotonic / 1_000, limit: limit)
+    }
+
+    /// One more alias named in this minute. Returns whether it is within `limit`; 0 = none.
+    mutating func countCodeLookup(of number: Int, at monotonic: UInt64, limit: Int) -> Bool {
+        codes[number].count(1, in: monotonic / 60_000, limit: limit)
     }
 
     /// One connection less. `isCounted`: something is still counted for the network.

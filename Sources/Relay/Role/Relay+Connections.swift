@@ -23,16 +23,24 @@ extension Relay: WebSocketDelegate {
     package func webSocketDidClose(_ webSocket: WebSocket, _ reason: CloseReason) {
         guard let place = place(of: webSocket) else { return }
         webSocket.context = nil
-        if reason.error?.code == .slowReader {
-            tallies.slowReaders += 1
-            log(
-                .warning,
-                "disconnected a peer that read too slowly: \(options.traffic.maximumQueuedBytes) bytes were queued")
-        }
+        if let code = reason.error?.code { count(code) }
         sockets[place.id.slot] = nil
         let actions = machine.closed(place.id, at: now())
         guard !isStopping else { return finishStopping() }
         perform(actions)
+    }
+
+    private func count(_ code: TransportError.Code) {
+        switch code {
+        case .slowReader:
+            tallies.slowReaders += 1
+            log(
+                .warning,
+                "disconnected a peer that read too slowly: \(options.traffic.maximumQueuedBytes) bytes were queued")
+        case .receiveBudget, .unfinishedMessage: tallies.unfinishedMessages += 1
+        case .tooManyFrames: tallies.floods += 1
+        default: break
+        }
     }
 
     /// Which connection of the machine a socket is.
@@ -67,7 +75,12 @@ extension Relay: WebSocketDelegate {
                 guard let socket = socket(of: id) else { continue }
                 frame.withUnsafeBytes { _ = socket.send($0) }
             case .close(let id, let cause):
-                socket(of: id)?.close(code: cause.code, reason: cause.reason)
+                if cause == .tooManyFrames {
+                    socket(of: id)?.expel(
+                        cause.code, TransportError(.tooManyFrames, "the peer keeps sending too many frames"))
+                } else {
+                    socket(of: id)?.close(code: cause.code, reason: cause.reason)
+                }
             case .probe(let id, let peer, let claim):
                 probe(id, peer: peer, claim: claim)
             case .awaitWritten(let id, let peer, let sequence):

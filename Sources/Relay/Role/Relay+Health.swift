@@ -26,7 +26,8 @@ extension Relay {
             uptimeSeconds: Int64(clamping: (moment.monotonic &- startedAt.monotonic) / 1_000),
             connections: .init(
                 current: machine.connectionCount, total: counters.connections, slowReaders: tallies.slowReaders,
-                turnedAway: tallies.turnedAway),
+                turnedAway: tallies.turnedAway, unfinishedMessages: tallies.unfinishedMessages,
+                floods: tallies.floods, receivingBytes: listener?.unfinishedBytes ?? 0),
             registrations: .init(
                 peers: machine.registeredCount, total: counters.registrations, replaced: counters.replaced,
                 proved: counters.proved, proofsRefused: counters.refusedProofs, provedIDs: machine.proved.count,
@@ -87,6 +88,9 @@ extension Relay {
             ("framesLimited", Int64(clamping: stats.messages.framesLimited)),
             ("slowReaders", Int64(clamping: stats.connections.slowReaders)),
             ("turnedAway", Int64(clamping: stats.connections.turnedAway)),
+            ("unfinishedMessages", Int64(clamping: stats.connections.unfinishedMessages)),
+            ("floods", Int64(clamping: stats.connections.floods)),
+            ("receivingBytes", Int64(stats.connections.receivingBytes)),
         ]
         var object: JSONObject = ["status": "healthy"]
         for (key, number) in numbers { object[key] = .integer(number) }

@@ -41,6 +41,8 @@ package final class Relay {
     /// Counts that the machine can't know, and what the log has been told once.
     struct Tallies {
         var slowReaders: UInt64 = 0
+        var unfinishedMessages: UInt64 = 0
+        var floods: UInt64 = 0
         var turnedAway: UInt64 = 0
         var hasLoggedConnectionLimit = false
         var hasLoggedPause = false
@@ -96,6 +98,8 @@ package final class Relay {
         listening.maximumPendingPerAddress = options.admission.maximumUnregisteredPerAddress
         listening.webSocket.maximumMessage = options.traffic.maximumFrame
         listening.webSocket.maximumUnsent = options.traffic.maximumQueuedBytes
+        listening.webSocket.maximumMinorFrames = options.traffic.maximumFramesPerSecond
+        listening.receiving = options.receiving
         do throws(TransportError) {
             listener = try HTTPListener(
                 host: options.host, port: options.port, tls: options.tls, options: listening, handler: self)

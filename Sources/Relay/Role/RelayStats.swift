@@ -7,6 +7,12 @@ package struct RelayStats: Sendable, Equatable {
         package var slowReaders: UInt64
         /// Refused because too many had not registered.
         package var turnedAway: UInt64
+        /// Ended because a message was incomplete for too long, or too much of them was in memory.
+        package var unfinishedMessages: UInt64
+        /// Ended because they kept sending too many frames.
+        package var floods: UInt64
+        /// Memory that incomplete messages hold.
+        package var receivingBytes: Int
     }
 
     package struct Registrations: Sendable, Equatable {

@@ -8,7 +8,8 @@ struct ByteQueue: ~Copyable {
     private static let firstCapacity = 16 << 10
 
     private var base: UnsafeMutableRawPointer?
-    private var capacity = 0
+    /// Bytes of memory that it holds.
+    private(set) var capacity = 0
     private(set) var count = 0
 
     init() {}

@@ -5,6 +5,8 @@
 package final class HTTPListener {
     let options: HTTPListenerOptions
     let originRule: OriginRule
+    /// Of the WebSockets it opens; `nil` = not limited.
+    let unfinished: UnfinishedMessages?
     private weak var handler: (any HTTPHandler)?
     private let tls: TLSContext?
     private var acceptor: Acceptor?
@@ -32,6 +34,7 @@ package final class HTTPListener {
         self.handler = handler
         limits = ConnectionLimits(
             maximum: options.maximumConnections, maximumPendingPerAddress: options.maximumPendingPerAddress)
+        unfinished = options.receiving.map { UnfinishedMessages($0) }
         originRule = OriginRule(allowed: options.allowedOrigins, isSecure: tls != nil)
         if let tls {
             self.tls = try TLSContext.server(tls)
@@ -60,6 +63,9 @@ package final class HTTPListener {
 
     /// All its connections that are not closed yet, WebSockets included.
     package var connections: Int { limits.count }
+
+    /// Memory that unfinished messages hold now.
+    package var unfinishedBytes: Int { unfinished?.byteCount ?? 0 }
 
     /// Leaves newcomers in the kernel's backlog.
     package func pauseAccepting() {

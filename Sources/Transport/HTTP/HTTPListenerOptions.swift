@@ -13,6 +13,8 @@ package struct HTTPListenerOptions: Sendable {
     package var maximumPendingPerAddress = 128
     /// Connections the kernel keeps while we do not accept.
     package var backlog: CInt = 1_024
+    /// For the unfinished messages of the WebSockets it opens; `nil` = no limit.
+    package var receiving: ReceiveLimits?
     /// For the WebSockets it opens.
     package var webSocket = WebSocketOptions()
 

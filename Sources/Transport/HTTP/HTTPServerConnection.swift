@@ -86,7 +86,8 @@ final class HTTPServerConnection: ConnectionConsumer {
         deadline = nil
         write(WebSocketUpgrade.agreement(key: key))
         listener.forget(connection)
-        let webSocket = WebSocket(accepted: connection, listener.options.webSocket)
+        let webSocket = WebSocket(
+            accepted: connection, listener.options.webSocket, unfinished: listener.unfinished)
         listener.tell(of: webSocket)
         webSocket.takeOver(rest)
     }

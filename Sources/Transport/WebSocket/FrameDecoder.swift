@@ -20,6 +20,7 @@ struct FrameDecoder: ~Copyable {
     /// Frames from a client are masked, frames from a server are not.
     private let isMasked: Bool
     private let limit: Int
+    private let minorLimit: Int
     private let readers: FrameReaderPool
     /// Present only in the middle of a frame, so that an idle connection has none of wslay's 4 KiB.
     private var reader: FrameReader?
@@ -31,11 +32,27 @@ struct FrameDecoder: ~Copyable {
     private var isMessageGivenOut = false
     private var isControlGivenOut = false
     private var hasFailed = false
+    /// Control frames and short fragments so far, which cost far more than their bytes. The owner takes away what time
+    /// allows.
+    var minorFrames = 0
+    /// Names the message or frame that ``heldBytes`` are of: another one has another number.
+    private(set) var unfinished: UInt32 = 0
 
-    init(role: WebSocketRole, limit: Int, readers: FrameReaderPool) {
+    /// Shorter fragments of an unfinished message count as ``minorFrames``.
+    private static let minorFragment: UInt64 = 1_024
+
+    /// `minorLimit`: more ``minorFrames`` fail with 1008.
+    init(role: WebSocketRole, limit: Int, minorLimit: Int = .max, readers: FrameReaderPool) {
         isMasked = role == .server
         self.limit = limit
+        self.minorLimit = minorLimit
         self.readers = readers
+    }
+
+    /// Memory that an unfinished message or frame takes; 0 between messages.
+    @inline(__always)
+    var heldBytes: Int {
+        (reader == nil ? 0 : FrameReader.byteCount) &+ message.capacity &+ control.capacity
     }
 
     /// Whether the last bytes ended inside a frame.
@@ -73,6 +90,7 @@ struct FrameDecoder: ~Copyable {
                 guard let fresh = readers.take() else { return fail(1011, .system, "out of memory for a frame") }
                 reader = fresh
                 self.reader = fresh
+                if !isInMessage { unfinished &+= 1 }
             }
             switch reader.read(&input) {
             case .needsMore: return nil
@@ -85,6 +103,12 @@ struct FrameDecoder: ~Copyable {
                 guard reader.didTake(frame) else { continue }
                 readers.put(reader)
                 self.reader = nil
+                if isControl || frame.fin == 0 && frame.payload_length < Self.minorFragment {
+                    minorFrames += 1
+                    guard minorFrames <= minorLimit else {
+                        return fail(1008, .tooManyFrames, "too many control frames and short fragments")
+                    }
+                }
                 if isControl {
                     isControlGivenOut = true
                     return controlEvent(frame.opcode)
@@ -146,7 +170,9 @@ struct FrameDecoder: ~Copyable {
         hasFailed = true
         reader = nil
         self.message.reset()
+        control.reset()
         isMessageGivenOut = false
+        isControlGivenOut = false
         return .failed(code: code, TransportError(error, message))
     }
 }

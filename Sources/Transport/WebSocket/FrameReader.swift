@@ -5,6 +5,9 @@ import Glibc
 ///
 /// It is given no byte beyond the frame's end, so that afterwards it is as new and can serve another connection.
 final class FrameReader {
+    /// What it takes in memory: wslay's buffer of 4 KiB, and the rest.
+    static let byteCount = 4_352
+
     enum Outcome {
         case needsMore
         case broken

@@ -6,8 +6,10 @@ extension WebSocket: ConnectionConsumer {
         // Behind what already waits, if anything does.
         guard held.isEmpty, !isPaused else { return held.append(UnsafeRawBufferPointer(bytes)) }
         var input = bytes
+        if decoder.minorFrames > 0 { forgiveMinorFrames() }
         read(&input)
         held.append(UnsafeRawBufferPointer(input))
+        if decoder.heldBytes > 0 || intake.isCounted { countUnfinished() }
     }
 
     func connectionDidEnd(_ connection: Connection, _ error: TransportError?) {
@@ -48,7 +50,7 @@ extension WebSocket: ConnectionConsumer {
         case .close(let code, let reason):
             didReceiveClose(code, reason, on: connection)
         case .failed(let code, let error):
-            fail(code, error)
+            if error.code == .tooManyFrames { expel(code, error) } else { fail(code, error) }
         }
     }
 

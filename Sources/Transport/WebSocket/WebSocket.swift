@@ -25,13 +25,16 @@ package final class WebSocket {
     var isPaused = false
     var isReading = false
     var receivedBytes: UInt64 = 0
+    var intake: Intake
 
     /// A listener's socket, open from the beginning.
-    init(accepted connection: Connection, _ options: WebSocketOptions) {
+    init(accepted connection: Connection, _ options: WebSocketOptions, unfinished: UnfinishedMessages? = nil) {
         encoder = LoopExecutor.shared.turn.serverFrames
         self.options = options
         decoder = FrameDecoder(
-            role: .server, limit: options.maximumMessage, readers: LoopExecutor.shared.turn.frameReaders)
+            role: .server, limit: options.maximumMessage, minorLimit: options.minorFrameLimit,
+            readers: LoopExecutor.shared.turn.frameReaders)
+        intake = Intake(unfinished: unfinished)
         state = .open(connection)
         remote = connection.remote
         connection.consumer = self
@@ -42,7 +45,9 @@ package final class WebSocket {
         encoder = LoopExecutor.shared.turn.clientFrames
         self.options = options
         decoder = FrameDecoder(
-            role: .client, limit: options.maximumMessage, readers: LoopExecutor.shared.turn.frameReaders)
+            role: .client, limit: options.maximumMessage, minorLimit: options.minorFrameLimit,
+            readers: LoopExecutor.shared.turn.frameReaders)
+        intake = Intake(unfinished: nil)
         state = .closed
     }
 
@@ -112,6 +117,7 @@ package final class WebSocket {
         keepalive?.stop()
         keepalive = nil
         held.reset()
+        releaseUnfinished()
         EventLoop.later {
             self.delegate?.webSocketDidClose(self, reason)
             self.context = nil
@@ -153,6 +159,15 @@ package final class WebSocket {
         case .closed: return
         }
         end(CloseReason(code: nil, error: nil, byPeer: false))
+    }
+
+    /// Ends it for a peer that sends too much, and reads no more of that: the close frame may not arrive.
+    package func expel(_ code: UInt16, _ error: TransportError) {
+        guard let connection else { return }
+        if isOpen { writeClose(code, error.code.name, on: connection) }
+        connection.flush()
+        connection.close()
+        end(CloseReason(code: code, error: error, byPeer: false))
     }
 
     /// Ends it for a fault of the peer's, which is told by `code`.

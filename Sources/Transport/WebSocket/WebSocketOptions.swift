@@ -10,8 +10,33 @@ package struct WebSocketOptions: Sendable {
     package var closeTimeout: UInt64 = 5_000
     /// More bytes than these waiting for a slow reader end the connection.
     package var maximumUnsent = 16 << 20
+    /// Control frames and fragments under 1 KiB of each second, on average over five seconds; more end the connection with
+    /// 1008. 0 = no limit.
+    package var maximumMinorFrames = 0
 
     package init() {}
+
+    /// What may come at once.
+    var minorFrameLimit: Int { maximumMinorFrames == 0 ? .max : maximumMinorFrames * 5 }
+}
+
+/// What unfinished messages may hold in a listener's memory.
+package struct ReceiveLimits: Sendable {
+    /// For all connections.
+    package var bytes: Int
+    /// For those of one network: an IPv4 address, or a /64 of IPv6.
+    package var bytesPerNetwork: Int
+    /// Whether ``bytesPerNetwork`` holds for loopback.
+    package var limitsLoopback: Bool
+    /// Milliseconds from the first byte of a message to its last.
+    package var time: UInt64
+
+    package init(bytes: Int, bytesPerNetwork: Int, limitsLoopback: Bool, time: UInt64) {
+        self.bytes = bytes
+        self.bytesPerNetwork = bytesPerNetwork
+        self.limitsLoopback = limitsLoopback
+        self.time = time
+    }
 }
 
 /// How a client connects.

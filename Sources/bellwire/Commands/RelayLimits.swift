@@ -31,6 +31,24 @@ enum RelayLimits {
                 "Maximum frames per second from one connection, except loopback; more are refused. 0 = no limit."
             ),
             Limit(
+                "max_frames_per_second_per_address", relay.traffic.maximumFramesPerSecondPerAddress,
+                "Maximum frames per second from one address, except loopback; more are refused. 0 = no limit."),
+            Limit(
+                "max_code_lookups_per_minute", relay.traffic.maximumCodeLookupsPerMinute,
+                """
+                How often typed pairing codes may be registered or tried from one address per minute, except loopback. \
+                0 = no limit.
+                """),
+            Limit(
+                "max_receiving_bytes", relay.traffic.maximumReceivingBytes,
+                """
+                Maximum memory for incomplete messages, a quarter of it per network; beyond that, the connection with \
+                the oldest one is closed.
+                """),
+            Limit(
+                "message_within_ms", relay.traffic.messageWithin,
+                "Time for a message to arrive completely, in milliseconds; then its connection is closed."),
+            Limit(
                 "max_connections", relay.admission.maximumConnections,
                 "Maximum connections; further ones wait. 0 = the process's limit of open files, minus 64."),
             Limit(

@@ -50,6 +50,63 @@ struct PeerMannersTests {
         peer.close()
     }
 
+    @Test(
+        "Pings, pongs and empty fragments that keep coming end the connection; a burst of them does not",
+        arguments: [("8a 80", false), ("89 80", false), ("00 80", true)])
+    @EventLoop
+    func floods(frame: String, isFragment: Bool) async throws {
+        let (server, peer, accepted) = try await rawClient { $0.webSocket.maximumMinorFrames = 100 }
+        defer { server.close() }
+        if isFragment { peer.send(maskedText(Array("a".utf8), first: 0x01)) }
+        let minor = hex(frame + " 00 00 00 00")
+        for _ in 0..<499 { peer.send(minor) }
+        peer.send(isFragment ? maskedText(Array("b".utf8), first: 0x80) : maskedText(Array("ab".utf8)))
+        #expect(try await accepted.listener.heard.next() == .text("ab"))
+        for _ in 0..<1_000 { peer.send(minor) }
+        #expect(
+            try await accepted.listener.heard.next()
+                == .closed(code: 1_008, error: isFragment ? "protocol_error" : "too_many_frames", byPeer: false)
+                || isFragment)
+        peer.close()
+    }
+
+    @Test("A message that takes too long ends its connection, whatever else comes; so does one that takes too much")
+    @EventLoop
+    func unfinished() async throws {
+        let (server, slow, accepted) = try await rawClient {
+            $0.receiving = ReceiveLimits(bytes: 200_000, bytesPerNetwork: 1_000, limitsLoopback: false, time: 1)
+        }
+        defer { server.close() }
+        slow.send(maskedText(Array("a".utf8), first: 0x01) + hex("89 80 00 00 00 00"))
+        #expect(
+            try await accepted.listener.heard.next()
+                == .closed(code: 1_008, error: "unfinished_message", byPeer: false))
+        #expect(server.http?.unfinishedBytes == 0)
+        slow.close()
+
+        let (other, first, firstAccepted) = try await rawClient {
+            $0.receiving = ReceiveLimits(bytes: 200_000, bytesPerNetwork: 1_000, limitsLoopback: false, time: 60_000)
+        }
+        defer { other.close() }
+        first.send(maskedText(Array(repeating: 0x61, count: 90_000), first: 0x01))
+        try await until("the message is held") { (other.http?.unfinishedBytes ?? 0) >= 90_000 }
+        let second = try await RawPeer.dial(other.port)
+        try await second.upgrade()
+        let secondAccepted = try await other.sockets.next()
+        second.send(maskedText(Array(repeating: 0x61, count: 90_000), first: 0x01))
+        #expect(
+            try await firstAccepted.listener.heard.next()
+                == .closed(code: 1_013, error: "receive_budget", byPeer: false))
+        second.send(maskedText(Array("b".utf8), first: 0x80))
+        guard case .text(let text) = try await secondAccepted.listener.heard.next() else {
+            Issue.record("the second message did not arrive")
+            return
+        }
+        #expect(text.utf8.count == 90_001 && other.http?.unfinishedBytes == 0)
+        first.close()
+        second.close()
+    }
+
     @Test("Frames that come with the upgrade itself are not lost")
     @EventLoop
     func earlyFrames() async throws {
