@@ -131,7 +131,7 @@ extension RelayStateMachine {
 
     // MARK: Limits of a network
 
-    @inline(__always)
+    @inline(never)
     mutating func countOfNetwork(_ id: ConnectionID, _ frames: Int, at moment: Moment) -> Bool {
         networks.countFrames(
             frames, of: connections[id.slot].network, at: moment.monotonic, limit: limits.framesPerSecondOfNetwork)

@@ -72,7 +72,13 @@ import Wire
         let first = try await device.event("a route") { $0 == .reachable(desktop.id, over: one) }
         #expect(first == .reachable(desktop.id, over: one))
         #expect(device.routes.link(one)?.isProved == true)
-        for url in [one, two] { ask(desktop, of: device, over: url) }
+        // Who has never answered is nobody's to watch.
+        for url in [one, two] {
+            ask(desktop, of: device, over: url)
+            _ = try await device.event("a frame of the desktop") { event in
+                if case .message(_, over: url) = event { true } else { false }
+            }
+        }
 
         relays.relay(one).bar(desktop.id)
         ask(device, of: desktop, over: one)

@@ -129,7 +129,7 @@ extension HostQueue {
         let frame = linux_stack()
         let hook = state.withLock { state -> Registrations.Hook? in
             guard state.phase == .open, let hook = state.registrations.begin(question.hook) else { return nil }
-            state.call = CallbackCall(frame: frame, question: question)
+            state.call = CallbackCall(frame: frame, question: CallbackCall.Asked(question))
             return hook
         }
         guard let hook else { return question.answer(nil) }

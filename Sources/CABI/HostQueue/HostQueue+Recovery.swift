@@ -8,7 +8,14 @@ struct CallbackCall {
     let frame: UInt
     let thread = linux_thread()
     /// What it is to answer.
-    let question: HostQuestion?
+    let question: Asked?
+
+    /// Apart, so that the queue's state stays small.
+    final class Asked: Sendable {
+        let question: HostQuestion
+
+        init(_ question: HostQuestion) { self.question = question }
+    }
 }
 
 extension HostQueue {
@@ -19,7 +26,7 @@ extension HostQueue {
     /// called with counts as handed over; its question is answered as if there were no callback; and what was to be
     /// released when it returned is released.
     func recover(at frame: UInt) {
-        let left = state.update { state -> (ended: [UserData], question: HostQuestion?)? in
+        let left = state.update { state -> (ended: [UserData], question: CallbackCall.Asked?)? in
             guard state.dispatcher != nil, let call = state.call else { return nil }
             let isGone = call.thread == linux_thread() ? frame >= call.frame : linux_thread_exists(call.thread) == 0
             guard isGone else { return nil }
@@ -29,7 +36,7 @@ extension HostQueue {
             return (state.registrations.callbackReturned(), call.question)
         }
         guard let left else { return }
-        left.question?.answer(nil)
+        left.question?.question.answer(nil)
         for userData in left.ended { userData.release() }
         wake()
     }

@@ -3,7 +3,6 @@
 /// At a limit the one that loses is a connection of the network that would hold the most, and of that network the one whose
 /// message began first: whoever holds little, for a short time, is never the one. Times are monotonic milliseconds.
 struct ReceiveBudget {
-
     private struct Message {
         let holder: AnyObject
         let number: UInt32
@@ -13,13 +12,14 @@ struct ReceiveBudget {
 
     /// What one network holds. Never nothing.
     private struct Share {
+        let network: String
         /// In the order in which they began.
         var messages: [Message] = []
         var bytes = 0
     }
 
     private let limits: ReceiveLimits
-    private var shares: [String: Share] = [:]
+    private var shares: [Share] = []
     private(set) var byteCount = 0
 
     init(_ limits: ReceiveLimits) { self.limits = limits }
@@ -31,7 +31,8 @@ struct ReceiveBudget {
     mutating func hold(
         _ holder: AnyObject, of network: String, isLimited: Bool, message number: UInt32, bytes: Int, at now: UInt64
     ) -> [AnyObject] {
-        var share = shares.removeValue(forKey: network) ?? Share()
+        var share = Share(network: network)
+        if let place = shares.firstIndex(where: { $0.network == network }) { share = take(place) }
         byteCount -= share.bytes
         if let place = share.messages.firstIndex(where: { $0.holder === holder }) {
             share.bytes += bytes - share.messages[place].bytes
@@ -54,7 +55,7 @@ struct ReceiveBudget {
             losers.append(loser.holder)
         }
         byteCount += share.bytes
-        if !share.messages.isEmpty { shares[network] = share }
+        if !share.messages.isEmpty { shares.append(share) }
         while byteCount > limits.bytes, let loser = removeOldestOfLargest() { losers.append(loser) }
         return losers
     }
@@ -62,29 +63,33 @@ struct ReceiveBudget {
     /// Whose message has been unfinished for too long. Counts them no more.
     mutating func removeOverdue(at now: UInt64) -> [AnyObject] {
         var overdue: [AnyObject] = []
-        for (network, share) in shares {
-            var share = share
+        for place in shares.indices.reversed() {
             // They stand in the order in which they began.
-            let late = share.messages.prefix { now &- $0.since >= limits.time }
-            guard !late.isEmpty else { continue }
-            overdue += late.map(\.holder)
-            let bytes = late.reduce(0) { $0 + $1.bytes }
-            share.messages.removeFirst(late.count)
-            share.bytes -= bytes
-            byteCount -= bytes
-            shares[network] = share.messages.isEmpty ? nil : share
+            while let first = shares[place].messages.first, now &- first.since >= limits.time {
+                overdue.append(first.holder)
+                shares[place].messages.removeFirst()
+                shares[place].bytes -= first.bytes
+                byteCount -= first.bytes
+            }
+            if shares[place].messages.isEmpty { _ = take(place) }
         }
         return overdue
     }
 
     private mutating func removeOldestOfLargest() -> AnyObject? {
-        guard let network = shares.max(by: { $0.value.bytes < $1.value.bytes })?.key,
-            var share = shares.removeValue(forKey: network), let loser = share.messages.first
-        else { return nil }
+        guard let place = shares.indices.max(by: { shares[$0].bytes < shares[$1].bytes }) else { return nil }
+        var share = take(place)
+        guard let loser = share.messages.first else { return nil }
         share.messages.removeFirst()
         share.bytes -= loser.bytes
         byteCount -= loser.bytes
-        if !share.messages.isEmpty { shares[network] = share }
+        if !share.messages.isEmpty { shares.append(share) }
         return loser.holder
+    }
+
+    /// Their order means nothing.
+    private mutating func take(_ place: Int) -> Share {
+        shares.swapAt(place, shares.count - 1)
+        return shares.removeLast()
     }
 }
