@@ -239,8 +239,8 @@ for target in targets where target.type == .regular {
 
 // What every push passes through is compiled for speed, everything else for size.
 let fast: Set<String> = [
-    "JSON", "Wire", "Identity", "Sealing", "Signalling", "Transport", "Relay", "Store", "Notifications", "Listing",
-    "Delivery", "Inbox", "History", "Peering", "Device", "Desktop",
+    "JSON", "Wire", "Sealing", "Signalling", "Transport", "Relay", "Store", "Delivery", "Inbox", "History",
+    "Device", "Desktop",
 ]
 let inC: Set<String> = ["COnDemand", "COpenSSL", "CEnvironment"]
 for target in targets where target.type == .regular && !fast.contains(target.name) && !inC.contains(target.name) {
