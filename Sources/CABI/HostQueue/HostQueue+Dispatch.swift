@@ -111,6 +111,7 @@ extension HostQueue {
 
     /// Asks the hook that is registered now.
     private func put(_ question: HostQuestion) {
+        guard question.isAsked() else { return question.answer(nil) }
         let hook = state.withLock { $0.phase == .open ? $0.registrations.begin(question.hook) : nil }
         guard let hook else { return question.answer(nil) }
         let answer = hook.callback(hook.userData.pointer, question.json)
