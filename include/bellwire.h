@@ -629,11 +629,17 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                (passive, without sound) and needs no permission. "ephemeral" ends at a given time. The library never
  *                asks by itself. The answer is stored. Without authorization ("authorized", "provisional" or
  *                "ephemeral") no alert is shown; pushes still reach the inbox and the callbacks.
- * A push         shows an alert if it is new and passes these checks, in this order: it is not "silenced"; the device's
- *                settings allow it ("enabled", its source, its category); authorization; "late_alerts" if it came
- *                late; the device's quiet hours in its own time zone ("urgent" overrides them). When quiet hours end,
- *                one alert summarizes what they held back. notification.presented reports the outcome. When the
- *                notification is read or deleted, here or on another device, the library withdraws its alert.
+ * A push         shows an alert if it is new and passes these checks, in this order: it is not "silenced"; its
+ *                "expiresAt" is not over; the device's settings allow it ("enabled", its source, its category);
+ *                authorization; "late_alerts" if it came late; the device's quiet hours in its own time zone ("urgent"
+ *                overrides them). When quiet hours end, one alert summarizes what they held back.
+ *                notification.presented reports the outcome. When the notification is read or deleted, here or on
+ *                another device, the library withdraws its alert.
+ * Waiting        An alert waits for its image (see "Images"), for bw_alerts_on_present(), for a notification server and
+ *                while its callback fails. The checks run again when it is about to be shown, and at once when the
+ *                settings or the authorization change: what is not on the screen yet is then not shown. A push waits
+ *                for 24 hours at most (reason "expired"), a reminder for as long as it takes. Alerts that waited are
+ *                shown in their order of arrival, "timeSensitive" ones first.
  * An alert       {"id","title","subtitle"?,"body"?,"badge"?,"sound"?: "default", a name from the sound theme or a path,
  *                "category"?,"thread"?,"userInfo"?: {},"deepLink"?,"attachments"?: [paths of images; the first is
  *                shown], "level"?: "passive"|"active" (default)|"timeSensitive"}. A new alert replaces the one with
@@ -642,9 +648,10 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                "urgent" becomes timeSensitive, "low" passive.
  * Images         of a push come from the first valid https:// URL in "imageUrl" (beside or inside its data),
  *                "fcm_options.image", "notification.image", "media_url". Only public addresses are allowed, also after
- *                redirects. Formats: PNG, JPEG, GIF, WebP; at most 10 MiB and 50 megapixels, within "timeout_ms" of
- *                the option "images". Loads libcurl. Files stay in state_dir/images for 24 hours, at most 200 MiB;
- *                with ":memory:" no images are fetched.
+ *                redirects. Formats: PNG, JPEG, GIF, WebP; at most 10 MiB and 50 megapixels, within "timeout_ms" of the
+ *                option "images", counted from the push's arrival. Other alerts don't wait for it. A host that did not
+ *                answer in time is not asked again for a minute ("host_resting"). Loads libcurl. Files stay in
+ *                state_dir/images for 24 hours, at most 200 MiB; with ":memory:" no images are fetched.
  * Responses      notification.response is stored until a callback has received it, like a push:
  *                {"id","action","text"?,"userInfo","deepLink"?,"category"?,"thread"?,"title","respondedAt","late"?:
  *                true, "push"?: as in notification.received}. Without a "desktop" it belongs to a reminder. "action" is
@@ -656,7 +663,8 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                Servers older than version 1.1 of the specification show the image as the icon.
  *
  * Errors of all, besides their own: BW_E_STORE. If "alerts" is "none", requests, adding reminders, positions and badges
- * fail with BW_E_UNSUPPORTED. At most 1,000 alerts can be in progress; further pushes only reach the inbox.
+ * fail with BW_E_UNSUPPORTED. At most 1,000 alerts can be in progress. Beyond that the oldest one that is neither
+ * "timeSensitive" nor a reminder makes room ("too_many"), and one alert tells how many did.
  * ============================================================================================================= */
 
 /* {"authorization":{"status","until"?,"advice"},"presenter":{"kind","ready","server"?: its name,"capabilities"?: [],
@@ -834,8 +842,8 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *   notification.presented {"id","presented","reason"?,"late"?,"reminder"?,"image"?:{"path"|"error"}}: an alert of the
  *                          "desktop", or of the program itself, is on the screen or in the list; or it is not shown,
  *                          because of "reason": silenced, disabled, source_disabled, category_disabled, not_determined,
- *                          denied, late, too_many, quiet_hours (sent when they end), will_present, presenter_failed
- *                          (after a minute), replaced, removed
+ *                          denied, expired, late, too_many, quiet_hours (sent when they end), will_present,
+ *                          presenter_failed (after a minute), replaced, removed
  *   notification.response  the user responded to an alert; see "Alerts". Stored until delivered; "redelivered":true as
  *                          above
  *   notification.silent    {"id","userInfo","timeoutMs"}: background work without an alert; see bw_device_complete().

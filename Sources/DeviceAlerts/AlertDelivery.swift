@@ -11,7 +11,7 @@ import Wire
 /// Owns the units of that way and routes events between them: a unit decides, and this carries its actions out.
 @EventLoop
 final class AlertDelivery {
-    private enum Timer { case pipeline, backlog, lateAlerts, inbox, imageSweep }
+    private enum Timer { case pipeline, ends, backlog, lateAlerts, room, inbox, imageSweep }
 
     private let rules: AlertRules
     private let store: AlertStore
@@ -23,19 +23,24 @@ final class AlertDelivery {
     private var records: AlertRecords
     private var isRunning = false
     private lazy var images = ImageFetches(rules.configuration)
+    /// Of alerts that the presenter was asked to show, and has not answered.
+    private var permits: [ShowPermit] = []
     private lazy var timers = AlertTimers<Timer> { [weak self] in self?.fired($0) }
     /// Alerts wait for the end of quiet hours.
     var armClock: (@EventLoop () -> Void)?
 
     /// How long after a change of the inbox its alerts are looked at, in milliseconds.
     private static let inboxPause: UInt64 = 100
+    /// The longest time between two looks at alerts that end, as the wall clock may be set, in milliseconds.
+    private static let longestRest: EpochMilliseconds = 60_000
     private static let sweepPause: UInt64 = 3_600_000
 
     init(
         _ rules: AlertRules, _ store: AlertStore, _ screen: Screen, _ channel: HostChannel, host: any AlertHost
     ) {
         (self.rules, self.store, self.screen, self.channel, self.host) = (rules, store, screen, channel, host)
-        pipeline = AlertPipeline(imageDirectory: rules.configuration.imageDirectory)
+        pipeline = AlertPipeline(
+            imageDirectory: rules.configuration.imageDirectory, imageTime: rules.configuration.options.images.timeout)
         digests = Digests(rules.configuration.lateAlerts)
         records = AlertRecords(isOn: rules.configuration.isOn)
         store.failed = { [weak self] error, what in self?.storeFailed(error, what) }
@@ -85,13 +90,19 @@ final class AlertDelivery {
     /// The alert was committed, with what becomes of it.
     func entered(_ judged: AlertJudge.Judged) {
         guard isRunning else { return }
-        perform(pipeline.withdraw([judged.alert.key] + judged.replaced, .replaced))
+        perform(pipeline.withdraw([judged.alert.key] + judged.replaced, .replaced, moment))
+        if let displaced = judged.displaced?.row {
+            perform(pipeline.displaced(displaced.row, moment))
+            perform(records.tell(AlertReport(displaced, AlertDecision.hold(.tooMany).reason)))
+            perform(digests.held(.tooMany, now: EventLoop.now))
+        }
         for handle in judged.obsolete { screen.withdraw(judged.alert.key, handle: handle) }
         let report = AlertReport(judged.alert, judged.decision.reason)
         switch judged.decision {
-        case .show(let isQuiet):
-            guard let row = judged.row else { return }
-            perform(pipeline.enter(row, imageURL: judged.imageURL, isQuiet: isQuiet, now: EventLoop.now))
+        case .show:
+            guard let row = judged.stored?.row else { return }
+            perform(
+                pipeline.enter(row, imageURL: judged.imageURL, expiresAt: judged.alert.expiresAt, moment))
         case .hold(let hold):
             setBadge(judged.alert.content.badge)
             perform(records.tell(report))
@@ -109,8 +120,15 @@ final class AlertDelivery {
         timers.start(.inbox, after: Self.inboxPause)
     }
 
+    /// The settings or the authorization have changed: decides again about what is not on the screen yet.
+    func redecide() {
+        if isRunning { perform(pipeline.redecide(moment)) }
+    }
+
     /// Quiet hours may be over.
     func releaseQuiet() { perform(digests.releaseQuiet(isQuiet: rules.isQuiet)) }
+
+    private var moment: AlertMoment { AlertMoment(now: EventLoop.now, judge: rules.judge) }
 
     func setBadge(_ count: Int64?) { perform(records.setBadge(count)) }
 
@@ -118,7 +136,7 @@ final class AlertDelivery {
 
     func presenterReady() {
         screen.setBadge(records.badge)
-        perform(pipeline.presenterReady(now: EventLoop.now))
+        perform(pipeline.presenterReady(moment))
     }
 
     func moved(toFront isInFront: Bool) { pipeline.moved(toFront: isInFront) }
@@ -153,9 +171,11 @@ final class AlertDelivery {
 
     private func fired(_ timer: Timer) {
         switch timer {
-        case .pipeline: perform(pipeline.deadlineReached(now: EventLoop.now))
+        case .pipeline: perform(pipeline.deadlineReached(moment))
+        case .ends: perform(pipeline.redecide(moment))
         case .backlog: perform(pipeline.takeUp())
         case .lateAlerts: perform(digests.lateTimerFired(isQuiet: rules.isQuiet))
+        case .room: perform(.store(.release(.tooMany)))
         case .inbox: perform([.store(RecordWork.removeSettled)])
         case .imageSweep: sweepImages()
         }
@@ -175,17 +195,14 @@ final class AlertDelivery {
         for action in actions {
             switch action {
             case .store(let work):
-                store.run(work) { result in
-                    self.perform(
-                        self.pipeline.stored(work, result, judge: self.rules.judge, now: EventLoop.now))
-                }
+                store.run(work) { result in self.perform(self.pipeline.stored(work, result, self.moment)) }
             case .pauseBacklog(let pause): if isRunning { timers.start(.backlog, after: pause) }
             case .fetch(let ticket, let url):
                 images.start(ticket, url) { [weak self] result in
                     guard let self else { return }
-                    perform(pipeline.fetched(ticket, result, now: EventLoop.now))
+                    perform(pipeline.fetched(ticket, result, moment))
                 }
-            case .cancelFetch(let ticket): images.cancel(ticket)
+            case .cancelFetch(let ticket, let isOverdue): images.cancel(ticket, isOverdue: isOverdue)
             case .sweepImages: sweepImages()
             case .ask(let showing): ask(showing)
             case .show(let showing, let place): show(showing, replacing: place)
@@ -196,7 +213,13 @@ final class AlertDelivery {
             case .log(let message): channel.log(.warning, message)
             }
         }
-        if isRunning { timers.start(.pipeline, at: pipeline.nextDeadline) }
+        for permit in permits {
+            if let ticket = permit.ticket, !pipeline.isWanted(ticket) { permit.withdraw() }
+        }
+        guard isRunning else { return }
+        timers.start(.pipeline, at: pipeline.nextDeadline)
+        let rest = pipeline.nextEnd.map { UInt64(max(0, min(Self.longestRest, $0 &- .now))) }
+        timers.start(.ends, at: rest.map { EventLoop.now &+ $0 })
     }
 
     private func ask(_ showing: AlertPipeline.Showing) {
@@ -208,16 +231,22 @@ final class AlertDelivery {
     }
 
     private func hostAnswered(_ ticket: AlertRun.Ticket, _ answer: Int32?) {
-        if isRunning { perform(pipeline.hostAnswered(ticket, answer, now: EventLoop.now)) }
+        if isRunning { perform(pipeline.hostAnswered(ticket, answer, moment)) }
     }
 
     private func show(_ showing: AlertPipeline.Showing, replacing place: String?) {
         let ticket = showing.run.ticket
-        let isThere = screen.show(rules.preferences.presented(showing), replacing: place) { [weak self] result in
-            guard let self, isRunning else { return }
-            perform(pipeline.shown(ticket, result, now: EventLoop.now))
+        let permit = ShowPermit(ticket)
+        permits.append(permit)
+        let isThere = screen.show(rules.preferences.presented(showing), replacing: place, permit) {
+            [weak self] result in
+            guard let self else { return }
+            permits.removeAll { $0 === permit }
+            if isRunning { perform(pipeline.shown(ticket, result, moment)) }
         }
-        if !isThere { pipeline.noPresenter(ticket) }
+        guard !isThere else { return }
+        permits.removeLast()
+        pipeline.noPresenter(ticket)
     }
 
     private func perform(_ action: Digests.Action?) {
@@ -229,14 +258,15 @@ final class AlertDelivery {
                 if case .success(let digest?) = result { self.show(digest) }
             }
         case .startLateTimer(let delay): timers.start(.lateAlerts, after: delay)
+        case .startRoomTimer(let delay): if !timers.isRunning(.room) { timers.start(.room, after: delay) }
         case .armClock: armClock?()
         }
     }
 
     /// Shows a digest, or the one alert that it would have been of.
     private func show(_ digest: AlertRow) {
-        perform(pipeline.withdraw([digest.key], .replaced, except: digest.row))
-        perform(pipeline.rejudge(digest, nil, isLate: false, judge: rules.judge, now: EventLoop.now))
+        perform(pipeline.withdraw([digest.key], .replaced, except: digest.row, moment))
+        perform(pipeline.released(digest, moment))
     }
 
     private func perform(_ actions: [AlertRecords.Action]) {
@@ -255,7 +285,7 @@ final class AlertDelivery {
             case .responded(let row): pipeline.responded(to: row)
             case .markRead(let id, let desktop): host?.markRead(id, of: desktop)
             case .withdraw(let key, let handle): screen.withdraw(key, handle: handle)
-            case .withdrawRuns(let keys): perform(pipeline.withdraw(keys, .removed))
+            case .withdrawRuns(let keys): perform(pipeline.withdraw(keys, .removed, moment))
             }
         }
     }

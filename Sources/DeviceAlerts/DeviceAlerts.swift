@@ -168,6 +168,7 @@ package final class DeviceAlerts {
         guard phase == .running, !reminders.isResting else { return }
         perform(rules.authorization.expire(now: .now))
         perform(reminders.passed(now: .now, isStart: false))
+        delivery.redecide()
         delivery.releaseQuiet()
         armClock()
     }
@@ -211,6 +212,7 @@ package final class DeviceAlerts {
             case .reply(let waiters, let result): for then in waiters { then(result) }
             case .store(let save):
                 store.run(save) { result in self.perform(self.rules.authorization.saved(save, result, now: .now)) }
+                delivery.redecide()
             case .post(let event): channel.post(event)
             case .askHost(let json):
                 channel.ask(
@@ -219,7 +221,7 @@ package final class DeviceAlerts {
                     })
             case .askSystem: askSystem()
             case .show(let alert, let place):
-                _ = screen.show(alert, replacing: place) { [weak self] result in
+                _ = screen.show(alert, replacing: place, ShowPermit()) { [weak self] result in
                     guard let self, phase != .ended else { return }
                     perform(rules.authorization.shown(alert.key, result, now: .now))
                 }
@@ -250,6 +252,7 @@ package final class DeviceAlerts {
             switch action {
             case .store(let change):
                 store.run(change) { result in self.perform(self.rules.preferences.saved(change, result)) }
+                delivery.redecide()
             case .reply(let then, let result): then(result)
             case .settingsChanged: followClock()
             }

@@ -10,6 +10,11 @@ package final class Fetch {
     private var then: ((Result<Fetched, FetchError>) -> Void)?
     private var transfer: Transfer?
     private var isLookingUp = false
+    /// Where it goes first, with the port; `nil` = nowhere.
+    let host: String?
+    /// Takes the place of a look-up: it will look up a name, or is doing so. Such a one also when it is over.
+    private(set) var looksUp: Bool
+    private var begunAt: UInt64?
     private lazy var deadline = LoopTimer { [weak self] in
         guard let self else { return }
         self.perform(self.machine.deadline())
@@ -19,6 +24,9 @@ package final class Fetch {
         self.text = text
         self.fetcher = fetcher
         self.then = then
+        let url = try? HTTPSURL(text)
+        host = url.map { "\($0.host):\($0.port)" }
+        looksUp = url.map { $0.address == nil } ?? false
         machine = FetchStateMachine(rule: fetcher.rule)
     }
 
@@ -32,22 +40,28 @@ package final class Fetch {
     }
 
     /// Calls it off: `then` does not come any more.
-    package func cancel() {
+    ///
+    /// - Parameter isOverdue: because it took too long. If it has had half of its time, that is its host's fault.
+    package func cancel(isOverdue: Bool = false) {
+        if isOverdue, let begunAt, let fetcher, EventLoop.now &- begunAt >= fetcher.options.timeout / 2 {
+            fetcher.ended(host, begunAt: begunAt, isTimeout: true)
+        }
         then = nil
         leave()
     }
+
+    var isOver: Bool { then == nil }
 
     func wait() { deadline.start(after: Fetcher.longestWait) }
 
     func begin() {
         guard then != nil, let fetcher else { return }
         deadline.start(after: fetcher.options.timeout)
+        begunAt = EventLoop.now
         perform(machine.begin(text))
     }
 
-    func refuse() {
-        perform(machine.fail(FetchError(.tooMany, "\(Fetcher.maximumWaiting) downloads are already waiting")))
-    }
+    func refuse(_ code: FetchError.Code, _ message: String) { perform(machine.fail(FetchError(code, message))) }
 
     private func perform(_ action: FetchStateMachine.Action) {
         guard then != nil else { return }
@@ -61,9 +75,13 @@ package final class Fetch {
 
     private func lookUp(_ host: String) {
         guard let fetcher else { return }
-        isLookingUp = true
+        guard fetcher.mayLookUp(besides: self) else {
+            return perform(machine.fail(FetchError(.tooMany, "too many names are being looked up")))
+        }
+        (looksUp, isLookingUp) = (true, true)
         fetcher.lookUp(host) { answer in
-            self.isLookingUp = false
+            (self.looksUp, self.isLookingUp) = (false, false)
+            self.fetcher?.runNext()
             guard self.then != nil else { return self.leave() }
             let addresses = try? answer.get()
             self.perform(self.machine.lookedUp(addresses?.compactMap { IPAddress(bytes: $0) }))
@@ -88,6 +106,14 @@ package final class Fetch {
     private func finish(_ result: Result<Fetched, FetchError>) {
         let then = then
         self.then = nil
+        if let begunAt {
+            switch result {
+            case .success: fetcher?.ended(host, begunAt: begunAt, isTimeout: false)
+            case .failure(let error) where error.code == .timeout:
+                fetcher?.ended(host, begunAt: begunAt, isTimeout: true)
+            case .failure: break
+            }
+        }
         leave()
         then?(result)
     }

@@ -32,6 +32,8 @@ package struct FetchError: Error, Sendable, Equatable, CustomStringConvertible {
         package static let interrupted = Code("interrupted")
         /// What came is no HTTP.
         package static let badHTTP = Code("bad_http")
+        /// The host has not answered a short while ago, and is not asked again yet.
+        package static let hostResting = Code("host_resting")
         /// More fetches wait than there may.
         package static let tooMany = Code("too_many")
         /// Something of the machine: memory, descriptors.

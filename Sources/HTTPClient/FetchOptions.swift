@@ -6,6 +6,8 @@ package struct FetchOptions: Sendable {
     package var caFile: String?
     /// Milliseconds for all of one fetch, from the name's look-up to the last byte, redirects included.
     package var timeout: UInt64 = 5_000
+    /// Milliseconds for which a host that did not answer in time is not asked again; 0 = it is.
+    package var rest: UInt64 = 0
     /// Bytes of a body.
     package var maximumBytes = 10 << 20
     /// Non-public addresses, or ranges such as `10.0.0.0/8`, that are allowed. Invalid entries allow nothing.

@@ -4,10 +4,13 @@ package import Transport
 /// Fetches what a push names on the web (bellwire.h, "Alerts"), as if an enemy had written the address.
 ///
 /// HTTPS only, also after a redirect; public addresses only, and the address that was checked is the one that is used; no
-/// proxy, cookies or login; one body of a limited size in a limited time. At most four run at once and 64 wait.
+/// proxy, cookies or login; one body of a limited size in a limited time. At most twelve run at once, eight of them from one
+/// host, and 64 wait. Names have a limit of their own: a look-up that hangs takes the place of another look-up alone.
 @EventLoop
 package final class Fetcher {
-    package static let maximumRunning = 4
+    package static let maximumRunning = 12
+    package static let maximumFromHost = 8
+    package static let maximumLookUps = 4
     package static let maximumWaiting = 64
     /// Milliseconds for which one waits for its turn, before its own time begins.
     package static let longestWait: UInt64 = 30_000
@@ -24,9 +27,11 @@ package final class Fetcher {
     /// Those that hold a place: also one that is over, while its look-up hangs (it cannot be called off).
     private var running: [Fetch] = []
     private var waiting: [Fetch] = []
+    private var rests: HostRests
 
     package init(_ options: FetchOptions = FetchOptions()) {
         self.options = options
+        rests = HostRests(rest: options.rest)
         rule = options.rule
         library = .shared
         lookUp = { NameLookUp.addresses(of: $0, then: $1) }
@@ -37,6 +42,7 @@ package final class Fetcher {
         lookUp: @escaping LookUp = { NameLookUp.addresses(of: $0, then: $1) }
     ) {
         self.options = options
+        rests = HostRests(rest: options.rest)
         rule = options.rule
         self.library = library
         self.lookUp = lookUp
@@ -49,16 +55,51 @@ package final class Fetcher {
         _ url: String, then: @escaping @EventLoop (Result<Fetched, FetchError>) -> Void
     ) -> Fetch {
         let fetch = Fetch(url, for: self, then: then)
-        if running.count < Self.maximumRunning {
-            running.append(fetch)
-            EventLoop.post { fetch.begin() }
+        if isResting(fetch) {
+            EventLoop.post { fetch.refuse(.hostResting, "the host did not answer a short while ago") }
+        } else if mayRun(fetch) {
+            run(fetch)
         } else if waiting.count < Self.maximumWaiting {
             waiting.append(fetch)
             fetch.wait()
         } else {
-            EventLoop.post { fetch.refuse() }
+            EventLoop.post { fetch.refuse(.tooMany, "\(Self.maximumWaiting) downloads are already waiting") }
         }
         return fetch
+    }
+
+    private func isResting(_ fetch: Fetch) -> Bool {
+        fetch.host.map { rests.isResting($0, now: EventLoop.now) } ?? false
+    }
+
+    private func mayRun(_ fetch: Fetch) -> Bool {
+        let active = running.filter { !$0.isOver }
+        return active.count < Self.maximumRunning
+            && active.count { $0.host == fetch.host } < Self.maximumFromHost
+            && (!fetch.looksUp || mayLookUp)
+    }
+
+    /// Whether another name may be looked up.
+    private var mayLookUp: Bool { running.count { $0.looksUp } < Self.maximumLookUps }
+
+    private func run(_ fetch: Fetch) {
+        running.append(fetch)
+        EventLoop.post { fetch.begin() }
+    }
+
+    /// A look-up after a redirect.
+    func mayLookUp(besides fetch: Fetch) -> Bool {
+        running.count { $0.looksUp && $0 !== fetch } < Self.maximumLookUps
+    }
+
+    /// The host of a fetch that began then has answered, or not in time.
+    func ended(_ host: String?, begunAt: UInt64, isTimeout: Bool) {
+        guard let host else { return }
+        if isTimeout {
+            rests.timedOut(host, begunAt: begunAt, now: EventLoop.now)
+        } else {
+            rests.answered(host, now: EventLoop.now)
+        }
     }
 
     /// Calls everything off.
@@ -74,11 +115,19 @@ package final class Fetcher {
     /// A fetch that is over gives its place to the next.
     func leave(_ fetch: Fetch) {
         waiting.removeAll { $0 === fetch }
-        guard let index = running.firstIndex(where: { $0 === fetch }) else { return }
-        running.remove(at: index)
-        guard !waiting.isEmpty else { return }
-        let next = waiting.removeFirst()
-        running.append(next)
-        EventLoop.post { next.begin() }
+        running.removeAll { $0 === fetch }
+        runNext()
+    }
+
+    /// Runs those that wait and may run now, in their order.
+    func runNext() {
+        for fetch in waiting where isResting(fetch) || mayRun(fetch) {
+            waiting.removeAll { $0 === fetch }
+            if isResting(fetch) {
+                EventLoop.post { fetch.refuse(.hostResting, "the host did not answer a short while ago") }
+            } else {
+                run(fetch)
+            }
+        }
     }
 }

@@ -92,15 +92,17 @@ package struct AlertRunStateMachine: Sendable {
 
     /// Once, at first.
     ///
-    /// - Parameter replacing: the banner whose place it takes.
+    /// - Parameters:
+    ///   - replacing: the banner whose place it takes.
+    ///   - end: when the enrichment is waited for no longer; `nil` = after ``enrichmentTime``.
     package mutating func start(
-        hasEnrichment: Bool, isInFront: Bool, replacing: String? = nil, now: UInt64
+        hasEnrichment: Bool, isInFront: Bool, replacing: String? = nil, until end: UInt64? = nil, now: UInt64
     ) -> Action? {
         guard state == .new else { return nil }
         self.isInFront = isInFront
         place = replacing
         guard hasEnrichment else { return ask(now) }
-        state = .enriching(until: now &+ Self.enrichmentTime)
+        state = .enriching(until: end ?? now &+ Self.enrichmentTime)
         return .enrich
     }
 

@@ -19,6 +19,7 @@ package enum Digest {
             switch hold {
             case .quietHours: "while it was quiet"
             case .late: "while you were away"
+            case .tooMany: "while too many were waiting"
             }
         let named = held.prefix(lines)
         var body = named.map { line($0.title) }.joined(separator: "\n")

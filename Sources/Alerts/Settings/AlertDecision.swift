@@ -13,10 +13,12 @@ package struct AlertSubject: Sendable, Equatable {
     package var category: String?
     /// The program's own: it is late when nothing ran at its time, and shown all the same.
     package var isReminder: Bool
+    /// From then on it is not shown.
+    package var expiresAt: EpochMilliseconds?
 
     package init(
         isSilenced: Bool = false, isLate: Bool = false, level: AlertLevel = .active, source: String? = nil,
-        category: String? = nil, isReminder: Bool = false
+        category: String? = nil, isReminder: Bool = false, expiresAt: EpochMilliseconds? = nil
     ) {
         self.isSilenced = isSilenced
         self.isLate = isLate
@@ -24,6 +26,7 @@ package struct AlertSubject: Sendable, Equatable {
         self.source = source
         self.category = category
         self.isReminder = isReminder
+        self.expiresAt = expiresAt
     }
 }
 
@@ -41,6 +44,8 @@ package enum AlertDecision: Sendable, Equatable {
         case quietHours = "quiet_hours"
         /// The others that come late.
         case late
+        /// Room for others: too many alerts wait for a screen that shows none.
+        case tooMany = "too_many"
     }
 
     /// Why it is in the inbox alone.
@@ -52,8 +57,8 @@ package enum AlertDecision: Sendable, Equatable {
         case notDetermined = "not_determined"
         case denied
         case late
-        /// Too many alerts wait for a screen that shows none.
-        case tooMany = "too_many"
+        /// Its author, or the library, has set an end to it.
+        case expired
     }
 
     /// As `notification.presented` says it; `nil` = it is shown.
@@ -75,6 +80,7 @@ extension AlertSettings {
         at now: EpochMilliseconds, _ clock: WallClock
     ) -> AlertDecision {
         if subject.isSilenced { return .hide(.silenced) }
+        if let end = subject.expiresAt, end <= now { return .hide(.expired) }
         if !enabled { return .hide(.disabled) }
         if let source = subject.source, !allows(source: source) { return .hide(.sourceDisabled) }
         if let category = subject.category, !allows(category: category) { return .hide(.categoryDisabled) }

@@ -10,11 +10,14 @@ package struct AlertRow: Sendable, Equatable {
         case heldLate = 2
         /// It was shown, and neither answered nor withdrawn.
         case delivered = 3
+        /// It has made room for others.
+        case heldTooMany = 4
 
         package init(_ hold: AlertDecision.Hold) {
             switch hold {
             case .quietHours: self = .heldQuiet
             case .late: self = .heldLate
+            case .tooMany: self = .heldTooMany
             }
         }
     }
@@ -51,6 +54,9 @@ package struct AlertRow: Sendable, Equatable {
         self.handle = handle
     }
 
+    /// Shown before others that wait.
+    package var isUrgent: Bool { content.level == .timeSensitive }
+
     package var subject: AlertSubject {
         AlertSubject(
             isSilenced: isSilenced, isLate: isLate, level: content.level, source: source, category: content.category,
@@ -85,10 +91,12 @@ package struct NewAlert: Sendable, Equatable {
     package var isSilenced: Bool
     package var isReminder: Bool
     package var isLate: Bool
+    /// Of a push: from then on it is not shown.
+    package var expiresAt: EpochMilliseconds?
 
     package init(
         _ key: AlertKey, _ content: AlertContent, dueAt: EpochMilliseconds, source: String? = nil,
-        isSilenced: Bool = false, isReminder: Bool = false, isLate: Bool = false
+        isSilenced: Bool = false, isReminder: Bool = false, isLate: Bool = false, expiresAt: EpochMilliseconds? = nil
     ) {
         self.key = key
         self.content = content
@@ -97,5 +105,6 @@ package struct NewAlert: Sendable, Equatable {
         self.isSilenced = isSilenced
         self.isReminder = isReminder
         self.isLate = isLate
+        self.expiresAt = expiresAt
     }
 }

@@ -53,8 +53,8 @@ extension AlertTable {
         // A digest that has not been shown yet becomes part of this one.
         if let earlier, earlier.state == .due { count &+= Digest.count(earlier) ?? 0 }
         let held = try held(hold)
-        // One alone comes as it is, with all that can be done with it.
-        if count == 1, let only = held.first {
+        // One alone comes as it is, with all that can be done with it; but not to where there was no room for it.
+        if count == 1, hold != .tooMany, let only = held.first {
             try connection.execute(
                 "UPDATE alert SET state = ? WHERE row = ?",
                 [.integer(AlertRow.State.due.rawValue), .integer(only.row)])

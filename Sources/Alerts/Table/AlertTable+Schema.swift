@@ -36,6 +36,13 @@ extension AlertTable {
                     name TEXT PRIMARY KEY NOT NULL,
                     value TEXT NOT NULL
                 ) STRICT, WITHOUT ROWID;
-                """)
+                """),
+        Migration(
+            "alerts.2",
+            sql: """
+                -- 1 = shown before others that wait. state 4 = held, to make room for others.
+                ALTER TABLE alert ADD COLUMN urgent INTEGER NOT NULL DEFAULT 0;
+                CREATE INDEX alert_due ON alert(urgent DESC, row) WHERE state = 0;
+                """),
     ]
 }

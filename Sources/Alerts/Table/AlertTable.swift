@@ -40,22 +40,23 @@ package struct AlertTable {
         }
         try connection.execute(
             """
-            INSERT INTO alert(desktop, id, content, thread, source, state, silenced, reminder, late, due_at, handle)
-            VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)
+            INSERT INTO alert(
+                desktop, id, content, thread, source, state, silenced, reminder, late, due_at, handle, urgent)
+            VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)
             """,
             AlertTable.values(of: alert.key) + [
                 .text(JSONValue.object(alert.content.json).serialized()), .optional(alert.content.thread),
                 .optional(alert.source), .flag(alert.isSilenced), .flag(alert.isReminder), .flag(alert.isLate),
-                .integer(alert.dueAt), .optional(handles.first),
+                .integer(alert.dueAt), .optional(handles.first), .flag(alert.content.level == .timeSensitive),
             ])
         return Added(row: connection.lastInsertRow, handle: handles.first, obsolete: Array(handles.dropFirst()))
     }
 
     // MARK: On its way
 
-    /// Alerts to show after a start, oldest first. Call for page after page, until one is empty.
+    /// Alerts to show: urgent ones first, then the oldest.
     package func due(after row: Int64 = 0, limit: Int = 256) throws(StoreError) -> [AlertRow] {
-        try rows("state = 0 AND row > ? ORDER BY row LIMIT ?", [.integer(row), .integer(limit)])
+        try rows("state = 0 AND row > ? ORDER BY urgent DESC, row LIMIT ?", [.integer(row), .integer(limit)])
     }
 
     /// Enrichment has found more.
@@ -76,8 +77,13 @@ package struct AlertTable {
         try connection.integer("SELECT ifnull(max(row), 0) FROM alert")
     }
 
-    package func isFull() throws(StoreError) -> Bool {
-        try connection.integer("SELECT count(*) FROM alert WHERE state = 0") >= AlertTable.dueLimit
+    /// If more than ``dueLimit`` are in progress, the oldest that is neither urgent nor a reminder waits for a digest;
+    /// if there is none, the oldest. Returns it, with the banner that it would have replaced.
+    package func makeRoom() throws(StoreError) -> (row: AlertRow, handle: String?)? {
+        guard try connection.integer("SELECT count(*) FROM alert WHERE state = 0") > AlertTable.dueLimit,
+            let row = try rows("state = 0 ORDER BY urgent OR reminder, row LIMIT 1", []).first
+        else { return nil }
+        return (row, try hold(row.row, .tooMany))
     }
 
     /// Those of pushes, in whatever state, with whose they are.

@@ -126,6 +126,7 @@ extension HostQueue {
 
     /// Asks the hook that is registered now.
     private func put(_ question: HostQuestion) {
+        guard question.isAsked() else { return question.answer(nil) }
         let frame = linux_stack()
         let hook = state.withLock { state -> Registrations.Hook? in
             guard state.phase == .open, let hook = state.registrations.begin(question.hook) else { return nil }

@@ -11,6 +11,8 @@ struct Digests {
         case store(DigestWork)
         /// Call ``lateTimerFired(isQuiet:)`` after that many milliseconds.
         case startLateTimer(UInt64)
+        /// Release those that made room for others after that many milliseconds, unless that timer runs already.
+        case startRoomTimer(UInt64)
         /// The end of quiet hours matters now.
         case armClock
     }
@@ -44,6 +46,7 @@ struct Digests {
     mutating func held(_ hold: AlertDecision.Hold, now: UInt64) -> Action {
         switch hold {
         case .quietHours: return .armClock
+        case .tooMany: return .startRoomTimer(Self.latePause)
         case .late:
             let since = lateSince ?? now
             lateSince = since

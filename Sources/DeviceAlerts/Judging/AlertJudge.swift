@@ -15,19 +15,42 @@ package struct AlertJudge: Sendable {
     let fetchesImages: Bool
     /// The title of a push that has none.
     let programName: String
-    let now: EpochMilliseconds
+    var now: EpochMilliseconds
 
     /// An alert with what becomes of it.
     package struct Judged: Sendable {
-        let alert: NewAlert
-        let decision: AlertDecision
-        let imageURL: String?
+        /// What is large of it, or never changes.
+        private final class Origin: Sendable {
+            let alert: NewAlert
+            let imageURL: String?
+
+            init(_ alert: NewAlert, _ imageURL: String?) { (self.alert, self.imageURL) = (alert, imageURL) }
+        }
+
+        /// An alert as it was stored.
+        final class Stored: Sendable {
+            let row: AlertRow
+
+            init(_ row: AlertRow) { self.row = row }
+        }
+
+        private let origin: Origin
+        var decision: AlertDecision
         /// The stored alert, if it is to be shown.
-        var row: AlertRow?
+        var stored: Stored?
         /// Banners to take away.
         var obsolete: [String] = []
         /// The alerts that it replaces, apart from the one with its own key.
         var replaced: [AlertKey] = []
+        /// The alert that made room for it, and waits for a digest.
+        var displaced: Stored?
+
+        init(alert: NewAlert, decision: AlertDecision, imageURL: String?) {
+            (origin, self.decision) = (Origin(alert, imageURL), decision)
+        }
+
+        var alert: NewAlert { origin.alert }
+        var imageURL: String? { origin.imageURL }
     }
 
     /// - Parameter isMutable: whether the alert may be enriched with the image that the push names.
@@ -42,7 +65,8 @@ package struct AlertJudge: Sendable {
         let alert = NewAlert(
             AlertKey(desktop: desktop, id: AlertID(notification.id.text)), content,
             dueAt: notification.receivedAt, source: notification.source.rawValue,
-            isSilenced: notification.silenced, isLate: notification.late)
+            isSilenced: notification.silenced, isLate: notification.late,
+            expiresAt: richer.expiresAt)
         return judge(alert, imageURL: isMutable ? imageURL(of: notification) : nil)
     }
 
@@ -79,11 +103,6 @@ extension AlertJudge.Judged {
     package func saved(_ connection: Connection, replacing ids: [NotificationID] = []) throws(StoreError) -> Self {
         let table = AlertTable(connection)
         var saved = self
-        if case .show = decision, try table.isFull() {
-            // The inbox has it; nobody reads that many alerts.
-            saved = AlertJudge.Judged(alert: alert, decision: .hide(.tooMany), imageURL: nil)
-            return try saved.saved(connection, replacing: ids)
-        }
         saved.replaced = ids.map { AlertKey(desktop: alert.key.desktop, id: AlertID($0.text)) }
         if case .hide = decision {
             // What it replaces would say what is no longer true.
@@ -96,7 +115,12 @@ extension AlertJudge.Judged {
             saved.obsolete += try table.remove(.keys(saved.replaced.dropLast())).compactMap(\.handle)
         }
         switch decision {
-        case .show: saved.row = try table.find(added.row)
+        case .show:
+            if let (row, handle) = try table.makeRoom() {
+                if let handle { saved.obsolete.append(handle) }
+                if row.row == added.row { saved.decision = .hold(.tooMany) } else { saved.displaced = Stored(row) }
+            }
+            if case .show = saved.decision { saved.stored = try table.find(added.row).map(Stored.init) }
         case .hold(let hold):
             if let handle = try table.hold(added.row, hold) { saved.obsolete.append(handle) }
         case .hide: break
@@ -109,6 +133,6 @@ extension NewAlert {
     var subject: AlertSubject {
         AlertSubject(
             isSilenced: isSilenced, isLate: isLate, level: content.level, source: source, category: content.category,
-            isReminder: isReminder)
+            isReminder: isReminder, expiresAt: expiresAt)
     }
 }

@@ -7,22 +7,24 @@ import Wire
 
 /// Alerts on their way from the decision to show them to the screen: enriched, asked about, shown, recorded.
 ///
-/// Decides only: each event returns what its owner does next, in order. `now` is the loop's monotonic milliseconds. At
-/// most ``runLimit`` alerts are on their way; the others wait in the store.
+/// Decides only: each event returns what its owner does next, in order. Whether an alert is shown is decided again at the
+/// moment of showing, and by ``redecide(_:)``. Alerts whose images are being fetched don't hold up others, or one
+/// another (``AlertQueue``); what has no room there waits in the store.
 struct AlertPipeline {
     indirect enum Action {
-        /// Do the work, then call ``stored(_:_:judge:now:)``.
+        /// Do the work, then call ``stored(_:_:_:)``.
         case store(PipelineWork)
         /// Call ``takeUp()`` after that many milliseconds.
         case pauseBacklog(UInt64)
-        /// Fetch the image, then call ``fetched(_:_:now:)``.
+        /// Fetch the image, then call ``fetched(_:_:_:)``.
         case fetch(AlertRun.Ticket, url: String)
-        case cancelFetch(AlertRun.Ticket)
+        /// `isOverdue`: the image took too long.
+        case cancelFetch(AlertRun.Ticket, isOverdue: Bool)
         /// There are more images than before.
         case sweepImages
-        /// Ask the host what to show, then call ``hostAnswered(_:_:now:)``.
+        /// Ask the host what to show, then call ``hostAnswered(_:_:_:)``.
         case ask(Showing)
-        /// Show it, then call ``shown(_:_:now:)``; or ``noPresenter(_:)``.
+        /// Show it as long as ``isWanted(_:)``, then call ``shown(_:_:_:)``; or ``noPresenter(_:)``.
         case show(Showing, replacing: String?)
         case withdraw(AlertKey, handle: String)
         /// An alert waits for a digest.
@@ -32,16 +34,14 @@ struct AlertPipeline {
         case log(String)
     }
 
-    /// What is to be shown of a run.
-    struct Showing: Sendable {
-        let run: AlertRun
-        let presentation: Presentation
-    }
-
-    /// An alert that waits in the store, with the push that it is made of.
-    struct Due: Sendable {
-        let alert: AlertRow
-        let push: Notification?
+    /// When an alert may be shown that has just been decided about.
+    private enum Turn {
+        /// It has just come: those that wait come first, unless it is urgent.
+        case arrival
+        /// It has waited in the store.
+        case waited
+        /// A digest: nothing waits for its turn before it.
+        case released
     }
 
     struct Counters {
@@ -50,14 +50,16 @@ struct AlertPipeline {
         var imagesRefused: Int64 = 0
     }
 
-    static let runLimit = 32
     /// An alert of an earlier process that was due this long before this one began is late, in milliseconds.
     private static let grace: EpochMilliseconds = 60_000
+    /// A push's alert that nobody could show for this long is not shown any more, in milliseconds.
+    static let longestWait: EpochMilliseconds = 24 * 3_600_000
 
     /// Where images are kept; `nil` = they are not.
     private let imageDirectory: String?
-    /// By row.
-    private var runs: [Int64: AlertRun] = [:]
+    /// How long after its arrival an alert is shown without its image, in milliseconds.
+    private let imageTime: UInt64
+    private var queue = AlertQueue()
     /// Ended, but their presenter has not answered yet.
     private var leaving: [AlertRun.Ticket: AlertRun] = [:]
     private var lastNumber: UInt64 = 0
@@ -70,15 +72,25 @@ struct AlertPipeline {
     /// The host has a callback that decides what is shown while the program is in front.
     var hostDecides = false
 
-    init(imageDirectory: String?) { self.imageDirectory = imageDirectory }
+    init(imageDirectory: String?, imageTime: UInt64 = AlertRunStateMachine.enrichmentTime) {
+        (self.imageDirectory, self.imageTime) = (imageDirectory, imageTime)
+    }
 
-    var count: Int { runs.count }
+    var count: Int { queue.count }
 
     /// Rows that are being put on the screen: a person may respond before they are recorded.
-    var presentingRows: Set<Int64> { Set(runs.values.lazy.filter(\.machine.isPresenting).map(\.ticket.row)) }
+    var presentingRows: Set<Int64> { Set(queue.all.lazy.filter(\.machine.isPresenting).map(\.ticket.row)) }
 
-    /// When ``deadlineReached(now:)`` is due.
-    var nextDeadline: UInt64? { runs.values.lazy.compactMap(\.machine.deadline).min() }
+    /// When ``deadlineReached(_:)`` is due.
+    var nextDeadline: UInt64? { queue.all.lazy.filter { $0.stage != .ready }.compactMap(\.machine.deadline).min() }
+
+    /// When ``redecide(_:)`` is due at the latest, because an alert that can't be shown yet ends.
+    var nextEnd: EpochMilliseconds? {
+        queue.all.lazy.filter { !$0.machine.isPresenting }.compactMap(\.subject.expiresAt).min()
+    }
+
+    /// Whether the alert is still to be put on the screen.
+    func isWanted(_ ticket: AlertRun.Ticket) -> Bool { queue[ticket]?.isBeingShown == true }
 
     mutating func begin(at moment: EpochMilliseconds) { begunAt = moment }
 
@@ -86,39 +98,56 @@ struct AlertPipeline {
 
     /// Returns the fetches to cancel.
     mutating func end() -> [Action] {
-        defer { (runs, leaving) = ([:], [:]) }
-        return runs.values.filter(\.isEnriching).map { .cancelFetch($0.ticket) }
+        defer { (queue, leaving) = (AlertQueue(), [:]) }
+        return queue.all.filter(\.isFetching).map { .cancelFetch($0.ticket, isOverdue: false) }
     }
 
     // MARK: In
 
     /// It was stored as to be shown.
-    mutating func enter(_ alert: AlertRow, imageURL: String?, isQuiet: Bool, now: UInt64) -> [Action] {
-        // Those that wait come first.
-        guard !backlog.isPending, runs.count < Self.runLimit else { return takeUp() }
-        return run(alert, imageURL: imageURL, isQuiet: isQuiet, isLate: alert.isLate, now: now)
-    }
-
-    /// Takes up what waits in the store, the oldest first.
-    mutating func takeUp() -> [Action] {
-        backlog.request(hasRoom: runs.count < Self.runLimit) ? [.store(.takeUp(limit: Self.runLimit * 2))] : []
-    }
-
-    private mutating func tookUp(
-        _ read: [Due], _ ended: Backlog.Read, _ judge: AlertJudge, now: UInt64
+    ///
+    /// - Parameter expiresAt: of a push: from then on it is not shown.
+    mutating func enter(
+        _ alert: AlertRow, imageURL: String?, expiresAt: EpochMilliseconds? = nil, _ now: AlertMoment
     ) -> [Action] {
-        let due = read.filter { runs[$0.alert.row] == nil && !ended.endedMeanwhile.contains($0.alert.row) }
-        let taken = due.prefix(max(0, Self.runLimit - runs.count))
-        let pause = backlog.settle(
-            isPending: ended.readsAgain || due.count > taken.count || read.count >= Self.runLimit * 2)
+        decide(alert, imageURL: imageURL, expiresAt: expiresAt, isLate: alert.isLate, .arrival, now)
+    }
+
+    /// A digest, or the one alert that it would have been of. Nothing waits for its turn before it.
+    mutating func released(_ alert: AlertRow, _ now: AlertMoment) -> [Action] {
+        decide(alert, imageURL: nil, expiresAt: nil, isLate: false, .released, now)
+    }
+
+    /// Takes up what waits in the store, urgent ones first, then the oldest.
+    mutating func takeUp() -> [Action] {
+        backlog.request(hasRoom: queue.hasRoom(isUrgent: false))
+            ? [.store(.takeUp(limit: queue.count + AlertQueue.showLimit))] : []
+    }
+
+    private mutating func tookUp(_ read: [Due], _ ended: Backlog.Read, limit: Int, _ now: AlertMoment) -> [Action] {
+        var due = read.filter {
+            !queue.contains(row: $0.alert.row) && !ended.endedMeanwhile.contains($0.alert.row)
+        }[...]
         var actions: [Action] = []
-        for due in taken {
-            let isOld = due.alert.row <= lastEarlierRow && due.alert.dueAt < begunAt &- Self.grace
-            actions += rejudge(due.alert, due.push, isLate: due.alert.isLate || isOld, judge: judge, now: now)
+        while let next = due.first, queue.hasRoom(isUrgent: next.alert.isUrgent) {
+            // Those whose images are settled have their place among them.
+            if let ready = queue.tickets(.ready).first, ready < AlertRun.Ticket(next.alert) {
+                actions += show(ready, now)
+                continue
+            }
+            due.removeFirst()
+            let alert = next.alert
+            let isOld = alert.row <= lastEarlierRow && alert.dueAt < begunAt &- Self.grace
+            actions += decide(
+                alert, imageURL: next.push.flatMap(now.judge.namedImageURL(of:)),
+                expiresAt: next.push?.richer.expiresAt, isLate: alert.isLate || isOld, .waited, now)
         }
+        let pause = backlog.settle(isPending: ended.readsAgain || !due.isEmpty || read.count >= limit)
+        actions += showReady(now)
+        guard backlog.isPending else { return actions }
         // If none of them is shown, no end of a run takes up the next.
-        if backlog.isPending, runs.isEmpty { actions.append(.pauseBacklog(pause)) }
-        return actions
+        if !queue.isShowing { return actions + [.pauseBacklog(pause)] }
+        return ended.readsAgain ? actions + takeUp() : actions
     }
 
     /// Alerts may wait in the store: it is asked again after a longer pause.
@@ -128,47 +157,64 @@ struct AlertPipeline {
     }
 
     /// Decides again about an alert that was stored as to be shown, and was not.
-    mutating func rejudge(
-        _ alert: AlertRow, _ push: Notification?, isLate: Bool, judge: AlertJudge, now: UInt64
+    private mutating func decide(
+        _ alert: AlertRow, imageURL: String?, expiresAt: EpochMilliseconds?, isLate: Bool, _ turn: Turn,
+        _ now: AlertMoment
     ) -> [Action] {
         var subject = alert.subject
         subject.isLate = isLate
-        let decision = judge.decide(subject)
-        let report = AlertReport(
-            key: alert.key, isReminder: alert.isReminder, isLate: isLate, reason: decision.reason)
-        switch decision {
-        case .show(let isQuiet):
-            let imageURL = push.flatMap(judge.namedImageURL(of:))
-            return run(alert, imageURL: imageURL, isQuiet: isQuiet, isLate: isLate, now: now)
-        case .hold(let hold): return [.store(.hold(alert, hold, report))]
-        case .hide: return [.store(.drop(alert.row, alert.key, report))]
+        subject.expiresAt = end(of: alert, expiresAt)
+        lastNumber &+= 1
+        var run = AlertRun(alert, subject, number: lastNumber, imageURL: imageURL)
+        let decision = now.judge.decide(subject)
+        guard case .show(let isQuiet) = decision else { return end(run, decision) }
+        run.isQuiet = isQuiet
+        let imageEnd = imageEnd(of: alert, now)
+        if imageURL != nil, imageEnd > now.now, queue.hasImageRoom {
+            run.stage = .enriching
+        } else {
+            // It stays in the store until then.
+            let isNext = turn != .arrival || alert.isUrgent || !backlog.isPending
+            guard turn == .released || isNext && queue.hasRoom(isUrgent: alert.isUrgent) else { return takeUp() }
+            if imageURL != nil {
+                let error: FetchError.Code = imageEnd > now.now ? .tooMany : .timeout
+                run.image = ["error": .string(error.name)]
+                counters.imagesRefused &+= 1
+            }
+        }
+        queue.put(run)
+        let (isEnriching, asks) = (run.stage == .enriching, isInFront && hostDecides)
+        return step(run.ticket, now) {
+            $0.start(
+                hasEnrichment: isEnriching, isInFront: asks, replacing: alert.handle, until: imageEnd, now: now.now)
         }
     }
 
-    private mutating func run(
-        _ alert: AlertRow, imageURL: String?, isQuiet: Bool, isLate: Bool, now: UInt64
-    ) -> [Action] {
-        lastNumber &+= 1
-        let run = AlertRun(alert, number: lastNumber, imageURL: imageURL, isQuiet: isQuiet, isLate: isLate)
-        runs[alert.row] = run
-        let asks = isInFront && hostDecides
-        return step(run.ticket) {
-            $0.start(hasEnrichment: imageURL != nil, isInFront: asks, replacing: alert.handle, now: now)
-        }
+    /// A reminder waits for as long as it takes, and so does a digest.
+    private func end(of alert: AlertRow, _ expiresAt: EpochMilliseconds?) -> EpochMilliseconds? {
+        guard !alert.isReminder else { return nil }
+        let end = max(alert.dueAt, begunAt) &+ Self.longestWait
+        return expiresAt.map { min($0, end) } ?? end
+    }
+
+    /// By the loop's clock. The time counts from the arrival, even if the clock was set since.
+    private func imageEnd(of alert: AlertRow, _ now: AlertMoment) -> UInt64 {
+        let passed = now.judge.now &- max(alert.dueAt, begunAt)
+        return now.now &+ (passed > 0 ? imageTime - min(imageTime, UInt64(passed)) : imageTime)
     }
 
     // MARK: The store
 
     mutating func stored(
-        _ work: PipelineWork, _ result: Result<PipelineWork.Outcome, StoreError>, judge: AlertJudge, now: UInt64
+        _ work: PipelineWork, _ result: Result<PipelineWork.Outcome, StoreError>, _ now: AlertMoment
     ) -> [Action] {
         var unused: [String] = []
         if case .success(.unused(let handles)) = result { unused = handles }
         switch work {
-        case .takeUp:
+        case .takeUp(let limit):
             let ended = backlog.readEnded()
             guard case .success(.due(let due)) = result else { return [] }
-            return tookUp(due, ended, judge, now: now)
+            return tookUp(due, ended, limit: limit, now)
         case .hold(let alert, let hold, let report):
             return unused.map { .withdraw(alert.key, handle: $0) } + [.tell(report), .held(hold)]
         case .drop(_, let key, let report):
@@ -179,10 +225,9 @@ struct AlertPipeline {
         case .findOwner(_, let key): return isOnItsWay(key) ? [] : unused.map { .withdraw(key, handle: $0) }
         case .keepImage(let ticket, _, _, _):
             switch result {
-            case .success(.image(.success(let content))): return [.sweepImages] + kept(ticket, content, now: now)
-            case .success(.image(.failure(let error))):
-                return [.sweepImages] + refused(ticket, error.code.name, now: now)
-            case .success, .failure: return [.sweepImages] + refused(ticket, "not_kept", now: now)
+            case .success(.image(.success(let content))): return [.sweepImages] + kept(ticket, content, now)
+            case .success(.image(.failure(let error))): return [.sweepImages] + refused(ticket, error.code.name, now)
+            case .success, .failure: return [.sweepImages] + refused(ticket, "not_kept", now)
             }
         }
     }
@@ -191,103 +236,160 @@ struct AlertPipeline {
 
     mutating func moved(toFront isInFront: Bool) {
         self.isInFront = isInFront
-        for row in runs.keys { runs[row]?.machine.moved(toFront: isInFront && hostDecides) }
+        let asks = isInFront && hostDecides
+        for run in queue.all { queue.change(run.ticket.row) { $0.machine.moved(toFront: asks) } }
     }
 
     /// Alerts with these keys are not wanted any more.
     mutating func withdraw(
-        _ keys: [AlertKey], _ reason: AlertRunStateMachine.Reason, except row: Int64? = nil
+        _ keys: [AlertKey], _ reason: AlertRunStateMachine.Reason, except row: Int64? = nil, _ now: AlertMoment
     ) -> [Action] {
-        tickets { keys.contains($0.key) && $0.ticket.row != row }.flatMap { step($0) { $0.withdraw(reason) } }
+        var actions: [Action] = []
+        for ticket in queue.tickets() where ticket.row != row {
+            guard let key = queue[ticket]?.key, keys.contains(key) else { continue }
+            actions += step(ticket, now) { $0.withdraw(reason) }
+        }
+        return actions
+    }
+
+    /// It waits for a digest in the store, because others need its place.
+    mutating func displaced(_ row: Int64, _ now: AlertMoment) -> [Action] {
+        guard let ticket = queue.tickets().first(where: { $0.row == row }) else { return [] }
+        return takeOut(ticket) + showReady(now)
+    }
+
+    /// The settings, the authorization or the time have changed: what is not on the screen yet is decided again.
+    mutating func redecide(_ now: AlertMoment) -> [Action] {
+        var actions: [Action] = []
+        for ticket in queue.tickets() {
+            guard let run = queue[ticket] else { continue }
+            let decision = now.judge.decide(run.subject)
+            if case .show(let isQuiet) = decision {
+                queue.change(ticket.row) { $0.isQuiet = isQuiet }
+            } else {
+                actions += takeOut(ticket) + end(run, decision)
+            }
+        }
+        return actions.isEmpty ? [] : actions + showReady(now)
     }
 
     /// The presenter is there, for the first time or again.
-    mutating func presenterReady(now: UInt64) -> [Action] {
-        tickets { _ in true }.flatMap { step($0) { $0.presenterReady(now: now) } }
+    mutating func presenterReady(_ now: AlertMoment) -> [Action] {
+        var actions: [Action] = []
+        for ticket in queue.tickets(.showing) { actions += step(ticket, now) { $0.presenterReady(now: now.now) } }
+        return actions
     }
 
-    mutating func deadlineReached(now: UInt64) -> [Action] {
-        tickets { $0.machine.deadline.map { $0 <= now } ?? false }.flatMap { ticket in
-            settle(ticket, imageError: FetchError.Code.timeout.name)
-                + step(ticket) { $0.deadlineReached(now: now) }
+    mutating func deadlineReached(_ now: AlertMoment) -> [Action] {
+        var actions: [Action] = []
+        for ticket in queue.tickets() {
+            guard let run = queue[ticket], run.stage != .ready, let deadline = run.machine.deadline,
+                deadline <= now.now
+            else { continue }
+            actions +=
+                run.stage == .enriching
+                ? settle(ticket, imageError: FetchError.Code.timeout.name)
+                : step(ticket, now) { $0.deadlineReached(now: now.now) }
         }
+        return actions + showReady(now)
     }
 
     /// The person responded to it; its row is gone.
-    mutating func responded(to row: Int64) { runs[row]?.isAnswered = true }
+    mutating func responded(to row: Int64) { queue.change(row) { $0.isAnswered = true } }
 
     // MARK: Enrichment
 
     mutating func fetched(
-        _ ticket: AlertRun.Ticket, _ result: Result<Fetched, FetchError>, now: UInt64
+        _ ticket: AlertRun.Ticket, _ result: Result<Fetched, FetchError>, _ now: AlertMoment
     ) -> [Action] {
         switch result {
-        case .failure(let error): return refused(ticket, error.code.name, now: now)
+        case .failure(let error): return refused(ticket, error.code.name, now)
         case .success(let fetched):
-            guard let run = self[ticket], let directory = imageDirectory else { return [] }
+            guard let run = queue[ticket], let directory = imageDirectory else { return [] }
             return [.store(.keepImage(ticket, run.content, fetched, directory: directory))]
         }
     }
 
-    private mutating func refused(_ ticket: AlertRun.Ticket, _ code: String, now: UInt64) -> [Action] {
-        guard self[ticket]?.isEnriching == true else { return [] }
-        return settle(ticket, imageError: code) + step(ticket) { $0.enriched(now: now) }
+    private mutating func refused(_ ticket: AlertRun.Ticket, _ code: String, _ now: AlertMoment) -> [Action] {
+        guard queue[ticket]?.stage == .enriching else { return [] }
+        return settle(ticket, imageError: code) + showReady(now)
     }
 
     /// The image is on the disk, and the stored alert names it. An image that comes too late is for the list alone.
-    private mutating func kept(_ ticket: AlertRun.Ticket, _ content: AlertContent, now: UInt64) -> [Action] {
+    private mutating func kept(_ ticket: AlertRun.Ticket, _ content: AlertContent, _ now: AlertMoment) -> [Action] {
         counters.images &+= 1
-        guard self[ticket]?.isEnriching == true else { return [] }
-        runs[ticket.row]?.content = content
-        return settle(ticket, path: content.attachments.first) + step(ticket) { $0.enriched(now: now) }
+        guard queue[ticket]?.stage == .enriching else { return [] }
+        queue.change(ticket.row) { $0.content = content }
+        return settle(ticket, path: content.attachments.first) + showReady(now)
     }
 
-    /// What became of the image, once.
+    /// What became of the image, once. The alert is ready to be shown.
     private mutating func settle(_ ticket: AlertRun.Ticket, path: String? = nil, imageError: String? = nil) -> [Action]
     {
-        guard self[ticket]?.isEnriching == true else { return [] }
-        runs[ticket.row]?.isEnriching = false
-        runs[ticket.row]?.image = ["path": path.map(JSONValue.string), "error": imageError.map(JSONValue.string)]
+        queue.change(ticket.row) {
+            ($0.stage, $0.isFetching) = (.ready, false)
+            $0.image = ["path": path.map(JSONValue.string), "error": imageError.map(JSONValue.string)]
+        }
         if imageError != nil { counters.imagesRefused &+= 1 }
-        return [.cancelFetch(ticket)]
+        return [.cancelFetch(ticket, isOverdue: imageError == FetchError.Code.timeout.name)]
+    }
+
+    /// Starts the fetches that have room.
+    private mutating func fetch() -> [Action] {
+        queue.nextFetches.compactMap { ticket in
+            queue.change(ticket.row) { $0.isFetching = true }
+            return queue[ticket]?.imageURL.map { .fetch(ticket, url: $0) }
+        }
+    }
+
+    /// Shows what is ready, as far as there is room; and fetches the next images.
+    private mutating func showReady(_ now: AlertMoment) -> [Action] {
+        var actions: [Action] = []
+        for ticket in queue.tickets(.ready) {
+            // Others that wait in the store may come first: it has its turn among them.
+            guard ticket.isUrgent || !backlog.isPending, queue.hasRoom(isUrgent: ticket.isUrgent) else { break }
+            actions += show(ticket, now)
+        }
+        return actions + fetch()
+    }
+
+    private mutating func show(_ ticket: AlertRun.Ticket, _ now: AlertMoment) -> [Action] {
+        queue.change(ticket.row) { $0.stage = .showing }
+        return step(ticket, now) { $0.enriched(now: now.now) }
     }
 
     // MARK: Showing
 
-    mutating func hostAnswered(_ ticket: AlertRun.Ticket, _ answer: Int32?, now: UInt64) -> [Action] {
-        step(ticket) { $0.answered(Presentation(answer: answer), now: now) }
+    mutating func hostAnswered(_ ticket: AlertRun.Ticket, _ answer: Int32?, _ now: AlertMoment) -> [Action] {
+        step(ticket, now) { $0.answered(Presentation(answer: answer), now: now.now) }
     }
 
     /// The host has not said yet who shows its alerts.
     mutating func noPresenter(_ ticket: AlertRun.Ticket) {
-        guard self[ticket] != nil else { return }
-        runs[ticket.row]?.isBeingShown = false
-        runs[ticket.row]?.machine.noPresenter()
+        guard queue[ticket] != nil else { return }
+        queue.change(ticket.row) {
+            $0.isBeingShown = false
+            $0.machine.noPresenter()
+        }
     }
 
     /// - Parameter result: the handle of the banner, or why it is not on the screen.
     mutating func shown(
-        _ ticket: AlertRun.Ticket, _ result: Result<String?, PresenterError>, now: UInt64
+        _ ticket: AlertRun.Ticket, _ result: Result<String?, PresenterError>, _ now: AlertMoment
     ) -> [Action] {
         if var gone = leaving.removeValue(forKey: ticket) {
-            switch result {
-            case .success(let handle): return carryOut(gone.machine.presented(handle), gone)
-            case .failure(let error): return failed(error)
-            }
+            guard case .success(let handle) = result else { return [] }
+            return carryOut(gone.machine.presented(handle), gone, now)
         }
-        let isAnswered = self[ticket]?.isAnswered == true
-        if self[ticket] != nil { runs[ticket.row]?.isBeingShown = false }
+        guard let run = queue[ticket] else { return [] }
+        queue.change(ticket.row) { $0.isBeingShown = false }
         switch result {
-        case .success(let handle): return step(ticket) { $0.presented(handle) }
+        case .success(let handle): return step(ticket, now) { $0.presented(handle) }
         case .failure(let error):
-            return failed(error)
-                + step(ticket) { isAnswered ? $0.withdraw(.removed) : $0.presentFailed(now: now) }
+            counters.failed &+= 1
+            return [.log("an alert is not shown yet: \(error.message)")]
+                + step(ticket, now) { run.isAnswered ? $0.withdraw(.removed) : $0.presentFailed(now: now.now) }
         }
-    }
-
-    private mutating func failed(_ error: PresenterError) -> [Action] {
-        counters.failed &+= 1
-        return [.log("an alert is not shown yet: \(error.message)")]
     }
 
     /// Takes a banner away, unless an alert that replaced its own has it now: servers reuse handles.
@@ -296,56 +398,54 @@ struct AlertPipeline {
         isOnItsWay(key) ? [] : [.store(.findOwner(handle, key))]
     }
 
-    private func isOnItsWay(_ key: AlertKey) -> Bool { runs.values.contains { $0.key == key } }
+    private func isOnItsWay(_ key: AlertKey) -> Bool { queue.all.contains { $0.key == key } }
 
     // MARK: Steps
 
-    private subscript(ticket: AlertRun.Ticket) -> AlertRun? {
-        runs[ticket.row].flatMap { $0.ticket == ticket ? $0 : nil }
-    }
-
-    private func tickets(_ isMeant: (AlertRun) -> Bool) -> [AlertRun.Ticket] {
-        runs.values.filter(isMeant).map(\.ticket).sorted { $0.row < $1.row }
-    }
-
     private mutating func step(
-        _ ticket: AlertRun.Ticket, _ event: (inout AlertRunStateMachine) -> AlertRunStateMachine.Action?
+        _ ticket: AlertRun.Ticket, _ now: AlertMoment,
+        _ event: (inout AlertRunStateMachine) -> AlertRunStateMachine.Action?
     ) -> [Action] {
-        guard var run = self[ticket] else { return [] }
+        guard var run = queue[ticket] else { return [] }
         let action = event(&run.machine)
-        runs[ticket.row] = run
-        return carryOut(action, run)
+        queue.put(run)
+        return carryOut(action, run, now)
     }
 
-    private mutating func carryOut(_ action: AlertRunStateMachine.Action?, _ run: AlertRun) -> [Action] {
+    private mutating func carryOut(
+        _ action: AlertRunStateMachine.Action?, _ run: AlertRun, _ now: AlertMoment
+    ) -> [Action] {
         switch action {
         case nil: return []
-        case .enrich:
-            runs[run.ticket.row]?.isEnriching = true
-            return run.imageURL.map { [.fetch(run.ticket, url: $0)] } ?? []
+        case .enrich: return fetch()
         case .ask: return [.ask(Showing(run: run, presentation: .all))]
-        case .present(let presentation): return present(run, presentation)
-        case .finished(let outcome): return finish(run, outcome)
+        case .present(let presentation): return present(run, presentation, now)
+        case .finished(let outcome): return finish(run, outcome, now)
         case .close(let handle): return closeUnused(handle, of: run.key)
         }
     }
 
-    private mutating func present(_ run: AlertRun, _ presentation: Presentation) -> [Action] {
+    private mutating func present(_ run: AlertRun, _ presentation: Presentation, _ now: AlertMoment) -> [Action] {
+        let decision = now.judge.decide(run.subject)
+        guard case .show(let isQuiet) = decision else {
+            return takeOut(run.ticket) + end(run, decision) + afterEnd(now)
+        }
         guard presentation.contains(.banner) else {
             // For the list alone. What the banner before it says is no longer true.
-            let withdrawal = run.place.map { [Action.withdraw(run.key, handle: $0)] } ?? []
-            return withdrawal + step(run.ticket) { $0.presented(nil) }
+            let withdrawal = run.alert.handle.map { [Action.withdraw(run.key, handle: $0)] } ?? []
+            return withdrawal + step(run.ticket, now) { $0.presented(nil) }
         }
-        runs[run.ticket.row]?.isBeingShown = true
-        return [.show(Showing(run: run, presentation: presentation), replacing: run.place)]
+        var run = run
+        (run.isQuiet, run.isBeingShown) = (isQuiet, true)
+        queue.put(run)
+        return [.show(Showing(run: run, presentation: presentation), replacing: run.alert.handle)]
     }
 
-    private mutating func finish(_ run: AlertRun, _ outcome: AlertRunStateMachine.Outcome) -> [Action] {
+    private mutating func finish(
+        _ run: AlertRun, _ outcome: AlertRunStateMachine.Outcome, _ now: AlertMoment
+    ) -> [Action] {
         let row = run.ticket.row
-        runs[row] = nil
-        if run.isBeingShown { leaving[run.ticket] = run }
-        backlog.runEnded(row)
-        var actions: [Action] = run.isEnriching ? [.cancelFetch(run.ticket)] : []
+        var actions = takeOut(run.ticket)
         if outcome.presentation.contains(.badge), outcome.reason == nil || outcome.reason == .willPresent,
             let badge = run.content.badge
         {
@@ -357,6 +457,34 @@ struct AlertPipeline {
             actions.append(.tell(run.report(outcome.reason?.rawValue)))
             if outcome.reason != .replaced { actions.append(.store(.drop(row, run.key, nil))) }
         }
-        return backlog.isPending ? actions + takeUp() : actions
+        return actions + afterEnd(now)
+    }
+
+    /// Ends a run. Its presenter may still put it on the screen: then it is taken away again.
+    private mutating func takeOut(_ ticket: AlertRun.Ticket) -> [Action] {
+        guard var run = queue[ticket] else { return [] }
+        queue.remove(ticket.row)
+        backlog.runEnded(ticket.row)
+        if run.isBeingShown {
+            _ = run.machine.withdraw(.removed)
+            leaving[ticket] = run
+        }
+        return run.isFetching ? [.cancelFetch(ticket, isOverdue: false)] : []
+    }
+
+    /// There is room for another one.
+    private mutating func afterEnd(_ now: AlertMoment) -> [Action] {
+        (backlog.isPending ? takeUp() : []) + showReady(now)
+    }
+
+    /// Records that an alert is not shown, and why.
+    private mutating func end(_ run: AlertRun, _ decision: AlertDecision) -> [Action] {
+        backlog.runEnded(run.ticket.row)
+        let report = run.report(decision.reason)
+        switch decision {
+        case .show: return []
+        case .hold(let hold): return [.store(.hold(run.alert, hold, report))]
+        case .hide: return [.store(.drop(run.alert.row, run.key, report))]
+        }
     }
 }

@@ -8,10 +8,14 @@ final class ImageFetches {
     private var fetcher: Fetcher?
     private var fetches: [AlertRun.Ticket: Fetch] = [:]
 
+    /// How long a host that did not answer in time is not asked again, in milliseconds.
+    private static let hostRest: UInt64 = 60_000
+
     init(_ configuration: AlertConfiguration) {
         var options = FetchOptions()
         options.caFile = configuration.caFile
         options.timeout = configuration.options.images.timeout
+        options.rest = Self.hostRest
         options.allowed = configuration.options.images.allowed
         self.options = options
     }
@@ -28,7 +32,9 @@ final class ImageFetches {
     }
 
     /// `then` is not called any more.
-    func cancel(_ ticket: AlertRun.Ticket) { fetches.removeValue(forKey: ticket)?.cancel() }
+    func cancel(_ ticket: AlertRun.Ticket, isOverdue: Bool) {
+        fetches.removeValue(forKey: ticket)?.cancel(isOverdue: isOverdue)
+    }
 
     func close() {
         fetches = [:]

@@ -34,7 +34,7 @@ final class HostPresenter: Presenter {
     func stop() { isReady = false }
 
     func show(
-        _ alert: PresentedAlert, replacing handle: String?,
+        _ alert: PresentedAlert, replacing handle: String?, _ permit: ShowPermit,
         then: @escaping @EventLoop (Result<String?, PresenterError>) -> Void
     ) {
         // One handle per alert, as notification servers have them.
@@ -47,7 +47,7 @@ final class HostPresenter: Presenter {
         json["image"] = alert.content.attachments.first.map(JSONValue.string)
         let answer = HostAnswer(then)
         channel.ask(
-            HostQuestion(.present, json: JSONValue.object(json).serialized()) { code in
+            HostQuestion(.present, json: JSONValue.object(json).serialized(), if: { permit.holds }) { code in
                 EventLoop.post {
                     switch code {
                     case 0: answer.then(.success(place))

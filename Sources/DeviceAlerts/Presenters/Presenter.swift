@@ -13,8 +13,10 @@ protocol Presenter: AnyObject {
     func stop()
 
     /// Calls `then` once: with the handle that identifies the banner while its server lives, or why there is none.
+    ///
+    /// - Parameter permit: looked at once more right before the alert is handed over.
     func show(
-        _ alert: PresentedAlert, replacing handle: String?,
+        _ alert: PresentedAlert, replacing handle: String?, _ permit: ShowPermit,
         then: @escaping @EventLoop (Result<String?, PresenterError>) -> Void)
 
     /// Takes a banner off the screen, if it is there.

@@ -60,11 +60,11 @@ final class Screen {
 
     /// False: nobody shows alerts yet, and `then` is not called.
     func show(
-        _ alert: PresentedAlert, replacing handle: String?,
+        _ alert: PresentedAlert, replacing handle: String?, _ permit: ShowPermit,
         then: @escaping @EventLoop (Result<String?, PresenterError>) -> Void
     ) -> Bool {
         guard let presenter, presenter.isThere else { return false }
-        presenter.show(alert, replacing: handle, then: then)
+        presenter.show(alert, replacing: handle, permit, then: then)
         return true
     }
 

@@ -48,11 +48,11 @@ final class SystemPresenter: Presenter {
     }
 
     func show(
-        _ alert: PresentedAlert, replacing handle: String?,
+        _ alert: PresentedAlert, replacing handle: String?, _ permit: ShowPermit,
         then: @escaping @EventLoop (Result<String?, PresenterError>) -> Void
     ) {
         let old = handle.flatMap { BannerServer.Handle($0) }
-        server.show(Banner(alert), replacing: old) { [weak self] result in
+        server.show(Banner(alert), replacing: old, if: { permit.holds }) { [weak self] result in
             switch result {
             case .success(let handle):
                 if let self {

@@ -16,6 +16,10 @@ struct AlertReport: Sendable, Equatable {
         (self.key, self.isReminder, self.isLate, self.reason, self.image) = (key, isReminder, isLate, reason, image)
     }
 
+    init(_ alert: AlertRow, _ reason: String?) {
+        self.init(key: alert.key, isReminder: alert.isReminder, isLate: alert.isLate, reason: reason)
+    }
+
     init(_ alert: NewAlert, _ reason: String?) {
         self.init(key: alert.key, isReminder: alert.isReminder, isLate: alert.isLate, reason: reason)
     }

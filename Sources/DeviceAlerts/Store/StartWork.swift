@@ -53,6 +53,7 @@ struct EarlierRelease: StoreWork {
         let removed = try RecordWork.removeSettledAlerts(store)
         var digest: AlertRow?
         if let late { digest = try late.run(store) } else { try store.alerts.forget(.late) }
+        _ = try store.alerts.release(.tooMany, at: .now)
         return Outcome(removed: removed, digest: digest)
     }
 

@@ -6,8 +6,13 @@ extension BannerServer {
 
     /// Shows a banner, in the place of another if that is still there. `then` comes exactly once, never inside this
     /// call. What a server shows after the time for it is taken away again.
-    package func show(_ banner: Banner, replacing old: Handle? = nil, then: @escaping Completion) {
-        let waiting = WaitingBanner(banner, replacing: old, within: answerMilliseconds, then)
+    ///
+    /// - Parameter isWanted: asked right before the banner is sent to a server.
+    package func show(
+        _ banner: Banner, replacing old: Handle? = nil, if isWanted: @escaping @EventLoop () -> Bool = { true },
+        then: @escaping Completion
+    ) {
+        let waiting = WaitingBanner(banner, replacing: old, if: isWanted, within: answerMilliseconds, then)
         guard bus.problem == nil, case .undecided = machine.route else { return send(waiting) }
         hold(waiting)
     }
@@ -30,6 +35,7 @@ extension BannerServer {
     }
 
     private func send(_ waiting: WaitingBanner) {
+        guard waiting.isWanted() else { return end(waiting, BusError(.closed, "the banner is no longer wanted")) }
         switch machine.route {
         case .freedesktop(let owner, let server): notify(waiting, owner, server)
         case .gtk(let owner): add(waiting, owner)
@@ -160,15 +166,18 @@ extension BannerServer {
 final class WaitingBanner {
     let banner: Banner
     let old: BannerServer.Handle?
+    let isWanted: @EventLoop () -> Bool
     private var then: BannerServer.Completion?
     private var deadline: LoopTimer?
 
     init(
-        _ banner: Banner, replacing old: BannerServer.Handle?, within milliseconds: UInt64,
+        _ banner: Banner, replacing old: BannerServer.Handle?, if isWanted: @escaping @EventLoop () -> Bool,
+        within milliseconds: UInt64,
         _ then: @escaping BannerServer.Completion
     ) {
         self.banner = banner
         self.old = old
+        self.isWanted = isWanted
         self.then = then
         let deadline = LoopTimer { [self] in
             end(.failure(BusError(.timeout, "the notification server did not show the banner in time")))
