@@ -99,19 +99,22 @@ struct ImageCacheTests {
     }
 
     @Test("A disk that is full keeps nothing, and leaves nothing")
-    func full() throws {
+    func full() async throws {
         defer { end() }
         _ = try cache.keep([1], format, named: name(1))
-        var before = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &before)
-        signal(SIGXFSZ, SIG_IGN)
-        var small = rlimit(rlim_cur: 1_000, rlim_max: before.rlim_max)
-        setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &small)
-        let code = failure { () throws(EnrichmentError) in
-            _ = try cache.keep([UInt8](repeating: 1, count: 5_000), format, named: name(2))
+        // A limit is one of the whole process, and would stop the files of other tests.
+        await #expect(processExitsWith: .success) { [directory = cache.directory, name = name(2)] in
+            signal(SIGXFSZ, SIG_IGN)
+            var small = rlimit(rlim_cur: 1_000, rlim_max: 1_000)
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &small)
+            let format = ImageFormat(kind: .png, width: 1, height: 1)
+            do throws(EnrichmentError) {
+                _ = try ImageCache(directory: directory).keep([UInt8](repeating: 1, count: 5_000), format, named: name)
+                exit(1)
+            } catch {
+                exit(error.code == .notKept ? 0 : 2)
+            }
         }
-        setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &before)
-        #expect(code == .notKept)
         #expect(files == ["\(name(1)).png"])
     }
 
@@ -143,7 +146,7 @@ struct ImageCacheTests {
         for number in 0..<5 {
             let path = try cache.keep([1], format, named: name(number))
             // Without its bytes on the disk.
-            truncate(path, 60 << 20)
+            #expect(truncate(path, 60 << 20) == 0)
             touch(path, at: now - Int64(number) * 1_000)
         }
         #expect(cache.sweep(now: now) == 2)
