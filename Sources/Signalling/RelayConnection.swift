@@ -38,6 +38,7 @@ package final class RelayConnection {
     private var generator: any RandomNumberGenerator
     private let options: WebSocketClientOptions
     private let key: SigningKey?
+    private let namesItself: Bool
     private let handler: Handler
     private var webSocket: WebSocket?
     private var stranger: StrangerConnection?
@@ -47,15 +48,18 @@ package final class RelayConnection {
     ///   - registration: what is registered at every connect: a device its DID, a desktop its peer id.
     ///   - key: the key whose `did:key` is registered: the registration is proved to relays that ask for it
     ///     (Wire, "Proof of an id"). `nil` = a plain registration, such as the alias of a typed code.
+    ///   - namesItself: whether a plain registration writes its id as `from` into messages. One with a key does, unless
+    ///     the relay is known to name senders.
     ///   - generator: where the jitter of the backoff comes from.
     package init(
         url: WebSocketURL, registration: SignallingFrame.Register, provingWith key: SigningKey? = nil,
-        options: WebSocketClientOptions = WebSocketClientOptions(),
+        namesItself: Bool = false, options: WebSocketClientOptions = WebSocketClientOptions(),
         generator: any RandomNumberGenerator = SystemRandomNumberGenerator(), handler: @escaping Handler
     ) {
         precondition(key.map { $0.did == registration.peerID.text } ?? true, "a key can prove only its own did:key")
         self.url = url
         self.key = key
+        self.namesItself = namesItself
         self.registration = registration
         self.options = options
         self.generator = generator
@@ -136,8 +140,8 @@ extension RelayConnection {
     /// `sealed` = a relay of ours gives it only to a registration that was proved, and keeps it until there is one.
     package func send(to peer: PeerID, payload: JSONValue, sealed: Bool = false) -> SendResult {
         // A relay that lets senders name themselves may name nobody otherwise (WireDeployedRelays, "Forged senders").
-        let namesItself = machine.registration.bellwire != nil && machine.senderNaming != .byRelay
-        let from = namesItself ? registration.peerID : nil
+        let isNamed = key == nil ? namesItself : machine.senderNaming != .byRelay
+        let from = isNamed ? registration.peerID : nil
         return send(.message(SignallingFrame.Message(to: peer, from: from, payload: payload, isSealed: sealed)))
     }
 

@@ -47,11 +47,16 @@ package struct RelayLinkRequest: Sendable {
     package let registration: SignallingFrame.Register
     /// The key that proves the registered `did:key`; `nil` = a plain registration, such as a typed code's alias.
     package let key: SigningKey?
+    /// Whether a plain registration writes its id as `from` into messages, as one with a key does by itself.
+    package let namesItself: Bool
 
-    package init(url: String, registration: SignallingFrame.Register, provingWith key: SigningKey?) {
+    package init(
+        url: String, registration: SignallingFrame.Register, provingWith key: SigningKey?, namesItself: Bool = false
+    ) {
         self.url = url
         self.registration = registration
         self.key = key
+        self.namesItself = namesItself
     }
 }
 
@@ -70,7 +75,7 @@ package struct RelayLinkMaker: Sendable {
         RelayLinkMaker { (request, handler) throws(TransportError) in
             RelayConnection(
                 url: try WebSocketURL(request.url), registration: request.registration, provingWith: request.key,
-                options: WebSocketClientOptions(trusting: caFile)
+                namesItself: request.namesItself, options: WebSocketClientOptions(trusting: caFile)
             ) { link, event in handler(link, event) }
         }
     }

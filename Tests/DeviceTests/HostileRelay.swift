@@ -101,8 +101,8 @@ final class HostileRelay: HTTPHandler, WebSocketDelegate {
             if isHoldingHandshakes, letter.payload["type"] == "bellwire:hs" { return }
             // No letter: a peer asks whether this relay still has it.
             if letter.payload["type"] == "bellwire:probe" { return deliver(letter) }
-            // Nor is this one: whether it believes senders. It doesn't say.
-            if letter.payload["type"] == "bellwire:sender-probe" { return }
+            // Nor is this one: whether it believes senders. It names them itself.
+            if letter.payload["type"] == "bellwire:sender-probe" { return deliver(letter) }
             letters.put(letter)
             for carried in carry(letter) { deliver(carried) }
         default: break

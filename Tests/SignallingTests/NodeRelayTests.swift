@@ -88,6 +88,62 @@ import Wire
         relay.close()
     }
 
+    @Test("a peer names itself until a relay is known to name senders, and where it is known not to")
+    func namesItself() async throws {
+        for program in [NodeRelay.Program.standAlone, .standAlone2, .desktopApp, .publicRelay] {
+            let relay = try NodeRelay(program)
+            try Identity.start()
+            let key = try SigningKey.generate()
+            // Once right after the registration, then once the relay is known.
+            let connection = RelayConnection(
+                url: try WebSocketURL(relay.url),
+                registration: SignallingFrame.Register(peerID: PeerID(key.did), deviceType: .mobile),
+                provingWith: key
+            ) { connection, event in
+                switch event {
+                case .stateChanged(.online): _ = connection.send(to: "pc-1", payload: ["n": 1], sealed: true)
+                case .senderNaming: _ = connection.send(to: "pc-1", payload: ["n": 2], sealed: true)
+                default: break
+                }
+            }
+            func sent(_ number: JSONValue) async -> JSONValue? {
+                await eventually { relay.received.contains { $0.frame["payload"]?["n"] == number } }
+                return relay.received.last { $0.frame["payload"]?["n"] == number }?.frame
+            }
+            connection.start()
+            let named: JSONObject = [
+                "type": "message", "to": "pc-1", "from": .string(key.did), "payload": ["n": 1], "sealed": true,
+            ]
+            #expect(await sent(1) == .object(named))
+            var later = named
+            later["payload"] = ["n": 2]
+            let second = await sent(2)
+            if connection.senderNaming == .byRelay { later["from"] = nil }
+            #expect(second == .object(later))
+            connection.stop()
+            relay.close()
+        }
+    }
+
+    @Test("where the relay asks for a proof, a message has no 'from', also right after the registration")
+    func provedRelay() async throws {
+        try Identity.start()
+        let (relay, key) = (try StubRelay(.challenges), try SigningKey.generate())
+        let connection = RelayConnection(
+            url: try relay.url, registration: SignallingFrame.Register(peerID: PeerID(key.did), deviceType: .mobile),
+            provingWith: key
+        ) { connection, event in
+            guard event == .stateChanged(.online) else { return }
+            _ = connection.send(to: "pc-1", payload: ["n": 1], sealed: true)
+        }
+        connection.start()
+        await eventually { relay.frames.count == 3 }
+        #expect(relay.frames.last == .message(.init(to: "pc-1", payload: ["n": 1], isSealed: true)))
+        #expect(connection.isProved)
+        connection.stop()
+        relay.shut()
+    }
+
     @Test(
         "a relay that believes the sender's name is found out, also if it believes only who hasn't registered",
         arguments: [

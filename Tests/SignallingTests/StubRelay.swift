@@ -11,6 +11,8 @@ final class StubRelay: HTTPHandler, WebSocketDelegate {
     enum Manner: Sendable {
         /// Registers whoever asks.
         case registers
+        /// Registers whoever answers a challenge.
+        case challenges
         case refuses
         case silent
     }
@@ -69,7 +71,9 @@ final class StubRelay: HTTPHandler, WebSocketDelegate {
         frames.append(frame)
         guard case .register(let register) = frame else { return }
         switch manner {
-        case .registers: say(.registered(.init(peerID: register.peerID, serverTime: 1)))
+        case .challenges where register.proof == nil:
+            say(.challenge(nonce: String(repeating: "A", count: 43)))
+        case .registers, .challenges: say(.registered(.init(peerID: register.peerID, serverTime: 1)))
         case .refuses: say(.error("not you"))
         case .silent: break
         }

@@ -1,28 +1,33 @@
 #!/usr/bin/env python3
 """Pushes to a sealed device through played deployed relays, while connections and the relay break all the time.
 
-    relays.py [--pushes N] [--faults N] [--seed N] [--relays NAME,...] [--bellwire PROGRAM] [--bound SECONDS]
+    relays.py [--pushes N] [--faults N] [--kinds KIND,...] [--seed N] [--relays NAME,...] [--bellwire PROGRAM]
+              [--bound SECONDS] [--limit SECONDS]
 
     --pushes N          through each relay (default: 1000)
     --faults N          at each relay (default: 40)
+    --kinds KIND,...    of: cut, change, relay, half-open; each as often as the others (default: all)
     --seed N            of what breaks when (default: 1)
     --relays NAME,...   of: node1, node2, app, public (default: all; WireDeployedRelays, "Compared")
     --bellwire PROGRAM  (default: .build/debug/bellwire)
-    --bound SECONDS     after a fault, a push must arrive within this time (default: 70)
-    --no-half-open      leaves out the faults that a peer notices only by its own pings
+    --bound SECONDS     after a fault, the peers must be reachable again within this time (default: 70)
+    --limit SECONDS     a push that isn't there after this time ends the run (default: 130)
 
-A fault is one of: a connection is cut; a peer changes its network, so that its old connection ends at the relay seconds
-later; a connection becomes half-open, so that nothing passes and nobody is told; the relay is killed and started again.
-Each push must arrive once and in order.
+A fault is one of: a connection is cut (cut); a peer changes its network, so that its old connection ends at the relay
+seconds later (change); the relay is killed and started again within a second (relay); a connection becomes half-open, so
+that nothing passes and nobody is told (half-open). One push is under way at each fault. The peers are reachable again
+when the first push that is made after the fault arrives. Each push must arrive once and in order.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import queue
 import random
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -37,6 +42,7 @@ from websockets.sync.server import Server, ServerConnection, serve
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ["node1", "node2", "app", "public"]
+KINDS = ["cut", "change", "relay", "half-open"]
 
 
 class Relay:
@@ -63,7 +69,7 @@ class Relay:
         self.server.shutdown()
         with self.lock:
             for connection in self.open:
-                connection.socket.close()
+                end(connection.socket)
             self.clients, self.stored, self.open = {}, {}, set()
 
     def handle(self, connection: ServerConnection) -> None:
@@ -103,13 +109,13 @@ class Relay:
                     self.say(connection, message)
 
     def route(self, connection: ServerConnection, me: str | None, frame: dict[str, Any]) -> None:
-        sender = me
-        if self.program == "public" or (self.program == "app" and me is None):
-            sender = frame.get("from")
+        sender = frame.get("from") if self.program == "app" and me is None else me
         if self.program == "node2" and me is None:
             return self.say(connection, {"type": "error", "error": "Register first", "code": "REGISTRATION_REQUIRED"})
         message = {"type": "message", "payload": frame["payload"], "timestamp": int(time.time() * 1000)}
         message |= {"from": sender} if sender is not None else {}
+        if self.program == "public":
+            message = frame
         with self.lock:
             target = self.clients.get(frame["to"])
             if target is not None:
@@ -206,8 +212,7 @@ class Run:
         self.arrived: list[str] = []
         self.arrivals: queue.Queue[str] = queue.Queue()
         self.folder = folder
-        self.faults: Counter[str] = Counter()
-        self.longest = 0.0
+        self.outages: dict[str, list[float]] = {}
         self.processes: list[subprocess.Popen[bytes]] = []
 
     def url(self, role: str) -> str:
@@ -257,22 +262,14 @@ class Run:
 
     def wait(self, number: int) -> None:
         """Until this push is there."""
-        begun = time.monotonic()
-        while True:
-            left = begun + self.options.bound + 60 - time.monotonic()
-            if left <= 0:
-                raise SystemExit(f"{self.program}: push {number} didn't arrive in {self.options.bound + 60} s")
-            try:
-                if self.arrivals.get(timeout=left) == str(number):
-                    break
-            except queue.Empty:
-                continue
-        self.longest = max(self.longest, time.monotonic() - begun)
+        deadline = time.monotonic() + self.options.limit
+        try:
+            while self.arrivals.get(timeout=max(0.0, deadline - time.monotonic())) != str(number):
+                pass
+        except queue.Empty:
+            raise SystemExit(f"{self.program}: push {number} didn't arrive in {self.options.limit} s") from None
 
-    def fault(self) -> None:
-        kinds = ["cut", "change", "relay"] + ([] if self.options.no_half_open else ["half-open"])
-        kind = kinds[self.faults.total() % len(kinds)]
-        self.faults[kind] += 1
+    def fault(self, kind: str) -> None:
         network = self.near[self.chance.choice(["desktop", "device"])]
         if kind == "cut":
             network.cut()
@@ -289,31 +286,46 @@ class Run:
         self.start()
         self.push(0)
         self.wait(0)
-        self.longest = 0.0
-        breaks = set(self.chance.sample(range(1, self.options.pushes - 1), self.options.faults))
+        # Every second number at most: the next push shows when the peers are reachable again.
+        places = range(1, self.options.pushes - 1, 2)
+        kinds = itertools.cycle(self.options.kinds.split(","))
+        breaks = dict(zip(sorted(self.chance.sample(places, self.options.faults)), kinds, strict=False))
+        broken_at: float | None = None
+        kind = ""
         for number in range(1, self.options.pushes):
             self.push(number)
-            if number in breaks:
-                self.fault()
-                time.sleep(self.chance.uniform(0, 0.5))
+            if broken_at is not None:
                 self.wait(number)
-        self.wait(self.options.pushes - 1)
+                self.outages.setdefault(kind, []).append(time.monotonic() - broken_at)
+                broken_at = None
+            if number in breaks:
+                kind = breaks[number]
+                broken_at = time.monotonic()
+                self.fault(kind)
+                time.sleep(self.chance.uniform(0, 0.5))
+        if self.arrived[-1:] != [str(self.options.pushes - 1)]:
+            self.wait(self.options.pushes - 1)
         titles = Counter(self.arrived)
         wanted = [str(number) for number in range(self.options.pushes)]
         lost = sum(1 for title in wanted if title not in titles)
         doubled = sum(count - 1 for count in titles.values())
         inorder = list(dict.fromkeys(self.arrived)) == [title for title in wanted if title in titles]
-        faults = ", ".join(f"{count} {kind}" for kind, count in sorted(self.faults.items()))
+        faults = ", ".join(
+            f"{len(times)} {kind} {statistics.median(times):.1f}/{max(times):.1f} s"
+            for kind, times in sorted(self.outages.items())
+        )
+        longest = max((time for times in self.outages.values() for time in times), default=0.0)
         print(
             f"{self.program:7} {len(wanted):6} pushes  {lost:3} lost  {doubled:3} doubled  "
-            f"{'in order' if inorder else 'OUT OF ORDER'}  reachable within {self.longest:5.1f} s  ({faults})",
+            f"{'in order' if inorder else 'OUT OF ORDER'}  reachable again within {longest:5.1f} s  "
+            f"(median/longest: {faults})",
             flush=True,
         )
         broken = []
         if lost or doubled or not inorder:
             broken.append(f"{self.program}: lost, doubled or out of order")
-        if self.longest > self.options.bound:
-            broken.append(f"{self.program}: reachable again only after {self.longest:.1f} s")
+        if longest > self.options.bound:
+            broken.append(f"{self.program}: reachable again only after {longest:.1f} s")
         return broken
 
     def close(self) -> None:
@@ -333,8 +345,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--relays", default=",".join(PROGRAMS))
     parser.add_argument("--bellwire", type=Path, default=ROOT / ".build/debug/bellwire")
+    parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--bound", type=float, default=70)
-    parser.add_argument("--no-half-open", action="store_true")
+    parser.add_argument("--limit", type=float, default=130)
     options = parser.parse_args()
     if options.help:
         print(__doc__)

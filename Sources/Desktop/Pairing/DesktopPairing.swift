@@ -34,6 +34,8 @@ final class DesktopPairing {
         var isOnline = false
         /// The relay that devices know without a code, if the desktop is registered there.
         var alias: String?
+        /// Who names senders there, as far as is known.
+        var naming = SenderNaming.unknown
         /// What a code names.
         var offered: String?
         /// Why the desktop is not registered with any relay, for error messages.
@@ -46,6 +48,7 @@ final class DesktopPairing {
         init(_ routes: Routes, _ relay: EmbeddedRelay, common: String?) {
             isOnline = routes.isAnyOnline
             alias = [common, relay.ownURL].compactMap(\.self).first(where: routes.isOnline)
+            naming = alias.map(routes.naming) ?? .unknown
             offered = relay.offeredURL
             problem = routes.connection(of: nil)["routes"]?.array?.lazy.compactMap { $0["problem"]?.string }.first
         }
@@ -272,7 +275,9 @@ final class DesktopPairing {
             guard let url = relays.alias else {
                 throw HostError(.offline, "the desktop is not registered with any relay")
             }
-            try alias.open(id, at: url) { [weak self] event in self?.received(event, atAlias: url) }
+            try alias.open(id, at: url, naming: relays.naming) { [weak self] event in
+                self?.received(event, atAlias: url)
+            }
         } catch {
             flows.change(DesktopTypedCodeStateMachine.self) { $0.aliasFailed(detail: error.message, isFinal: true) }
         }

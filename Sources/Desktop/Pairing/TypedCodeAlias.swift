@@ -14,10 +14,15 @@ final class TypedCodeAlias {
     nonisolated init(_ maker: RelayLinkMaker) { self.maker = maker }
 
     /// Replaces the alias before it. The handler hears only of this one.
-    func open(_ id: PeerID, at url: String, _ handler: @escaping @EventLoop (RelayEvent) -> Void) throws(HostError) {
+    ///
+    /// - Parameter naming: who names senders at this relay, as far as is known.
+    func open(
+        _ id: PeerID, at url: String, naming: SenderNaming, _ handler: @escaping @EventLoop (RelayEvent) -> Void
+    ) throws(HostError) {
         close()
         let request = RelayLinkRequest(
-            url: url, registration: SignallingFrame.Register(peerID: id, deviceType: .desktop), provingWith: nil)
+            url: url, registration: SignallingFrame.Register(peerID: id, deviceType: .desktop), provingWith: nil,
+            namesItself: naming != .byRelay)
         do throws(TransportError) {
             let link = try maker.make(request) { [weak self] link, event in
                 if self?.link === link { handler(event) }
