@@ -8,7 +8,7 @@
 #   crashes    10,000 pushes while relay, desktops and device are killed, also at each fail point
 #   queue      1,000 queued commands while relay, desktop and device are killed
 #   alerts     1,000 pushes and 300 reminders while the device that shows them is killed
-#   relays     1,000 pushes through each played deployed relay while they break; may take long
+#   relays     1,000 pushes through each played deployed relay while they break; takes about half an hour
 #
 # Without names it runs the first three. The last line is "N passed, N failed"; the exit code is 0 if nothing failed.
 set -uo pipefail
