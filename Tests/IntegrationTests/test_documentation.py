@@ -945,6 +945,9 @@ def test_payloads_of_push_services_become_what_the_page_says(start: Start, tmp_p
 def test_refusals_of_the_relay_are_all_explained() -> None:
     source = (ROOT / "Sources/Relay/Frames/RelayFrame.swift").read_text()
     codes = set(re.findall(r'case \.\w+: "([a-z_]+)"$', source, re.MULTILINE))
+    # A connection can also end by what it sends, before a frame is complete.
+    transport = (ROOT / "Sources/Transport/TransportError.swift").read_text()
+    codes |= set(re.findall(r'Code\("(unfinished_message|receive_budget)"\)', transport))
     assert codes
     rows = re.findall(r"^\| (.*?) \|", (CATALOGUE / "Wire.md").read_text().split("## Refusals")[1], re.MULTILINE)
     assert set(re.findall(r"`([a-z_]+)`", "".join(rows))) == codes | set(re.findall(r'case \.\w+: "(\w+)"', source))

@@ -105,7 +105,7 @@ extension Command {
         return exit
     }
 
-    /// What the relays let through is known within seconds of the registration.
+    /// A relay that believes senders is usually known within a round trip after the registration.
     static func warnOfForgery(of desktop: JSONValue, in session: DeviceSession) throws(Failure) {
         guard desktop["secure"]?.bool == false else { return }
         let id = desktop["id"]?.string
@@ -118,8 +118,9 @@ extension Command {
         if let notice = try session.desktops().first(where: { $0.id == id })?.forgeryNotice { Output.notice(notice) }
     }
 
-    /// In milliseconds.
-    private static let forgeryTime: Int64 = 4_500
+    /// Milliseconds. A relay that believes senders answers a probe at once; one that takes longer is reported by the next
+    /// program that lists peers.
+    private static let forgeryTime: Int64 = 1_000
 
     /// What a pairing came to.
     @discardableResult

@@ -137,9 +137,9 @@ async def pair(device: Device, arguments: argparse.Namespace) -> int:
 
 
 async def warn_of_forgery(device: Device, desktop: PairedDesktop) -> None:
-    """What the relays let through is known within seconds of the registration."""
+    """A relay that believes senders is usually known within a round trip after the registration."""
     loop = asyncio.get_running_loop()
-    end = loop.time() + 4.5
+    end = loop.time() + 1
     while loop.time() < end:
         routes = [route for entry in device.state().connection if entry.desktop == desktop.id for route in entry.routes]
         if all(route.forgeable is not None for route in routes if route.state == "online"):
