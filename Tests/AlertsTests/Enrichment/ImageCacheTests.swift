@@ -102,14 +102,15 @@ struct ImageCacheTests {
     func full() async throws {
         defer { end() }
         _ = try cache.keep([1], format, named: name(1))
+        let (directory, file) = (cache.directory, name(2))
         // A limit is one of the whole process, and would stop the files of other tests.
-        await #expect(processExitsWith: .success) { [directory = cache.directory, name = name(2)] in
+        await #expect(processExitsWith: .success) { [directory = directory as String, file = file as String] in
             signal(SIGXFSZ, SIG_IGN)
             var small = rlimit(rlim_cur: 1_000, rlim_max: 1_000)
             setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &small)
             let format = ImageFormat(kind: .png, width: 1, height: 1)
             do throws(EnrichmentError) {
-                _ = try ImageCache(directory: directory).keep([UInt8](repeating: 1, count: 5_000), format, named: name)
+                _ = try ImageCache(directory: directory).keep([UInt8](repeating: 1, count: 5_000), format, named: file)
                 exit(1)
             } catch {
                 exit(error.code == .notKept ? 0 : 2)
