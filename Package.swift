@@ -16,7 +16,8 @@ var targets: [Target] = [
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .systemLibrary(name: "CLinux"),
-    // libsystemd, libcurl, ZBar, libpng and libjpeg-turbo, each loaded on first use: building needs their headers only.
+    // libsystemd, libcurl, ZBar, libpng, libjpeg-turbo, libwebp and giflib, each loaded on first use: building needs the
+    // headers of all but libwebp.
     // DWARF 4: valgrind 3.19 reads no more.
     .target(name: "COnDemand", cSettings: [.unsafeFlags(["-gdwarf-4", "-ffunction-sections"])]),
     // OpenSSL, loaded with the first TLS connection.
@@ -89,7 +90,7 @@ targets += [
         name: "DeviceAlerts",
         dependencies: [
             "Alerts", "Notifications", "Calendar", "SystemServices", "HTTPClient", "Signalling", "Transport", "Store",
-            "Identity", "Hosting", "Addresses", "Wire", "JSON",
+            "Identity", "Hosting", "Addresses", "Wire", "JSON", "COnDemand",
         ]),
     // The three roles: the only places where features meet Transport.
     .target(
@@ -107,6 +108,9 @@ targets += [
             "Wire", "Store", "Identity", "JSON", "Relay", "SystemServices",
         ]),
     .target(name: "Relay", dependencies: ["Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
+    // A relay that is run for others: access, reload, proxies, metrics, and stored frames on disk. Only in the program.
+    .target(
+        name: "RelayService", dependencies: ["Relay", "Transport", "Hosting", "Store", "Identity", "JSON"]),
     // The exported functions: handles, callbacks, status mapping. One file for each section of the header.
     .target(
         name: "CABI",
@@ -114,8 +118,9 @@ targets += [
             "CBellwire", "CEnvironment", "CLinux", "Device", "DeviceAlerts", "Desktop", "Relay", "Hosting", "Transport",
             "Store", "Notifications", "History", "Wire", "JSON", "QR",
         ]),
-    // The command-line program: a host of the C interface like any other; of the relay it reads the limits' defaults.
-    .executableTarget(name: "bellwire", dependencies: ["CABI", "CBellwire", "Relay", "JSON"]),
+    // The command-line program: a host of the C interface like any other, but for the relay, which it runs by itself.
+    .executableTarget(
+        name: "bellwire", dependencies: ["CABI", "CBellwire", "CLinux", "Relay", "RelayService", "Transport", "JSON"]),
 ]
 
 // MARK: What is measured without a process of its own
@@ -186,13 +191,14 @@ targets += [
         dependencies: [
             "DeviceAlerts", "Alerts", "Notifications", "Hosting", "HTTPClient", "Transport", "Store", "Wire", "JSON",
         ]),
-    .testTarget(name: "HostingTests", dependencies: ["Hosting", "Store", "JSON"]),
+    .testTarget(name: "HostingTests", dependencies: ["Hosting", "Sealing", "Store", "Wire", "JSON"]),
     .testTarget(
         name: "SystemServicesTests", dependencies: ["SystemServices", "Hosting", "Identity", "Transport", "CLinux"],
         exclude: ["Mocks"]),
     .testTarget(
         name: "RelayTests",
         dependencies: ["Relay", "Signalling", "Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
+    .testTarget(name: "RelayServiceTests", dependencies: ["RelayService", "Relay", "Transport", "JSON"]),
     .testTarget(
         name: "DeviceTests",
         dependencies: [
@@ -206,8 +212,29 @@ targets += [
             "Desktop", "Peering", "Relay", "Notifications", "Delivery", "History", "Commands", "Pairing",
             "Sealing", "Signalling", "Hosting", "Identity", "Store", "Transport", "Wire", "JSON",
         ]),
-    .testTarget(name: "CABITests", dependencies: ["CABI", "CBellwire", "Hosting", "JSON"]),
+    .testTarget(name: "CABITests", dependencies: ["CABI", "CBellwire", "CLinux", "Hosting", "JSON"]),
 ]
+
+// One set of fuzz targets, two programs: a suite that replays the kept inputs with every run, and, if the environment asks
+// for it, a libFuzzer program (Tests/fuzz.sh). Neither build pays for the other.
+let fuzzed: [Target.Dependency] = [
+    "Device", "Desktop", "Relay", "Pairing", "Inbox", "Alerts", "DeviceAlerts", "Delivery", "Notifications", "Calendar",
+    "Sealing", "Signalling", "Transport", "Hosting", "HTTPClient", "Addresses", "OfflineQueue", "QR", "Identity",
+    "Store", "Wire", "JSON", "COnDemand", "CWslay",
+]
+if Context.environment["BELLWIRE_FUZZ"] == nil {
+    targets.append(
+        .testTarget(
+            name: "FuzzTests", dependencies: fuzzed, path: "Tests/Fuzz",
+            exclude: ["Corpus", "Dictionaries", "Driver"],
+            sources: ["Engine", "Targets", "Replay"]))
+} else {
+    targets.append(
+        .executableTarget(
+            name: "fuzz", dependencies: fuzzed, path: "Tests/Fuzz",
+            exclude: ["Corpus", "Dictionaries", "Replay"],
+            sources: ["Engine", "Targets", "Driver"], linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]))
+}
 
 for target in targets where target.type == .test { target.dependencies.append("TestSupport") }
 
@@ -229,11 +256,15 @@ for target in targets where target.name == "Store" {
 
 // Each function in a section of its own: the linker drops those that nothing refers to, and puts those that run together
 // side by side. Nothing looks at values by reflection, so a release has no list of their fields and cases: it is smaller,
-// and no secret can be printed by accident. A value that is put into a text needs a description of its own.
+// and no secret can be printed by accident. A value that is put into a text needs a description of its own. Modules are
+// linked into one file: what other modules may call, and none of that file does, is dropped as well.
 for target in targets where target.type == .regular {
     target.swiftSettings?.append(
         .unsafeFlags(
-            ["-Xfrontend", "-function-sections", "-Xfrontend", "-disable-reflection-metadata"],
+            [
+                "-Xfrontend", "-function-sections", "-Xfrontend", "-internalize-at-link",
+                "-Xfrontend", "-disable-reflection-metadata",
+            ],
             .when(configuration: .release)))
 }
 
@@ -245,6 +276,18 @@ let fast: Set<String> = [
 let inC: Set<String> = ["COnDemand", "COpenSSL", "CEnvironment"]
 for target in targets where target.type == .regular && !fast.contains(target.name) && !inC.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
+}
+
+// What is in C checks the bounds of its buffers and its stack, and marks the targets of indirect jumps. Swift marks none,
+// so the whole library can't ask the processor to enforce that; objects that a host links into others can.
+#if arch(arm64)
+    let branches = "-mbranch-protection=standard"
+#else
+    let branches = "-fcf-protection=full"
+#endif
+for target in targets where inC.contains(target.name) {
+    target.cSettings?.append(.unsafeFlags(["-fstack-protector-strong", branches]))
+    target.cSettings?.append(.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release)))
 }
 
 let package = Package(

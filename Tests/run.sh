@@ -212,6 +212,7 @@ lint() {
     check python-lint 120 "$venv/bin/ruff" check --no-cache bindings Tests
     check python-format 120 "$venv/bin/ruff" format --no-cache --check bindings Tests
     check text-lint 60 python3 Tests/texts.py
+    check promise-lint 60 python3 Tests/promises.py
 }
 
 if [ -z "$filter" ]; then beside lint lints; fi

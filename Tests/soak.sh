@@ -2,19 +2,25 @@
 # Runs the long tests: they kill programs at random, and nothing may be lost, duplicated or out of order. Builds what it
 # needs first. Asks no questions; can be run again. Takes about ten minutes.
 #
-#   Tests/soak.sh [--seed N] [crashes] [queue] [alerts] [relays]
+#   Tests/soak.sh [--seed N] [crashes] [queue] [alerts] [store] [relays] [damage] [failures] [chaos]
 #
 #   --seed N   seed that decides what is killed when (default: 1)
 #   crashes    10,000 pushes while relay, desktops and device are killed, also at each fail point
 #   queue      1,000 queued commands while relay, desktop and device are killed
 #   alerts     1,000 pushes and 300 reminders while the device that shows them is killed
+#   store      100 kills of a relay that stores frames
 #   relays     1,000 pushes through each played deployed relay while they break; takes about half an hour
+#   damage     each page of both databases, logs and copies is flipped, zeroed or cut off; takes about 15 minutes
+#   failures   each call of pwrite, fdatasync, open, socket and pthread_create fails; takes about an hour
+#   chaos      20 pushes a second for 20 minutes through connections that are cut inside frames, delayed and half-open;
+#              memory, descriptors and threads stay flat, and are drawn into .build/tests/soak.svg. For hours:
+#              Tests/Soak/chaos.py --seconds 14400 --curve FILE
 #
-# Without names it runs the first three. The last line is "N passed, N failed"; the exit code is 0 if nothing failed.
+# Without names it runs the first four. The last line is "N passed, N failed"; the exit code is 0 if nothing failed.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-usage="usage: Tests/soak.sh [--seed N] [crashes] [queue] [alerts] [relays]"
+usage="usage: Tests/soak.sh [--seed N] [crashes] [queue] [alerts] [store] [relays] [damage] [failures] [chaos]"
 seed=1
 names=()
 while [ $# -gt 0 ]; do
@@ -24,7 +30,7 @@ while [ $# -gt 0 ]; do
             seed=$2
             shift
             ;;
-        crashes | queue | alerts | relays) names+=("$1") ;;
+        crashes | queue | alerts | store | relays | damage | failures | chaos) names+=("$1") ;;
         *)
             echo "Tests/soak.sh: unknown argument '$1'; $usage" >&2
             exit 2
@@ -32,7 +38,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-[ ${#names[@]} -gt 0 ] || names=(crashes queue alerts)
+[ ${#names[@]} -gt 0 ] || names=(crashes queue alerts store)
 
 "$root/Tests/prepare.sh" --library || exit 2
 python=$root/.build/venv/bin/python
@@ -41,14 +47,27 @@ failed=0
 for name in "${names[@]}"; do
     echo "== $name"
     case $name in
-        crashes) command=("$root/Tests/Soak/crashes.sh") ;;
+        crashes | store) command=("$root/Tests/Soak/$name.sh") ;;
         relays)
             (cd "$root" && swift build --product bellwire) || exit 2
             command=("$python" "$root/Tests/Soak/relays.py")
             ;;
+        damage | failures)
+            mkdir -p "$root/.build/tests"
+            cc -std=c99 -g -O1 -D_GNU_SOURCE -pthread -I"$root/build/stage/include" "$root/Tests/ABITests/$name.c" \
+                -L"$root/build/stage/lib" -lbellwire -ljansson -ldl -rdynamic "-Wl,-rpath,$root/build/stage/lib" \
+                -o "$root/.build/tests/$name" || exit 2
+            command=("$root/.build/tests/$name" --every 1)
+            ;;
+        chaos)
+            mkdir -p "$root/.build/tests"
+            command=("$python" "$root/Tests/Soak/chaos.py" --seconds 1200 --curve "$root/.build/tests/soak.svg")
+            ;;
         queue | alerts) command=("$python" "$root/Tests/IntegrationTests/${name%s}_crashes.py") ;;
     esac
-    if "${command[@]}" --seed "$seed"; then
+    # Nothing of the last two is random.
+    [[ $name == damage || $name == failures ]] || command+=(--seed "$seed")
+    if "${command[@]}"; then
         passed=$((passed + 1))
     else
         echo "FAILED: $name with seed $seed"

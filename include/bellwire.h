@@ -18,19 +18,22 @@
  *           other's handle would deadlock.
  * Unwinding A callback must return: no C++ exception, longjmp() or pthread_exit() may leave it. If one does, memory of
  *           that dispatch is lost, and what the callback was called with counts as delivered. The next dispatch or
- *           close from the same function, from one that called it, or after the thread has ended works again.
+ *           close from the same function, from one that called it, or after the thread has ended works again. After a
+ *           dispatch on a stack of the program's own (a fiber), only the end of the thread does: a callback may let
+ *           another fiber run, and until it goes on and returns, the handle is busy.
  * Handles   A handle is an index into a table and is never dereferenced. A handle that is NULL, closed or of the wrong
  *           kind gives BW_E_HANDLE.
  * Errors    Functions that can fail return a bw_status. bw_last_error() returns the details for the calling thread.
  *           Every function that returns a status may return BW_E_INVALID (invalid parameter), BW_E_HANDLE,
  *           BW_E_FORKED, BW_E_CLOSED (another thread closed the handle) and BW_E_NO_MEMORY. Other errors are listed
  *           with each function. BW_E_NO_MEMORY means that a C library refused an allocation. If the library's own
- *           code cannot allocate memory, the process ends, as Swift programs do: limit what the host itself uses.
+ *           code cannot allocate memory, the process ends, as Swift programs do (by a trap, an abort, or a fault in
+ *           Swift's runtime, which does not check all of its allocations): limit what the host itself uses.
  * Fork      If a process forks after it has opened a handle, calls in the child give BW_E_FORKED. Fork followed by exec
  *           is fine.
  * Process   Loading the library starts no thread and changes no signal handler, locale or environment variable. The
- *           first open starts two threads, which run until the process ends. A DNS lookup uses a third thread while it
- *           runs. dlclose() does not unload the library.
+ *           first open starts two threads, which run until the process ends. A DNS lookup and the check of an alert's
+ *           image use one more thread each while they run. dlclose() does not unload the library.
  *
  * Copyright (c) 2026 The Bellwire authors. MIT License.
  */
@@ -129,6 +132,9 @@ typedef struct bw_device bw_device;
  *   "state_dir"  text   directory for keys and database, created with mode 0700. Default:
  *                       $XDG_STATE_HOME/bellwire/device, or ~/.local/state/bellwire/device. ":memory:" stores nothing.
  *                       Only one handle, in all processes, can have a directory open
+ *   "yields"     bool   true = steps aside for others: an open of the same directory elsewhere waits up to 3 s for this
+ *                       handle to close instead of failing with BW_E_BUSY. This program must notice that, by watching
+ *                       state_dir/lock with inotify for IN_OPEN, and close. Default: false
  *   "name"       text   name shown to the desktop's user, at most 256 bytes. Default: the host name
  *   "platform"   text   platform reported to the desktop: letters, digits and _ : . # @ -. Default: "linux"
  *   "relay_url"  text   ws:// or wss:// URL of a relay to use in addition to those in a desktop's code
@@ -156,8 +162,9 @@ typedef struct bw_device bw_device;
  *   "threaded"   bool   true = the library dispatches on its own thread, which runs the callbacks; bw_device_dispatch()
  *                       and bw_device_run() then give BW_E_BUSY. Default: false
  *
- * If the database is damaged, the library moves it aside (it never deletes it), starts a new one and sends a
- * "problem" event. Errors: BW_E_BUSY (state_dir is in use), BW_E_IO (state_dir cannot be created or read),
+ * If the database is damaged, the library moves it aside (it never deletes it), starts a new one with what can still
+ * be read, and sends the "problem" event database_damaged. Pairings and rights have a second copy, from which they are
+ * restored. Errors: BW_E_BUSY (state_dir is in use), BW_E_IO (state_dir cannot be created or read),
  * BW_E_DENIED (others can read the key file or write to state_dir, or the keyring is locked), BW_E_STORE, BW_E_LIMIT
  * (file descriptors). Since 0.1. */
 BW_API bw_status bw_device_open(const char *options_json, bw_device **device);
@@ -219,14 +226,16 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
  * Pairings between Bellwire peers are end-to-end encrypted: only someone who has seen the code can pair, and nobody in
  * between can read or change what follows. Both sides show the same "sas" (short authentication string), {"digits":
  * six digits, "words": two words}, for their users to compare. After "scan" and "show" between present releases,
- * someone who copied the code cannot search for a key that gives the same. With a peer of an older release, whose digits
- * could be imitated, there is "sasMissing":"older_peer" instead: update it and pair again to compare. Such a peer has
+ * someone who copied the code cannot search for a key that gives the same. With a peer of an older release, whose
+ * digits could be imitated, there is "sasMissing":"older_peer" instead: update it and pair again to compare. Such a
+ * peer has
  * "secure":true in lists, and is called an encrypted peer below; there is never a fallback to plain text with it.
  * ChainlessChain desktops and phones have "secure":false.
- * Between present releases each connection has keys of its own: someone who steals a device or desktop later cannot read
- * what was recorded before. With a peer of an older release the keys never change, and that person can.
- * Lists say more of an encrypted peer: "seal", {"version","psk","problem"?}. "version" is the lowest version of the seal
- * that is accepted from it: 1 (static keys) until the first session with it, then 2 (sessions with keys of their own).
+ * Between present releases each connection has keys of its own: someone who steals a device or desktop later cannot
+ * read what was recorded before. With a peer of an older release the keys never change, and that person can.
+ * Lists say more of an encrypted peer: "seal", {"version","psk","problem"?}. "version" is the lowest version of the
+ * seal that is accepted from it: 1 (static keys) until the first session with it, then 2 (sessions with keys of their
+ * own).
  * "psk":true = a preshared key from the pairing protects the sessions, beside the identity keys; false = the two were
  * paired before there was one, or one of them runs an older release: update both and pair again to get one.
  * "problem":"handshake_refused" (on devices) = the desktop answers with other keys than those of the pairing, as after
@@ -275,10 +284,10 @@ BW_API bw_status bw_pairing_type_async(bw_device *device, const char *code, int3
 BW_API bw_status bw_pairing_cancel(bw_device *device, const char *flow);
 
 /* The user's answer about the desktop that pairing.changed named with "state":"confirming"; flow NULL = the only one
- * that asks, which is "show". Such a desktop cannot prove that it saw the code: anyone who knows its six digits can send
- * the same. accept 0 = reject; no answer before "expiresAt" (30 s) is a rejection too. After it the code is "displaying"
- * again. A desktop that does prove it takes the place of the one in question, and pairs without a question. Errors:
- * BW_E_NOT_FOUND (nothing waits for an answer). Since 0.1. */
+ * that asks, which is "show". Such a desktop cannot prove that it saw the code: anyone who knows its six digits can
+ * send the same. accept 0 = reject; no answer before "expiresAt" (30 s) is a rejection too. After it the code is
+ * "displaying" again. A desktop that does prove it takes the place of the one in question, and pairs without a
+ * question. Errors: BW_E_NOT_FOUND (nothing waits for an answer). Since 0.1. */
 BW_API bw_status bw_pairing_confirm(bw_device *device, const char *flow, int32_t accept);
 
 /* The paired desktops, oldest pairing first, as JSON
@@ -302,32 +311,32 @@ BW_API bw_status bw_pairing_unpair(bw_device *device, const char *desktop);
 /* Ends all pairings. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_pairing_clear(bw_device *device);
 
-/* Revokes a stolen key. desktop is the id of a paired desktop, which is unpaired without being notified, or any did:key.
- * From then on nothing in the name of this key is accepted: no frame, no pairing, no move to another key. Its frames are
- * counted as "revoked" in the state, its pairing codes are refused (BW_E_DENIED, reason "revoked"). The desktop needs a
- * new key and must be paired again. Revocations are stored, and bw_pairing_clear() keeps them. At most 1,024 keys are
- * remembered. Errors: BW_E_INVALID (not a key; or the device's own, see bw_device_rekey()), BW_E_LIMIT, BW_E_STORE. Since
- * 0.1. */
+/* Revokes a stolen key. desktop is the id of a paired desktop, which is unpaired without being notified, or any
+ * did:key. From then on nothing in the name of this key is accepted: no frame, no pairing, no move to another key. Its
+ * frames are counted as "revoked" in the state, its pairing codes are refused (BW_E_DENIED, reason "revoked"). The
+ * desktop needs a new key and must be paired again. Revocations are stored, and bw_pairing_clear() keeps them. At most
+ * 1,024 keys are remembered. Errors: BW_E_INVALID (not a key; or the device's own, see bw_device_rekey()), BW_E_LIMIT,
+ * BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_revoke(bw_device *device, const char *desktop);
 
 /* Removes a revocation: the key counts as any unpaired one again. Errors: BW_E_NOT_FOUND, BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_readmit(bw_device *device, const char *desktop);
 
 /* The keys that are refused, oldest first: [{"id","name","at","movedTo"?}]. "name" is empty if the key was not paired.
- * "movedTo" is the key that its owner moved to (bw_desktop_rekey()); without it the key was revoked. Errors: BW_E_STORE.
- * Since 0.1. */
+ * "movedTo" is the key that its owner moved to (bw_desktop_rekey()); without it the key was revoked. Errors:
+ * BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_revoked(bw_device *device, char **keys_json);
 
 /* Begins to move the device to a new key, or goes on with it. Use it to replace a key from time to time, or after the
  * state directory was moved to another machine: once the move is complete, the old key, and so a copy that was left
  * behind, is refused. The new key is kept beside the old one. Every paired desktop's user is asked to accept it
- * (rekey.changed there), while the device works on with the old key. Once all have accepted, the state is "ready": close
- * the device and open it again to take the new key. A peer that is offline or declines holds the move up; unpair it to go
- * on without it. Calling again asks those that declined once more.
+ * (rekey.changed there), while the device works on with the old key. Once all have accepted, the state is "ready":
+ * close the device and open it again to take the new key. A peer that is offline or declines holds the move up; unpair
+ * it to go on without it. Calling again asks those that declined once more.
  *
- * *status_json (may be NULL) becomes the status, as in bw_device_rekey_status(). Errors: BW_E_UNSUPPORTED (a peer that has
- * used no session, see the detail's "peers": unpair it, and pair it again afterwards; or a device in memory), BW_E_BUSY
- * (the last move has not reached every peer), BW_E_IO, BW_E_STORE. Since 0.1. */
+ * *status_json (may be NULL) becomes the status, as in bw_device_rekey_status(). Errors: BW_E_UNSUPPORTED (a peer that
+ * has used no session, see the detail's "peers": unpair it, and pair it again afterwards; or a device in memory),
+ * BW_E_BUSY (the last move has not reached every peer), BW_E_IO, BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_rekey(bw_device *device, char **status_json);
 
 /* Cancels a move that was begun, until the device is opened with the new key. The new key is deleted. Errors:
@@ -335,7 +344,8 @@ BW_API bw_status bw_device_rekey(bw_device *device, char **status_json);
 BW_API bw_status bw_device_rekey_cancel(bw_device *device);
 
 /* The device's own move, and the questions about moves of its desktops:
- * {"state":"none"|"asking"|"ready"|"switched","id","oldId"?,"newId"?,"peers"?:[{"id","name","state":"waiting"|"approved"|
+ * {"state":"none"|"asking"|"ready"|"switched","id","oldId"?,"newId"?,"peers"?:[{"id","name",
+ * "state":"waiting"|"approved"|
  * "declined"|"no_session"}],"questions":[{"id","name","newId","at"}]}.
  * "no_session": a peer that was paired in the meantime and has used no session can't be asked until it has.
  * "switched": the new key is in use; "peers" have not been reached with it. Since 0.1. */
@@ -343,8 +353,8 @@ BW_API bw_status bw_device_rekey_status(bw_device *device, char **status_json);
 
 /* The user's answer about a desktop that moves to a new key: "id" and "newId" of the question. Accept only if the
  * desktop's user has begun the move and sees the same new id: anyone who has a copy of the old key can ask. accept 0 =
- * decline. A question has no deadline, and is kept over restarts. Errors: BW_E_NOT_FOUND (no such question), BW_E_STORE.
- * Since 0.1. */
+ * decline. A question has no deadline, and is kept over restarts. Errors: BW_E_NOT_FOUND (no such question),
+ * BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_rekey_confirm(bw_device *device, const char *desktop, const char *new_id, int32_t accept);
 
 /* ================================================================================================================
@@ -398,9 +408,9 @@ BW_API bw_status bw_notification_send_async(bw_device *device, const char *deskt
                                             bw_destroy destroy);
 
 /* notification.sendToMobile: pushes to one device of the desktop, by default the caller.
- * {"title","body","deviceId"?,"data"?: object} -> {"success","delivered"?,"deviceId"?,"error"?}. "delivered": the device
- * received it within 2 s. Otherwise the device receives it once it is back online; see bw_desktop_notify(). ChainlessChain
- * desktops don't say, and there is no "delivered". Since 0.1. */
+ * {"title","body","deviceId"?,"data"?: object} -> {"success","delivered"?,"deviceId"?,"error"?}. "delivered": the
+ * device received it within 2 s. Otherwise the device receives it once it is back online; see bw_desktop_notify().
+ * ChainlessChain desktops don't say, and there is no "delivered". Since 0.1. */
 BW_API bw_status bw_notification_send_to_mobile(bw_device *device, const char *desktop, const char *params_json,
                                                 int32_t timeout_ms, char **result_json);
 BW_API bw_status bw_notification_send_to_mobile_async(bw_device *device, const char *desktop, const char *params_json,
@@ -542,7 +552,8 @@ BW_API bw_status bw_inbox_load(bw_device *device, const char *params_json, char 
 
 /* {"unread","loading","desktops":[{"desktop","unread","loading","refreshedAt"?,"error"?:{"code","message"},
  * "unsupported"?: true}]}. "loading" is true during a refresh. "error" is the last failure, until a refresh or a change
- * succeeds; a refusal (denied) only until a refresh begins, or a command that needs the same rights succeeds.
+ * succeeds; a refusal (denied) only until a refresh begins, the desktop is reachable again, or a command that needs the
+ * same rights succeeds.
  * "unsupported": the desktop has no notification.* methods; the library does not ask it again before the next
  * connection. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_inbox_state(bw_device *device, char **state_json);
@@ -632,7 +643,8 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  * A push         shows an alert if it is new and passes these checks, in this order: it is not "silenced"; its
  *                "expiresAt" is not over; the device's settings allow it ("enabled", its source, its category);
  *                authorization; "late_alerts" if it came late; the device's quiet hours in its own time zone ("urgent"
- *                overrides them). When quiet hours end, one alert summarizes what they held back.
+ *                overrides them). When quiet hours end, one alert summarizes what they held back. With the setting
+ *                "burstLimit", one alert also summarizes what exceeds that many of a desktop's source within a second.
  *                notification.presented reports the outcome. When the notification is read or deleted, here or on
  *                another device, the library withdraws its alert.
  * Waiting        An alert waits for its image (see "Images"), for bw_alerts_on_present(), for a notification server and
@@ -640,26 +652,42 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                settings or the authorization change: what is not on the screen yet is then not shown. A push waits
  *                for 24 hours at most (reason "expired"), a reminder for as long as it takes. Alerts that waited are
  *                shown in their order of arrival, "timeSensitive" ones first.
- * An alert       {"id","title","subtitle"?,"body"?,"badge"?,"sound"?: "default", a name from the sound theme or a path,
- *                "category"?,"thread"?,"userInfo"?: {},"deepLink"?,"attachments"?: [paths of images; the first is
- *                shown], "level"?: "passive"|"active" (default)|"timeSensitive"}. A new alert replaces the one with
- *                the same id. A push's alert has the push's id and, unless the push sets them, the thread
- *                remote.<source> and the category REMOTE_NOTIFICATION; its userInfo is the push's data. Priority
+ * An alert       {"id","title","subtitle"?,"body"?,"badge"?,"sound"?: "default", a name from the sound theme or a path
+ *                (a file name alone, such as "chime.wav", plays the default), "category"?,"thread"?,"userInfo"?:
+ *                {},"deepLink"?,"attachments"?: [paths of images; the first is shown], "level"?: "passive"|"active"
+ *                (default)|"timeSensitive"}. A new alert replaces the one with the same id. A push's alert has the
+ *                push's id and, unless the push sets them, the thread remote.<source> and the category
+ *                REMOTE_NOTIFICATION; its userInfo is the push's data. Priority
  *                "urgent" becomes timeSensitive, "low" passive.
  * Images         of a push come from the first valid https:// URL in "imageUrl" (beside or inside its data),
  *                "fcm_options.image", "notification.image", "media_url". Only public addresses are allowed, also after
- *                redirects. Formats: PNG, JPEG, GIF, WebP; at most 10 MiB and 50 megapixels, within "timeout_ms" of the
- *                option "images", counted from the push's arrival. Other alerts don't wait for it. A host that did not
- *                answer in time is not asked again for a minute ("host_resting"). Loads libcurl. Files stay in
- *                state_dir/images for 24 hours, at most 200 MiB; with ":memory:" no images are fetched.
+ *                redirects. Formats: PNG, JPEG, GIF, WebP; at most 10 MiB, 50 megapixels and 500 frames, the frames of
+ *                a GIF with at most 250 megapixels together, within "timeout_ms" of the option "images", counted from
+ *                the push's arrival. Other alerts don't wait for it. A host that did not answer in time is not asked
+ *                again for a minute ("host_resting"). Loads libcurl, and libpng, libturbojpeg, libwebp or libgif, where
+ *                installed, to refuse a damaged or truncated image ("not_an_image"); of an animated WebP image only the
+ *                headers are checked. Files stay in state_dir/images until their notification is deleted, for 24 hours
+ *                and 200 MiB at most; with ":memory:" no images are fetched.
  * Responses      notification.response is stored until a callback has received it, like a push:
- *                {"id","action","text"?,"userInfo","deepLink"?,"category"?,"thread"?,"title","respondedAt","late"?:
- *                true, "push"?: as in notification.received}. Without a "desktop" it belongs to a reminder. "action" is
+ *                {"id","action","text"?,"textNeeded"?: true,"userInfo","deepLink"?,"category"?,"thread"?,"title",
+ *                "respondedAt","late"?: true, "push"?: as in notification.received}. Without a "desktop" it belongs to
+ *                a reminder. "action" is
  *                "default" (click or tap), "dismiss", "MARK_READ_ACTION" (the library executes it, or queues it for an
  *                offline desktop), "REPLY_ACTION" or another reply action (with "text"), or an action that the program
- *                defined. userInfo and deepLink are passed on unchanged; the library does not interpret them.
- * Threads        group alerts, so that a program can show or remove them together. Notification servers do not group
- *                by thread.
+ *                defined. A reply is a button where the notification server has no text field ("capabilities" without
+ *                "inline-reply"): then "textNeeded" is true instead of a "text", and the program asks for it. userInfo
+ *                and deepLink are passed on unchanged; the library does not interpret them. While the program is not
+ *                running, only GNOME keeps a response: with "application_id" and a .desktop file with
+ *                DBusActivatable=true, the response starts the program. Other notification servers report a response
+ *                once, so it is lost then; the alert stays in bw_alerts_delivered(), unless its server has ended since.
+ *                At the next start, alerts that the same server still shows can be answered.
+ * Threads        group alerts: bw_alerts_delivered() lists those of a thread together, and bw_alerts_remove() can
+ *                remove them together, whichever desktop they are from. On the screen, KDE Plasma groups by thread.
+ *                Like other servers with the capability "x-kde-origin-name" it shows the thread's name beside the
+ *                program's: choose one that people can read. Those servers are not told remote.<source>, nor any thread
+ *                while "showPreview" is false. Others group by program or not at all. On no server does an alert
+ *                replace another only because it is of the same thread.
+ * Screen         Servers show images at the size they like; larger with the capability "x-kde-urls" or "body-images".
  *                Servers older than version 1.1 of the specification show the image as the icon.
  *
  * Errors of all, besides their own: BW_E_STORE. If "alerts" is "none", requests, adding reminders, positions and badges
@@ -668,7 +696,9 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  * ============================================================================================================= */
 
 /* {"authorization":{"status","until"?,"advice"},"presenter":{"kind","ready","server"?: its name,"capabilities"?: [],
- * "problem"?},"inFront","badge","waiting": alerts in progress,"counters":{"shown","hidden","failed","responses",
+ * "problem"?,"doNotDisturb"?: whether the desktop environment shows no notifications now, if its server says so
+ * ("Inhibited" of org.freedesktop.Notifications, or dunst's "paused")},"inFront","badge","waiting": alerts in
+ * progress,"counters":{"shown","hidden","failed","responses",
  * "images","imagesRefused"}}. Since 0.1. */
 BW_API bw_status bw_alerts_state(bw_device *device, char **state_json);
 
@@ -745,16 +775,24 @@ BW_API bw_status bw_alerts_respond(bw_device *device, const char *desktop, const
 BW_API bw_status bw_alerts_categories(bw_device *device, const char *categories_json);
 
 /* The device's own alert settings, which no desktop sees: {"enabled","quietHoursEnabled","quietHoursStart": "22:00",
- * "quietHoursEnd": "08:00","soundEnabled","showPreview": false = only the title,"sources":{"pc": bool,…},
- * "categories":{id: bool}}. Sources and categories that are not listed are on. Start = end: never quiet. Since 0.1. */
+ * "quietHoursEnd": "08:00","soundEnabled","showPreview": false = only the title,"burstLimit": 0 (off, the default) to
+ * 100,"sources":{"pc": bool,…},"categories":{id: bool}}. Sources and categories that are not listed are on. Start =
+ * end: never quiet. Since 0.1. */
 BW_API bw_status bw_alerts_settings(bw_device *device, char **settings_json);
 
 /* Changes the settings that settings_json contains, effective at once; for sources and categories, the members it
  * contains (null = back to the default). *result_json (may be NULL) becomes all settings. Since 0.1. */
 BW_API bw_status bw_alerts_set_settings(bw_device *device, const char *settings_json, char **result_json);
 
-/* The alerts that were shown and neither answered nor withdrawn, newest first, at most 500:
- * [{"desktop"?,"alert":{…}, "shownAt","reminder"?: true}]. Since 0.1. */
+/* Opens the desktop environment's settings for notifications in a program of its own, which depends on
+ * XDG_CURRENT_DESKTOP. Errors: BW_E_UNSUPPORTED (no such program is known or installed, or "alerts" is not "system").
+ * Since 0.1. */
+BW_API bw_status bw_alerts_settings_open(bw_device *device);
+
+/* The alerts that were shown and neither answered nor withdrawn, at most 500:
+ * [{"desktop"?,"alert":{…}, "shownAt","reminder"?: true}]. Those of a thread are listed together: the thread with the
+ * newest alert first, and its newest alert first. With "system", an alert is removed when a run finds that its
+ * notification server has ended: nobody can answer it any more. Since 0.1. */
 BW_API bw_status bw_alerts_delivered(bw_device *device, char **alerts_json);
 
 /* Removes alerts from the screen and the list: the one with this id (and desktop; NULL for a reminder), those of a
@@ -812,10 +850,12 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *   notification.received  {"id","title","body","priority","source","createdAt","receivedAt","silenced","late","data",
  *                          …}. The push is stored before the callback runs, and delivered exactly once; only if the
  *                          process ends inside dispatch does it come again. "redelivered":true: it may have been
- *                          delivered before, because a dispatch had begun to hand it over. Pushes wait until
+ *                          delivered before, because its callback had begun or the whole machine had stopped during a
+ *                          hand-over. Pushes wait until
  *                          something subscribes to them; if 100,000 wait, no more are accepted (problem inbox_full).
  *                          "late": it did not arrive at once, because one side was absent. "hint":true: it came
- *                          encrypted through a push service; see bw_device_receive()
+ *                          encrypted through a push service; see bw_device_receive(). "encrypted_body": it did not
+ *                          decrypt, and the "body" is the plain one; bw_device_state() counts "unopenedBodies"
  *   notification.updated   the same, and "replaces": the id of the earlier push with the same "collapseKey". Without a
  *                          subscription to this event, it comes as notification.received
  *   unread.changed         {"unread"} of all desktops, for a badge
@@ -823,7 +863,7 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *                          or a refresh started or ended
  *   settings.changed       {"settings","fetchedAt"} as in bw_inbox_settings(): the settings of the "desktop" changed
  *   connection.changed     {"online","routes":[…]} of the "desktop"
- *   pairing.changed        {"flow":"scan","state":"scanning"|"sending"|"success"|"failed",…},
+ *   pairing.changed        {"flow":"scan","state":"sending"|"success"|"failed",…},
  *                          {"flow":"show","state":"connecting"|"displaying"|"confirming"|"completed"|"expired"|
  *                          "failed",…},
  *                          {"flow":"code","state":"submitting"|"waiting"|"success"|"failed",…}; plus, where they apply,
@@ -842,7 +882,7 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *   notification.presented {"id","presented","reason"?,"late"?,"reminder"?,"image"?:{"path"|"error"}}: an alert of the
  *                          "desktop", or of the program itself, is on the screen or in the list; or it is not shown,
  *                          because of "reason": silenced, disabled, source_disabled, category_disabled, not_determined,
- *                          denied, expired, late, too_many, quiet_hours (sent when they end), will_present,
+ *                          denied, expired, late, too_many, burst, quiet_hours (sent when they end), will_present,
  *                          presenter_failed (after a minute), replaced, removed
  *   notification.response  the user responded to an alert; see "Alerts". Stored until delivered; "redelivered":true as
  *                          above
@@ -894,16 +934,18 @@ BW_API bw_status bw_device_post(bw_device *device, const char *topic, const char
 BW_API bw_status bw_device_token(bw_device *device, const char *service, const uint8_t *token, size_t length);
 
 /* Revokes the token of a service, for example when the user logs out; NULL = of all services that ever had one. Each
- * desktop is notified, at the latest when it is back online, even in a later run. After the last one, earlier payloads of
- * bw_desktop_seal_push() no longer open. BW_OK if there was no token. Errors: BW_E_STORE. Since 0.1. */
+ * desktop is notified, at the latest when it is back online, even in a later run. After the last one, earlier payloads
+ * of bw_desktop_seal_push() no longer open. BW_OK if there was no token. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_clear_token(bw_device *device, const char *service);
 
 /* Processes a payload that a service delivered: an APNs payload ("aps") or an FCM message ("notification","data").
  * Nothing authenticates it, so its desktop is "push:<service>", with ids and collapse keys of its own. Only if its
  * "desktop" field, at the top level or inside "data", names a desktop that was paired without sealing ("secure":false)
  * is the push attributed to that desktop. Its "notificationId" is the push's id: one that already came from the same
- * source is a duplicate. An "encrypted_body" is decrypted with the pairing's keys. A payload with only a badge
- * sets the badge; content-available without an alert becomes notification.silent. *result_json (may be NULL) becomes
+ * source is a duplicate. An "encrypted_body" is decrypted with the pairing's keys. Texts that are only named
+ * ("loc-key" and the like) are in data.localization, {"title"?,"subtitle"?,"body"?: {"key","args"?}}, for the program
+ * to look up; the user never sees a key. "aps" is not part of the data. A payload with only a badge sets the
+ * badge; content-available without an alert becomes notification.silent. *result_json (may be NULL) becomes
  * {"kind":"push"|"silent"|"badge","id"?,"duplicate","expired"?}.
  * A payload of bw_desktop_seal_push() is the exception: it proves which desktop made it, so the push is attributed to
  * that desktop. It is handed over once, with "hint":true until the desktop has confirmed it in a connection, and never
@@ -948,10 +990,10 @@ BW_API bw_status bw_desktop_dispatch(bw_desktop *desktop);
 BW_API bw_status bw_desktop_run(bw_desktop *desktop, int32_t timeout_ms);
 BW_API bw_status bw_desktop_quit(bw_desktop *desktop);
 
-/* {"id","name","started","unread","connection":[{"url","state","problem"?,"forgeable"?}],"relay"?:{"port","healthPort","note"?},
- * "notes":[],"offer"?:{"state","expiresAt"},"counters":{}}. "forgeable" is as in bw_device_state(). Over such a relay
- * the desktop refuses commands of devices without encryption that change something and are not signed. Errors:
- * BW_E_STORE. Since 0.1. */
+/* {"id","name","started","unread","connection":[{"url","state","problem"?,"forgeable"?}],
+ * "relay"?:{"port","healthPort","note"?},"notes":[],"offer"?:{"state","expiresAt"},"counters":{}}. "forgeable" is as in
+ * bw_device_state(). Over such a relay the desktop refuses commands of devices without encryption that change something
+ * and are not signed. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_state(bw_desktop *desktop, char **state_json);
 
 /* A desktop's events: notification.received (a device asked the desktop to show it), unread.changed,
@@ -960,7 +1002,10 @@ BW_API bw_status bw_desktop_state(bw_desktop *desktop, char **state_json);
  *   notification.deleted  {"ids"}
  *   notification.cleared  {"before"}: everything created before this time was deleted
  *   notification.presented {"id","device","presented","at"}: a device reports whether it showed a push to its user, and
- *                         when by its own clock; at most once per push
+ *                         when by its own clock; a Bellwire device reports each push at most once. The desktop does
+ *                         not check what devices report
+ *   notification.expired  {"ids","device"}: these pushes expired before the device came; it never gets them. They stay
+ *                         in the history. A clock that is set ahead counts once it has stayed so for 2 minutes
  *   settings.changed {"settings","revision"}
  *   pairing.changed
  *       {"flow":"offer","state":"displaying"|"acked"|"paired"|"expired"|"cancelled"|"failed",…},
@@ -1049,8 +1094,8 @@ BW_API bw_status bw_desktop_rename(bw_desktop *desktop, const char *device, cons
 BW_API bw_status bw_desktop_unpair(bw_desktop *desktop, const char *device);
 BW_API bw_status bw_desktop_clear(bw_desktop *desktop);
 
-/* Like bw_device_revoke(), bw_device_readmit() and bw_device_revoked(), for devices. A readmitted device is notified that
- * it is unpaired, like one that bw_desktop_unpair() has unpaired. Since 0.1. */
+/* Like bw_device_revoke(), bw_device_readmit() and bw_device_revoked(), for devices. A readmitted device is notified
+ * that it is unpaired, like one that bw_desktop_unpair() has unpaired. Since 0.1. */
 BW_API bw_status bw_desktop_revoke(bw_desktop *desktop, const char *device);
 BW_API bw_status bw_desktop_readmit(bw_desktop *desktop, const char *device);
 BW_API bw_status bw_desktop_revoked(bw_desktop *desktop, char **keys_json);

@@ -46,6 +46,7 @@ package struct AddressRule: Sendable {
         range(0x0a00_0000, 8),  // private
         range(0x6440_0000, 10),  // carriers' private
         range(0x7f00_0000, 8),  // loopback
+        range(0xa83f_8110, 32),  // 168.63.129.16: a cloud tells its machines about themselves here
         range(0xa9fe_0000, 16),  // link-local; cloud machines answer about themselves here
         range(0xac10_0000, 12),  // private
         range(0xc000_0000, 24),  // protocols

@@ -179,6 +179,13 @@ public func bw_alerts_set_settings(
     }
 }
 
+@_cdecl("bw_alerts_settings_open") @implementation
+public func bw_alerts_settings_open(_ device: OpaquePointer?) -> bw_status {
+    entry { () throws(HostError) in
+        try DeviceEndpoint.find(device).role.openNotificationSettings()
+    }
+}
+
 @_cdecl("bw_alerts_delivered") @implementation
 public func bw_alerts_delivered(
     _ device: OpaquePointer?, _ alerts_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?

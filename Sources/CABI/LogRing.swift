@@ -1,4 +1,5 @@
 import CBellwire
+import CLinux
 import Glibc
 import Hosting
 
@@ -18,8 +19,8 @@ enum LogRing {
         var registration: Registration?
         var lines: [(LogLevel, String)] = []
         var lost = 0
-        /// The thread that is handing lines over.
-        var runner: pthread_t?
+        /// The thread that is handing lines over, and the stack of its dispatch.
+        var runner: (dispatcher: Dispatcher, frame: UInt)?
         /// Registrations that were replaced inside their own callback: released when it has returned.
         var retired: [Registration] = []
     }
@@ -40,10 +41,11 @@ enum LogRing {
     }
 
     static func set(_ level: LogLevel, _ callback: bw_log_callback?, _ userData: UserData) {
+        recover(at: linux_stack())
         let me = pthread_self()
         let old = state.wait { state -> UserData?? in
             // The old callback may be running elsewhere; inside itself it lives until it returns.
-            if let runner = state.runner, runner != me { return nil }
+            if let runner = state.runner, runner.dispatcher.thread != me { return nil }
             let old = state.registration
             state.level = level
             state.registration = callback.map { Registration(level: level, callback: $0, userData: userData) }
@@ -57,13 +59,13 @@ enum LogRing {
         if callback == nil { userData.release() }
     }
 
-    /// Delivers the waiting lines on the calling thread. `true` = more wait: they arrived in the meantime, or are for
-    /// the callback that replaced this one.
-    static func drain() -> Bool {
-        let me = pthread_self()
+    /// Delivers the waiting lines on the calling thread, from a dispatch with that stack. `true` = more wait: they arrived
+    /// in the meantime, or are for the callback that replaced this one.
+    static func drain(at frame: UInt) -> Bool {
+        recover(at: frame)
         let work = state.withLock { state -> (Registration, [(LogLevel, String)])? in
             guard let registration = state.registration, state.runner == nil, !state.lines.isEmpty else { return nil }
-            state.runner = me
+            state.runner = (Dispatcher(), frame)
             var lines = state.lines
             if state.lost > 0 {
                 lines.insert((.warning, "\(state.lost) log lines were lost because no handle dispatched"), at: 0)
@@ -91,5 +93,16 @@ enum LogRing {
         }
         for registration in retired { registration.userData.release() }
         return hasMore
+    }
+
+    /// Ends a handing over whose callback never returns; see ``HostQueue/recover(at:)``.
+    private static func recover(at frame: UInt) {
+        let retired = state.update { state -> [Registration] in
+            guard let runner = state.runner, runner.dispatcher.hasLeft(runner.frame, at: frame) else { return [] }
+            state.runner = nil
+            defer { state.retired = [] }
+            return state.retired
+        }
+        for registration in retired { registration.userData.release() }
     }
 }

@@ -4,12 +4,14 @@
 #include <sys/syscall.h>
 #include <stdint.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 
 /* The header's flags are an enum that Swift does not import as integers. */
@@ -18,6 +20,9 @@ static inline int linux_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLO
 /* GNU's, so not in the C library's module: the environment, but not that of whoever started a set-user-id program. */
 char *secure_getenv(const char *);
 static inline const char *linux_environment(const char *name) { return secure_getenv(name); }
+
+/* GNU's, likewise. */
+int pthread_getattr_np(pthread_t, pthread_attr_t *);
 
 /* BSD's, likewise: a wipe that the compiler does not leave out. */
 void explicit_bzero(void *, size_t);
@@ -47,6 +52,17 @@ static inline void linux_trim_heap(void) { malloc_trim(0); }
 
 /* Where the caller's stack is: what it calls lies below. */
 static __attribute__((noinline, unused)) uintptr_t linux_stack(void) { return (uintptr_t)__builtin_frame_address(0); }
+
+/* Whether an address lies in the stack that the calling thread was started with; a host's fibers have others. */
+static inline bool linux_is_thread_stack(uintptr_t address) {
+    pthread_attr_t attributes;
+    void *base = NULL;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
+    bool is_known = pthread_attr_getstack(&attributes, &base, &size) == 0;
+    pthread_attr_destroy(&attributes);
+    return is_known && address - (uintptr_t)base < size;
+}
 
 /* The calling thread's number in the kernel, and whether the thread with a number is still there. */
 static inline pid_t linux_thread(void) { return (pid_t)syscall(SYS_gettid); }

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <gif_lib.h>
 #include <png.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -14,6 +15,15 @@
     f(png_image_begin_read_from_memory) f(png_image_finish_read) f(png_image_write_to_memory) f(png_image_free)
 #define JPEG_FUNCTIONS(f)                                                                                              \
     f(tjInitDecompress) f(tjDecompressHeader3) f(tjDecompress2) f(tjDestroy) f(tjGetErrorStr2) f(tjGetErrorCode)
+#define WEBP_FUNCTIONS(f) f(WebPDecodeYUV) f(WebPFree)
+#define GIF_FUNCTIONS(f)                                                                                               \
+    f(DGifOpen) f(DGifGetRecordType) f(DGifGetImageDesc) f(DGifGetLine) f(DGifGetExtension) f(DGifGetExtensionNext)    \
+        f(DGifCloseFile)
+
+/* As in webp/decode.h, which is not needed for two functions. */
+uint8_t *WebPDecodeYUV(
+    const uint8_t *bytes, size_t count, int *width, int *height, uint8_t **u, uint8_t **v, int *stride, int *uv_stride);
+void WebPFree(void *pixels);
 
 static struct {
 #define FIELD(name) __typeof__(&name) name;
@@ -23,6 +33,14 @@ static struct {
 static struct {
     JPEG_FUNCTIONS(FIELD)
 } jpeg;
+
+static struct {
+    WEBP_FUNCTIONS(FIELD)
+} webp;
+
+static struct {
+    GIF_FUNCTIONS(FIELD)
+} gif;
 
 struct entry {
     const char *name;
@@ -39,12 +57,19 @@ struct library {
 #define PNG_ENTRY(name) {#name, (void **)(void *)&png.name},
 #define JPEG_ENTRY(name) {#name, (void **)(void *)&jpeg.name},
 static const struct entry png_entries[] = {PNG_FUNCTIONS(PNG_ENTRY)};
+#define WEBP_ENTRY(name) {#name, (void **)(void *)&webp.name},
 static const struct entry jpeg_entries[] = {JPEG_FUNCTIONS(JPEG_ENTRY)};
+static const struct entry webp_entries[] = {WEBP_FUNCTIONS(WEBP_ENTRY)};
+#define GIF_ENTRY(name) {#name, (void **)(void *)&gif.name},
+static const struct entry gif_entries[] = {GIF_FUNCTIONS(GIF_ENTRY)};
 
 static struct library png_library = {
     "libpng16.so.16", png_entries, sizeof png_entries / sizeof *png_entries, false};
 static struct library jpeg_library = {
     "libturbojpeg.so.0", jpeg_entries, sizeof jpeg_entries / sizeof *jpeg_entries, false};
+static struct library webp_library = {
+    "libwebp.so.7", webp_entries, sizeof webp_entries / sizeof *webp_entries, false};
+static struct library gif_library = {"libgif.so.7", gif_entries, sizeof gif_entries / sizeof *gif_entries, false};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -140,15 +165,126 @@ static int read_jpeg(
     return r;
 }
 
+static const uint8_t png_begins[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'}, jpeg_begins[] = {0xff, 0xd8, 0xff};
+
+static bool begins(const uint8_t *bytes, size_t count, const void *with, size_t size) {
+    return count >= size && memcmp(bytes, with, size) == 0;
+}
+
+/* At an eighth of its size: all of the file is read for it, and little memory is needed. */
+static int check_jpeg(const uint8_t *bytes, size_t count, char *why, size_t size) {
+    int r = use(&jpeg_library, why, size);
+    if (r < 0) return r;
+    tjhandle state = jpeg.tjInitDecompress();
+    if (!state) return -ENOMEM;
+    int width = 0, height = 0, subsampling = 0, colours = 0;
+    r = -EINVAL;
+    if (jpeg.tjDecompressHeader3(state, bytes, count, &width, &height, &subsampling, &colours) == 0) {
+        const tjscalingfactor eighth = {1, 8};
+        const bool is_cmyk = colours == TJCS_CMYK || colours == TJCS_YCCK;
+        width = TJSCALED(width, eighth);
+        height = TJSCALED(height, eighth);
+        uint8_t *pixels = malloc((size_t)width * (size_t)height * (is_cmyk ? 4 : 1));
+        if (!pixels) {
+            r = -ENOMEM;
+        } else if (jpeg.tjDecompress2(
+                       state, bytes, count, pixels, width, 0, height, is_cmyk ? TJPF_CMYK : TJPF_GRAY,
+                       TJFLAG_LIMITSCANS) == 0 ||
+                   /* "Premature end of …": other oddities are no loss. */
+                   (jpeg.tjGetErrorCode(state) == TJERR_WARNING && !strstr(jpeg.tjGetErrorStr2(state), "remature end"))) {
+            r = 0;
+        }
+        free(pixels);
+    }
+    jpeg.tjDestroy(state);
+    return r;
+}
+
+static int check_webp(const uint8_t *bytes, size_t count, char *why, size_t size) {
+    /* Animations are for another library. */
+    if (count > 20 && memcmp(bytes + 12, "VP8X", 4) == 0 && bytes[20] & 2) return 0;
+    int r = use(&webp_library, why, size);
+    if (r < 0) return r;
+    int width, height, stride, uv_stride;
+    uint8_t *u, *v, *pixels = webp.WebPDecodeYUV(bytes, count, &width, &height, &u, &v, &stride, &uv_stride);
+    if (!pixels) return -EINVAL;
+    webp.WebPFree(pixels);
+    return 0;
+}
+
+struct source {
+    const uint8_t *bytes;
+    size_t count;
+};
+
+static int take(GifFileType *state, GifByteType *to, int count) {
+    struct source *source = state->UserData;
+    const size_t taken = (size_t)count < source->count ? (size_t)count : source->count;
+    if (taken) memcpy(to, source->bytes, taken);
+    source->bytes += taken;
+    source->count -= taken;
+    return (int)taken;
+}
+
+/* A frame, line by line; interlaced ones are as long. */
+static bool check_frame(GifFileType *state, uint64_t *pixels_left) {
+    if (!gif.DGifGetImageDesc(state)) return false;
+    const int width = state->Image.Width, height = state->Image.Height;
+    if (width <= 0 || height <= 0 || (uint64_t)width * (uint64_t)height > *pixels_left) return false;
+    *pixels_left -= (uint64_t)width * (uint64_t)height;
+    uint8_t *line = malloc((size_t)width);
+    int lines = 0;
+    while (line && lines < height && gif.DGifGetLine(state, line, width)) lines++;
+    free(line);
+    return lines == height;
+}
+
+/* All frames, up to the trailer: a file that ends without it was cut short. */
+static int check_gif(const uint8_t *bytes, size_t count, uint64_t most_pixels, char *why, size_t size) {
+    int r = use(&gif_library, why, size);
+    if (r < 0) return r;
+    struct source source = {bytes, count};
+    GifFileType *state = gif.DGifOpen(&source, take, NULL);
+    if (!state) return -EINVAL;
+    GifRecordType type = UNDEFINED_RECORD_TYPE;
+    int frames = 0;
+    bool ok = true;
+    while (ok && (ok = gif.DGifGetRecordType(state, &type)) && type != TERMINATE_RECORD_TYPE) {
+        if (type == IMAGE_DESC_RECORD_TYPE) {
+            ok = check_frame(state, &most_pixels);
+            frames++;
+            continue;
+        }
+        int code;
+        GifByteType *block = NULL;
+        ok = type == EXTENSION_RECORD_TYPE && gif.DGifGetExtension(state, &code, &block);
+        while (ok && block) ok = gif.DGifGetExtensionNext(state, &block);
+    }
+    gif.DGifCloseFile(state, NULL);
+    return ok && frames > 0 ? 0 : -EINVAL;
+}
+
+int bw_image_check(const uint8_t *bytes, size_t count, uint64_t most_pixels) {
+    char why[256];
+    if (begins(bytes, count, jpeg_begins, sizeof jpeg_begins)) return check_jpeg(bytes, count, why, sizeof why);
+    if (begins(bytes, count, "RIFF", 4)) return check_webp(bytes, count, why, sizeof why);
+    if (begins(bytes, count, "GIF8", 4)) return check_gif(bytes, count, most_pixels, why, sizeof why);
+    if (!begins(bytes, count, png_begins, sizeof png_begins)) return 0;
+    struct bw_image image;
+    memset(&image, 0, sizeof image);
+    int r = read_png(&image, bytes, count, most_pixels, why, sizeof why);
+    free(image.grey);
+    return r;
+}
+
 int bw_image_read(
     struct bw_image *image, const uint8_t *bytes, size_t count, uint64_t most_pixels, char *why, size_t size) {
-    static const uint8_t png_begins[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'}, jpeg_begins[] = {0xff, 0xd8, 0xff};
     memset(image, 0, sizeof *image);
     int r = -EINVAL;
     snprintf(why, size, "it is neither");
-    if (count >= sizeof png_begins && memcmp(bytes, png_begins, sizeof png_begins) == 0)
+    if (begins(bytes, count, png_begins, sizeof png_begins))
         r = read_png(image, bytes, count, most_pixels, why, size);
-    else if (count >= sizeof jpeg_begins && memcmp(bytes, jpeg_begins, sizeof jpeg_begins) == 0)
+    else if (begins(bytes, count, jpeg_begins, sizeof jpeg_begins))
         r = read_jpeg(image, bytes, count, most_pixels, why, size);
     if (r < 0) {
         free(image->grey);

@@ -45,6 +45,7 @@
     f(int, SSL_write, (SSL * ssl, const void *bytes, int size), (ssl, bytes, size))                                    \
     f(int, SSL_shutdown, (SSL * ssl), (ssl))                                                                           \
     f(int, SSL_version, (const SSL *ssl), (ssl))                                                                       \
+    f(int, SSL_session_reused, (const SSL *ssl), (ssl))                                                                \
     f(int, SSL_get_error, (const SSL *ssl, int result), (ssl, result))                                                 \
     f(long, SSL_get_verify_result, (const SSL *ssl), (ssl))                                                            \
     f(X509_VERIFY_PARAM *, SSL_get0_param, (SSL * ssl), (ssl))                                                         \

@@ -39,11 +39,14 @@ package struct Outbox {
         package let from: Int64
         package let through: Int64
         package let entries: [Entry]
+        /// Those that were let go just now, because they have expired.
+        package let expired: [NotificationID]
 
-        package init(from: Int64, through: Int64, entries: [Entry]) {
+        package init(from: Int64, through: Int64, entries: [Entry], expired: [NotificationID] = []) {
             self.from = from
             self.through = through
             self.entries = entries
+            self.expired = expired
         }
     }
 
@@ -106,7 +109,7 @@ package struct Outbox {
 
     /// What there is for a device from `first` through `last`, or the first part of it.
     package func page(
-        of device: PeerID, from first: Int64, through last: Int64, now: EpochMilliseconds
+        of device: PeerID, from first: Int64, through last: Int64, now: ExpiryMoment
     ) throws(StoreError) -> Page {
         guard let number = try PeerNumbers(connection).find(device) else {
             return Page(from: first, through: last, entries: [])
@@ -118,30 +121,36 @@ package struct Outbox {
             (seq: try row.integer(0), expiresAt: try row.integer(1), push: try row.integer(2))
         }
         var entries: [Entry] = []
+        var expired: [NotificationID] = []
         for row in rows {
-            if row.expiresAt > now, let event = try event(row.push, seq: row.seq) {
+            let event = try event(row.push, seq: row.seq)
+            if let event, !now.hasPassed(row.expiresAt) {
                 entries.append(Entry(seq: row.seq, event: event))
             } else {
+                if let event { expired.append(event.id) }
                 try remove(row.seq, of: device)
             }
         }
         let isWhole = rows.count < Self.pageLimit
-        return Page(from: first, through: isWhole ? last : rows.last?.seq ?? last, entries: entries)
+        return Page(
+            from: first, through: isWhole ? last : rows.last?.seq ?? last, entries: entries, expired: expired)
     }
 
     /// A push that a device doesn't have yet, by its id; `nil` = none waits, or not any more.
     package func entry(
-        of id: NotificationID, for device: PeerID, now: EpochMilliseconds
+        of id: NotificationID, for device: PeerID, now: ExpiryMoment
     ) throws(StoreError) -> Entry? {
         guard let number = try PeerNumbers(connection).find(device) else { return nil }
         let row = try connection.first(
             """
-            SELECT seq, push FROM outbox WHERE device = ?1 AND expires_at > ?3 AND push IN (
+            SELECT seq, push, expires_at FROM outbox WHERE device = ?1 AND push IN (
                 SELECT row FROM history WHERE id = ?2 UNION ALL SELECT -row FROM outbox_push WHERE id = ?2)
             ORDER BY seq DESC LIMIT 1
-            """, [.integer(number), .text(id.text), .integer(now)]
-        ) { (row) throws(StoreError) in (seq: try row.integer(0), push: try row.integer(1)) }
-        guard let row, let event = try event(row.push, seq: row.seq) else { return nil }
+            """, [.integer(number), .text(id.text)]
+        ) { (row) throws(StoreError) in
+            (seq: try row.integer(0), push: try row.integer(1), expiresAt: try row.integer(2))
+        }
+        guard let row, !now.hasPassed(row.expiresAt), let event = try event(row.push, seq: row.seq) else { return nil }
         return Entry(seq: row.seq, event: event)
     }
 

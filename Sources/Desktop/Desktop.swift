@@ -32,29 +32,15 @@ package final class Desktop: Role, KeyOwner {
         _ options: String?, _ channel: HostChannel, links: RelayLinkMaker? = nil
     ) throws(HostError) -> (Desktop, threaded: Bool) {
         let options = try DesktopOptions(parsing: options)
+        var stored: StoredDesktop?
         let state = try RoleState.open(
             options.common, database: "desktop.db", migrations: DesktopSwitchboard.migrations, now: .now,
             moving: RoleState.MovingTables(
                 peers: { (connection) throws(StoreError) in try PairedDevices(connection).all().map(\.id) },
-                switched: { (connection) throws(StoreError) in try DevicePrekeyTable(connection).removeAll() }))
-        let devices: [PairedDevice]
-        let notices: [PeerID]
-        let unread: Int64
-        let outboxes: [PeerID: Outbox.Position]
-        do throws(StoreError) {
-            (devices, notices, outboxes, unread) = try state.database.run { (connection) throws(StoreError) in
-                try AnswerTable(connection).closeAll()
-                try HistoryCounts(connection).repair()
-                return (
-                    try PairedDevices(connection).all(), try UnpairNotices(connection).all(now: .now),
-                    try Outbox(connection).positions(),
-                    try History(connection).unreadCount()
-                )
-            }
-        } catch {
-            state.close()
-            throw HostError(error)
-        }
+                switched: { (connection) throws(StoreError) in try DevicePrekeyTable(connection).removeAll() }),
+            rescue: .desktop
+        ) { (state) throws(HostError) in stored = try StoredDesktop(state) }
+        guard let stored else { throw .closed }
         do throws(TransportError) { try EventLoop.start() } catch {
             state.close()
             throw HostError(error)
@@ -65,13 +51,15 @@ package final class Desktop: Role, KeyOwner {
             state.close()
             throw error
         }
-        if let path = state.movedAside { channel.problem(movedAside: path) }
+        channel.report(state.rescue)
         if let path = memory?.movedAside { channel.problem(relayMovedAside: path) }
         let core = DesktopSwitchboard(
             options, state,
             relay: EmbeddedRelay(options.relay, memory: memory, signalingURL: options.signalingURL),
-            devices: DeviceBook(devices, outboxes: outboxes, reminders: UnpairReminders(notices)),
-            host: HostReports(channel, unread: unread),
+            devices: DeviceBook(
+                stored.devices, outboxes: stored.outboxes,
+                reminders: UnpairReminders(stored.notices, strangers: state.rescue.hasLostPairings)),
+            host: HostReports(channel, unread: stored.unread),
             links: links ?? .webSockets(trusting: options.common.caFile))
         EventLoop.post { core.open() }
         return (Desktop(core, state), options.common.isThreaded)

@@ -22,7 +22,7 @@ import Wire
 final class DesktopSwitchboard {
     nonisolated static let migrations =
         PairedDevices.migrations + History.migrations + UnpairNotices.migrations + AnswerTable.migrations
-        + DeviceTokens.migrations + DevicePrekeyTable.migrations
+        + DeviceTokens.migrations + DevicePrekeyTable.migrations + PairingCopy.migrations
 
     private enum Phase {
         case stopped
@@ -205,10 +205,10 @@ final class DesktopSwitchboard {
             pairing.peerOffline(peer, over: url)
         case .connectionChanged(_, let connection): host.post(.connectionChanged, connection)
         case .refused(let text, let url):
-            host.log(.warning, "the relay \(url) refused a frame")
+            host.log(.warning, "the relay \(WebSocketURL.loggable(url)) refused a frame")
             pairing.relayRefused(text, over: url)
         case .malformed(let error, let url): host.dropped(frame: error, over: url)
-        case .invalidURL(let url, let message): host.log(.error, "invalid relay URL \(url): \(message)")
+        case .invalidURL(let url, let why): host.log(.error, "invalid relay URL \(WebSocketURL.loggable(url)): \(why)")
         }
     }
 
@@ -224,7 +224,8 @@ final class DesktopSwitchboard {
         case .stale(let frame):
             if !pairing.received(frame, isOfSecurePeer: false, over: url) { channel.countReplay() }
         case .handled, .counted(.revoked): break
-        case .counted(.unknownSender): reminders.spoke(message.from, over: url)
+        case .counted(.unknownSender):
+            reminders.spoke(message.from, over: url, asStranger: !pairing.isTelling(message.from))
         case .counted(.unopened(let error)): host.log(.warning, "dropped a sealed frame: \(error.message)")
         }
     }
@@ -238,7 +239,7 @@ final class DesktopSwitchboard {
         if payload.isAck { return }
         channel.countUnknownSender()
         if frame.isSealed {
-            if !pairing.isTelling(frame.from) { reminders.spoke(frame.from, over: url) }
+            if !pairing.isTelling(frame.from) { reminders.spoke(frame.from, over: url, asStranger: true) }
             return
         }
         if case .request(let request) = payload {
@@ -342,6 +343,7 @@ final class DesktopSwitchboard {
         switch output {
         case .delivered(let ticket, let peers): commands.delivered(ticket, to: peers)
         case .full: host.outboxIsFull(Outbox.limit)
+        case .expired(let ids, let device): host.expired(ids, of: device)
         case .problem(let message): host.storeFailed(message)
         case .warning(let message): host.log(.warning, message)
         }

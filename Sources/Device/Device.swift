@@ -34,25 +34,26 @@ package final class Device: Role, KeyOwner {
     ) throws(HostError) -> (Device, threaded: Bool) {
         let options = try DeviceOptions(parsing: options)
         let common = options.common
+        var opened: OpenedDevice?
         let state = try RoleState.open(
             common, database: "device.db", migrations: DeviceSwitchboard.migrations, now: .now,
             moving: RoleState.MovingTables(
                 peers: { (connection) throws(StoreError) in try PairedDesktops(connection).all().map(\.id) },
-                switched: { (connection) throws(StoreError) in try PrekeyTable(connection).removeAll() }))
-        let opened: OpenedDevice
-        do throws(StoreError) {
-            opened = try OpenedDevice(options, state, channel)
-        } catch {
-            state.close()
-            throw HostError(error)
+                switched: { (connection) throws(StoreError) in try PrekeyTable(connection).removeAll() }),
+            rescue: .device
+        ) { (state) throws(HostError) in
+            do throws(StoreError) { opened = try OpenedDevice(options, state, channel) } catch {
+                throw HostError(error)
+            }
         }
+        guard let opened else { throw .closed }
         do throws(TransportError) { try EventLoop.start() } catch {
             state.close()
             throw HostError(error)
         }
         // Data that only opening needs.
         linux_trim_heap()
-        if let path = state.movedAside { channel.problem(movedAside: path) }
+        channel.report(state.rescue)
         let core = DeviceSwitchboard(opened, links: links ?? .webSockets(trusting: common.caFile))
         for name in opened.waiting { channel.waits(name) }
         EventLoop.post {

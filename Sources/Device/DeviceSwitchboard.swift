@@ -21,7 +21,7 @@ final class DeviceSwitchboard {
     nonisolated static let migrations =
         PairedDesktops.migrations + Inbox.migrations + ReceivedPushes.migrations + QueueTable.migrations
         + KeptEvents.migrations + PushTokenTable.migrations + AlertTable.migrations + ReminderTable.migrations
-        + PrekeyTable.migrations
+        + PrekeyTable.migrations + PairingCopy.migrations
 
     let opened: OpenedDevice
     let desktops: DesktopBook

@@ -49,7 +49,8 @@ struct OpenedDevice: Sendable {
             }
             return (try PairedDesktops(connection).all(), waiting, marks, try ReceivedPushes(connection).all())
         }
-        waitingPushes = WaitingPushes(state.database, marks)
+        waitingPushes = WaitingPushes(
+            state.database, marks, mark: state.directory.file("device.handed").flatMap { HandoverMark(path: $0) })
         committedPushes = lastPushes.map { ($0.key, $0.value) }
         let showsAlerts = options.alerts.kind != .none
         let revisions: [PeerID: Int64]
@@ -75,4 +76,37 @@ struct OpenedDevice: Sendable {
             return session
         }
     }
+}
+
+extension RoleState.Rescue {
+    /// The inbox, what waits for the program or for a desktop, and what the user has set. What each desktop has beyond
+    /// the inbox is asked for again.
+    static let device = RoleState.Rescue(
+        copy: "device.pairings",
+        copied: [
+            CopiedTable(
+                "paired_desktop", .grants,
+                """
+                address, pc_peer_id, name, platform, lan_signaling_url, relay_url, paired_at, last_seen_at, secure, sas, \
+                confirmed
+                """,
+                values: """
+                    address, pc_peer_id, name, platform, lan_signaling_url, relay_url, paired_at, paired_at, secure, sas, \
+                    confirmed
+                    """)
+        ],
+        salvaged: [
+            "peer", "received_push", "inbox", "inbox_host", "inbox_change", "inbox_touched", "desktop_settings",
+            "queued_command", "known_revision", "kept_event", "reminder", "alert", "alert_beyond", "alert_preference",
+            "alert_image", "push_service", "push_token_removal",
+        ],
+        // Where the replay window is lost, frames of version 1 could be replayed: sessions alone count. Without the marks
+        // of what was handed over, callbacks may have seen everything.
+        settling: """
+            INSERT INTO seal_peer (peer, minimum) SELECT address, 2 FROM paired_desktop
+                WHERE secure = 1 AND address NOT IN (SELECT peer FROM seal_window)
+                ON CONFLICT (peer) DO UPDATE SET minimum = 2;
+            UPDATE inbox_host SET last = (SELECT ifnull(max(arrival), 0) FROM inbox),
+                offered = (SELECT ifnull(max(arrival), 0) FROM inbox) WHERE last = 0;
+            """)
 }

@@ -156,6 +156,9 @@ final class AlertDelivery {
         perform(records.remove(desktop: desktop, id: id, thread: thread, then))
     }
 
+    /// Nobody can respond to it any more, so it is not listed as delivered.
+    func lost(_ key: AlertKey) { perform([.store(RecordWork.remove(.keys([key]), isOne: false) { _ in })]) }
+
     /// As `bw_alerts_state` tells it.
     func state(_ now: EpochMilliseconds) -> JSONValue {
         AlertsState(
@@ -175,7 +178,9 @@ final class AlertDelivery {
         case .ends: perform(pipeline.redecide(moment))
         case .backlog: perform(pipeline.takeUp())
         case .lateAlerts: perform(digests.lateTimerFired(isQuiet: rules.isQuiet))
-        case .room: perform(.store(.release(.tooMany)))
+        case .room:
+            perform(.store(.release(.tooMany)))
+            perform(.store(.release(.burst)))
         case .inbox: perform([.store(RecordWork.removeSettled)])
         case .imageSweep: sweepImages()
         }
@@ -218,7 +223,7 @@ final class AlertDelivery {
         }
         guard isRunning else { return }
         timers.start(.pipeline, at: pipeline.nextDeadline)
-        let rest = pipeline.nextEnd.map { UInt64(max(0, min(Self.longestRest, $0 &- .now))) }
+        let rest = pipeline.nextEnd.map { UInt64(max(0, min(Self.longestRest, $0 &- ExpiryMoment.current.now))) }
         timers.start(.ends, at: rest.map { EventLoop.now &+ $0 })
     }
 

@@ -31,7 +31,7 @@ final class AlertRules {
         return AlertJudge(
             settings: preferences.settings, authorization: authorization.current(now).status,
             lateAlerts: configuration.lateAlerts, fetchesImages: configuration.fetchesImages,
-            programName: configuration.programName, now: now)
+            programName: configuration.programName, now: now, expiry: ExpiryMoment.current.now)
     }
 
     var isQuiet: Bool { preferences.settings.isQuiet(at: .now, .system) }

@@ -21,6 +21,7 @@ struct AlertsState {
                 "server": presenter.server.map(JSONValue.string),
                 "capabilities": presenter.capabilities.map { .array($0.map(JSONValue.string)) },
                 "problem": presenter.problem.map(JSONValue.string),
+                "doNotDisturb": presenter.doNotDisturb.map(JSONValue.bool),
             ],
             "inFront": .bool(isInFront), "badge": .integer(badge), "waiting": .integer(Int64(waiting)),
             "counters": [

@@ -195,6 +195,7 @@ package final class DeviceAlerts {
         case .closed(let key):
             // It expired or was taken away: it stays in the list, as in servers that have one.
             perform(rules.authorization.answered(key, nil, now: now) ?? [])
+        case .lost(let key): delivery.lost(key)
         case .responded(let key, let action, let text):
             if let actions = rules.authorization.answered(key, action, now: now) { return perform(actions) }
             delivery.respond(key, action, text) { [channel] result in

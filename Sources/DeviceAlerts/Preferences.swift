@@ -86,7 +86,8 @@ struct Preferences {
         if !showing.presentation.contains(.sound) { content.sound = nil }
         return PresentedAlert(
             key: run.key, content: content, actions: category(of: run.content)?.actions ?? [],
-            presentation: showing.presentation, isQuiet: run.isQuiet, isReminder: run.alert.isReminder)
+            presentation: showing.presentation, isQuiet: run.isQuiet, isReminder: run.alert.isReminder,
+            showsPreview: settings.showPreview)
     }
 
     /// Banners of an earlier process, to be followed.

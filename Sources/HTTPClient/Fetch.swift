@@ -43,7 +43,7 @@ package final class Fetch {
     ///
     /// - Parameter isOverdue: because it took too long. If it has had half of its time, that is its host's fault.
     package func cancel(isOverdue: Bool = false) {
-        if isOverdue, let begunAt, let fetcher, EventLoop.now &- begunAt >= fetcher.options.timeout / 2 {
+        if isOverdue, !isOver, let begunAt, let fetcher, EventLoop.now &- begunAt >= fetcher.options.timeout / 2 {
             fetcher.ended(host, begunAt: begunAt, isTimeout: true)
         }
         then = nil

@@ -32,7 +32,7 @@ package final class HistoryWork {
 
     /// Keeps a notification. Gives its row.
     func insert(
-        _ notification: Notification, icon: String?, target: PeerID?, now: EpochMilliseconds
+        _ notification: Notification, icon: String?, target: PeerID?, pruning now: EpochMilliseconds
     ) throws(StoreError) -> Int64 {
         let history = History(connection)
         replaced += try history.rows(replacedBy: notification, target: target)

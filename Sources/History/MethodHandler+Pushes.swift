@@ -48,7 +48,7 @@ extension MethodHandler {
             // It travels as one of the richer fields.
             notification.richer.silenced = true
         }
-        let row = try work.insert(notification, icon: request.icon, target: target, now: context.now)
+        let row = try work.insert(notification, icon: request.icon, target: target, pruning: context.pruning)
         return (notification, row)
     }
 }

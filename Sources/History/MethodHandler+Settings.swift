@@ -24,7 +24,7 @@ extension MethodHandler {
         var events: [StateEvent] = []
         if !outcome.changed.isEmpty {
             events = [.settingsChanged(current.settings.json, revision: current.revision)]
-            try history.prune(current.settings, now: context.now)
+            try history.prune(current.settings, now: context.pruning)
         }
         // A change of which nothing is left has failed.
         let isLost = !outcome.stale.isEmpty && outcome.stale.count == change.values.count

@@ -30,6 +30,8 @@ package struct MethodHandler {
     /// What a command may need of the world.
     package struct Context: Sendable {
         package let now: EpochMilliseconds
+        /// By which the history lets go what is too old.
+        package var pruning: EpochMilliseconds
         /// For the notification that the command may make. Fresh for each command.
         package let newID: NotificationID
         package let devices: [PairedDevice]
@@ -40,6 +42,7 @@ package struct MethodHandler {
             now: EpochMilliseconds, newID: NotificationID, devices: [PairedDevice], clock: WallClock = .system
         ) {
             self.now = now
+            pruning = now
             self.newID = newID
             self.devices = devices
             self.clock = clock

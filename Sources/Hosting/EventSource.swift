@@ -9,12 +9,19 @@ package protocol EventSource: AnyObject, Sendable {
     /// The oldest waiting ones, at most `limit`, durably marked as being handed over.
     func take(limit: Int) throws(HostError) -> [WaitingEvent]
 
+    /// A callback is about to see this one, for the first time in this dispatch. On the host's thread.
+    func willHandOver(_ row: Int64)
+
     /// Durably marks `handed` as handed over and lets `untouched` wait again, as if never taken.
     func finish(handed: [Int64], untouched: [Int64]) throws(HostError)
 
     /// After `finish` has failed: durably lets `untouched` wait again, and all others that were taken and not marked,
     /// which come as redelivered.
     func restore(untouched: [Int64]) throws(HostError)
+}
+
+extension EventSource {
+    package func willHandOver(_ row: Int64) {}
 }
 
 /// One stored event on its way to the host.

@@ -23,12 +23,36 @@ extension HostError {
     }
 }
 
+extension HostError {
+    /// The database was read, and can't be what was written.
+    var isDamage: Bool {
+        let name = detail["sqlite"]?.string
+        return code == .store && [StoreError.Code.mismatch, .corrupt, .notADatabase].contains { $0.name == name }
+    }
+}
+
 extension HostChannel {
-    /// The host hears where its damaged database is.
-    package func problem(movedAside path: String) {
+    /// The host hears what became of a damaged database and of the pairings.
+    package func report(_ rescue: RoleState.Rescued) {
+        let (code, text) =
+            switch rescue.pairings {
+            case .kept: ("", "")
+            case .restored: ("pairings_restored", "; the pairings were taken from their copy")
+            case .lost: ("pairings_lost", "; the pairings are lost: pair again")
+            }
+        guard let damage = rescue.damage else {
+            if !code.isEmpty { problem(code, "the database is new, or has lost its last changes\(text)") }
+            return
+        }
+        let lost = damage.incomplete.isEmpty ? "" : ", not all of \(damage.incomplete.joined(separator: ", "))"
         problem(
             "database_damaged",
-            "the database was damaged and was moved aside to \(path); a new one was created, so you may have to pair again"
-        )
+            "the database was damaged and was moved aside to \(damage.movedAside); a new one was created, with "
+                + "\(damage.salvaged) rows that could be read\(lost)\(text)",
+            [
+                "movedAside": .string(damage.movedAside), "pairings": .string(rescue.pairings.rawValue),
+                "restored": .integer(Int64(damage.salvaged)),
+                "incomplete": .array(damage.incomplete.map(JSONValue.string)),
+            ])
     }
 }

@@ -10,6 +10,7 @@ package struct HostEvent: Sendable {
         /// An alert was shown, or not. On a desktop: a device reports this of one of its pushes (WireSealing,
         /// "Receipts").
         case notificationPresented
+        case notificationExpired
         /// What a person did with an alert.
         case notificationResponse
         /// A push without an alert, for the host to act upon.
@@ -65,7 +66,8 @@ extension HostEvent.Name {
     /// The library's events; topics are the host's to name.
     package static let known: [HostEvent.Name] = [
         .notificationReceived, .notificationUpdated, .notificationPresented, .notificationResponse,
-        .notificationSilent, .unreadChanged, .connectionChanged, .pairingChanged, .peersChanged, .rekeyChanged,
+        .notificationExpired, .notificationSilent, .unreadChanged, .connectionChanged, .pairingChanged, .peersChanged,
+        .rekeyChanged,
         .inboxChanged,
         .settingsChanged, .authorizationChanged, .badgeChanged, .notificationRead, .notificationDeleted,
         .notificationCleared, .queueChanged, .queueEnded, .command, .problem,
@@ -86,6 +88,7 @@ extension HostEvent.Name {
         case .notificationReceived: "notification.received"
         case .notificationUpdated: "notification.updated"
         case .notificationPresented: "notification.presented"
+        case .notificationExpired: "notification.expired"
         case .notificationResponse: "notification.response"
         case .notificationSilent: "notification.silent"
         case .unreadChanged: "unread.changed"
@@ -116,7 +119,8 @@ extension HostEvent.Name {
             true
         // Each step of a pairing is for the host to see.
         case .notificationReceived, .notificationUpdated, .notificationPresented, .notificationResponse,
-            .notificationSilent, .notificationRead, .notificationDeleted, .notificationCleared, .pairingChanged,
+            .notificationExpired, .notificationSilent, .notificationRead, .notificationDeleted, .notificationCleared,
+            .pairingChanged,
             .rekeyChanged, .queueEnded, .command, .problem, .topic:
             false
         }

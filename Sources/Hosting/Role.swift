@@ -1,4 +1,4 @@
-import JSON
+package import JSON
 
 /// What the C interface needs of every role.
 package protocol Role: AnyObject, Sendable {
@@ -32,9 +32,11 @@ package struct HostChannel: Sendable {
     package func pushesWait() { waits(.notificationReceived) }
 
     /// Posts a `problem` and logs it.
-    package func problem(_ code: String, _ message: String) {
+    package func problem(_ code: String, _ message: String, _ facts: JSONObject = [:]) {
         log(.warning, message)
-        post(HostEvent(.problem, data: ["code": .string(code), "message": .string(message)]))
+        var data: JSONObject = ["code": .string(code), "message": .string(message)]
+        data.merge(facts)
+        post(HostEvent(.problem, data: data))
     }
 }
 

@@ -13,8 +13,8 @@ package struct RoleState: Sendable {
     package let database: Database
     /// The seal of this start; its epoch is in the store (WireSealing, "Replay protection").
     package let seal: Seal
-    /// Path of a damaged database that was moved aside; a new one was created.
-    package let movedAside: String?
+    /// What was done about a damaged database, and what became of the pairings.
+    package let rescue: Rescued
     /// Where the key lies.
     package let keys: KeyStore
 
@@ -57,6 +57,32 @@ package struct RoleState: Sendable {
         }
     }
 
+    /// What of the role's tables outlives a damaged database.
+    package struct Rescue: Sendable {
+        let copy: String
+        let copied: [CopiedTable]
+        let salvaged: [String]
+        let settling: String
+
+        /// - Parameters:
+        ///   - copy: the name of the file with the second copy.
+        ///   - copied: the tables of the pairings, which it holds beside those of the seal.
+        ///   - salvaged: tables that are taken over as far as they can be read, in this order.
+        ///   - settling: SQL that makes them fit, after pairings were restored or lost.
+        package init(copy: String, copied: [CopiedTable], salvaged: [String], settling: String) {
+            (self.copy, self.copied, self.settling) = (copy, copied, settling)
+            self.salvaged = salvaged + ["seal_window"]
+        }
+    }
+
+    package struct Rescued: Sendable {
+        /// The database was damaged: where it is now, and what was taken over.
+        package internal(set) var damage: DatabaseDamage?
+        package internal(set) var pairings = PairingCopy.Outcome.kept
+        /// Pairings were lost in the last 30 days: peers that are not known may believe that they are paired.
+        package internal(set) var hasLostPairings = false
+    }
+
     package struct StoredMoves: Sendable {
         /// `nil` = this side has never moved.
         package var own: OwnMove?
@@ -75,37 +101,67 @@ package struct RoleState: Sendable {
 
     /// If every paired peer has approved a move to the next key, this start takes it (WireRekey, "Switch").
     ///
-    /// - Parameter tables: what the role keeps that a move concerns.
+    /// A database that can be read, but says what can't be, is damaged, too: it is moved aside, and opened again.
+    ///
+    /// - Parameters:
+    ///   - tables: what the role keeps that a move concerns.
+    ///   - rescue: what outlives a damaged database; `nil` = nothing.
+    ///   - read: reads what the role starts with.
     package static func open(
         _ options: CommonOptions, database name: String, migrations: [Migration], now: EpochMilliseconds,
-        moving tables: MovingTables = MovingTables()
+        moving tables: MovingTables = MovingTables(), rescue: Rescue? = nil,
+        read: (RoleState) throws(HostError) -> Void = { _ in }
     ) throws(HostError) -> RoleState {
-        let migrations = SealStates.migrations + migrations
         do throws(IdentityError) { try Identity.start() } catch { throw HostError(error) }
-        guard let path = options.stateDirectory else {
-            let keys = KeyStore(options, in: .inMemory())
-            return try open(.inMemory(), keys, databaseFile: ":memory:", migrations, now, tables)
-        }
-        let directory = try StateDirectory.open(path)
+        var damage: DatabaseDamage?
+        let directory: StateDirectory =
+            try options.stateDirectory.map { (path) throws(HostError) in
+                try .open(path, yields: options.yields)
+            } ?? .inMemory()
         do throws(HostError) {
-            return try open(
-                directory, KeyStore(options, in: directory), databaseFile: directory.file(name) ?? name, migrations,
-                now, tables)
+            // Salvaged rows may be what is bad: the last try does without.
+            for isLast in [false, false, true] {
+                do throws(HostError) {
+                    return try open(
+                        directory, KeyStore(options, in: directory), name, SealStates.migrations + migrations, now,
+                        tables,
+                        rescue, salvaging: isLast ? [] : rescue?.salvaged ?? [], isDamaged: damage != nil, &damage, read
+                    )
+                } catch {
+                    guard error.isDamage, !isLast, directory.path != nil else { throw error }
+                    damage = damage ?? DatabaseDamage(movedAside: "")
+                }
+            }
+            throw HostError(.store, "the database is damaged")
         } catch {
             directory.close()
             throw error
         }
     }
 
+    /// - Parameter damage: of the tries before. What they have moved aside first has the most.
     private static func open(
-        _ directory: StateDirectory, _ keys: KeyStore, databaseFile: String, _ migrations: [Migration],
-        _ now: EpochMilliseconds, _ tables: MovingTables
+        _ directory: StateDirectory, _ keys: KeyStore, _ name: String, _ migrations: [Migration],
+        _ now: EpochMilliseconds, _ tables: MovingTables, _ rescue: Rescue?, salvaging: [String], isDamaged: Bool,
+        _ damage: inout DatabaseDamage?, _ read: (RoleState) throws(HostError) -> Void
     ) throws(HostError) -> RoleState {
         // Before the database: a directory whose key can't be read stays as it is.
         var key = try keys.current()
+        var copy: PairingCopy?
+        if let rescue, let path = directory.file(rescue.copy) {
+            copy = PairingCopy(path, of: rescue.copied, settling: rescue.settling, now: now)
+        }
         let opened: Database.Opened
-        do throws(StoreError) { opened = try Database.open(path: databaseFile, migrations: migrations) } catch {
+        do throws(StoreError) {
+            opened = try Database.open(
+                path: directory.file(name) ?? ":memory:", migrations: migrations, salvaging: salvaging,
+                isDamaged: isDamaged, observer: copy)
+        } catch {
             throw HostError(error)
+        }
+        if var found = opened.damage {
+            if let first = damage?.movedAside, !first.isEmpty { found.movedAside = first }
+            damage = found
         }
         do throws(HostError) {
             var moves = try moves(in: opened.database)
@@ -114,10 +170,16 @@ package struct RoleState: Sendable {
                 key = try keys.current()
             }
             try settle(&moves, key, keys, opened.database, tables)
-            let seal = try seal(in: opened.database, moves, now)
-            return RoleState(
-                directory: directory, key: key, database: opened.database, seal: seal, movedAside: opened.movedAside,
-                keys: keys)
+            var rescued = Rescued(damage: damage)
+            if let copy {
+                rescued.pairings = copy.outcome
+                rescued.hasLostPairings = copy.lostAt.map { now &- $0 < 30 * 86_400_000 } ?? false
+            }
+            let state = RoleState(
+                directory: directory, key: key, database: opened.database,
+                seal: try seal(in: opened.database, moves, now), rescue: rescued, keys: keys)
+            try read(state)
+            return state
         } catch {
             opened.database.close()
             throw error

@@ -26,7 +26,7 @@ extension SigningKey {
     /// of the two. Throws `key_file_unreadable`.
     package static func replace(path: String, by next: String) throws(IdentityError) {
         guard rename(next, path) == 0 else { throw IdentityError(cannot: "rename", next) }
-        try syncFolder(of: path)
+        try FileBytes.syncFolder(of: path)
     }
 
     /// Deletes a key file; succeeds if there is none. Throws `key_file_unreadable`.
@@ -67,7 +67,7 @@ extension SigningKey {
         var readError: CInt = 0
         do {
             return try SigningKey { secret, publicKey in
-                guard readWhole(descriptor, into: secret, count: secretByteCount) else {
+                guard FileBytes.read(descriptor, into: secret, count: secretByteCount) else {
                     readError = errno
                     return false
                 }
@@ -103,7 +103,7 @@ extension SigningKey {
             unlink(temporary)
         }
         guard fchmod(descriptor, 0o600) == 0,
-            writeWhole(descriptor, from: secret, count: Self.secretByteCount),
+            FileBytes.write(descriptor, from: secret, count: Self.secretByteCount),
             fsync(descriptor) == 0
         else { throw IdentityError(cannot: "write", temporary) }
         // A link fails where a rename would replace.
@@ -111,59 +111,14 @@ extension SigningKey {
             if errno == EEXIST { return false }
             throw IdentityError(cannot: "create", path)
         }
-        try syncFolder(of: path)
+        try FileBytes.syncFolder(of: path)
         return true
     }
 }
 
-/// Brings the file's name to the disk.
-private func syncFolder(of path: String) throws(IdentityError) {
-    let folder: String
-    switch path.lastIndex(of: "/") {
-    case .some(let slash) where slash > path.startIndex: folder = String(path[..<slash])
-    case .some: folder = "/"
-    case nil: folder = "."
-    }
-    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw IdentityError(cannot: "open", folder) }
-    defer { close(descriptor) }
-    // Some file systems have nothing to do for a folder and say so with EINVAL.
-    guard fsync(descriptor) == 0 || errno == EINVAL else { throw IdentityError(cannot: "save", folder) }
-}
-
-/// `false` with `errno` set; an end that comes too early is `EIO`.
-private func readWhole(_ descriptor: CInt, into target: UnsafeMutableRawPointer, count: Int) -> Bool {
-    var done = 0
-    while done < count {
-        let taken = read(descriptor, target + done, count - done)
-        if taken > 0 {
-            done += taken
-        } else if taken == 0 {
-            errno = EIO
-            return false
-        } else if errno != EINTR {
-            return false
-        }
-    }
-    return true
-}
-
-private func writeWhole(_ descriptor: CInt, from source: UnsafeRawPointer, count: Int) -> Bool {
-    var done = 0
-    while done < count {
-        let given = write(descriptor, source + done, count - done)
-        if given >= 0 {
-            done += given
-        } else if errno != EINTR {
-            return false
-        }
-    }
-    return true
-}
-
 extension IdentityError {
     /// For a call that has just failed; reads `errno`.
-    fileprivate init(cannot what: String, _ path: String) {
+    init(cannot what: String, _ path: String) {
         let code = errno
         self.init(.keyFileUnreadable, "cannot \(what) \(path): \(String(cString: strerror(code))) (errno \(code))")
     }

@@ -104,8 +104,10 @@ struct PushBatch {
 
     /// Writes counts and watermarks, and prunes the inbox.
     ///
-    /// - Parameter hostTakes: pushes are handed over as they come, so the host may see these before the next commit.
-    mutating func finish(hostTakes: Bool) throws(StoreError) {
+    /// - Parameters:
+    ///   - hostTakes: pushes are handed over as they come, so the host may see these before the next commit.
+    ///   - pruning: rows that are too old by this, or by when a push came, are let go.
+    mutating func finish(hostTakes: Bool, pruning: EpochMilliseconds = .max) throws(StoreError) {
         for desktop in desktops {
             if desktop.added > 0 {
                 try connection.execute(
@@ -127,7 +129,7 @@ struct PushBatch {
         try connection.execute(
             "UPDATE inbox_host SET last = ?, offered = max(offered, ?), waiting = waiting + ?",
             [.integer(marks.last), .integer(marks.offered), .integer(newlyWaiting)])
-        if let prunedAt { try inbox.prune(now: prunedAt) }
+        if let prunedAt { try inbox.prune(now: min(prunedAt, pruning)) }
     }
 
     // MARK: Rows

@@ -45,7 +45,10 @@ package struct PushIntake<Extra: Sendable> {
     /// - Parameters:
     ///   - hostTakes: the host takes pushes now: these may be handed over right after the commit.
     ///   - hostHasSeen: callbacks may have seen pushes through this arrival that are not marked as handed over.
-    package func take(_ items: [Item], hostTakes: Bool, hostHasSeen: Int64) throws(StoreError) -> Outcome {
+    ///   - pruning: rows that are too old by this are let go.
+    package func take(
+        _ items: [Item], hostTakes: Bool, hostHasSeen: Int64, pruning: EpochMilliseconds = .max
+    ) throws(StoreError) -> Outcome {
         let inbox = Inbox(connection)
         var batch = try PushBatch(inbox, hostHasSeen: hostHasSeen)
         var marks = SealMarks(connection)
@@ -68,7 +71,7 @@ package struct PushIntake<Extra: Sendable> {
             case .full, .replayed, .behind: refused.append(item.item.desktop)
             }
         }
-        try batch.finish(hostTakes: hostTakes)
+        try batch.finish(hostTakes: hostTakes, pruning: pruning)
         try marks.save()
         for number in numbers { try ReceivedPushes(connection).set(number.seq, of: number.desktop) }
         outcome.waiting.last = batch.marks.last

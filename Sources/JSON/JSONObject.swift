@@ -43,6 +43,7 @@ package struct JSONObject: Sendable, Equatable {
     }
 
     /// Two objects are the same when they hold the same members, in any order.
+    @inline(never)
     package static func == (left: JSONObject, right: JSONObject) -> Bool {
         left.count == right.count && left.members.allSatisfy { right[$0.key] == $0.value }
     }

@@ -6,14 +6,14 @@ extension OfflineQueue {
     package enum Event: Sendable, Equatable {
         case add(QueuedCommand)
         /// It is about to be sent; commands that are too old fail first.
-        case begin(RequestID, now: EpochMilliseconds)
+        case begin(RequestID, now: ExpiryMoment)
         case answered(RequestID, JSONObject)
         case refused(RequestID, QueueFailure)
         /// `counts`: it was a try.
         case unanswered(RequestID, QueueFailure, counts: Bool)
         /// Everything that waits for this desktop fails; `sending`: this one as well.
         case failAll(PeerID, QueueFailure, sending: RequestID?)
-        case expire(now: EpochMilliseconds)
+        case expire(now: ExpiryMoment)
         case remove(RequestID)
         /// `nil` = every failed command.
         case retry(RequestID?, now: EpochMilliseconds)

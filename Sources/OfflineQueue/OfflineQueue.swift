@@ -59,6 +59,11 @@ package struct OfflineQueue: Sendable, Equatable {
         return first
     }
 
+    /// Whether ``expire(now:)`` would do something.
+    package func hasExpired(now: ExpiryMoment) -> Bool {
+        commands.contains { $0.isPending && now.hasPassed($0.expiresAt) }
+    }
+
     /// When the first pending one is too old; `nil` = never.
     package var nextExpiry: EpochMilliseconds? { commands.lazy.filter(\.isPending).map(\.expiresAt).min() }
 
@@ -141,9 +146,11 @@ package struct OfflineQueue: Sendable, Equatable {
     }
 
     /// What is too old has failed.
-    package mutating func expire(now: EpochMilliseconds) -> Change {
+    package mutating func expire(now: ExpiryMoment) -> Change {
         var change = Change()
-        for command in commands where command.isPending && command.expiresAt <= now { fail(command, .expired, &change) }
+        for command in commands where command.isPending && now.hasPassed(command.expiresAt) {
+            fail(command, .expired, &change)
+        }
         return change
     }
 

@@ -5,6 +5,8 @@ import JSON
 extension RelayStateMachine {
     /// How long a nonce stands, in milliseconds.
     static let challengeAge: UInt64 = 10_000
+    /// How long an id that was proved here for the first time counts for its network, in milliseconds.
+    static let freshAge: Int64 = 24 * 60 * 60 * 1_000
     /// A longer `proof` is none.
     private static let maximumProof = 2_048
 
@@ -37,7 +39,47 @@ extension RelayStateMachine {
             counters.refusedProofs += 1
             return refuse(id, refusal, at: moment)
         }
-        return .perform(takeProved(name, Device(bytes, envelope), from: id, at: moment))
+        return .perform(remember(name, Device(bytes, envelope), from: id, at: moment))
+    }
+
+    /// A new proof is kept before anyone hears of it: else the id would be anyone's after a crash.
+    private mutating func remember(
+        _ name: [UInt8], _ device: Device, from id: ConnectionID, at moment: Moment
+    ) -> [Action] {
+        counters.proved += 1
+        switch proved.insertion(of: name) {
+        case .known: return takeProved(name, device, from: id, at: moment)
+        case .full: return [.cannotRemember(isNetworkFull: false)] + takeProved(name, device, from: id, at: moment)
+        case .new:
+            guard countProof(of: id, at: moment) else {
+                return [.cannotRemember(isNetworkFull: true)] + takeProved(name, device, from: id, at: moment)
+            }
+            proved.insert(name, at: moment.epoch)
+            fallthrough
+        case .unsaved:
+            let claim = nextClaim
+            nextClaim += 1
+            connections[id.slot].proving = ProvedClaim(number: claim, name: name, device: device)
+            return [.remember(name, by: id, claim: claim)]
+        }
+    }
+
+    /// The id is kept for good, or could not be: then it is kept for as long as this relay runs, and its next proof
+    /// tries again.
+    mutating func remembered(
+        _ name: [UInt8], by id: ConnectionID, claim: UInt64, isSaved: Bool = true, at moment: Moment
+    ) -> [Action] {
+        if isSaved { proved.saved(name) }
+        guard isOpen(id), let proving = connections[id.slot].proving, proving.number == claim else { return [] }
+        connections[id.slot].proving = nil
+        return takeProved(name, proving.device, from: id, at: moment)
+    }
+
+    /// One network may have a quarter of the remembered ids new in one day.
+    private mutating func countProof(of id: ConnectionID, at moment: Moment) -> Bool {
+        guard connections[id.slot].isLimited else { return true }
+        return networks.countProof(
+            of: connections[id.slot].network, on: Self.day(moment), limit: max(1, proved.limit / 4))
     }
 
     /// Sends a challenge with a nonce of 32 random bytes, in base64url. An earlier one of the connection is void.
@@ -50,7 +92,7 @@ extension RelayStateMachine {
         case .plain: binding = nil
         case .bound(let exporter): binding = exporter
         case .unbound:
-            counters.refusedFrames += 1
+            count(.unprovable)
             return [.send(to: id, RelayFrame.error(.unprovable, at: moment))]
         }
         connections[id.slot].challenge = PendingChallenge(
@@ -80,13 +122,7 @@ extension RelayStateMachine {
     private mutating func takeProved(
         _ name: [UInt8], _ device: Device, from id: ConnectionID, at moment: Moment
     ) -> [Action] {
-        counters.proved += 1
         var actions: [Action] = []
-        switch proved.insert(name) {
-        case .known: break
-        case .new: actions.append(.remember(name))
-        case .full: actions.append(.cannotRemember)
-        }
         withdrawClaim(of: id)
         let peer = name.withUnsafeBytes { peers.findOrInsert($0, at: moment) }
         if case .contested(let owner, let claim) = peers[peer].presence {
@@ -105,7 +141,8 @@ extension RelayStateMachine {
         }
         // It held the id already: still the one registration, now proved, and what was kept for that is let go.
         let registration = Registration(
-            connection: id, name: name, device: device, registeredAt: owner.registeredAt, isProved: true)
+            connection: id, name: name, device: device, registeredAt: owner.registeredAt,
+            provedAt: proved.since(name) ?? moment.epoch)
         peers.setPresence(.online(registration), of: peer)
         actions.append(.send(to: id, RelayFrame.registered(registration, isReconnect: true, at: moment)))
         deliver(peer, to: registration, at: moment, &actions)

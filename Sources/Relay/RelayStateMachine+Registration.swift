@@ -1,3 +1,5 @@
+internal import Transport
+
 extension RelayStateMachine {
     /// A `register` frame.
     ///
@@ -8,6 +10,9 @@ extension RelayStateMachine {
     ) -> FrameAction {
         guard !envelope.peerID.isAbsent else { return refuse(id, .missingPeerID, at: moment) }
         guard let name = name(in: bytes, envelope.peerID) else { return refuse(id, .badPeerID, at: moment) }
+        guard isAllowed(name) else { return refuse(id, .notAllowed, at: moment) }
+        // Of two registers the later one counts.
+        connections[id.slot].proving = nil
         if envelope.bellwire.kind == .number || !envelope.proof.isAbsent {
             return registerProving(name, bytes, envelope, from: id, at: moment)
         }
@@ -110,7 +115,7 @@ extension RelayStateMachine {
             isReleasing = peers.registration(of: held)?.aliasNetwork != nil
         }
         return aliases.hasPlace(
-            for: AliasHolders.network(of: connections[id.slot].address), releasing: isReleasing)
+            for: PeerAddress.network(of: connections[id.slot].address), releasing: isReleasing)
     }
 
     /// An id that nobody holds any more, and who waits for it.
@@ -151,11 +156,11 @@ extension RelayStateMachine {
         case .unregistered(let address): doorkeeper.left(address)
         case .registered(let first): vacancy = vacate(first, heldBy: id, at: moment)
         }
-        let aliasNetwork = peers[peer].isAlias ? AliasHolders.network(of: connections[id.slot].address) : nil
+        let aliasNetwork = peers[peer].isAlias ? PeerAddress.network(of: connections[id.slot].address) : nil
         if let aliasNetwork { aliases.came(from: aliasNetwork) }
         let registration = Registration(
-            connection: id, name: peers[peer].name, device: device, registeredAt: moment.epoch, isProved: isProved,
-            aliasNetwork: aliasNetwork)
+            connection: id, name: peers[peer].name, device: device, registeredAt: moment.epoch,
+            provedAt: isProved ? proved.since(peers[peer].name) ?? moment.epoch : nil, aliasNetwork: aliasNetwork)
         connections[id.slot].state = .registered(peer: peer)
         connections[id.slot].lastTarget = -1
         peers.setPresence(.online(registration), of: peer)
@@ -221,7 +226,7 @@ extension RelayStateMachine {
         _ actions: inout [Action]
     ) {
         connections[newcomer.slot].claims = nil
-        counters.refusedFrames += 1
+        count(refusal)
         let frame = RelayFrame.error(refusal, peer: peers[peer].name, at: moment)
         actions.append(.send(to: newcomer, frame))
     }

@@ -76,17 +76,22 @@ extension RelayStateMachine {
             forgetIfIdle(target)
             return refuse(id, .tooLarge, at: moment)
         }
-        noteTalk(of: sender, id, to: target, isProved: from.isProved)
+        // A new key is its network's, as if it had proved nothing: anyone can make one after another.
+        let isFresh = from.isFresh(at: moment.epoch)
+        noteTalk(of: sender, id, to: target, isFresh: isFresh)
 
         // Wire, "Routing": a sealed message goes only to a proved registration, else it is stored.
         let isSealed = isMessage && envelope.sealed.kind == .yes
         if !isTargetClosing, let registration = peers.registration(of: target), registration.isProved || !isSealed {
             counters.forwarded += 1
+            counters.forwardedBytes &+= UInt64(frame.count)
             return .forward(to: registration.connection, frame)
         }
-        if isTargetClosing { counters.forwarded -= 1 }
-        let source: AbsentStore.Source =
-            from.isProved ? .proved(sender) : .network(connections[id.slot].network)
+        if isTargetClosing {
+            counters.forwarded -= 1
+            counters.forwardedBytes &-= UInt64(frame.count)
+        }
+        let source: AbsentStore.Source = isFresh ? .network(connections[id.slot].network) : .proved(sender)
         return storeAndTell(frame, of: source, isSealed: isSealed, bytes, envelope, target, id, at: moment)
     }
 
@@ -114,11 +119,11 @@ extension RelayStateMachine {
 
     /// Whoever sends to an id has talked with it. Aliases of typed codes are nobody's acquaintances.
     @inline(__always)
-    private mutating func noteTalk(of sender: Int, _ id: ConnectionID, to target: Int, isProved: Bool) {
+    private mutating func noteTalk(of sender: Int, _ id: ConnectionID, to target: Int, isFresh: Bool) {
         guard connections[id.slot].lastTarget != target || connections[id.slot].lastVersion != acquaintances.version
         else { return }
         guard !peers[sender].isAlias, !peers[target].isAlias else { return }
-        let network = isProved ? nil : connections[id.slot].network
+        let network = isFresh ? connections[id.slot].network : nil
         for forgotten in acquaintances.meet(sender, target, from: network) where forgotten != target {
             forgetIfIdle(forgotten)
         }
@@ -173,8 +178,13 @@ extension RelayStateMachine {
     }
 
     mutating func refuse(_ id: ConnectionID, _ refusal: Refusal, at moment: Moment) -> FrameAction {
-        counters.refusedFrames += 1
+        count(refusal)
         return .perform([.send(to: id, RelayFrame.error(refusal, at: moment))])
+    }
+
+    mutating func count(_ refusal: Refusal) {
+        counters.refusedFrames += 1
+        counters.refusals[refusal.rawValue] &+= 1
     }
 }
 

@@ -21,10 +21,10 @@ struct RelayStateMachine {
         case awaitWritten(ConnectionID, peer: Int, through: UInt64)
         /// Draw a nonce, and call ``challenge(_:nonce:security:at:)``.
         case challenge(ConnectionID)
-        /// Keep for good that the id was proved.
-        case remember([UInt8])
-        /// An id was proved that there is no place to remember.
-        case cannotRemember
+        /// Keep for good that the id was proved, then call ``remembered(_:by:claim:at:)``.
+        case remember([UInt8], by: ConnectionID, claim: UInt64)
+        /// An id was proved that there is no place to remember: of all networks, or of its own.
+        case cannotRemember(isNetworkFull: Bool)
     }
 
     struct Limits {
@@ -44,6 +44,10 @@ struct RelayStateMachine {
         var absent: AbsentStore.Limits
         var acquaintances: Acquaintances.Limits
         var aliases: AliasHolders.Limits
+        /// Ids that are remembered as proved.
+        var provedIDs: Int
+        /// The only ids that may register, typed codes aside; `nil` = any.
+        var allowed: Set<[UInt8]>?
     }
 
     struct Counters {
@@ -54,10 +58,14 @@ struct RelayStateMachine {
         var connections: UInt64 = 0
         var registrations: UInt64 = 0
         var forwarded: UInt64 = 0
+        /// Of forwarded frames.
+        var forwardedBytes: UInt64 = 0
         var stored: UInt64 = 0
         var delivered: UInt64 = 0
         var peerOffline: UInt64 = 0
         var refusedFrames: UInt64 = 0
+        /// The same by reason.
+        var refusals = [UInt64](repeating: 0, count: Refusal.allCases.count)
         var limitedFrames: UInt64 = 0
         var replaced: UInt64 = 0
         var proved: UInt64 = 0
@@ -71,7 +79,7 @@ struct RelayStateMachine {
     /// How long acquaintances of a peer that is gone are remembered, in milliseconds.
     static let acquaintanceAge: UInt64 = 24 * 60 * 60 * 1_000
 
-    let limits: Limits
+    private(set) var limits: Limits
     var peers = PeerTable()
     var absent: AbsentStore
     var acquaintances: Acquaintances
@@ -99,6 +107,32 @@ struct RelayStateMachine {
         absent = AbsentStore(limits: limits.absent)
         acquaintances = Acquaintances(limits: limits.acquaintances)
         doorkeeper = Doorkeeper(limits: limits.doorkeeper)
+    }
+
+    // MARK: Changes of what is permitted
+
+    /// Other limits from now on. What is over one of them already stays until it ends by itself.
+    mutating func change(_ limits: Limits) {
+        self.limits = limits
+        aliases.limits = limits.aliases
+        absent.limits = limits.absent
+        acquaintances.limits = limits.acquaintances
+        doorkeeper.limits = limits.doorkeeper
+        proved.limit = limits.provedIDs
+    }
+
+    /// Ends the registrations of ids that are not allowed any more.
+    func expelDisallowed() -> [Action] {
+        peers.indices.compactMap { peer in
+            guard let registration = peers.registration(of: peer), !isAllowed(peers[peer].name) else { return nil }
+            return .close(registration.connection, .notAllowed)
+        }
+    }
+
+    /// Aliases of typed codes are, so that two who are allowed can pair.
+    func isAllowed(_ name: [UInt8]) -> Bool {
+        guard let allowed = limits.allowed else { return true }
+        return allowed.contains(name) || name.withUnsafeBytes { Peer.isAlias($0) }
     }
 
     // MARK: Connections come and go
@@ -132,7 +166,7 @@ struct RelayStateMachine {
         withdrawClaim(of: id)
         let state = connections[id.slot].state
         let network = connections[id.slot].network
-        networks.left(network, isCounted: isCounted(network))
+        networks.left(network, isCounted: isCounted(network, at: moment))
         connections[id.slot] = Connection()
         connections[id.slot].generation = id.generation &+ 1
         freeSlots.append(id.slot)
@@ -186,11 +220,17 @@ struct RelayStateMachine {
             forgetIfIdle(peer)
         }
         let (absent, acquaintances) = (absent, acquaintances)
-        networks.sweep { absent.holds($0) || acquaintances.holds($0) }
+        let day = Self.day(moment)
+        let networks = networks
+        self.networks.sweep { absent.holds($0) || acquaintances.holds($0) || networks.hasProofs($0, on: day) }
     }
 
     /// Does the network have a share of what is everybody's?
-    private func isCounted(_ network: Int) -> Bool { absent.holds(network) || acquaintances.holds(network) }
+    private func isCounted(_ network: Int, at moment: Moment) -> Bool {
+        absent.holds(network) || acquaintances.holds(network) || networks.hasProofs(network, on: Self.day(moment))
+    }
+
+    static func day(_ moment: Moment) -> UInt64 { moment.monotonic / acquaintanceAge }
 
     /// A peer of whom nothing is known any more leaves the table.
     mutating func forgetIfIdle(_ peer: Int) {
@@ -199,6 +239,38 @@ struct RelayStateMachine {
         else { return }
         peers.remove(peer)
     }
+}
+
+/// What of a stored frame must be kept to have it again after a restart.
+package struct ArchivedFrame: Sendable, Equatable {
+    package enum Source: Sendable, Equatable {
+        /// The address of a network, as text.
+        case network(String)
+        /// A proved id.
+        case proved([UInt8])
+    }
+
+    /// Rising in the order of arrival, over all peers and restarts.
+    package var sequence: Int64
+    /// For whom it is stored.
+    package var peer: [UInt8]
+    package var source: Source
+    /// Epoch milliseconds.
+    package var storedAt: Int64
+    package var isSealed: Bool
+    package var bytes: [UInt8]
+
+    package init(
+        sequence: Int64, peer: [UInt8], source: Source, storedAt: Int64, isSealed: Bool, bytes: [UInt8]
+    ) {
+        (self.sequence, self.peer, self.source) = (sequence, peer, source)
+        (self.storedAt, self.isSealed, self.bytes) = (storedAt, isSealed, bytes)
+    }
+}
+
+package enum ArchiveChange: Sendable, Equatable {
+    case kept(ArchivedFrame)
+    case gone(Int64)
 }
 
 /// What the machine knows of one connection.
@@ -219,6 +291,8 @@ struct Connection {
     var claims: Int?
     /// The nonce that it may answer.
     var challenge: PendingChallenge?
+    /// The id that it has proved, until that is remembered.
+    var proving: ProvedClaim?
     /// Whether the limit on frames holds for it.
     var isLimited = true
     var rate = FrameRate()

@@ -7,20 +7,27 @@ package import Wire
 /// back while we are registered, and is answered by `peer-offline` for our own id when we are not. Only that answer
 /// leads to another registration, because one relay closes a connection that registers while it is registered.
 ///
+/// A registration that is lost while it is watched is found within ``watchInterval`` and a round trip, whenever that
+/// happens; later, within one application ping more, until ``pingedTime``.
+///
 /// A pure state machine for one registration; times are monotonic milliseconds.
 package struct RegistrationProbe: Sendable, Equatable {
-    /// After the registration: an older connection that still works has ended by now.
+    /// After a registration: an older connection that still works has ended by now.
     package static let firstDelay: UInt64 = 2_000
-    /// After the registration: relays have dropped an older connection that no longer works by now.
-    package static let secondDelay: UInt64 = 65_000
+    /// Between two probes while the registration is watched, unless something else shows that we are registered.
+    package static let watchInterval: UInt64 = 5_000
+    /// How long it is watched: relays end older connections that no longer work within 60 s.
+    package static let watchTime: UInt64 = 70_000
+    /// After the registration: until now each application ping has its probe, for relays that take longer than that.
+    package static let pingedTime: UInt64 = 180_000
     /// Between two later probes, unless something else shows that we are registered. Drawn anew each time.
     package static let interval: ClosedRange<UInt64> = 240_000...360_000
     /// How often it registers again without a probe that comes back.
     package static let maximumRepeats = 3
     /// The type of the payload, which no peer reads.
     package static let type = "bellwire:probe"
-    /// Probes without an answer that are remembered.
-    private static let maximumUnanswered = 4
+    /// Probes without an answer that are remembered: what fits in the 35 s that a connection without a pong lasts.
+    private static let maximumUnanswered = 8
 
     package enum Verdict: Sendable, Equatable {
         /// The relay has lost us: register again on this connection.
@@ -30,7 +37,7 @@ package struct RegistrationProbe: Sendable, Equatable {
 
     private enum Stage: Sendable, Equatable {
         case first(at: UInt64)
-        case second(at: UInt64)
+        case watching(at: UInt64)
         /// Waits for the next application ping, so that an idle device isn't woken once more.
         case withPing(after: UInt64)
     }
@@ -56,7 +63,7 @@ package struct RegistrationProbe: Sendable, Equatable {
     /// - Parameter pingedAt: when the last application ping was sent, or the registration came.
     package func deadline(pingedAt: UInt64) -> UInt64? {
         switch stage {
-        case .first(let at), .second(let at): at
+        case .first(let at), .watching(let at): at
         case .withPing(let after): after <= pingedAt ? after : nil
         }
     }
@@ -66,14 +73,16 @@ package struct RegistrationProbe: Sendable, Equatable {
         let nonce = UInt64.random(in: .min ... .max, using: &generator)
         if unanswered.count == Self.maximumUnanswered { unanswered.removeFirst() }
         unanswered.append(nonce)
-        let second = registeredAt.advanced(by: Self.secondDelay)
-        stage = now < second ? .second(at: second) : later(than: now, using: &generator)
+        stage = stage(after: now, using: &generator)
         return .message(Self.message(to: id, from: id, nonce: nonce))
     }
 
     /// A live message for us came that is no probe, so we are registered.
     package mutating func heard(now: UInt64, using generator: inout some RandomNumberGenerator) {
-        if case .withPing = stage { stage = later(than: now, using: &generator) }
+        switch stage {
+        case .first: break
+        case .watching, .withPing: stage = stage(after: now, using: &generator)
+        }
     }
 
     /// A live probe came back.
@@ -100,8 +109,15 @@ package struct RegistrationProbe: Sendable, Equatable {
         return .register
     }
 
-    private func later(than now: UInt64, using generator: inout some RandomNumberGenerator) -> Stage {
-        .withPing(after: now.advanced(by: UInt64.random(in: Self.interval, using: &generator)))
+    /// We are registered now, or have just asked.
+    private func stage(after now: UInt64, using generator: inout some RandomNumberGenerator) -> Stage {
+        if now < registeredAt.advanced(by: Self.watchTime) {
+            return .watching(at: now.advanced(by: Self.watchInterval))
+        }
+        if now < registeredAt.advanced(by: Self.pingedTime) {
+            return .withPing(after: now.advanced(by: Self.watchInterval))
+        }
+        return .withPing(after: now.advanced(by: UInt64.random(in: Self.interval, using: &generator)))
     }
 
     // MARK: Frames

@@ -153,6 +153,7 @@ extension RelayConnection {
         guard webSocket.unsentBytes <= Self.maximumUnsent else { return .congested }
         let text = frame.json.serializedBytes()
         guard text.count <= Self.maximumFrame else { return .tooLarge }
+        guard machine.take(text.count, now: EventLoop.now) else { return .congested }
         return text.withUnsafeBytes { webSocket.send($0) } ? .written : .offline
     }
 }
@@ -188,7 +189,7 @@ extension RelayConnection: WebSocketDelegate {
             settle()
         case .ignore: settle()
         case .sendAsStranger(let frame):
-            stranger = StrangerConnection(to: url, options, sending: frame) { [weak self] in self?.strangerRefused() }
+            stranger = StrangerConnection(to: url, options, sending: frame) { [weak self] in self?.strangerRefused($0) }
             settle()
         case .prove(let nonce): prove(nonce, on: webSocket)
         case .drop:
@@ -205,9 +206,9 @@ extension RelayConnection: WebSocketDelegate {
         }
     }
 
-    private func strangerRefused() {
+    private func strangerRefused(_ code: String?) {
         guard let webSocket else { return }
-        carryOut(machine.strangerRefused(now: EventLoop.now), on: webSocket)
+        carryOut(machine.strangerRefused(code, now: EventLoop.now), on: webSocket)
     }
 
     package func webSocketDidClose(_ webSocket: WebSocket, _ reason: CloseReason) {

@@ -1,4 +1,5 @@
 package import JSON
+internal import Transport
 
 extension RelayConnectionState {
     /// `{"url","state","problem"?}`, for hosts.
@@ -8,7 +9,8 @@ extension RelayConnectionState {
 
     /// One line for a log.
     package func summary(of url: String) -> String {
-        switch self {
+        let url = WebSocketURL.loggable(url)
+        return switch self {
         case .online: "registered at \(url)"
         case .offline(let reason): "no connection to \(url): \(reason.message)"
         case .connecting, .registering: "connecting to \(url)"

@@ -51,7 +51,8 @@ package enum SendResult: Sendable, Equatable {
     case offline
     /// Longer than ``RelayConnection/maximumFrame``. Sending it again cannot help.
     case tooLarge
-    /// The relay does not read fast enough: more than 4 MiB wait already. Try again later.
+    /// The relay does not read fast enough: more than 4 MiB wait already, or it would close the connection for sending too
+    /// much. Try again later.
     case congested
 
     package var isWritten: Bool { self == .written }

@@ -92,12 +92,14 @@ extension RelaySessionStateMachine {
         _ frame: SignallingFrame, now: UInt64, using generator: inout some RandomNumberGenerator
     ) -> ReceivedAction {
         switch frame {
-        case .error(let refusal): .deliver(.refused(refusal.text))
-        case .serverShutdown: shutDown(now: now, using: &generator)
-        case .ping: .sendPong
+        case .error(let refusal):
+            budget.refused(refusal.code)
+            return .deliver(.refused(refusal.text))
+        case .serverShutdown: return shutDown(now: now, using: &generator)
+        case .ping: return .sendPong
         case .message, .routed, .offlineMessage, .peerOffline, .peerStatus:
-            ofProbe(frame, now: now, using: &generator) ?? event(of: frame)
-        case .register, .registered, .challenge, .pong, .other: .ignore
+            return ofProbe(frame, now: now, using: &generator) ?? event(of: frame)
+        case .register, .registered, .challenge, .pong, .other: return .ignore
         }
     }
 
@@ -111,6 +113,7 @@ extension RelaySessionStateMachine {
             absence: AbsenceProbe(memory, registeredAt: now),
             sender: SenderProbe(
                 probes?.sender.memory ?? SenderProbe.Memory(using: &generator), registeredAt: now))
+        if probes?.sender.isAsking == true { budget.forget() }
     }
 
     /// The probe to send right after the registration; `nil` = none.
@@ -121,7 +124,10 @@ extension RelaySessionStateMachine {
     }
 
     /// The relay refused what a connection sent that has registered nothing, or that connection, or it ended.
-    package mutating func strangerRefused(now: UInt64) -> ReceivedAction {
+    ///
+    /// - Parameter code: of the relay's error.
+    package mutating func strangerRefused(_ code: String? = nil, now: UInt64) -> ReceivedAction {
+        budget.refused(code)
         let action = probes?.sender.strangerRefused(now: now)
         return received(action)
     }

@@ -45,6 +45,7 @@ package struct RelaySessionStateMachine: Sendable {
     /// For this registration, unless it is a plain one or was proved: a relay that asks for proofs loses nobody and
     /// reports absent peers.
     var probes: Probes?
+    var budget = SendBudget()
 
     struct Probes: Sendable, Equatable {
         var registration: RegistrationProbe
@@ -90,6 +91,11 @@ package struct RelaySessionStateMachine: Sendable {
 
     /// Who names the sender of a message at this relay, as far as is known. A relay that asks for proofs does.
     package var senderNaming: SenderNaming { isProved ? .byRelay : probes?.sender.result ?? .unknown }
+
+    /// Whether a frame of that size may be sent now, or has to wait because of a limit of the relay.
+    package mutating func take(_ bytes: Int, now: UInt64) -> Bool {
+        isProved || budget.take(bytes, isUndecided: probes?.sender.isAsking ?? false, now: now)
+    }
 
     /// Whether the connection that ``ReceivedAction/sendAsStranger(_:)`` has asked for is still needed.
     package var needsStranger: Bool { probes?.sender.needsStranger ?? false }

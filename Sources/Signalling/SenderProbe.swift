@@ -54,6 +54,9 @@ package struct SenderProbe: Sendable, Equatable {
 
     package var result: SenderNaming { memory.naming }
 
+    /// Whether it has yet to find out, or just now does.
+    package var isAsking: Bool { state != .known }
+
     /// Whether the connection that registers nothing is still needed.
     package var needsStranger: Bool { if case .askedAsStranger = state { true } else { false } }
 

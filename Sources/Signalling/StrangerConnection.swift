@@ -8,13 +8,14 @@ import Wire
 @EventLoop
 final class StrangerConnection {
     private let frame: SignallingFrame
-    private let refused: @EventLoop () -> Void
+    private let refused: @EventLoop (String?) -> Void
     private var webSocket: WebSocket?
 
-    /// - Parameter refused: the relay answered with an error, the connection ended, or there was none.
+    /// - Parameter refused: the relay answered with an error, which may have a code; the connection ended, or there was
+    ///   none.
     init(
         to url: WebSocketURL, _ options: WebSocketClientOptions, sending frame: SignallingFrame,
-        refused: @escaping @EventLoop () -> Void
+        refused: @escaping @EventLoop (String?) -> Void
     ) {
         self.frame = frame
         self.refused = refused
@@ -31,11 +32,11 @@ extension StrangerConnection: WebSocketDelegate {
     func webSocketDidOpen(_ webSocket: WebSocket) { webSocket.send(frame.json.serialized()) }
 
     func webSocket(_ webSocket: WebSocket, didReceive text: UnsafeRawBufferPointer) {
-        if case .error? = try? SignallingFrame(parsing: text) { refused() }
+        if case .error(let refusal)? = try? SignallingFrame(parsing: text) { refused(refusal.code) }
     }
 
     func webSocketDidClose(_ webSocket: WebSocket, _ reason: CloseReason) {
         self.webSocket = nil
-        refused()
+        refused(nil)
     }
 }

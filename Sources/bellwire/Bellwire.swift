@@ -6,20 +6,31 @@ import Glibc
 enum Bellwire {
     /// Every command, in the order of the overview.
     static let commands: [Command] = [
-        .relay, .desktop, .pair, .peers, .rekey, .revoke, .listen, .send, .history, .inbox, .settings, .quiet, .queue,
-        .qr,
-        .completion, .man,
+        .relay, .desktop, .pair, .peers, .rekey, .revoke, .listen, .agent, .send, .run, .history, .inbox, .settings,
+        .quiet,
+        .queue, .qr, .completion, .man, .version,
     ]
 
     static func main() {
-        let words = Array(CommandLine.arguments.dropFirst())
         do throws(Failure) {
             try Interrupt.install()
-            exit(try run(words).code)
+            exit(try run(try words()).code)
         } catch {
-            Output.failure(error, json: words.contains("--json"))
+            Output.failure(error, json: CommandLine.arguments.contains("--json"))
             exit(error.exit.code)
         }
+    }
+
+    /// What was written after the program's name.
+    private static func words() throws(Failure) -> [String] {
+        var words: [String] = []
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let word = CommandLine.unsafeArgv[index].flatMap({ String(validatingCString: $0) }) else {
+                throw Failure(.usage, "argument \(index) is not valid UTF-8")
+            }
+            words.append(word)
+        }
+        return words
     }
 
     private static func run(_ words: [String]) throws(Failure) -> Exit {
@@ -39,19 +50,18 @@ enum Bellwire {
             }
             Output.text(Help.page(of: try command(named: name)))
             return .done
-        case "--version", "-V":
-            Output.line("bellwire \(String(cString: bw_version()))")
-            return .done
+        case "--version", "-V": return try Command.version.run(try Arguments([], of: .version))
         default:
             if first.hasPrefix("-") {
                 throw Failure(.usage, "unknown option \(first) before a command (see bellwire --help)")
             }
             let command = try command(named: first)
-            let arguments = try Arguments(words.dropFirst(), of: command)
+            var arguments = try Arguments(words.dropFirst(), of: command)
             if arguments.has(.help) {
                 Output.text(Help.page(of: command))
                 return .done
             }
+            arguments.add(try Configuration(profile: arguments.text(.profile)).defaults(for: command))
             Style.choose(arguments.text(.color))
             if arguments.has(.json) { Progress.silence() }
             return try command.run(arguments)

@@ -124,8 +124,8 @@ static int wrong(bw_device *device, bw_status expected)
 {
     static const char *const names[] = {
         "state",   "request",        "request_async", "authorize", "on_authorize",  "on_will_present", "on_present",
-        "in_front", "respond",       "categories",    "settings",  "set_settings",  "delivered",       "remove",
-        "badge",   "reminder_add",   "reminder_list", "reminder_remove", "reminder_position", "receive", "complete"};
+        "in_front", "respond",       "categories",    "settings",  "set_settings",  "settings_open",
+        "delivered", "remove",       "badge",   "reminder_add",   "reminder_list", "reminder_remove", "reminder_position", "receive", "complete"};
     bw_status got[sizeof names / sizeof names[0]];
     struct hook hook = hook_of(device, NULL, 0);
     struct outcome outcome;
@@ -146,6 +146,7 @@ static int wrong(bw_device *device, bw_status expected)
     got[count++] = bw_alerts_categories(device, "[]");
     got[count++] = bw_alerts_settings(device, &json);
     got[count++] = bw_alerts_set_settings(device, "{\"enabled\":true}", &json);
+    got[count++] = bw_alerts_settings_open(device);
     got[count++] = bw_alerts_delivered(device, &json);
     got[count++] = bw_alerts_remove(device, NULL, "id", NULL);
     got[count++] = bw_alerts_badge(device, 1);

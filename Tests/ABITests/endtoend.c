@@ -1,6 +1,8 @@
 /* Relay, desktop and device in one process, over loopback: pairing, pushes, history, and again after a restart. */
 #include "roles.h"
 
+#include <strings.h>
+
 static void notify(bw_desktop *desktop, const char *title, const char *priority)
 {
     char params[256];
@@ -476,6 +478,267 @@ static void confirmation(void)
     free(code);
 }
 
+/* ---- what is told, and what is not --------------------------------------------------------------------------- */
+
+/* The states of a flow that pairing.changed has told, in order, as "displaying acked paired". */
+static const char *states_of(const struct record *record, const char *flow, char *states, size_t size)
+{
+    size_t index;
+    states[0] = 0;
+    for (index = 0; index < json_array_size(record->all); index++) {
+        const char *state = text_of(record, index, "state");
+        if (strcmp(text_of(record, index, "flow"), flow) == 0)
+            snprintf(states + strlen(states), size - strlen(states), "%s%s", states[0] != 0 ? " " : "", state);
+    }
+    return states;
+}
+
+/* Waits until a flow has a state on one side. */
+static void await_state(struct dispatched both, struct record *record, const char *flow, const char *state)
+{
+    char states[400];
+    int64_t deadline = monotonic_ms() + within(15000);
+    while (strstr(states_of(record, flow, states, sizeof states), state) == NULL && monotonic_ms() < deadline) {
+        record->wanted = record->events + 1;
+        dispatch_until(both, recorded, record, 1000);
+    }
+    CHECK(strstr(states, state) != NULL, state);
+}
+
+/* Each step of each flow sends pairing.changed, on both sides, in order. */
+static void each_step_is_told(void)
+{
+    struct record device_told, desktop_told;
+    struct dispatched both;
+    char states[400], code[32];
+    char *json = NULL;
+    char *text;
+    json_t *shown;
+    char options[160];
+    bw_device *device = NULL;
+    bw_relay *relay = open_relay();
+    bw_desktop *desktop = NULL;
+    record_begin(&device_told);
+    record_begin(&desktop_told);
+    CHECK_STATUS(bw_relay_start(relay), BW_OK);
+    snprintf(options, sizeof options, "{\"state_dir\":\":memory:\",\"relay_url\":\"ws://127.0.0.1:%d\"}",
+             relay_port(relay));
+    CHECK_STATUS(bw_device_open(options, &device), BW_OK);
+    CHECK_STATUS(bw_desktop_open(options, &desktop), BW_OK);
+    CHECK_STATUS(bw_device_subscribe(device, "pairing.changed", record_event, &device_told, record_destroy, NULL), BW_OK);
+    CHECK_STATUS(bw_desktop_subscribe(desktop, "pairing.changed", record_event, &desktop_told, record_destroy, NULL),
+                 BW_OK);
+    both = only_device(device);
+    both.desktop = desktop;
+
+    text = offered_code(desktop);
+    CHECK_STATUS(bw_pairing_scan(device, text, within(15000), NULL), BW_OK);
+    free(text);
+    await_state(both, &desktop_told, "offer", "paired");
+    await_state(both, &device_told, "scan", "success");
+    CHECK_TEXT(states_of(&desktop_told, "offer", states, sizeof states), "displaying acked paired");
+    CHECK_TEXT(states_of(&device_told, "scan", states, sizeof states), "sending success");
+
+    CHECK_STATUS(bw_pairing_show(device, within(15000), &json), BW_OK);
+    shown = parsed(json);
+    json = NULL;
+    CHECK_STATUS(bw_desktop_scan(desktop, json_string_value(json_object_get(shown, "payload")), NULL), BW_OK);
+    json_decref(shown);
+    await_state(both, &desktop_told, "scan", "confirming");
+    CHECK_STATUS(bw_desktop_confirm(desktop, "scan", 1), BW_OK);
+    await_state(both, &desktop_told, "scan", "paired");
+    await_state(both, &device_told, "show", "completed");
+    CHECK_TEXT(states_of(&desktop_told, "scan", states, sizeof states), "scanned confirming sending paired");
+    CHECK_TEXT(states_of(&device_told, "show", states, sizeof states), "connecting displaying completed");
+
+    CHECK_STATUS(bw_desktop_code(desktop, within(15000), &json), BW_OK);
+    shown = parsed(json);
+    snprintf(code, sizeof code, "%.20s", json_string_value(json_object_get(shown, "code")));
+    json_decref(shown);
+    CHECK_STATUS(bw_pairing_type(device, code, within(15000), NULL), BW_OK);
+    await_state(both, &desktop_told, "code", "paired");
+    await_state(both, &device_told, "code", "success");
+    CHECK_TEXT(states_of(&desktop_told, "code", states, sizeof states), "connecting displaying acked paired");
+    CHECK_TEXT(states_of(&device_told, "code", states, sizeof states), "submitting waiting success");
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+    CHECK_STATUS(bw_relay_close(relay), BW_OK);
+    record_end(&device_told);
+    record_end(&desktop_told);
+}
+
+/* All lines of the log so far. */
+static char *log_text;
+static size_t log_size;
+
+static void keep_line(void *user_data, int32_t level, const char *message)
+{
+    size_t length = strlen(message);
+    char *longer = (char *)realloc(log_text, log_size + length + 2);
+    (void)user_data;
+    (void)level;
+    if (longer == NULL)
+        abort();
+    log_text = longer;
+    memcpy(log_text + log_size, message, length);
+    memcpy(log_text + log_size + length, "\n", 2);
+    log_size += length + 1;
+}
+
+static int log_names_a_relay(void *context)
+{
+    (void)context;
+    return log_text != NULL && strstr(log_text, "ws://127.0.0.1") != NULL;
+}
+
+/* The log has not this text, in any case of letters. */
+static void log_has_not(const char *what, const char *secret)
+{
+    size_t length = strlen(secret);
+    const char *place;
+    CHECK(length >= 6, what);
+    for (place = log_text; place != NULL && *place != 0; place++) {
+        if (strncasecmp(place, secret, length) == 0) {
+            CHECK(0, what);
+            return;
+        }
+    }
+}
+
+/* A key file's seed, in hex. */
+static void key_of(const char *directory, char *hex, size_t size)
+{
+    char path[400];
+    unsigned char bytes[32];
+    size_t index;
+    FILE *file;
+    snprintf(path, sizeof path, "%.300s/identity.key", directory);
+    file = fopen(path, "rb");
+    hex[0] = 0;
+    if (!CHECK(file != NULL && fread(bytes, 1, sizeof bytes, file) == sizeof bytes, "the key file is read"))
+        return;
+    fclose(file);
+    for (index = 0; index < sizeof bytes && index * 2 + 3 < size; index++)
+        snprintf(hex + index * 2, 3, "%02x", bytes[index]);
+}
+
+/* A log at the lowest level, of all three roles, while everything secret passes through them: each pairing flow, pushes
+ * that are good, malformed, refused and sealed, commands with parameters that are wrong, tokens, and failures. */
+static void the_log_keeps_secrets(void)
+{
+    static const uint8_t token[] = {0x5e, 0xc2, 0xe7, 0x70, 0x4e, 0x11};
+    char directory[2][300], key[2][80], code[32], options[500], device_id[256], push[80];
+    char *json = NULL;
+    char *secrets[3] = {NULL, NULL, NULL};
+    char *text;
+    int index;
+    json_t *value;
+    struct record record;
+    struct dispatched both;
+    bw_device *device = NULL;
+    bw_desktop *desktop = NULL;
+    bw_relay *relay = open_relay();
+    record_begin(&record);
+    CHECK_STATUS(bw_set_log(BW_LOG_DEBUG, keep_line, NULL, NULL), BW_OK);
+    CHECK_STATUS(bw_relay_start(relay), BW_OK);
+    for (index = 0; index < 2; index++) {
+        path_in(directory[index], sizeof directory[index], index == 0 ? "log-device" : "log-desktop");
+        snprintf(options, sizeof options, "{\"state_dir\":\"%.300s\",\"relay_url\":\"ws://127.0.0.1:%d\"}",
+                 directory[index], relay_port(relay));
+        CHECK_STATUS(index == 0 ? bw_device_open(options, &device) : bw_desktop_open(options, &desktop), BW_OK);
+        key_of(directory[index], key[index], sizeof key[index]);
+    }
+    CHECK_STATUS(bw_device_subscribe(device, "*", record_event, &record, record_destroy, NULL), BW_OK);
+    both = only_device(device);
+    both.desktop = desktop;
+
+    /* The codes: the two secrets of QR codes, and typed digits. */
+    text = offered_code(desktop);
+    value = json_loads(text, 0, NULL);
+    secrets[0] = strdup(json_string_value(json_object_get(json_object_get(value, "bw"), "secret")));
+    json_decref(value);
+    CHECK_STATUS(bw_pairing_scan(device, "Kennwort-in-a-code", 1000, NULL), BW_E_PAIRING);
+    CHECK_STATUS(bw_pairing_scan(device, text, within(15000), NULL), BW_OK);
+    free(text);
+    CHECK_STATUS(bw_pairing_show(device, within(15000), &json), BW_OK);
+    value = parsed(json);
+    text = strdup(json_string_value(json_object_get(value, "payload")));
+    json_decref(value);
+    value = json_loads(text, 0, NULL);
+    secrets[1] = strdup(json_string_value(json_object_get(json_object_get(value, "bw"), "secret")));
+    json_decref(value);
+    CHECK_STATUS(bw_desktop_scan(desktop, text, NULL), BW_OK);
+    free(text);
+    CHECK_STATUS(bw_desktop_confirm(desktop, "scan", 1), BW_OK);
+    await_state(both, &record, "show", "completed");
+    json = NULL;
+    CHECK_STATUS(bw_desktop_code(desktop, within(15000), &json), BW_OK);
+    value = parsed(json);
+    snprintf(code, sizeof code, "%.20s", json_string_value(json_object_get(value, "code")));
+    json_decref(value);
+    secrets[2] = strdup(code + 7);
+    code[12] = code[12] == '0' ? '1' : '0';
+    CHECK_STATUS(bw_pairing_type(device, code, within(15000), NULL), BW_E_PAIRING);
+    snprintf(code + 7, sizeof code - 7, "%.6s", secrets[2]);
+    CHECK_STATUS(bw_pairing_type(device, code, within(15000), NULL), BW_OK);
+
+    /* Texts: pushed, sent, refused, malformed, and of a push service. */
+    json = NULL;
+    CHECK_STATUS(bw_desktop_notify(desktop, "{\"title\":\"Kennwort-1\",\"body\":\"Kennwort-2\",\"data\":{\"a\":"
+                                            "\"Kennwort-3\"}}", within(15000), &json), BW_OK);
+    value = parsed(json);
+    snprintf(push, sizeof push, "%.70s", json_string_value(json_object_get(value, "notificationId")));
+    json_decref(value);
+    CHECK_STATUS(bw_notification_send(device, NULL, "{\"title\":\"Kennwort-4\",\"body\":\"Kennwort-5\"}",
+                                      within(15000), NULL), BW_OK);
+    CHECK_STATUS(bw_device_invoke(device, NULL, "Kennwort.seven", "{\"a\":\"Kennwort-8\"}", within(15000), NULL),
+                 BW_E_UNSUPPORTED);
+    CHECK_STATUS(bw_notification_get_history(device, NULL, "{\"query\":\"Kennwort-9\"}", within(15000), NULL), BW_OK);
+    CHECK_STATUS(bw_device_receive(device, "fcm", "{\"notification\":{\"title\":\"Kennwort-10\"},\"data\":{}}", NULL),
+                 BW_OK);
+    CHECK_STATUS(bw_device_receive(device, "fcm", "{\"data\":\"Kennwort-11\"}", NULL), BW_E_PROTOCOL);
+    /* What does not open is handled as any other payload. */
+    CHECK_STATUS(bw_device_receive(device, "fcm", "{\"data\":{\"bellwire\":\"Kennwort-12\"}}", NULL), BW_OK);
+    CHECK_STATUS(bw_device_post(device, "host.a", "{\"a\":\"Kennwort-13\"}"), BW_OK);
+    CHECK_STATUS(bw_desktop_invoke(desktop, "notification.send", "{\"title\":\"Kennwort-14\",\"priority\":"
+                                            "\"Kennwort-15\"}", 1000, NULL), BW_E_INVALID);
+
+    /* Tokens, and a desktop that pushes to a device that has gone. */
+    CHECK_STATUS(bw_device_token(device, "fcm", token, sizeof token), BW_OK);
+    json = NULL;
+    CHECK_STATUS(bw_device_state(device, &json), BW_OK);
+    value = parsed(json);
+    snprintf(device_id, sizeof device_id, "%.200s", json_string_value(json_object_get(value, "id")));
+    json_decref(value);
+    CHECK(bw_desktop_seal_push(desktop, device_id, push, NULL, NULL) < 0, "an output that is missing is refused");
+    CHECK_STATUS(bw_device_stop(device), BW_OK);
+    CHECK_STATUS(bw_notification_mark_as_read(device, NULL, "{\"notificationId\":\"Kennwort-16\"}", 1000, NULL),
+                 BW_QUEUED);
+    bw_desktop_notify(desktop, "{\"title\":\"Kennwort-17\"}", within(3000), NULL);
+    CHECK_STATUS(bw_relay_stop(relay), BW_OK);
+    CHECK_STATUS(bw_device_start(device), BW_OK);
+    CHECK(dispatch_until(both, log_names_a_relay, NULL, 15000), "the log says that the relay has gone");
+    CHECK_STATUS(bw_device_dispatch(device), BW_OK);
+    CHECK_STATUS(bw_desktop_dispatch(desktop), BW_OK);
+    CHECK_STATUS(bw_relay_dispatch(relay), BW_OK);
+
+    CHECK(log_size > 0, "there is a log");
+    log_has_not("no text is logged", "Kennwort");
+    log_has_not("no token is logged", "5ec2e7704e11");
+    log_has_not("no secret of a desktop's QR code is logged", secrets[0]);
+    log_has_not("no secret of a device's QR code is logged", secrets[1]);
+    log_has_not("no typed digits are logged", secrets[2]);
+    log_has_not("no key of a device is logged", key[0]);
+    log_has_not("no key of a desktop is logged", key[1]);
+    CHECK_STATUS(bw_set_log(BW_LOG_DEBUG, NULL, NULL, NULL), BW_OK);
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+    CHECK_STATUS(bw_relay_close(relay), BW_OK);
+    record_end(&record);
+    for (index = 0; index < 3; index++) free(secrets[index]);
+    free(log_text);
+}
+
 static int all_completed(void *context)
 {
     struct outcome *outcome = (struct outcome *)context;
@@ -531,6 +794,8 @@ int main(int argc, char **argv)
     RUN(unpairing);
     RUN(revoking);
     RUN(confirmation);
+    RUN(each_step_is_told);
+    RUN(the_log_keeps_secrets);
     RUN(pushes_wait);
     return check_end();
 }

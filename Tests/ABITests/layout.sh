@@ -2,7 +2,7 @@
 # Sourced by run.sh: what the libraries export and need, and how they are made.
 
 test_layout() {
-    local so=$stage/lib/libbellwire.so.1 archive=$stage/lib/libbellwire.a declared dynamic
+    local so=$stage/lib/libbellwire.so.1 archive=$stage/lib/libbellwire.a declared dynamic objects marks object
 
     # The compiler's own list of what the header declares; build.sh reads the header in another way.
     echo '#include <bellwire.h>' > "$work/declared.c"
@@ -50,6 +50,16 @@ test_layout() {
     same "its relocations are read-only after loading, its stack is not executable" \
         "$(readelf -lW "$so" | awk '$1 == "GNU_RELRO" { print $1 } $1 == "GNU_STACK" { print $1, $7 }' | sort | paste -sd' ')" \
         "GNU_RELRO GNU_STACK RW"
+    objects=("${stage%/*}"/swift/release/{COnDemand,COpenSSL,CEnvironment}.build/*.o)
+    case $(uname -m) in aarch64) marks="AArch64 feature: BTI, PAC" ;; *) marks="x86 feature: IBT, SHSTK" ;; esac
+    same "its C code marks the targets of indirect jumps" \
+        "$(for object in "${objects[@]}"; do readelf -nW "$object" | grep -oF "$marks" || echo "$object"; done | sort -u)" "$marks"
+    same "its C code checks its buffers and its stack" \
+        "$(nm --undefined-only -D "$so" "$stage/bin/bellwire" | grep -oE '__(snprintf|stack)_chk' | sort | uniq -c | awk '{ print $2 $1 }' | paste -sd' ')" \
+        "__snprintf_chk2 __stack_chk2"
+    same "the program binds at load, has read-only relocations and no path to search libraries in" \
+        "$(readelf -dW "$stage/bin/bellwire" | grep -oE '\bNOW\b|RUNPATH|RPATH' | sort -u | paste -sd' ') $(readelf -lW "$stage/bin/bellwire" | grep -oE 'GNU_RELRO' | sort -u)" \
+        "NOW GNU_RELRO"
     same "it needs only libraries that Debian has" \
         "$(sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' <<< "$dynamic" | sed 's/^ld-linux.*/ld-linux/' \
             | grep -vxE 'libjansson\.so\.4|libuv\.so\.1|libwslay\.so\.1|libhttp_parser\.so\.2\.9|libssl\.so\.3|libcrypto\.so\.3|libsodium\.so\.23|libsqlite3\.so\.0|libqrencode\.so\.4|libc\.so\.6|libm\.so\.6|libgcc_s\.so\.1|ld-linux')" ""
@@ -57,6 +67,9 @@ test_layout() {
         "$(readelf -VW "$so" | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -n 1 | sed -E 's/GLIBC_2\.([0-9]|[12][0-9]|3[0-4])$//')$(grep -F '(RELR)' <<< "$dynamic")" ""
     same "OpenSSL is loaded when it is used" "$(grep -oE 'lib(ssl|crypto)\.so' <<< "$dynamic")" ""
     same "it is stripped" "$(readelf -SW "$so" | grep -oE '\.(symtab|debug_[a-z]+)')" ""
+    objcopy -O binary --only-section=swift5_backtrace "$stage/bin/bellwire" "$work/backtrace"
+    same "the section that link.sh leaves out of the file holds zeros" \
+        "$(stat -c %s "$work/backtrace") $(tr -d '\0' < "$work/backtrace" | wc -c)" "65536 0"
     same "it is at most 13 MB" "$(($(stat -c %s "$so") <= 13000000))" 1
     same "libbellwire.so leads to it" "$(readlink "$stage/lib/libbellwire.so")" libbellwire.so.1
     same "no path of this checkout is in it" "$(strings "$so" | grep -F "$root" | head -n 3)" ""

@@ -10,34 +10,38 @@ static void versions(void)
 
 static void status_names(void)
 {
+    /* The numbers as they were published: those of the header may not differ from them, in any later release. */
     static const struct {
         bw_status status;
+        int32_t published;
         const char *name;
     } all[] = {
-        {BW_OK, "BW_OK"},
-        {BW_QUEUED, "BW_QUEUED"},
-        {BW_E_INVALID, "BW_E_INVALID"},
-        {BW_E_HANDLE, "BW_E_HANDLE"},
-        {BW_E_BUSY, "BW_E_BUSY"},
-        {BW_E_OFFLINE, "BW_E_OFFLINE"},
-        {BW_E_TIMEOUT, "BW_E_TIMEOUT"},
-        {BW_E_REMOTE, "BW_E_REMOTE"},
-        {BW_E_PROTOCOL, "BW_E_PROTOCOL"},
-        {BW_E_DENIED, "BW_E_DENIED"},
-        {BW_E_UNSUPPORTED, "BW_E_UNSUPPORTED"},
-        {BW_E_STORE, "BW_E_STORE"},
-        {BW_E_CLOSED, "BW_E_CLOSED"},
-        {BW_E_FORKED, "BW_E_FORKED"},
-        {BW_E_NO_MEMORY, "BW_E_NO_MEMORY"},
-        {BW_E_IO, "BW_E_IO"},
-        {BW_E_NETWORK, "BW_E_NETWORK"},
-        {BW_E_PAIRING, "BW_E_PAIRING"},
-        {BW_E_NOT_FOUND, "BW_E_NOT_FOUND"},
-        {BW_E_LIMIT, "BW_E_LIMIT"},
+        {BW_OK, 0, "BW_OK"},
+        {BW_QUEUED, 1, "BW_QUEUED"},
+        {BW_E_INVALID, -1, "BW_E_INVALID"},
+        {BW_E_HANDLE, -2, "BW_E_HANDLE"},
+        {BW_E_BUSY, -3, "BW_E_BUSY"},
+        {BW_E_OFFLINE, -4, "BW_E_OFFLINE"},
+        {BW_E_TIMEOUT, -5, "BW_E_TIMEOUT"},
+        {BW_E_REMOTE, -6, "BW_E_REMOTE"},
+        {BW_E_PROTOCOL, -7, "BW_E_PROTOCOL"},
+        {BW_E_DENIED, -8, "BW_E_DENIED"},
+        {BW_E_UNSUPPORTED, -9, "BW_E_UNSUPPORTED"},
+        {BW_E_STORE, -10, "BW_E_STORE"},
+        {BW_E_CLOSED, -11, "BW_E_CLOSED"},
+        {BW_E_FORKED, -12, "BW_E_FORKED"},
+        {BW_E_NO_MEMORY, -13, "BW_E_NO_MEMORY"},
+        {BW_E_IO, -14, "BW_E_IO"},
+        {BW_E_NETWORK, -15, "BW_E_NETWORK"},
+        {BW_E_PAIRING, -16, "BW_E_PAIRING"},
+        {BW_E_NOT_FOUND, -17, "BW_E_NOT_FOUND"},
+        {BW_E_LIMIT, -18, "BW_E_LIMIT"},
     };
     size_t index;
-    for (index = 0; index < sizeof all / sizeof *all; index++)
-        CHECK_TEXT(bw_status_name(all[index].status), all[index].name);
+    for (index = 0; index < sizeof all / sizeof *all; index++) {
+        CHECK_NUMBER(all[index].status, all[index].published);
+        CHECK_TEXT(bw_status_name(all[index].published), all[index].name);
+    }
     CHECK_TEXT(bw_status_name(2), "unknown");
     CHECK_TEXT(bw_status_name(-19), "unknown");
     CHECK_TEXT(bw_status_name(INT32_MIN), "unknown");

@@ -95,6 +95,7 @@ static void values_out_of_range(void)
     refused_device("{\"state_dir\":\":memory:\",\"relay_url\":\"ws://\"}", BW_E_INVALID, "relay_url");
     refused_device("{\"state_dir\":\":memory:\",\"legacy\":\"some\"}", BW_E_INVALID, "legacy");
     refused_device("{\"state_dir\":\":memory:\",\"late_alerts\":\"all\"}", BW_E_INVALID, "late_alerts");
+    refused_device("{\"state_dir\":\":memory:\",\"yields\":1}", BW_E_INVALID, "yields");
     refused_desktop("{\"state_dir\":\":memory:\",\"late_alerts\":\"each\"}", BW_E_INVALID, "late_alerts");
     refused_device("{\"state_dir\":\"\"}", BW_E_INVALID, "state_dir");
     refused_relay("{\"listen\":\"127.0.0.1\"}", BW_E_INVALID, "listen");

@@ -3,10 +3,13 @@
 # archive all run, for each is linked anew; of those with the shared library, which is the same for all, one does. One of
 # each library also runs under valgrind.
 
-programs=(complaints library options callbacks scan process endtoend queue inbox pushservices alerts jansson)
+programs=(complaints library options callbacks unwinding hostile killed hammer
+    scan process forks endtoend queue inbox pushservices alerts jansson)
 
 # runs native|valgrind NAME: under valgrind, of each library the variant of another compiler and language.
 runs() {
+    # The memory of a dispatch whose callback was left is lost, as bellwire.h says.
+    if [[ $1 == valgrind && $2 == @(unwinding|hostile).* ]]; then return 1; fi
     case $2 in
         *.shared.*) [[ $2 == *.gcc-c99 ]] ;;
         *.static.*) [[ $1 == native || $2 == *.clang-c++17 ]] ;;

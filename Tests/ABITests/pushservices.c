@@ -332,7 +332,8 @@ static void sealed_pushes(void)
 static void topic_parameters(void)
 {
     char topic[160];
-    char *big = (char *)malloc(70001);
+    char *big = (char *)malloc(65538);
+    size_t size;
     bw_subscription subscription = 0;
     struct record record;
     bw_device *device = open_device(":memory:");
@@ -355,10 +356,12 @@ static void topic_parameters(void)
     CHECK_STATUS(bw_device_post(device, topic, NULL), BW_E_INVALID);
     topic[128] = 0;
     CHECK_STATUS(bw_device_post(device, topic, NULL), BW_OK);
-    snprintf(big, 70001, "{\"a\":\"%.*s\"}", 0, "");
-    memset(big + 6, 'x', 69990);
-    memcpy(big + 69996, "\"}", 3);
-    CHECK_STATUS(bw_device_post(device, "host.a", big), BW_E_INVALID);
+    for (size = 65536; size <= 65537; size++) {
+        memset(big, 'x', size);
+        memcpy(big, "{\"a\":\"", 6);
+        memcpy(big + size - 2, "\"}", 3);
+        CHECK_STATUS(bw_device_post(device, "host.a", big), size == 65536 ? BW_OK : BW_E_INVALID);
+    }
     CHECK_ERROR(BW_E_INVALID, "data_json");
     free(big);
     record_begin(&record);

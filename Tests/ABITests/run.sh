@@ -5,7 +5,7 @@
 #
 #   --stage DIR      the tree that bindings/c/build.sh made
 #   --filter REGEX   only the parts and programs whose names match: layout, structure, header, consumers, clash, plugin,
-#                    complaints, library, …
+#                    memory, damage, failures, complaints, library, …
 #
 # Prints a line for each failure ("FAIL…"), and at last "N passed, N failed".
 set -uo pipefail
@@ -108,8 +108,10 @@ gives() {
 . "$here/plugin.sh"
 # shellcheck source=programs.sh
 . "$here/programs.sh"
+# shellcheck source=memory.sh
+. "$here/memory.sh"
 
-for part in layout structure header consumers clash plugin; do
+for part in layout structure header consumers clash plugin memory damage failures; do
     if [[ $part =~ $filter ]]; then "test_$part"; fi
 done
 test_programs

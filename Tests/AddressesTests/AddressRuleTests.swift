@@ -39,6 +39,16 @@ struct AddressRuleTests {
         #expect(try !permits(address))
     }
 
+    @Test(
+        "Where clouds tell their machines about themselves is not public",
+        arguments: [
+            "168.63.129.16", "169.254.169.254", "169.254.170.2", "100.100.100.200", "192.0.0.192", "fd00:ec2::254",
+            "fd20:ce::254", "::ffff:168.63.129.16", "64:ff9b::a83f:8110",
+        ])
+    func clouds(text: String) throws {
+        #expect(!AddressRule().permits(try #require(IPAddress(text))))
+    }
+
     @Test("What is allowed is permitted, that and no more")
     func allowed() throws {
         #expect(try permits("127.0.0.2", allowing: ["127.0.0.2"]))

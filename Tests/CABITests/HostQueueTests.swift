@@ -1,5 +1,6 @@
 @testable import CABI
 import CBellwire
+import CLinux
 import Foundation
 import Glibc
 import Hosting
@@ -24,7 +25,7 @@ struct HostQueueTests {
         let number = try host.subscribe(queue)
         func leave(at frame: UInt) {
             queue.state.update { state in
-                state.dispatcher = pthread_self()
+                state.dispatcher = Dispatcher()
                 _ = state.registrations.begin(number)
                 state.call = CallbackCall(frame: frame, question: nil)
             }
@@ -32,11 +33,15 @@ struct HostQueueTests {
         queue.post(HostEvent(.command, data: [:]))
         leave(at: .max)
         #expect(throws: HostError.self) { try queue.dispatch(from: nil) }
+        // Far below this frame, in the same stack; then at a place that is not in this stack.
+        let deeper = linux_stack() - 65_536
         leave(at: 1)
+        #expect(throws: HostError.self) { try queue.dispatch(from: nil) }
+        leave(at: deeper)
         #expect(queue.state.withLock { $0.dispatcher != nil })
         try queue.dispatch(from: nil)
         #expect(host.seen.events == ["command"])
-        leave(at: 1)
+        leave(at: deeper)
         try queue.unsubscribe(number)
         #expect(host.seen.destroyed == 1)
     }

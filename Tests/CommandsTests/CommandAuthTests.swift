@@ -13,11 +13,12 @@ import Wire
 
     private func check(
         _ authenticator: inout CommandAuthenticator, _ auth: JSONObject?, now: EpochMilliseconds? = nil,
-        monotonic: UInt64 = 0
+        monotonic: UInt64 = 0, isSealed: Bool = false
     ) -> CommandAuthenticator.Verdict {
         let request = CommandRequest(id: "r", method: "notification.send", auth: auth)
-        return authenticator.check(request, from: device, now: now ?? self.now, monotonic: monotonic) {
-            message, signature, did in
+        return authenticator.check(
+            request, from: device, now: now ?? self.now, monotonic: monotonic, isSealed: isSealed
+        ) { message, signature, did in
             if !did.text.hasPrefix("did:key:z6Mk") { return .unverifiable }
             return signature == sign(message) ? .valid : .invalid
         }
@@ -125,6 +126,21 @@ import Wire
     func clock(difference: Int64, isAccepted: Bool) {
         var authenticator = CommandAuthenticator()
         #expect((check(&authenticator, auth(), now: now + difference) == .signed) == isAccepted)
+    }
+
+    @Test(
+        "in a seal the clocks may be any time apart; the rest of the check stays",
+        arguments: [0, 300_001, -300_001, 3_456_000_000, -3_456_000_000] as [Int64])
+    func sealedClock(difference: Int64) {
+        var authenticator = CommandAuthenticator()
+        #expect(check(&authenticator, auth(), now: now + difference, isSealed: true) == .signed)
+        #expect(refusal(check(&authenticator, auth(), now: now, isSealed: true))?.contains("nonce") == true)
+        let invalid = auth({ _ in [1] }, nonce: "n3")
+        #expect(refusal(check(&authenticator, invalid, isSealed: true))?.contains("verify") == true)
+        for timestamp in [EpochMilliseconds.min, .max] {
+            let farthest = auth(timestamp: timestamp, nonce: "n\(timestamp)")
+            #expect(check(&authenticator, farthest, isSealed: true) == .signed)
+        }
     }
 
     @Test("a timestamp at the end of all numbers is refused, not a trap")

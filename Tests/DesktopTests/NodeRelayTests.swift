@@ -201,6 +201,49 @@ struct NodeRelayTests {
         await home.end()
     }
 
+    @Test(
+        "an iPhone's six digits complete at each relay: it gets the ICE servers and a confirmation with its code",
+        arguments: [NodeRelay.Program.standAlone, .standAlone2, .desktopApp, .publicRelay])
+    func typedCode(at program: NodeRelay.Program) async throws {
+        let home = try await Home(program, ["legacy": "all"])
+        let shown = try await value { home.desktop.code(timeout: 10_000, then: $0) }
+        let code = String(try #require(shown["code"]?.string).prefix(6))
+        let phone = try await RawPeer.register(iOS, at: home.url)
+        await phone.send(
+            text: """
+                {"type":"message","from":"\(iOS)","to":"pairing-code:\(code)","payload":{"type":"pair-ack","pairingCode":\
+                "\(code)","mobileDid":"\(iOS)","deviceInfo":{"deviceId":"ios-1","name":"My phone","platform":"ios"},\
+                "timestamp":1735689600000}}
+                """)
+        _ = try await home.host.event(.pairingChanged) { $0["state"] == "acked" && $0["confirm"] == true }
+        _ = try await value { home.desktop.confirm(nil, true, then: $0) }
+        _ = try await phone.frame { $0["payload"]?["type"] == "chainlesschain:ice:config" }
+        let confirmation = try await phone.frame { $0["payload"]?["type"] == "pairing:confirmation" }
+        #expect(confirmation["type"] == "message" && confirmation["payload"]?["pairingCode"] == .string(code))
+        #expect(confirmation["from"]?.string?.isEmpty == false)
+        await phone.close()
+        await home.end()
+    }
+
+    @Test("over version 0.2, which closes a connection that sends too much, many pushes come once each and in order")
+    func limitedRelay() async throws {
+        let home = try await Home(.standAlone2)
+        let (phone, desktop) = try await home.pair()
+        for number in 1...130 {
+            let notice = try Desktop.Notice(parsing: #"{"title":"\#(number)"}"#)
+            home.desktop.notify(notice, timeout: 10_000) { _ in }
+        }
+        try await until("all pushes have come", within: 40_000) {
+            await phone.waitingFrames.contains { Self.isPush($0) && Self.title($0) == "130" }
+        }
+        let titles = await phone.waitingFrames.filter(Self.isPush).compactMap(Self.title)
+        #expect(titles == (1...130).map(String.init))
+        #expect(await home.relay.overloads == 0)
+        #expect(await home.relay.registrations(of: desktop) == 1)
+        await phone.close()
+        await home.end()
+    }
+
     @Test("a phone that dies right after a push has it: only what the relay calls back comes again, with its id")
     func diesAfterPush() async throws {
         let home = try await Home(.standAlone)

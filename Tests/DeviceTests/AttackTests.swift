@@ -14,6 +14,54 @@ import Wire
 /// What is tried on a device and a desktop by whoever stands between them.
 @Suite(.timeLimit(.minutes(2)))
 struct AttackTests {
+    // MARK: What a relay sees
+
+    @Test("what a relay sees has neither secrets of codes, nor typed digits, nor texts: in each flow, and afterwards")
+    func codesAndTextsStaySecret() async throws {
+        let relay = try await NodeRelay(.publicRelay)
+        let url = await relay.url
+        let (deviceHost, desktopHost) = (RecordingHost(), RecordingHost())
+        let options: JSONObject = ["state_dir": ":memory:", "name": "Desk", "relay_url": .string(url)]
+        let desktop = try Desktop.open(JSONValue.object(options).serialized(), desktopHost.channel).0
+        let device = try AttackedHome.openDevice(url, [:], deviceHost)
+        _ = try await value { desktop.start(then: $0) }
+        _ = try await desktopHost.event(.connectionChanged) { $0["online"] == true }
+        var secrets = ["Kennwort"]
+
+        let offer = try await value { desktop.offer(timeout: 20_000, then: $0) }["payload"]?.string ?? ""
+        secrets.append(try #require(try JSONValue(parsing: offer)["bw"]?["secret"]?.string))
+        _ = try await value { device.scan(offer, timeout: 20_000, then: $0) }
+        _ = try await desktopHost.event(.pairingChanged) { $0["flow"] == "offer" && $0["state"] == "paired" }
+        let shown = try await value { device.show(timeout: 20_000, then: $0) }["payload"]?.string ?? ""
+        secrets.append(try #require(try JSONValue(parsing: shown)["bw"]?["secret"]?.string))
+        _ = try await value { desktop.scan(shown, then: $0) }
+        _ = try await value { desktop.confirm(.scan, true, then: $0) }
+        _ = try await desktopHost.event(.pairingChanged) { $0["flow"] == "scan" && $0["state"] == "paired" }
+        let code = try #require(try await value { desktop.code(timeout: 20_000, then: $0) }["code"]?.string)
+        _ = try await value { device.type(code, timeout: 20_000, then: $0) }
+        _ = try await desktopHost.event(.pairingChanged) { $0["flow"] == "code" && $0["state"] == "paired" }
+
+        let params = #"{"title":"Kennwort-1","body":"Kennwort-2","data":{"a":"Kennwort-3"}}"#
+        let notice = try Desktop.Notice(parsing: params)
+        async let notified = value { desktop.notify(notice, timeout: 20_000, then: $0) }
+        #expect(try await deviceHost.push(from: device)["title"] == "Kennwort-1")
+        _ = try await notified
+        let command = try Device.Command("notification.send", params: #"{"title":"Kennwort-4","body":"Kennwort-5"}"#)
+        _ = try await value { device.invoke(command, desktop: nil, timeout: 20_000, then: $0) }
+
+        let seen = await relay.received.map { $0.frame.serialized() }
+        #expect(seen.count > 10)
+        for text in seen {
+            for secret in secrets { #expect(!text.contains(secret)) }
+            // Numbers that are longer than the digits are times.
+            #expect(!text.split(whereSeparator: { !$0.isNumber }).contains { $0 == code.suffix(6) })
+        }
+        #expect(seen.contains { $0.contains("pairing-code:\(code.prefix(6))") }, "it sees the digits before the dash")
+        await device.close()
+        await desktop.close()
+        await relay.close()
+    }
+
     // MARK: Keys that are swapped
 
     @Test("a relay that puts its own key into the desktop's code's way: neither side is paired")
@@ -221,7 +269,8 @@ struct AttackTests {
         _ = try await value { home.desktop.unpair(home.deviceID, then: $0) }
         let unpair = try await home.relay.letter { [id = home.deviceID] in $0.to == id }
         await home.device.close()
-        for file in try FileManager.default.contentsOfDirectory(atPath: directory) where file.hasPrefix("device.db") {
+        for file in try FileManager.default.contentsOfDirectory(atPath: directory)
+        where file != "identity.key" {
             try FileManager.default.removeItem(atPath: "\(directory)/\(file)")
         }
 

@@ -16,7 +16,8 @@ struct FutureClockTests {
     private static let future: Int64 = 3_029_529_600_000
 
     private static func lose(_ database: String, in directory: String) throws {
-        for file in try FileManager.default.contentsOfDirectory(atPath: directory) where file.hasPrefix(database) {
+        for file in try FileManager.default.contentsOfDirectory(atPath: directory)
+        where file.hasPrefix(database) || file.hasSuffix(".pairings") {
             try FileManager.default.removeItem(atPath: "\(directory)/\(file)")
         }
     }

@@ -125,6 +125,46 @@ struct InboxSyncTests {
         #expect(bench.sync.error?.code == .timeout, "any other error is the refresh's own")
     }
 
+    @Test("a refusal is forgotten once the desktop is reachable again, also before anything is answered")
+    func forgottenOnReconnect() {
+        let denied = CommandOutcome.refused(.init(error: HostError(.denied, "no")))
+        // A desktop without an outbox is first asked for what is missing, which takes up to a timeout.
+        for isSecure in [false, true] {
+            var bench = Bench()
+            bench.reachable(isSecure: isSecure)
+            bench.store()
+            bench.answer(denied)
+            bench.sync.note(HostError(.denied, "no"), of: .mutating)
+            bench.reachable(false)
+            #expect(bench.sync.error?.code == .denied, "nobody has been asked")
+            // A refresh that is still under way doesn't keep the refusal either.
+            let before = bench.told
+            bench.reachable(isSecure: isSecure)
+            #expect(bench.sync.error == nil && bench.told > before)
+            let told = bench.told
+            bench.reachable(isSecure: isSecure)
+            #expect(bench.told == told, "once")
+            bench.sync.note(HostError(.timeout, "late"))
+            bench.reachable(false)
+            bench.reachable(isSecure: isSecure)
+            #expect(bench.sync.error?.code == .timeout, "any other error stays until a success")
+        }
+    }
+
+    @Test("refused settings are forgotten with settings that come")
+    func settingsPermitted() {
+        var bench = Bench()
+        bench.reachable()
+        bench.store()
+        bench.answerPage()
+        bench.store()
+        bench.store()
+        bench.answer(.refused(.init(error: HostError(.denied, "no"))))
+        #expect(bench.sync.error?.code == .denied && bench.open.isEmpty)
+        bench.act(bench.sync.answered(.settings, .answered(["soundEnabled": true]), now: bench.now))
+        #expect(bench.sync.error == nil && bench.settings == 1)
+    }
+
     @Test("a desktop without an outbox is asked for what it has made since its last push, then refreshed")
     func gap() {
         var bench = Bench()
@@ -212,6 +252,29 @@ struct InboxSyncTests {
         bench.now = Moment(loop: bench.now.loop + 100, wall: bench.now.wall)
         bench.act(bench.sync.tick(now: bench.now.loop))
         #expect(told[2] == 1 && bench.sync.isLoading)
+    }
+
+    @Test("a call that waits for the refresh after a slow one ends in its own time")
+    func lateWaiters() {
+        var bench = Bench()
+        let told = Told()
+        bench.reachable()
+        bench.store()
+        bench.answerPage()
+        // The first page was read: these get a refresh of their own, after this one, which takes long.
+        bench.refresh(timeout: 100, told.then(1))
+        bench.refresh(timeout: 200, told.then(2))
+        #expect(bench.sync.nextDeadline == bench.now.loop + 100)
+        bench.now = Moment(loop: bench.now.loop + 100, wall: bench.now.wall)
+        bench.act(bench.sync.tick(now: bench.now.loop))
+        #expect((told[1], told[2]) == (1, 0) && bench.sync.isLoading)
+        #expect(bench.sync.nextDeadline == bench.now.loop + 100)
+        bench.store()
+        bench.store()
+        #expect(told[2] == 0 && bench.open == ["begin", "settings"])
+        bench.now = Moment(loop: bench.now.loop + 100, wall: bench.now.wall)
+        bench.act(bench.sync.tick(now: bench.now.loop))
+        #expect((told[1], told[2]) == (1, 1) && !bench.sync.isLoading)
     }
 
     @Test("a desktop without the skill is not asked for its settings; a failure of the store is an error")

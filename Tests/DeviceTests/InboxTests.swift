@@ -4,6 +4,8 @@ import Foundation
 import Hosting
 import JSON
 import Notifications
+import Peering
+import Signalling
 import TestSupport
 import Testing
 import Transport
@@ -340,6 +342,31 @@ struct InboxTests {
         let told = try await bench.host.event(.inboxChanged) { $0["error"]?["code"] != "denied" }
         #expect(told["error"] == nil)
         #expect(try await bench.inboxError == nil)
+        await bench.device.close()
+        await bench.relay.stop()
+    }
+
+    @Test("a refusal isn't repeated after a reconnect, before the desktop has answered anything")
+    func permittedMeanwhile() async throws {
+        let bench = try await Bench()
+        let (desktop, did) = try await bench.pairedDesktop()
+        try await desktop.answerSync(of: did, rows: [])
+        await desktop.message(did, event("a"))
+        _ = try await bench.host.push(from: bench.device)
+        async let change = bench.device.change(.markRead("a"))
+        await desktop.answer(
+            try await desktop.request("notification.markAsRead"), of: did,
+            ["error": ["code": -32001, "message": "Permission denied"]])
+        #expect(try await change.error?.code == .denied)
+        #expect(try await bench.inboxError == "denied")
+        _ = try await bench.host.event(.inboxChanged) { $0["error"]?["code"] == "denied" }
+        EventLoop.post { [core = bench.device.core] in
+            for url in core.routes.urls { core.routes.link(url)?.reconnectNow() }
+        }
+        _ = try await desktop.request("notification.getHistory")
+        #expect(try await bench.inboxError == nil)
+        let told = try await bench.host.event(.inboxChanged) { $0["error"]?["code"] != "denied" }
+        #expect(told["error"] == nil)
         await bench.device.close()
         await bench.relay.stop()
     }

@@ -32,6 +32,8 @@ struct QueueDrainerTests {
             act([.save(.add(command), for: "desk")])
         }
 
+        mutating func tick() { act(drainer.tick(now: now)) }
+
         mutating func check(isProbe: Bool = false) { act(drainer.check(&lane, reach, isProbe: isProbe, now: now)) }
 
         mutating func end(_ id: String, _ outcome: CommandOutcome) {
@@ -68,6 +70,37 @@ struct QueueDrainerTests {
     }
 
     private static let offline = HostError(.offline, "away")
+
+    @Test("a clock that is set ahead for a moment fails nothing, and is looked at again")
+    func clockJump() {
+        var bench = Bench()
+        var clock = ExpiryClock()
+        func set(_ wall: EpochMilliseconds, after time: Int64) {
+            let loop = bench.now.loop + UInt64(time)
+            bench.now = Moment(loop: loop, wall: wall, expiry: clock.read(wall: wall, boot: Int64(loop)))
+        }
+        let start = bench.now.wall
+        set(start, after: 0)
+        set(start + ExpiryClock.settlingTime, after: ExpiryClock.settlingTime)
+        bench.reach.isAbsent = true
+        bench.add("a")
+        bench.settle()
+        set(start + 40 * 86_400_000, after: 100)
+        bench.tick()
+        bench.check(isProbe: true)
+        bench.settle()
+        #expect(bench.ended.isEmpty && bench.sent == ["a"])
+        bench.end("a", .unanswered("a", HostError(.timeout, "")))
+        bench.settle()
+        bench.drainer.arm([bench.lane], now: bench.now)
+        #expect(bench.drainer.nextDeadline.map { $0 > bench.now.loop + 1_000 } == true, "no busy loop")
+        // It stays ahead: that is the time now.
+        set(start + 41 * 86_400_000, after: ExpiryClock.settlingTime)
+        set(start + 41 * 86_400_000 + ExpiryClock.settlingTime, after: ExpiryClock.settlingTime)
+        bench.tick()
+        bench.settle()
+        #expect(bench.ended.map(\.outcome) == [.failed(.expired)])
+    }
 
     @Test("commands go one after the other, each recorded before it is sent and before the next one goes")
     func order() {

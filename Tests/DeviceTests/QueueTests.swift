@@ -200,6 +200,32 @@ struct QueueTests {
         await bench.end()
     }
 
+    @Test("each change of the queue is told, and each command's end")
+    func everyChangeIsTold() async throws {
+        let bench = try await SealedBench()
+        let id = try await bench.notify("Tea")
+        try await bench.leaveDesktop()
+        let mark = try await bench.invoke("notification.markAsRead", ["notificationId": .string(id)]).get()
+        _ = try await bench.host.event(.queueChanged) { $0["count"] == 1 && $0["pending"] == 1 }
+        let other = try await bench.invoke("notification.delete", ["notificationId": "n"]).get()["id"]?.string ?? ""
+        _ = try await bench.host.event(.queueChanged) { $0["count"] == 2 && $0["pending"] == 2 }
+        _ = try await value { (then: @escaping Then) in bench.device.removeQueued(other, then: then) }
+        _ = try await bench.host.event(.queueChanged) { $0["count"] == 1 && $0["pending"] == 1 }
+        #expect(try await bench.host.event(.queueEnded)["outcome"] == "removed")
+        _ = try await bench.invoke("notification.clearAll").get()
+        #expect(try await bench.host.event(.queueEnded) { $0["id"] == mark["id"] }["outcome"] == "superseded")
+        _ = try await value { (then: @escaping Then) in
+            bench.desktop.allow(.upTo(.safe), "notification", to: bench.deviceID, then: then)
+        }
+        try await bench.returnDesktop()
+        _ = try await bench.host.event(.queueChanged) { $0["sending"] == 1 && $0["pending"] == 0 }
+        #expect(try await bench.host.event(.queueEnded)["outcome"] == "failed")
+        _ = try await bench.host.event(.queueChanged) { $0["failed"] == 1 && $0["sending"] == 0 }
+        _ = try await value { (then: @escaping Then) in bench.device.clearQueue(before: nil, then: then) }
+        _ = try await bench.host.event(.queueChanged) { $0["count"] == 0 }
+        await bench.end()
+    }
+
     @Test("unpairing takes the commands of that desktop out")
     func unpaired() async throws {
         let bench = try await SealedBench()

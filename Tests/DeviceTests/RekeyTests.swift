@@ -272,6 +272,23 @@ struct RekeyTests {
         await pair.close()
     }
 
+    @Test("a new move is refused as busy until the last one has reached every peer, by name")
+    func busyUntilReached() async throws {
+        let pair = try await MovingPair()
+        _ = try await pair.readyDeviceMove()
+        await pair.record.drop { $0.payload["type"] == "bellwire:rekey" }
+        try await pair.reopenDevice()
+        #expect(try await pair.deviceState()["state"] == "switched")
+        let next = try pair.device.nextKey()
+        let error = await outcome { pair.device.rekey(to: next, then: $0) }.error
+        #expect(error?.code == .busy && error?.detail["peers"]?.array?.count == 1)
+        await pair.record.drop { _ in false }
+        try await until("the move is complete") { try await pair.deviceState()["state"] == "none" }
+        _ = try await pair.rekeyDevice()
+        #expect(try await pair.deviceState()["state"] == "asking")
+        await pair.close()
+    }
+
     @Test(
         "one move after the other: each old key is refused, and statements of the first have no effect after the second"
     )

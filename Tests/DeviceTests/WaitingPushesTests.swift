@@ -1,5 +1,6 @@
 import Delivery
 @testable import Device
+import Foundation
 import Glibc
 import Hosting
 @testable import Inbox
@@ -19,14 +20,14 @@ import Wire
         /// The store's thread is at work on what a test holds it up with.
         let isHeldUp = Atomic(false)
 
-        init(_ database: Database? = nil) throws {
+        init(_ database: Database? = nil, mark: HandoverMark? = nil) throws {
             self.database =
                 try database
                 ?? Database.open(path: ":memory:", migrations: Inbox.migrations + ReceivedPushes.migrations).database
             let marks = try self.database.run { connection throws(StoreError) in
                 try Inbox(connection).handover.watermarks()
             }
-            waiting = WaitingPushes(self.database, marks)
+            waiting = WaitingPushes(self.database, marks, mark: mark)
         }
 
         /// Stores pushes as the device does. `isTold` = memory hears of them.
@@ -184,6 +185,25 @@ import Wire
         try bench.database.run { connection throws(StoreError) in try ending.withdrawOffer(connection) }
         bench = try Bench(bench.database)
         #expect(try bench.take().map { $0.event.data["redelivered"] != nil } == [true, false, false])
+    }
+
+    @Test("after a death only what a callback was about to see says so, as far as the file beside the store knows")
+    func redeliveredByMark() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "handed-\(UUID())").path
+        defer { unlink(path) }
+        var bench = try Bench(mark: HandoverMark(path: path))
+        #expect(try bench.take().isEmpty)
+        try bench.store(["a", "b", "c", "d"])
+        let first = try bench.take()
+        #expect(try bench.marks.offered == 4)
+        bench.waiting.willHandOver(first[0].row)
+        bench.waiting.willHandOver(first[1].row)
+        bench = try Bench(bench.database, mark: HandoverMark(path: path))
+        let events = try bench.take()
+        #expect(events.map { $0.event.data["redelivered"] != nil } == [true, true, false, false])
+        // The next death, before any callback of this run.
+        bench = try Bench(bench.database, mark: HandoverMark(path: path))
+        #expect(try bench.take().map { $0.event.data["redelivered"] != nil } == [true, true, false, false])
     }
 
     @Test("what was handed over and could not be marked comes again and says so; the rest as if never taken")

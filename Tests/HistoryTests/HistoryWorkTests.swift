@@ -57,7 +57,7 @@ import Wire
             var ids: [String] = []
             var from = from
             while from <= 1_000 {
-                let page = try Outbox(connection).page(of: device, from: from, through: 1_000, now: 0)
+                let page = try Outbox(connection).page(of: device, from: from, through: 1_000, now: ExpiryMoment(0))
                 ids += page.entries.map(\.event.id.text)
                 from = page.through + 1
             }
@@ -166,7 +166,7 @@ import Wire
         var event = try #require(sent)
         event.pushSeq = 1
         let page = try database.run { connection throws(StoreError) in
-            try Outbox(connection).page(of: "did:key:a", from: 1, through: 1, now: 0)
+            try Outbox(connection).page(of: "did:key:a", from: 1, through: 1, now: ExpiryMoment(0))
         }
         #expect(page.entries.map(\.event) == [event])
     }

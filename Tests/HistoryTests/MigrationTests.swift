@@ -114,7 +114,7 @@ private final class OldFile {
             for device in devices {
                 var from: Int64 = 1
                 while from <= 300 {
-                    let page = try Outbox(connection).page(of: device, from: from, through: 300, now: 0)
+                    let page = try Outbox(connection).page(of: device, from: from, through: 300, now: ExpiryMoment(0))
                     found += page.entries.map { "\(device.text)|\($0.seq)|\($0.event.id.text)" }
                     from = page.through + 1
                 }

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 import time
@@ -21,6 +23,7 @@ from peers import Object
 from programs import LIBRARY, ROOT, Program
 
 SYSTEM_PYTHON = "/usr/bin/python3"
+MULTIARCH = sysconfig.get_config_var("MULTIARCH") or f"{platform.machine()}-linux-gnu"
 FREEDESKTOP = "org.freedesktop.Notifications"
 GTK = "org.gtk.Notifications"
 EXPIRED, DISMISSED = 1, 2
@@ -207,6 +210,10 @@ class PlayedServer:
     def reply(self, banner: Object, text: str) -> None:
         self.do("reply", banner, text=text)
 
+    def inhibit(self, on: bool) -> None:
+        """Switches "do not disturb"."""
+        self.program.write(json.dumps({"do": "inhibit", "on": on}) + "\n")
+
     def end(self) -> None:
         self.program.kill()
 
@@ -254,8 +261,16 @@ def _write(descriptor: int, line: Object) -> None:
     os.write(descriptor, json.dumps(line).encode() + b"\n")
 
 
+#: Notification servers that people use, with their programs.
+SERVERS = {
+    "dunst": "/usr/bin/dunst",
+    "xfce4-notifyd": f"/usr/lib/{MULTIARCH}/xfce4/notifyd/xfce4-notifyd",
+    "notification-daemon": "/usr/lib/notification-daemon/notification-daemon",
+}
+
+
 class Screen:
-    """A screen that nobody sees, with dunst on it."""
+    """A screen that nobody sees, with a notification server on it."""
 
     WIDTH, HEIGHT = 640, 480
     NORMAL, CRITICAL, TEXT = (0x20, 0x40, 0x60), (0x80, 0x20, 0x20), (0xFF, 0xFF, 0xFF)
@@ -288,10 +303,9 @@ class Screen:
     timeout = 0
 """
 
-    def __init__(self, bus: PrivateBus) -> None:
+    def __init__(self, bus: PrivateBus, server: str = "dunst") -> None:
         self._bus = bus
-        home = bus.directory / "screen"
-        home.mkdir()
+        home = Path(tempfile.mkdtemp(prefix="screen-", dir=bus.directory))
         (home / "dunstrc").write_text(self.SETTINGS)
         number, theirs = os.pipe()
         # Not run by Program: the number of the display comes through a descriptor.
@@ -309,16 +323,24 @@ class Screen:
         # Fonts and icons are looked for where nobody's own settings are.
         here = {name: str(home) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")}
         self._environment = {"DISPLAY": f":{display}", "LC_ALL": "C.UTF-8", "XAUTHORITY": str(home / "none"), **here}
-        self.dunst = bus.run("dunst", "-config", home / "dunstrc", **self._environment)
+        more = ["-config", home / "dunstrc"] if server == "dunst" else []
+        if server == "xfce4-notifyd":
+            bus.can_start("org.xfce.Xfconf", f"/usr/lib/{MULTIARCH}/xfce4/xfconf/xfconfd")
+        self.dunst = bus.run(SERVERS[server], *more, **self._environment)
 
     def _tool(self, *arguments: str) -> bytes:
         environment = {**os.environ, **self._environment}
         return subprocess.run(arguments, env=environment, check=True, capture_output=True, timeout=30).stdout
 
-    def colours(self, keep: str | None = None) -> Counter[tuple[int, int, int]]:
-        """The pixels of each colour. With a name the picture is kept in $BELLWIRE_SCREENSHOTS, if that is set."""
+    def pixels(self) -> bytes:
+        """Red, green and blue of each, row by row."""
         pixels = self._tool("import", "-window", "root", "-depth", "8", "rgb:-")
         assert len(pixels) == 3 * self.WIDTH * self.HEIGHT
+        return pixels
+
+    def colours(self, keep: str | None = None) -> Counter[tuple[int, int, int]]:
+        """The pixels of each colour. With a name the picture is kept in $BELLWIRE_SCREENSHOTS, if that is set."""
+        pixels = self.pixels()
         if keep and (directory := os.environ.get("BELLWIRE_SCREENSHOTS")):
             self._tool("import", "-window", "root", f"{directory}/{keep}.png")
         return Counter(zip(pixels[::3], pixels[1::3], pixels[2::3]))
@@ -334,8 +356,25 @@ class Screen:
                 return self.colours(keep) if keep else colours
             assert time.monotonic() < deadline, f"the screen has {colours.most_common(5)}\n{self.dunst.err.all[-10:]}"
 
-    def click(self, button: int) -> None:
-        horizontal, vertical = (str(number) for number in self.POINT)
+    def changed(self, since: bytes) -> tuple[int, int, int, int] | None:
+        """The box of the pixels that differ: left, top, right, bottom."""
+        pixels = self.pixels()
+        row = 3 * self.WIDTH
+        rows = [y for y in range(self.HEIGHT) if pixels[y * row : (y + 1) * row] != since[y * row : (y + 1) * row]]
+        if not rows:
+            return None
+        columns = [
+            x
+            for x in range(self.WIDTH)
+            if any(
+                pixels[y * row + 3 * x : y * row + 3 * x + 3] != since[y * row + 3 * x : y * row + 3 * x + 3]
+                for y in rows
+            )
+        ]
+        return columns[0], rows[0], columns[-1], rows[-1]
+
+    def click(self, button: int, point: tuple[int, int] | None = None) -> None:
+        horizontal, vertical = (str(number) for number in point or self.POINT)
         self._tool("xdotool", "mousemove", horizontal, vertical, "click", str(button))
 
     def close(self) -> None:

@@ -23,6 +23,7 @@ from gi.repository import GLib
 
 FREEDESKTOP = "org.freedesktop.Notifications"
 GTK = "org.gtk.Notifications"
+PROPERTIES = "org.freedesktop.DBus.Properties"
 BADGE = "com.canonical.Unity.LauncherEntry"
 EXPIRED, DISMISSED, CLOSED = 1, 2, 3
 
@@ -52,6 +53,8 @@ class Freedesktop(dbus.service.Object):  # type: ignore[misc]
         self.capabilities = capabilities
         self.last = 0
         self.open: set[int] = set()
+        #: Whether notifications are held back; None = it does not say.
+        self.inhibited: bool | None = None
 
     @dbus.service.method(FREEDESKTOP, in_signature="", out_signature="ssss")  # type: ignore[misc]
     def GetServerInformation(self) -> tuple[str, str, str, str]:
@@ -90,6 +93,16 @@ class Freedesktop(dbus.service.Object):  # type: ignore[misc]
         say(takes_away=int(number))
         self.do_end(int(number), CLOSED)
 
+    @dbus.service.method(PROPERTIES, in_signature="ss", out_signature="v")  # type: ignore[misc]
+    def Get(self, interface: Any, name: Any) -> Any:
+        if (str(interface), str(name)) != (FREEDESKTOP, "Inhibited") or self.inhibited is None:
+            raise dbus.DBusException("no such property", name="org.freedesktop.DBus.Error.UnknownProperty")
+        return dbus.Boolean(self.inhibited)
+
+    @dbus.service.signal(PROPERTIES, signature="sa{sv}as")  # type: ignore[misc]
+    def PropertiesChanged(self, interface: str, changed: Any, invalidated: Any) -> None:
+        pass
+
     @dbus.service.signal(FREEDESKTOP, signature="uu")  # type: ignore[misc]
     def NotificationClosed(self, number: int, reason: int) -> None:
         pass
@@ -107,6 +120,10 @@ class Freedesktop(dbus.service.Object):  # type: ignore[misc]
     def do_end(self, number: int, reason: int) -> None:
         self.open.discard(number)
         self.NotificationClosed(dbus.UInt32(number), dbus.UInt32(reason))
+
+    def do_inhibit(self, on: bool) -> None:
+        self.inhibited = on
+        self.PropertiesChanged(FREEDESKTOP, dbus.Dictionary({"Inhibited": on}, signature="sv"), [])
 
     def do_press(self, number: int, key: str) -> None:
         self.ActionInvoked(dbus.UInt32(number), key)

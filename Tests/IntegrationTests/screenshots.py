@@ -132,6 +132,6 @@ def test_pictures(house: House) -> None:
     for setting in ("Show alerts", "Start at login"):
         tray.click(setting)
         tray.until(lambda: tray.entry(setting)["toggle-state"] == 1)  # noqa: B023
-    house.session.click_item()
-    keep(house.session, "menu", f"400x510+{WIDTH - 400}+0")
+    house.session.open_menu()
+    keep(house.session, "menu", f"400x535+{WIDTH - 400}+0")
     house.session.tool("xdotool", "key", "Escape")

@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import struct
+import subprocess
 import time
 import zlib
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ import pytest
 from conftest import Start
 from peers import Object
 from pictures import Web, image_of, options, presented
-from programs import fastest, wait_until
+from programs import Program, fastest, wait_until
 from test_alerts import House
 
 
@@ -158,6 +159,82 @@ def test_each_rule_that_is_broken_leaves_the_text_and_says_why(gallery: House, w
     assert gallery.device.call("bw_alerts_state")["counters"]["imagesRefused"] == len(rules)
 
 
+DAMAGED_GIFS = ("gif-empty", "gif-cut", "gif-unended", "gif-second-cut", "gif-short", "gif-code")
+DAMAGED = ("png-header", "png-cut", "jpeg-cut", "webp-cut", *DAMAGED_GIFS)
+
+
+def test_an_image_counts_only_once_it_has_been_decoded(gallery: House, web: Web, tmp_path: Path) -> None:
+    names = ("jpeg", "webp", "gif", "gif-interlaced")
+    whole = {name: gallery.push(name, imageUrl=web.url(f"image/{name}")) for name in names}
+    damaged = {name: gallery.push(name, imageUrl=web.url(f"image/{name}")) for name in DAMAGED}
+    large = {name: gallery.push(name, imageUrl=web.url(f"image/{name}")) for name in ("gif-1500", "gif-pixels")}
+    for name, identity in whole.items():
+        image = image_of(gallery, identity)
+        assert image is not None and list(image) == ["path"], (name, image)
+    assert {name: image_of(gallery, identity) for name, identity in damaged.items()} == {
+        name: {"error": "not_an_image"} for name in DAMAGED
+    }
+    assert image_of(gallery, large["gif-1500"]) == {"error": "too_many_frames"}
+    assert image_of(gallery, large["gif-pixels"]) == {"error": "too_many_pixels"}
+    assert len(list((tmp_path / "device/images").iterdir())) == len(whole)
+
+
+DECODERS = {
+    "libpng16.so.16": "png-cut",
+    "libturbojpeg.so.0": "jpeg-cut",
+    "libwebp.so.7": "webp-cut",
+    "libgif.so.7": "gif-cut",
+}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes root: it hides libraries from one process")
+def test_without_a_library_only_the_header_of_an_image_is_checked(
+    start: Start, relay: str, tmp_path: Path, web: Web
+) -> None:
+    known = subprocess.run(["ldconfig", "-p"], check=True, capture_output=True, text=True).stdout.splitlines()
+    paths = [
+        os.path.realpath(next(line.split(" => ")[1] for line in known if line.split()[0] == name)) for name in DECODERS
+    ]
+    hide = " && ".join(f"mount --bind /dev/null '{path}'" for path in paths) + ' && exec "$@"'
+
+    def without(*command: str | Path) -> Program:
+        return start("unshare", "--mount", "sh", "-c", hide, "sh", *command)
+
+    house = House(without, relay, tmp_path, **options(web))
+    house.authorize()
+    for name in DECODERS.values():
+        image = image_of(house, house.push(name, imageUrl=web.url(f"image/{name}")))
+        assert image is not None and list(image) == ["path"], (name, image)
+    empty = house.push("Without a frame", imageUrl=web.url("image/gif-empty"))
+    assert image_of(house, empty) == {"error": "not_an_image"}
+    house.device.close()
+    house.desktop.close()
+
+
+def test_an_image_goes_when_its_notification_is_deleted(gallery: House, web: Web, tmp_path: Path) -> None:
+    def push(title: str, image: str) -> tuple[str, Path]:
+        identity = gallery.push(title, imageUrl=web.url(image))
+        found = image_of(gallery, identity)
+        assert found is not None
+        return identity, Path(found["path"])
+
+    first, one = push("First", "png/a")
+    second, other = push("Second", "png/b")
+    third, same = push("Third", "png/b")
+    assert one != other == same
+    # Answered and read: the inbox has them still, and may show the image.
+    gallery.device.call("bw_alerts_respond", gallery.desktop.state["id"], first, "default", None)
+    gallery.desktop.call("bw_desktop_invoke", "notification.markAllAsRead", {}, 5_000)
+    wait_until(lambda: gallery.device.call("bw_alerts_delivered") == [])
+    assert one.exists() and other.exists()
+    for identity in (first, second):
+        gallery.desktop.call("bw_desktop_invoke", "notification.delete", {"notificationId": identity}, 5_000)
+    wait_until(lambda: not one.exists())
+    assert other.exists(), "another notification has the same image"
+    gallery.desktop.call("bw_desktop_invoke", "notification.delete", {"notificationId": third}, 5_000)
+    wait_until(lambda: not other.exists())
+
+
 @pytest.mark.parametrize("path", ["stalled", "silent", "dripping"])
 def test_what_stalls_holds_the_text_back_for_its_time_alone(
     start: Start, relay: str, tmp_path: Path, web: Web, path: str
@@ -257,6 +334,49 @@ def test_an_apns_payload_is_changed_only_when_it_allows_it(
         assert decoded(image["path"]) == (4, 3)
 
 
+def test_texts_that_only_have_a_key_are_for_the_program(gallery: House) -> None:
+    alert = {"title-loc-key": "GREETING", "loc-key": "TEXT %@", "loc-args": ["Ann"], "subtitle-loc-key": "SUB"}
+    payload = {"aps": {"alert": alert}, "loc-args": ["x"], "data": {"aps": {"alert": "y"}, "loc-key": "z", "task": 7}}
+    gallery.device.call("bw_device_receive", "apns", payload)
+    said = gallery.device.event("notification.received")
+    shown = gallery.shown("Device")["alert"]
+    assert shown["body"] == "New notification" and "subtitle" not in shown
+    localization = {
+        "title": {"key": "GREETING"},
+        "subtitle": {"key": "SUB"},
+        "body": {"key": "TEXT %@", "args": ["Ann"]},
+    }
+    assert said["data"] == {"task": 7, "localization": localization} == shown["userInfo"]
+    # A member of that name is a program's own business.
+    own = {"aps": {"alert": {"title": "Words", "body": "B"}}, "data": {"localization": {"title": {"key": "de"}}}}
+    gallery.device.call("bw_device_receive", "apns", own)
+    shown = gallery.shown("Words")["alert"]
+    assert shown["body"] == "B" and shown["userInfo"] == own["data"]
+    notification = {"title": "From Ann", "body_loc_key": "TEXT", "body_loc_args": '["Bob"]'}
+    gallery.device.call("bw_device_receive", "fcm", {"notification": notification, "data": {"aps": "{}", "task": "8"}})
+    shown = gallery.shown("From Ann")["alert"]
+    assert shown["body"] == "" and shown["userInfo"] == {
+        "task": "8",
+        "localization": {"body": {"key": "TEXT", "args": ["Bob"]}},
+    }
+
+
+def test_a_critical_sound_makes_it_urgent_and_sounds_may_have_dots(gallery: House) -> None:
+    def shown(title: str, aps: Object) -> Object:
+        gallery.device.call("bw_device_receive", "apns", {"aps": {"alert": {"title": title}, **aps}})
+        alert: Object = gallery.shown(title)["alert"]
+        return alert
+
+    critical = {"critical": 1, "name": "bell", "volume": 1}
+    assert shown("Critical", {"sound": critical})["level"] == "timeSensitive"
+    assert shown("Said", {"sound": critical, "interruption-level": "active"})["level"] == "active"
+    assert shown("Not", {"sound": {"critical": 0, "name": "bell"}})["level"] == "active"
+    assert shown("Dotted", {"sound": "com.example.bell"})["sound"] == "com.example.bell"
+    # No theme has the files of phone apps.
+    assert shown("File", {"sound": "Chime.CAF"})["sound"] == "default"
+    assert shown("Hidden", {"sound": ".bell"})["sound"] == "default"
+
+
 def test_a_payload_with_a_bad_address_says_why(gallery: House) -> None:
     for payload in (
         {"notification": {"title": "A", "image": "http://127.0.0.2/x.png"}},
@@ -354,5 +474,7 @@ def test_a_forged_text_leaves_the_one_that_is_there(gallery: House, tmp_path: Pa
         received = gallery.device.call("bw_device_receive", "apns", {"aps": aps, "encrypted_body": body})
         image_of(gallery, received["id"])
         assert gallery.shown("Forged")["alert"]["body"] == "Something for you"
+        (said,) = [each for each in gallery.device.of("notification.received") if each["id"] == received["id"]]
+        assert said["encrypted_body"] == body and said["body"] == "Something for you"
         assert gallery.device.state["counters"]["unopenedBodies"] == number + 1
     assert len(gallery.device.questions("present")) == len(forged)

@@ -186,3 +186,30 @@ def test_ordinary_alerts_make_room_for_an_urgent_one_and_a_reminder_and_a_digest
     assert digest["alert"]["body"].split("\n") == ["1", "0"]
     wait_until(lambda: len(titles(house)) == 1_001, 120)
     assert {"Critical", "Reminder"} < set(titles(house))
+
+
+def test_a_burst_is_summed_up_after_its_first_few(house: House) -> None:
+    assert house.device.call("bw_alerts_settings")["burstLimit"] == 0
+    assert house.settings(burstLimit=5)["burstLimit"] == 5
+    pushed = [house.push(f"Burst {number}") for number in range(200)]
+    urgent = house.push("Urgent", priority="urgent")
+
+    def told_by_id() -> dict[str, Any]:
+        return {each["id"]: each for each in house.device.of("notification.presented")}
+
+    # The digest is told, too.
+    wait_until(lambda: told_by_id().keys() >= {*pushed, urgent}, 60)
+    told = told_by_id()
+    assert told[urgent]["presented"] is True
+    held = [told[identity] for identity in pushed if not told[identity]["presented"]]
+    assert {each["reason"] for each in held} == {"burst"}
+    assert all(told[identity]["presented"] for identity in pushed[:5]), "the first few come as they are"
+    assert len(held) >= 100
+    # A second begins anew, so how many are shown, and whether the last one is, depends on how fast they came.
+    digests = lambda: [title for title in titles(house) if title.endswith("in a short time")]  # noqa: E731
+    wait_until(lambda: digests()[-1:] == [f"{len(held)} notifications in a short time"], 30)
+    digest = [question for question in house.device.questions("present") if "short time" in question["alert"]["title"]]
+    assert {question["alert"]["id"] for question in digest} == {"bellwire.digest.burst"}
+    assert digest[-1]["alert"]["userInfo"] == {"digest": "burst", "count": len(held)}
+    refused = house.device.outcome("bw_alerts_set_settings", {"burstLimit": 101})
+    assert refused["error"]["detail"]["field"] == "burstLimit"

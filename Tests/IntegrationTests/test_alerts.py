@@ -673,6 +673,30 @@ def test_a_push_without_a_title_is_shown_under_the_programs_name(house: House) -
     assert house.shown("Device")["alert"]["body"] == "Only a text"
 
 
+def test_the_list_of_delivered_alerts_keeps_threads_together(house: House) -> None:
+    house.authorize()
+    order = [("a1", "a"), ("pc1", None), ("b1", "b"), ("a2", "a"), ("alone", ""), ("pc2", None), ("b2", "b")]
+    for title, thread in order:
+        if thread == "":
+            # A reminder without a thread is a group of its own, and so is the next.
+            for each in (title, f"{title} too"):
+                house.device.call("bw_reminder_add", {"title": each})
+                house.shown(each)
+        else:
+            house.push(title, **({} if thread is None else {"threadId": thread}))
+            house.shown(title)
+    # The thread with the newest alert first, and its newest alert first.
+    sorted_by_thread = ["b2", "b1", "pc2", "pc1", "alone too", "alone", "a2", "a1"]
+    wait_until(lambda: _delivered(house) == sorted_by_thread)
+    # One more brings its thread to the front; without it, the thread goes back.
+    house.device.call("bw_reminder_add", {"id": "a3", "title": "a3", "thread": "a"})
+    wait_until(lambda: _delivered(house) == ["a3", "a2", "a1", *sorted_by_thread[:-2]])
+    house.device.call("bw_alerts_remove", None, "a3", None)
+    assert _delivered(house) == sorted_by_thread
+    house.device.call("bw_alerts_remove", None, None, "a")
+    assert _delivered(house) == sorted_by_thread[:-2]
+
+
 # Without alerts
 
 

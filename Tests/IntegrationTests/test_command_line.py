@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
 import re
 import select
 import signal
+import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from peers import FakeDesktop, Peer, free_port
-from programs import BELLWIRE, Program
+from programs import BELLWIRE, Program, wait_until
 
 Start = Callable[..., Program]
 
 COMMANDS = [
-    "relay", "desktop", "pair", "peers", "rekey", "revoke", "listen", "send", "history", "inbox", "settings", "quiet", "queue", "qr", "completion",
-    "man",
+    "relay", "desktop", "pair", "peers", "rekey", "revoke", "listen", "agent", "send", "run", "history", "inbox", "settings",
+    "quiet", "queue", "qr", "completion", "man", "version",
 ]  # fmt: skip
 
 
@@ -111,7 +114,7 @@ def test_wrong_usage_is_code_2_and_one_line_that_names_it(arguments: list[str], 
 def test_every_limit_that_the_relays_help_lists_is_taken_with_its_default(bellwire: Start) -> None:
     page = " ".join(run("relay", "--help").stdout.split())
     limits = re.findall(r"--([a-z-]+) N .*?Default: (\d+)\.", page)
-    assert len(limits) == 22
+    assert len(limits) == 24
     options = [word for name, initial in limits for word in (f"--{name}", initial)]
     program = bellwire("relay", "--listen", "127.0.0.1:0", "--no-health", *options, "--limit-loopback")
     program.line("Relay at ws://")
@@ -195,6 +198,28 @@ def test_what_runs_until_it_is_ended_ends_with_0(bellwire: Start, fake_desktop: 
         assert program.end(number, timeout=8) == 0
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "code"),
+    [
+        (signal.SIGINT, signal.SIGTERM, -signal.SIGTERM),
+        (signal.SIGHUP, signal.SIGINT, -signal.SIGINT),
+        # A session that ends sends both.
+        (signal.SIGHUP, signal.SIGTERM, 0),
+    ],
+    ids=["kill after Ctrl-C", "Ctrl-C after the terminal went", "the end of a session"],
+)
+def test_a_second_signal_ends_it_at_once_wherever_it_is(
+    bellwire: Start, first: signal.Signals, second: signal.Signals, code: int
+) -> None:
+    # Not the relay: a SIGHUP makes it read its options again.
+    desktop = bellwire("desktop", "--relay", "127.0.0.1:0")
+    desktop.line("desktop-pairing")
+    # Both wait for it when it goes on, the first one in the order of their numbers: it cannot have ended in between.
+    for number in (signal.SIGSTOP, first, second):
+        desktop.process.send_signal(number)
+    assert desktop.end(signal.SIGCONT, timeout=8) == code
+
+
 # MARK: Between our desktop and our devices
 
 
@@ -229,7 +254,7 @@ def test_send_shows_on_the_desktop_and_history_has_it(pair: Pair) -> None:
     history = pair.bellwire("history", "--to", "Desk")
     assert history.wait() == 0, history.err.all
     assert len(history.out.all) == 1
-    assert re.match(r"^\* .*  high    mobile  Build done  All green$", history.out.all[0])
+    assert re.match(r"^\* .*  high    mobile  Build done  All green  \S+$", history.out.all[0])
     page = pair.bellwire("history", "--json")
     assert page.wait() == 0
     answer = json.loads(page.out.all[0])
@@ -259,14 +284,44 @@ def test_pushes_from_standard_input_reach_listen(pair: Pair) -> None:
     pair.desktop.line("^Pushed to 1 of 1 devices.$")
 
 
+def test_pushes_that_complete_while_the_desktop_ends_are_reported(bellwire: Start, relay: str, tmp_path: Path) -> None:
+    folder = tmp_path / "desk"
+    options = ["desktop", "--relay-url", relay, "--state-dir", str(folder), "--stdin"]
+    pairing = bellwire(*options)
+    assert bellwire("pair", pairing.line(r"^\{.*desktop-pairing.*").group()).wait() == 0
+    pairing.line("^Paired with")
+    assert pairing.end() == 0
+    # It may have been online only for a moment that the library does not report.
+    bellwire("listen").error_line("^bellwire: (not )?connected to")
+    # Nobody reads its output at first, so its only dispatch stops at the full pipe. What completes meanwhile is left to
+    # the end of the handle.
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+    command = [BELLWIRE, *options, "--no-pair"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=writing, stderr=subprocess.DEVNULL) as desktop:
+        os.close(writing)
+        assert desktop.stdin is not None
+        desktop.stdin.write(b"T\n" * 400)
+        desktop.stdin.flush()
+        with closing(sqlite3.connect(f"file:{folder / 'desktop.db'}?mode=ro", uri=True)) as database:
+            acknowledged = "SELECT (SELECT count(*) FROM history) = 400 AND NOT EXISTS (SELECT * FROM outbox)"
+            wait_until(lambda: database.execute(acknowledged).fetchone() == (1,), timeout=30)
+        desktop.send_signal(signal.SIGTERM)
+        with open(reading) as output:
+            # A push that takes longer than two seconds counts as not delivered, and completes all the same.
+            said = re.findall(r"^Pushed to [01] of 1 devices\.$", output.read(), re.MULTILINE)
+        assert len(said) == 400
+        assert desktop.wait(15) == 0
+
+
 def test_a_bad_line_of_standard_input_is_said_and_the_next_one_goes_out(pair: Pair) -> None:
     listener = pair.bellwire("listen", "--count", "1")
     listener.error_line("^bellwire: connected to Desk")
     pair.desktop.write("x" * 2000 + "\nTitle\tbody\tshiny\n" + "y" * 300_000 + "\nGood\n")
     listener.line("Good")
     assert listener.wait() == 0
-    for _ in range(3):
-        pair.desktop.error_line("^bellwire: ")
+    for number in (1, 2, 3):
+        pair.desktop.error_line(f"^bellwire: line {number} of standard input: ")
 
 
 def test_listen_with_a_count_leaves_the_rest_for_the_next_time(pair: Pair) -> None:
@@ -339,7 +394,8 @@ def test_peers_lists_and_renames(pair: Pair) -> None:
     assert renamed.out.all == ["Renamed Desk to Desk at work."]
     again = pair.bellwire("peers", "--json")
     assert again.wait() == 0
-    desktop = json.loads(again.out.all[0])
+    (desktop,) = json.loads(again.out.all[0])["desktops"]
+    assert desktop["online"] is None, "without a connection it is unknown"
     assert (desktop["name"], desktop["platform"], desktop["secure"]) == ("Desk at work", "linux", True)
     assert desktop["id"] == json.loads(pair.code)["pcPeerId"] and desktop["sas"] and desktop["lastSeenAt"]
     unknown = pair.bellwire("peers", "--rename", "Desk", "No")
@@ -354,7 +410,7 @@ def test_peers_of_a_desktop_that_runs_are_in_use_and_of_one_that_does_not_are_li
     pair.desktop.end()
     listing = pair.bellwire("peers", "--desktop", "--json")
     assert listing.wait() == 0, listing.err.all
-    device = json.loads(listing.out.all[0])
+    (device,) = json.loads(listing.out.all[0])["devices"]
     assert device["secure"] is True and device["platform"] == "linux"
     renamed = pair.bellwire("peers", "--desktop", "--rename", device["id"][:20], "My phone")
     assert renamed.wait() == 0, renamed.err.all

@@ -91,6 +91,16 @@ def test_lines_of_json_are_sent_and_answered_in_json(desk: Desk) -> None:
     assert [json.loads(line)["exit"] for line in sender.err.all] == [1, 1, 1]
 
 
+def test_lines_that_were_not_sent_are_counted_also_those_that_are_too_long(desk: Desk) -> None:
+    sender = desk.bellwire("send", "--stdin", "--json")
+    sender.write('{"title":"One","body":""}\n[]\n' + "x" * 300_000 + '\n{"title":"Two","body":""}\n' + "y" * 300_000)
+    assert sender.process.stdin is not None
+    sender.process.stdin.close()
+    assert sender.wait() == 1, "what is dropped was not sent"
+    assert len(sender.out.all) == 2
+    assert "3 of 5 lines were not sent" in sender.err.all[-1]
+
+
 def test_a_sender_of_lines_waits_for_a_desktop_that_went(bellwire: Start) -> None:
     pair = Pair(bellwire)
     port = json.loads(pair.code)["signalingUrl"].rsplit(":", 1)[1]
@@ -137,6 +147,13 @@ def test_history_searches_and_filters(desk: Desk) -> None:
     for until in ("1h", "2020-01-01", "3d", "1w"):
         assert titles("--until", until) == [], until
     assert titles("--unread", "--since", "1m", "--search", "ready") == ["Tea"]
+    newest, second, oldest = desk.json("history")[0]["notifications"]
+    # The next page begins before the last one of this page.
+    assert titles("--before", str(newest["createdAt"])) == ["Building", "Build failed"]
+    assert titles("--before", str(second["createdAt"])) == ["Build failed"]
+    assert titles("--before", str(oldest["createdAt"])) == []
+    assert "--until and --before" in desk.run("history", "--before", "1h", "--until", "1h", code=2)[-1]
+    assert [row.split("  ")[-1] for row in desk.run("history")] == [newest["id"], second["id"], oldest["id"]]
 
 
 def test_a_desktop_of_other_makers_may_leave_filters_out_and_that_is_said(
@@ -235,13 +252,13 @@ def test_the_queue_gives_back_what_is_taken_out(desk: Desk) -> None:
     one = desk.json("inbox")[0]["notifications"][0]["id"]
     desk.leave()
     desk.run("inbox", "read", one, "--queue")
-    command = desk.json("queue")[0]
+    (command,) = desk.json("queue")[0]["changes"]
     assert (command["state"], command["method"]) == ("pending", "notification.markAsRead")
     assert "nothing in the queue" in desk.run("queue", "remove", "nothing-like-it", code=4)[-1]
     for action in ("retry", "clear"):
         assert desk.run("queue", action) == [], "no failed changes"
     assert desk.run("queue", "remove", command["id"][:8])[0].endswith("was removed.")
-    assert desk.json("queue") == []
+    assert desk.json("queue") == [{"changes": []}]
     assert desk.run("queue", "list") == []
     assert desk.run("queue", "run") == []
     desk.return_()
@@ -274,6 +291,8 @@ def test_a_devices_own_settings_are_another_thing(desk: Desk) -> None:
     settings = desk.json("settings", "--device")[0]
     assert settings["sources"] == {"mobile": False} and settings["showPreview"] is False
     assert desk.json("settings")[0]["showPreview"] is True
+    assert "burstLimit=5" in desk.run("settings", "--device", "burstLimit=5")
+    desk.run("settings", "--device", "burstLimit=many", code=2)
 
 
 def test_quiet_hours_of_the_desktop_and_of_the_device(desk: Desk) -> None:

@@ -33,7 +33,7 @@ def test_what_is_drawn_as_png_says_the_same_text_when_it_is_read(text: str, tmp_
         picture = tmp_path / f"{number}.png"
         qr(*arguments, picture, text=text + "\n")
         assert qr("--read", picture).stdout.decode() == text + "\n"
-        assert json.loads(qr("--read", picture, "--json").stdout) == {"text": text}
+        assert json.loads(qr("--read", picture, "--json").stdout) == {"texts": [text]}
     picture = tmp_path / "operand.png"
     picture.write_bytes(qr(text, "--png", "-").stdout)
     assert picture.read_bytes().startswith(b"\x89PNG")

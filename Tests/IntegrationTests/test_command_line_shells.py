@@ -157,7 +157,7 @@ def test_it_completes_commands_options_and_the_words_that_they_take(shell: str, 
     assert set(ask(shell, "bellwire help ")) == set(COMMANDS)
     for command in COMMANDS:
         assert options_of(command) <= set(ask(shell, f"bellwire {command} --")), command
-    levels = {"low", "normal", "high", "urgent"}
+    levels = {"low", "normal", "high", "urgent", "1", "2", "3", "4", "5"}
     assert set(ask(shell, "bellwire send --priority ")) == levels
     assert ask(shell, "bellwire send --priority u") == ["urgent"]
     assert ask(shell, "bellwire send --priority=u")[0].removeprefix("--priority=") == "urgent"
@@ -288,7 +288,7 @@ def test_a_manual_page_is_clean_for_both_formatters_and_says_what_the_help_says(
 def test_the_list_of_pages_is_that_of_the_commands() -> None:
     overview = output(BELLWIRE, "--help")
     assert re.findall(r"^  ([a-z]+) ", overview.split("Commands:")[1].split("\n\n")[0], re.MULTILINE) == COMMANDS
-    rows = [json.loads(line) for line in output(BELLWIRE, "man", "--list", "--json").splitlines()]
+    rows = json.loads(output(BELLWIRE, "man", "--list", "--json"))["commands"]
     assert [row["name"] for row in rows] == COMMANDS
     assert json.loads(output(BELLWIRE, "man", "listen", "--json")) == {"page": output(BELLWIRE, "man", "listen")}
 

@@ -3,6 +3,7 @@ installed and purged for real in a copy of this machine that is thrown away."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -95,6 +96,7 @@ def test_a_prefix_has_what_each_host_looks_for_and_can_be_moved(tmp_path: Path) 
         "lib/cmake/bellwire/bellwireConfigVersion.cmake",
         "lib/systemd/system/bellwire-relay.service",
         "share/systemd/user/bellwire-desktop.service",
+        "share/systemd/user/bellwire-agent.service",
         "share/bash-completion/completions/bellwire",
         "share/zsh/site-functions/_bellwire",
         "share/fish/vendor_completions.d/bellwire.fish",
@@ -112,6 +114,29 @@ def test_a_prefix_has_what_each_host_looks_for_and_can_be_moved(tmp_path: Path) 
     flags = run("pkg-config", "--cflags", "--libs", "bellwire", PKG_CONFIG_PATH=str(moved / "lib/pkgconfig")).stdout
     run("cc", tmp_path / "app.c", "-o", tmp_path / "app", *flags.split())
     assert run(tmp_path / "app", LD_LIBRARY_PATH=str(moved / "lib")).stdout == f"{VERSION}\n"
+
+
+#: What is inside whatever we deliver in machine code: the runtimes, and in the archive two libraries more.
+INSIDE = {"gcc", "jansson", "libuv1", "swift"}
+
+
+def check_inventory(directory: Path) -> None:
+    """An SBOM that names every part with a licence, whose text is there."""
+    document = json.loads((directory / "bellwire.spdx.json").read_text())
+    assert document["spdxVersion"] == "SPDX-2.3" and document["dataLicense"] == "CC0-1.0"
+    own, *parts = document["packages"]
+    assert (own["name"], own["versionInfo"], own["licenseDeclared"]) == ("bellwire", VERSION, "MIT")
+    assert {part["name"] for part in parts} >= INSIDE
+    for part in parts:
+        assert part["versionInfo"] not in ("", "NOASSERTION") and part["licenseDeclared"] != "NOASSERTION", part
+        assert (directory / "licences" / f"{part['name']}.txt").stat().st_size > 500, part["name"]
+    contained = {each["relatedSpdxElement"] for each in document["relationships"][1:]}
+    assert contained == {part["SPDXID"] for part in parts}
+
+
+def test_a_prefix_says_what_is_inside_and_under_which_licences(tmp_path: Path) -> None:
+    install("--prefix", tmp_path)
+    check_inventory(tmp_path / "share/doc/bellwire")
 
 
 def test_the_shared_library_is_linked_without_what_the_static_one_takes(tmp_path: Path) -> None:
@@ -326,7 +351,7 @@ def test_the_filters_of_the_test_do_confine(nobodys: Path) -> None:
     """Without this the next tests would prove nothing: what the units forbid is refused."""
     unit = SYSTEMD / "bellwire-relay.service.in"
     for forbidden in (
-        "import socket; socket.socket(socket.AF_UNIX)",
+        "import socket; socket.socket(socket.AF_ALG, socket.SOCK_SEQPACKET)",
         "import mmap; mmap.mmap(-1, 4096, prot=mmap.PROT_WRITE | mmap.PROT_EXEC)",
         "import os; os.chroot('/')",
         "import os; os.nice(-5)",
@@ -464,6 +489,12 @@ def test_the_four_packages_are_built_and_twice_the_same(packages: list[Path]) ->
     }
 
 
+def test_each_package_in_machine_code_says_what_is_inside(packages: list[Path], tmp_path: Path) -> None:
+    for name in ["libbellwire1", "libbellwire-dev", "bellwire"]:
+        run("dpkg-deb", "--extract", package(packages, name), tmp_path / name)
+        check_inventory(tmp_path / name / "usr/share/doc" / name)
+
+
 def test_each_package_has_its_part_and_no_other(packages: list[Path]) -> None:
     def part(name: str) -> set[str]:
         return {path for path in contents(package(packages, name)) if not path.startswith(f"usr/share/doc/{name}/")}
@@ -491,6 +522,7 @@ def test_each_package_has_its_part_and_no_other(packages: list[Path]) -> None:
         "etc/bellwire/relay.conf",
         "lib/systemd/system/bellwire-relay.service",
         "usr/lib/systemd/user/bellwire-desktop.service",
+        "usr/lib/systemd/user/bellwire-agent.service",
         "usr/share/bash-completion/completions/bellwire",
         "usr/share/fish/vendor_completions.d/bellwire.fish",
         "usr/share/zsh/vendor-completions/_bellwire",
@@ -513,7 +545,7 @@ def test_the_packages_depend_on_what_they_load(packages: list[Path]) -> None:
                 owners[Path(owned).name].add(owner.split(":")[0])
         named = {each.split()[0] for each in depends.split(", ")}
         assert [name for name, packaged in owners.items() if not packaged & named] == [], depends
-        for name in ("libzbar0", "libpng16-16", "libturbojpeg0", "libcurl4", "libsystemd0"):
+        for name in ("libzbar0", "libpng16-16", "libturbojpeg0", "libwebp7", "libgif7", "libcurl4", "libsystemd0"):
             assert name in field(path, "Recommends")
         # Loaded with the first TLS connection.
         assert "libssl3" in named
@@ -607,7 +639,11 @@ def test_installed_used_upgraded_and_purged_nothing_is_left(
         root.run("dpkg", "--install", *debs)
         users_program(root, shared)
         users_terminal(root)
-        for unit, scope in (("bellwire-relay", "--system"), ("bellwire-desktop", "--user")):
+        for unit, scope in (
+            ("bellwire-relay", "--system"),
+            ("bellwire-desktop", "--user"),
+            ("bellwire-agent", "--user"),
+        ):
             verified = root.run(
                 "systemd-analyze", scope, "verify", f"{unit}.service", environment=["XDG_RUNTIME_DIR=/run"]
             )

@@ -13,7 +13,7 @@ from pathlib import Path
 import prekeys
 import pytest
 from hosts import STATUS, Host, Refused
-from peers import Object
+from peers import FakeDesktop, Object, receive
 from programs import Program, wait_until
 
 Start = Callable[..., Program]
@@ -124,6 +124,32 @@ def test_a_token_is_kept_over_restarts_and_one_of_an_earlier_run_is_never_sent(h
     give(device, "fcm", "00ff10")
     wait_until(lambda: house.tokens()[0]["receivedAt"] > since)
     assert len(house.tokens()) == 1
+
+
+def test_a_desktop_without_encryption_gets_no_token(house: House, fake_desktop: FakeDesktop) -> None:
+    device = house.run_device("phone")
+    give(device, "fcm", "00c0ffee01")
+    scanning = device.begin("bw_pairing_scan", fake_desktop.code(), 15_000)
+    fake_desktop.pair()
+    assert scanning()["status"] == STATUS["BW_OK"]
+    # An encrypted desktop gets what is given before and after its pairing: tokens are on their way.
+    me = house.pair(device)
+    house.has((me, "fcm", "00c0ffee01"))
+    give(device, "fcm", "00c0ffee02")
+    house.has((me, "fcm", "00c0ffee02"))
+    count = device.begin("bw_notification_get_unread_count", fake_desktop.peer_id, None, 10_000)
+    assert fake_desktop.device is not None
+    sent: list[Object] = []
+
+    def is_the_request(frame: Object) -> bool:
+        sent.append(frame)
+        return "notification.getUnreadCount" in json.dumps(frame)
+
+    receive(fake_desktop.device, is_the_request)
+    assert not re.search("c0ffee|token", json.dumps(sent), re.IGNORECASE), sent
+    # Nobody answers the request.
+    device.call("bw_device_stop")
+    assert count()["status"] == STATUS["BW_E_OFFLINE"]
 
 
 def test_what_was_taken_back_while_the_desktop_was_away_is_said_by_a_later_run(house: House) -> None:

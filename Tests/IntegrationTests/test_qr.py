@@ -121,6 +121,11 @@ def test_bad_files_are_named_errors(library: ctypes.CDLL, tmp_path: Path) -> Non
     assert read(library, tmp_path / "cut.jpg") == INVALID
     convert("-size", "8000x8000", "xc:white", tmp_path / "large.jpg")
     assert read(library, tmp_path / "large.jpg") == LIMIT
+    # A file of 32 MiB is read, and is not an image; one of a byte more is not read.
+    for size, status in ((32 << 20, INVALID), ((32 << 20) + 1, LIMIT)):
+        with (tmp_path / "long.png").open("wb") as file:
+            file.truncate(size)
+        assert read(library, tmp_path / "long.png") == status
 
 
 MISSING = """

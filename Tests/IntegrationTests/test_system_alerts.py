@@ -346,6 +346,10 @@ def test_sound_urgency_and_image_are_told_as_they_are_meant(house: House, server
     assert server.shown("Low")["hints"] == {"urgency": 0, "suppress-sound": True}
     house.push("Loud", sound="bell")
     assert server.shown("Loud")["hints"] == {"urgency": 1, "sound-name": "bell"}
+    house.device.call("bw_reminder_add", {"title": "File name", "sound": "chime.wav"})
+    assert server.shown("File name")["hints"]["sound-name"] == "message-new-instant"
+    house.device.call("bw_reminder_add", {"title": "Dotted", "sound": "com.example.bell"})
+    assert server.shown("Dotted")["hints"]["sound-name"] == "com.example.bell"
     house.device.call("bw_reminder_add", {"title": "Picture", "attachments": ["/pictures/a b%.png"]})
     assert server.shown("Picture")["hints"]["image-path"] == "file:///pictures/a%20b%25.png"
     house.authorize("provisional")
@@ -356,6 +360,95 @@ def test_sound_urgency_and_image_are_told_as_they_are_meant(house: House, server
     house.device.call("bw_alerts_set_settings", {"showPreview": False})
     house.push("Title alone", subtitle="no")
     assert server.shown("Title alone")["body"] == ""
+
+
+def test_do_not_disturb_of_the_desktop_environment_is_reported(house: House, server: PlayedServer) -> None:
+    house.until_ready()
+    assert "doNotDisturb" not in house.presenter, "this server does not say"
+    for on in (True, False):
+        server.inhibit(on)
+        wait_until(lambda expected=on: house.presenter.get("doNotDisturb") is expected)
+    server.inhibit(True)
+    wait_until(lambda: house.presenter.get("doNotDisturb") is True)
+    # What becomes of an alert then is the server's to decide.
+    assert house.presented(house.push("Held back by the server"))["presented"] is True
+    server.end()
+    wait_until(lambda: "doNotDisturb" not in house.presenter)
+
+
+@pytest.mark.parametrize("offers", ["x-kde-urls", "body-images"])
+def test_an_image_is_large_where_the_server_can(make: Callable[..., House], bus: PrivateBus, offers: str) -> None:
+    server = PlayedServer(bus, *MARKUP, offers)
+    house = make()
+    house.authorize()
+    picture = {"title": "Picture", "body": "a & b", "attachments": ['/pictures/a b"<.png']}
+    house.device.call("bw_reminder_add", picture)
+    shown = server.shown("Picture")
+    address = "file:///pictures/a%20b%22%3C.png"
+    assert shown["hints"]["image-path"] == address
+    assert shown["hints"].get("x-kde-urls") == ([address] if offers == "x-kde-urls" else None)
+    image = f'\n<img src="{address}" alt=""/>' if offers == "body-images" else ""
+    assert shown["body"] == f"a &amp; b{image}"
+    house.device.call("bw_alerts_set_settings", {"showPreview": False})
+    house.device.call("bw_reminder_add", {**picture, "title": "Title alone"})
+    shown = server.shown("Title alone")
+    assert shown["body"] == "" and "x-kde-urls" not in shown["hints"]
+
+
+@pytest.mark.parametrize("offers", ["x-kde-origin-name", "persistence"])
+def test_a_thread_is_told_to_servers_that_group_by_it_and_replaces_nothing(
+    make: Callable[..., House], bus: PrivateBus, offers: str
+) -> None:
+    server = PlayedServer(bus, *BUTTONS, offers)
+    house = make()
+    house.authorize()
+    groups = offers == "x-kde-origin-name"
+
+    def origin(title: str) -> str | None:
+        shown = server.shown(title)
+        assert shown["replaces"] == 0, "each alert of a thread has a banner of its own"
+        found: str | None = shown["hints"].get("x-kde-origin-name")
+        return found
+
+    for title in ("First", "Second"):
+        house.push(title, threadId="Kitchen\n\u202e& Co")
+        assert origin(title) == ("Kitchen & Co" if groups else None)
+    house.device.call("bw_reminder_add", {"title": "Reminder", "thread": "Garden"})
+    assert origin("Reminder") == ("Garden" if groups else None)
+    # The thread of all pushes is nothing that people would read.
+    house.push("Without a thread")
+    assert origin("Without a thread") is None
+    # Nor is more than the title shown where that is the user's wish.
+    house.device.call("bw_alerts_set_settings", {"showPreview": False})
+    house.push("Title alone", threadId="Kitchen")
+    assert origin("Title alone") is None
+
+
+def test_the_settings_of_the_desktop_environment_open(
+    make: Callable[..., House], server: PlayedServer, tmp_path: Path
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    opened = tmp_path / "opened"
+    program = programs / "systemsettings"
+    # Complete once it is renamed; it outlives the call.
+    program.write_text(f"#!/bin/sh\necho \"$@\" $PPID > '{opened}.new' && mv '{opened}.new' '{opened}'\nexec sleep 1\n")
+    program.chmod(0o755)
+    environment = {"PATH": f"{programs}:/usr/bin:/bin", "XDG_CURRENT_DESKTOP": "Plasma:KDE"}
+    house = make(environment=environment)
+    house.device.call("bw_alerts_settings_open")
+    wait_until(opened.exists)
+    argument, parent = opened.read_text().split()
+    assert argument == "kcm_notifications" and int(parent) != house.device.program.pid
+    program.unlink()
+    outcome = house.device.outcome("bw_alerts_settings_open")
+    assert outcome["status"] == STATUS["BW_E_UNSUPPORTED"] and "systemsettings" in outcome["error"]["message"]
+
+
+def test_settings_that_nobody_has_are_a_named_error(make: Callable[..., House], server: PlayedServer) -> None:
+    house = make(environment={"XDG_CURRENT_DESKTOP": "Nobody:Knows"})
+    outcome = house.device.outcome("bw_alerts_settings_open")
+    assert outcome["status"] == STATUS["BW_E_UNSUPPORTED"] and "XDG_CURRENT_DESKTOP" in outcome["error"]["message"]
 
 
 def test_hostile_text_reaches_the_server_as_harmless_text(house: House, server: PlayedServer) -> None:
@@ -383,6 +476,31 @@ def test_a_tap_comes_back_with_what_travelled_along(house: House, server: Played
     assert response["push"]["title"] == "Task"
     assert house.delivered == []
     assert house.device.state["unread"] == 1, "what a tap means is the host's"
+
+
+def test_a_deep_link_is_passed_on_and_never_opened(
+    make: Callable[..., House], server: PlayedServer, tmp_path: Path
+) -> None:
+    """Every program that opens links is replaced by one that says that it ran."""
+    programs, ran = tmp_path / "programs", tmp_path / "ran"
+    programs.mkdir()
+    for name in ("xdg-open", "gio", "gtk-launch", "kde-open", "kde-open5", "gvfs-open", "exo-open", "x-www-browser"):
+        (programs / name).write_text(f"#!/bin/sh\necho \"$0 $*\" >> '{ran}'\n")
+        (programs / name).chmod(0o755)
+    house = make(environment={"PATH": f"{programs}:/usr/bin:/bin", "XDG_CURRENT_DESKTOP": "Plasma:KDE"})
+    house.authorize()
+    links = [f"file://{programs}/xdg-open", "https://example.org/", f"{programs}/gio open x"]
+    for number, link in enumerate(links):
+        pushed = house.push(f"Link {number}", deepLink=link)
+        server.tap(server.shown(f"Link {number}"))
+        assert house.response(pushed)["deepLink"] == link
+    # The settings are opened after them, in the same way as a link would be.
+    settings = programs / "systemsettings"
+    settings.write_text(f"#!/bin/sh\necho settings >> '{ran}'\n")
+    settings.chmod(0o755)
+    house.device.call("bw_alerts_settings_open")
+    wait_until(ran.exists)
+    assert ran.read_text() == "settings\n"
 
 
 def test_a_dismissal_comes_back_and_an_end_of_its_time_does_not(house: House, server: PlayedServer) -> None:
@@ -439,6 +557,7 @@ def test_buttons_of_the_host_and_a_reply_with_its_text(make: Callable[..., House
     server.reply(shown, "Grüße & <b>\nline")
     response = house.response(first)
     assert (response["action"], response["text"]) == ("REPLY_ACTION", "Grüße & <b>\nline")
+    assert "textNeeded" not in response
     second = house.push("Chat", category="CHAT")
     server.press(server.shown("Chat"), "Mute")
     assert house.response(second)["action"] == "MUTE it"
@@ -452,6 +571,7 @@ def test_a_reply_where_no_text_can_be_typed_is_a_button(house: House, server: Pl
     server.press(shown, "Reply")
     response = house.response(pushed)
     assert (response["action"], response.get("text")) == ("REPLY_ACTION", None)
+    assert response["textNeeded"] is True
 
 
 def test_banners_of_others_and_actions_of_nobody_are_no_response(house: House, server: PlayedServer) -> None:
@@ -579,6 +699,32 @@ def test_a_banner_of_a_process_that_was_killed_is_answered_to_the_next(house: Ho
     assert house.response(marked)["action"] == "MARK_READ_ACTION"
     house.desktop.event("notification.read", ids=[marked])
     assert server.titles == ["Tapped", "Marked"], "nothing is shown twice"
+
+
+def test_what_its_server_took_along_while_nothing_ran_is_not_listed_as_delivered(
+    house: House, server: PlayedServer, bus: PrivateBus
+) -> None:
+    house.push("Gone")
+    house.presented(house.push("Also gone"))
+    wait_until(lambda: len(house.delivered) == 2)
+    house.device.close()
+    server.end()
+    server = PlayedServer(bus, *BUTTONS)
+    house.device = house.begin()
+    wait_until(lambda: house.delivered == [])
+    assert house.device.of("notification.response") == [] and server.titles == []
+    # They are in the inbox still.
+    assert house.device.state["unread"] == 2
+    wait_until(lambda: house.device.call("bw_pairing_list")[0]["online"])
+    stays = house.push("Stays")
+    banner = server.shown("Stays")
+    house.presented(stays)
+    wait_until(lambda: house.delivered == ["Stays"])
+    house.restart()
+    house.until_ready()
+    assert house.delivered == ["Stays"], "its server still shows it"
+    server.tap(banner)
+    assert house.response(stays)["action"] == "default"
 
 
 def test_a_reply_to_a_banner_of_a_killed_process_has_its_text(make: Callable[..., House], bus: PrivateBus) -> None:

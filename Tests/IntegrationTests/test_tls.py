@@ -123,6 +123,27 @@ def test_the_relay_speaks_no_tls_below_1_2(bellwire: Start, authority: Authority
         connect(url, ssl=client, proxy=None)
 
 
+def test_a_device_speaks_no_tls_below_1_2(
+    bellwire: Start, authority: Authority, desktop_with: Callable[..., FakeDesktop]
+) -> None:
+    server = authority.server("old server", "IP:127.0.0.1")
+    server.set_ciphers("ALL:@SECLEVEL=0")
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        server.minimum_version = ssl.TLSVersion.TLSv1
+        server.maximum_version = ssl.TLSVersion.TLSv1_1
+    desktop = desktop_with(server)
+    # The server itself works: a client that takes old versions gets through.
+    client = ssl.create_default_context(cafile=str(authority.file))
+    client.set_ciphers("ALL:@SECLEVEL=0")
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        client.minimum_version = ssl.TLSVersion.TLSv1
+    connect(desktop.url, ssl=client, proxy=None).close()
+    program = bellwire("pair", desktop.code(), "--ca-file", authority.file, "--timeout", "8")
+    message = program.error_line("bellwire: ").string
+    assert "version" in message, message
+    assert program.wait() == 3
+
+
 def test_desktop_device_and_relay_speak_wss_with_each_other(bellwire: Start, authority: Authority) -> None:
     certificate, key = authority.issue("all", "IP:127.0.0.1")
     relay = bellwire(

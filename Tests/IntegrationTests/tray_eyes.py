@@ -138,6 +138,7 @@ def described(widget: Any) -> dict[str, Any]:
         "name": widget.get_name(),
         "text": Atspi.Text.get_text(widget, 0, -1) if has_text else None,
         "sensitive": bool(widget.get_state_set().contains(Atspi.StateType.SENSITIVE)),
+        "checked": bool(widget.get_state_set().contains(Atspi.StateType.CHECKED)),
     }
 
 

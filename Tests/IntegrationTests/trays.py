@@ -189,9 +189,11 @@ class Session:
         return answer["result"]
 
     def tool(self, *arguments: str | Path) -> str:
+        return self.run_tool(*arguments).decode()
+
+    def run_tool(self, *arguments: str | Path) -> bytes:
         environment = {**os.environ, **self.bus.environment, **self.environment}
-        done = subprocess.run(arguments, env=environment, check=True, capture_output=True, timeout=30)
-        return done.stdout.decode()
+        return subprocess.run(arguments, env=environment, check=True, capture_output=True, timeout=30).stdout
 
     def picture(self, path: Path) -> None:
         """Of the whole screen."""
@@ -232,8 +234,28 @@ class Session:
         """A picture of the screen, as a number."""
         return self.tool("import", "-window", "root", "-depth", "8", "-format", "%#", "info:-")
 
-    def until_different(self, before: str) -> None:
-        wait_until(lambda: self.colours() != before)
+    def open_menu(self) -> None:
+        """Clicks on the icon until its menu is there; a panel may not have drawn the icon at the first click."""
+        before = self._pixels()
+
+        def is_open() -> bool:
+            # Far more than a tip, the clock or the lit icon.
+            changed = sum(old != new for old, new in zip(before, self._pixels(), strict=True))
+            return changed > 100 * 200
+
+        def opens() -> bool:
+            self.click_item()
+            try:
+                wait_until(is_open, 5)
+            except AssertionError:
+                return False
+            return True
+
+        wait_until(opens, 30)
+
+    def _pixels(self) -> bytes:
+        """One byte for each."""
+        return self.run_tool("import", "-window", "root", "-depth", "8", "gray:-")
 
     def read_code(self) -> str:
         """The QR code on the screen, as a camera sees it."""
@@ -310,6 +332,13 @@ class Window:
 
     def until_says(self, text: str, timeout: float = 15) -> None:
         self.until(lambda: self.says(text), timeout)
+
+    def widget(self, name: str) -> Object:
+        """The first widget of that name that is no label."""
+        for each in self.widgets:
+            if each["name"] == name and each["role"] != "label":
+                return each
+        raise LookupError(name)
 
     def press(self, name: str, index: int = 0) -> None:
         """The button of that name, once it can be pressed; index: of several."""

@@ -135,7 +135,7 @@ private final class DeliveryModel {
             case .read(let from, let through, let round):
                 work.append { [self] in
                     let page = try desktop.run { connection throws(StoreError) in
-                        try Outbox(connection).page(of: Self.device, from: from, through: through, now: 0)
+                        try Outbox(connection).page(of: Self.device, from: from, through: through, now: ExpiryMoment(0))
                     }
                     perform(machine.read(page, round: round, now: now))
                 }

@@ -35,7 +35,7 @@ import Wire
     private func page(_ from: Int64 = 1, _ through: Int64 = 100, now: EpochMilliseconds = 0) throws -> Outbox.Page {
         let device = device
         return try run { outbox throws(StoreError) in
-            try outbox.page(of: device, from: from, through: through, now: now)
+            try outbox.page(of: device, from: from, through: through, now: ExpiryMoment(now))
         }
     }
 
@@ -91,6 +91,21 @@ import Wire
         #expect(try page(now: 500).entries.map(\.seq) == [2])
         #expect(try page(now: Outbox.lifetime).entries.isEmpty)
         #expect(try pushes() == 2, "the phone's entries are still there")
+    }
+
+    @Test("a clock that may be wrong lets nothing go; what is let go is reported")
+    func doubtedExpiry() throws {
+        _ = try enqueue("n1", expiresAt: 500)
+        _ = try enqueue("n2", expiresAt: 9_000)
+        let device = device
+        func page(_ now: ExpiryMoment) throws -> Outbox.Page {
+            try run { outbox throws(StoreError) in try outbox.page(of: device, from: 1, through: 2, now: now) }
+        }
+        let doubted = try page(ExpiryMoment(1_000, doubtedThrough: 900))
+        #expect(doubted.entries.map(\.seq) == [1, 2] && doubted.expired.isEmpty)
+        let settled = try page(ExpiryMoment(1_000))
+        #expect(settled.entries.map(\.seq) == [2] && settled.expired == ["n1"])
+        #expect(try page(ExpiryMoment(1_000)).expired.isEmpty, "once")
     }
 
     @Test("a long gap is one page, and many entries are several")

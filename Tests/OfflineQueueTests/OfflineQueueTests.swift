@@ -54,6 +54,7 @@ func queued(
 
     @Test("a full queue loses its oldest pending one, then its oldest failed one, never one under way")
     func full() {
+        #expect(OfflineQueue.limit == 100)
         var queue = OfflineQueue()
         for number in 0..<OfflineQueue.limit { _ = queue.add(queued(RequestID("\(number)"))) }
         _ = queue.begin("0")
@@ -124,10 +125,10 @@ func queued(
     func timeAndStarts() {
         var queue = OfflineQueue([queued("1", at: 0), queued("2", at: 10)])
         #expect(queue.nextExpiry == OfflineQueue.lifetime)
-        #expect(queue.expire(now: OfflineQueue.lifetime - 1).isEmpty)
-        #expect(queue.expire(now: OfflineQueue.lifetime).ends.map(\.outcome) == [.failed(.expired)])
+        #expect(queue.expire(now: ExpiryMoment(OfflineQueue.lifetime - 1)).isEmpty)
+        #expect(queue.expire(now: ExpiryMoment(OfflineQueue.lifetime)).ends.map(\.outcome) == [.failed(.expired)])
         _ = queue.begin("2")
-        #expect(queue.expire(now: .max).isEmpty)
+        #expect(queue.expire(now: ExpiryMoment(.max)).isEmpty)
         #expect(queue.recover().writes.count == 1)
         #expect(queue["2"]?.isPending == true && queue["2"]?.tries == 0)
     }

@@ -81,7 +81,7 @@ import Wire
         case 68..<78: return queue.answered(sending, ["success": true])
         case 78..<83: return queue.unanswered(sending, failure, counts: Bool.random(using: &random))
         case 83..<86: return queue.refused(sending, failure)
-        case 86..<89: return queue.expire(now: now)
+        case 86..<89: return queue.expire(now: ExpiryMoment(now))
         case 89..<92:
             ledger.retried.formUnion(queue.commands.filter(\.isFailed).map(\.id))
             return queue.retry(Bool.random(using: &random) ? any : nil, now: now)

@@ -6,9 +6,12 @@ import gc
 import queue
 import select
 import socket
+import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import bellwire
 import pytest
@@ -311,3 +314,71 @@ def test_a_handle_that_is_forgotten_is_closed_and_told(tmp_path: Path) -> None:
         return True
 
     until(reopened)
+
+
+def test_another_threads_close_ends_whatever_waits() -> None:
+    """An iteration, a run, and a callback that goes on meanwhile; many closes at once are one."""
+
+    def ended(body: Callable[[bellwire.Device], object]) -> object:
+        device = bellwire.Device(state_dir=":memory:")
+        closer = threading.Timer(0.1, device.close)
+        closer.start()
+        result = body(device)
+        closer.join()
+        assert device.closed
+        return result
+
+    assert ended(lambda device: list(device.pushes())) == []
+    assert ended(lambda device: list(device.events("host.never"))) == []
+    assert ended(lambda device: device.run()) is None
+
+    device = bellwire.Device(state_dir=":memory:")
+    told: list[str] = []
+    closers = [threading.Thread(target=device.close) for _ in range(8)]
+
+    def callback(_event: object) -> None:
+        for closer in closers:
+            closer.start()
+        closers[0].join(0.2)
+        told.append("callback")
+
+    device.subscribe("host.test", callback)
+    device.post("host.test")
+    device.run(10)
+    for closer in closers:
+        closer.join(10)
+    assert told == ["callback"] and device.closed and not any(closer.is_alive() for closer in closers)
+
+
+def test_a_stream_may_be_forgotten_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the collector inside a callback, on another thread meanwhile, after the close."""
+    unraisable: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    device = bellwire.Device(state_dir=":memory:")
+
+    def used() -> Any:
+        stream: Any = device.events("host.used", timeout=5)
+        device.post("host.used")
+        next(stream)
+        return stream
+
+    cycle, other, last = used(), [used()], used()
+    cycle.itself = cycle
+    del cycle
+    joined: list[bool] = []
+
+    def callback(_event: object) -> None:
+        gc.collect()
+        thread = threading.Thread(target=other.clear)
+        thread.start()
+        thread.join(5)
+        joined.append(not thread.is_alive())
+        device.quit()
+
+    device.subscribe("host.test", callback)
+    device.post("host.test")
+    device.run(10)
+    device.close()
+    del last
+    gc.collect()
+    assert joined == [True] and unraisable == []

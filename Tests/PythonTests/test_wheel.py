@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import re
@@ -234,6 +235,26 @@ for name in {ON_FIRST_USE}:
     ).stdout
     runpath = re.search(r"R(?:UN)?PATH\).*\[(.*)\]", dynamic)
     assert runpath and "$ORIGIN" in runpath.group(1).split(":")
+
+
+def test_it_says_what_is_inside_and_under_which_licences() -> None:
+    (info,) = SITE.glob("bellwire-*.dist-info")
+    document = json.loads((info / "sboms/bellwire.spdx.json").read_text())
+    own, *parts = document["packages"]
+    assert (own["name"], own["versionInfo"]) == ("bellwire", bellwire.version())
+    inside = {"gcc", "swift", "jansson", "libuv1", "openssl", "libsodium", "sqlite3", "qrencode", "zbar", "libpng1.6"}
+    assert {part["name"] for part in parts} >= inside
+    for part in parts:
+        assert part["licenseDeclared"] != "NOASSERTION", part
+        assert (info / "licenses" / f"{part['name']}.txt").stat().st_size > 500, part["name"]
+    assert "MIT License" in (info / "licenses/LICENSE").read_text()
+    # Each library that came along is named, and nothing else was put beside ours.
+    files = [name for part in parts for name in part.get("comment", "").removeprefix("inside: ").split(", ")]
+    named = {name.partition(".so")[0] for name in [*files, "libbellwire.so.1"]}
+    shipped = [path.name for folder in ("bellwire/_lib", "bellwire.libs") for path in (SITE / folder).iterdir()]
+    assert len(shipped) > len(NEEDED)
+    for name in shipped:
+        assert re.sub(r"-[0-9a-f]{8}$", "", name.partition(".so")[0]) in named, name
 
 
 def test_without_a_library_the_build_says_what_to_do(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import Transport
 
 @testable import Relay
 
@@ -94,19 +95,25 @@ struct RegistryTests {
     @Test("proved ids are bounded, and none is ever dropped for another")
     func provedIDs() {
         var ids = ProvedIDs(limit: 2)
-        let insertions = [[1], [2], [1], [3], [2]].map { ids.insert($0) }
-        #expect(insertions == [.new, .new, .known, .full, .known])
+        for name: [UInt8] in [[1], [2]] {
+            #expect(ids.insertion(of: name) == .new)
+            ids.insert(name, at: 5)
+            #expect(ids.insertion(of: name) == .unsaved)
+            ids.saved(name)
+            #expect(ids.insertion(of: name) == .known)
+        }
+        #expect(ids.insertion(of: [3]) == .full)
         #expect(ids.contains([1]) && ids.contains([2]) && !ids.contains([3]))
-        let loaded = ProvedIDs(limit: 1, names: [[7], [8]])
-        #expect(loaded.contains([7]) && !loaded.contains([8]))
+        let loaded = ProvedIDs(limit: 1, names: [([7], 1), ([8], 2)])
+        #expect(loaded.contains([7]) && !loaded.contains([8]) && loaded.since([7]) == 1)
     }
 
     @Test("aliases are counted for an address, of IPv6 for its /64, and in all")
     func aliasHolders() {
-        #expect(AliasHolders.network(of: "192.0.2.7") == "192.0.2.7")
+        #expect(PeerAddress.network(of: "192.0.2.7") == "192.0.2.7")
         #expect(
-            AliasHolders.network(of: "2001:db8:1:2::1") == AliasHolders.network(of: "2001:db8:1:2:ffff:ffff:ffff:fffe"))
-        #expect(AliasHolders.network(of: "2001:db8:1:2::1") != AliasHolders.network(of: "2001:db8:1:3::1"))
+            PeerAddress.network(of: "2001:db8:1:2::1") == PeerAddress.network(of: "2001:db8:1:2:ffff:ffff:ffff:fffe"))
+        #expect(PeerAddress.network(of: "2001:db8:1:2::1") != PeerAddress.network(of: "2001:db8:1:3::1"))
         var holders = AliasHolders(limits: .init(perAddress: 2, total: 3))
         holders.came(from: "a")
         holders.came(from: "a")

@@ -39,7 +39,7 @@ struct RelayMemoryTests {
         return try await peer.register(prover.did)
     }
 
-    @Test("on disk over a restart, without the wire waiting for it; the directory is one relay's")
+    @Test("on disk over a restart; the directory is one relay's")
     func onDisk() async throws {
         let scratch = try Scratch()
         let memory = try await open("\(scratch.path)/state")

@@ -34,6 +34,9 @@ struct Bench {
     private(set) var probes: [(owner: ConnectionID, peer: Int, claim: UInt64)] = []
     private(set) var remembered: [[UInt8]] = []
     private(set) var forgotten = 0
+    /// Proofs wait for ``endSaving(isSaved:)``.
+    var isDiskSlow = false
+    private(set) var unsaved: [(name: [UInt8], by: ConnectionID, claim: UInt64)] = []
     /// What the next challenges are made with; the newest nonce.
     var security = ChannelSecurity.plain
     private(set) var nonce = ""
@@ -88,6 +91,12 @@ struct Bench {
         perform(machine.probeEnded(probe.claim, of: probe.peer, answered: answered, at: moment))
     }
 
+    /// The oldest proof that waits is on disk, or can't be.
+    mutating func endSaving(isSaved: Bool = true) {
+        let (name, id, claim) = unsaved.removeFirst()
+        perform(machine.remembered(name, by: id, claim: claim, isSaved: isSaved, at: moment))
+    }
+
     mutating func endWrite() {
         let (id, peer, sequence) = awaited.removeFirst()
         machine.written(to: id, peer: peer, through: sequence)
@@ -117,7 +126,13 @@ struct Bench {
             case .close(let id, let cause): closed.append((id, cause))
             case .probe(let id, let peer, let claim): probes.append((id, peer, claim))
             case .awaitWritten(let id, let peer, let sequence): awaited.append((id, peer, sequence))
-            case .remember(let name): remembered.append(name)
+            case .remember(let name, let id, let claim):
+                remembered.append(name)
+                guard !isDiskSlow else {
+                    unsaved.append((name, id, claim))
+                    continue
+                }
+                perform(machine.remembered(name, by: id, claim: claim, at: moment))
             case .cannotRemember: forgotten += 1
             case .challenge(let id):
                 nextNonce += 1

@@ -36,8 +36,9 @@ struct RevokedKeysTests {
         }
     }
 
-    @Test("a full table refuses a new key, and gives up none of those it has")
+    @Test("a full table of 1,024 refuses a new key, and gives up none of those it has")
     func bounded() throws {
+        #expect(RevokedKeys.limit == 1_024)
         try store { (keys) throws(StoreError) in
             for number in 0..<RevokedKeys.limit {
                 #expect(try keys.add(RevokedKey(id: PeerID("key-\(number)"), name: "", at: number)))

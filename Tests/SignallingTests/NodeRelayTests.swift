@@ -29,9 +29,11 @@ import Wire
         relay.received.count { $0.frame["payload"]?["type"] == "bellwire:probe" && $0.frame["to"] == .string(id) }
     }
 
-    @Test("the end of an older connection makes us unreachable: the probe finds out, and one registration helps")
-    func olderConnectionEnds() async throws {
-        let relay = try NodeRelay(.standAlone)
+    @Test(
+        "the end of an older connection makes us unreachable: the probe finds out, and one registration helps",
+        arguments: [NodeRelay.Program.standAlone, .desktopApp])
+    func olderConnectionEnds(at program: NodeRelay.Program) async throws {
+        let relay = try NodeRelay(program)
         let events = Events()
         let (connection, id) = try connect(to: relay, events)
         // The connection before the change of networks. The relay closes it, and then forgets the id.
@@ -125,6 +127,21 @@ import Wire
         }
     }
 
+    @Test("version 0.2 gets no more frames than it takes, and no connection ends for sending too much")
+    func limitedRelay() async throws {
+        let relay = try NodeRelay(.standAlone2)
+        let (connection, id) = try connect(to: relay, Events())
+        connection.start()
+        await eventually { connection.senderNaming == .byRelay }
+        let results = (0..<500).map { connection.send(to: "pc-1", payload: ["n": .integer($0)], sealed: true) }
+        let written = results.count(of: .written)
+        #expect((50...61).contains(written) && results.count(of: .congested) == 500 - written)
+        await eventually { relay.received.count { $0.frame["payload"]?["n"] != nil } == written }
+        #expect(relay.overloads == 0 && relay.registrations(of: id) == 1 && connection.state.isOnline)
+        connection.stop()
+        relay.close()
+    }
+
     @Test("where the relay asks for a proof, a message has no 'from', also right after the registration")
     func provedRelay() async throws {
         try Identity.start()
@@ -171,6 +188,10 @@ import Wire
         connection.stop()
         relay.close()
     }
+}
+
+extension [SendResult] {
+    fileprivate func count(of result: SendResult) -> Int { count { $0 == result } }
 }
 
 extension RelayEvent {

@@ -21,26 +21,37 @@ private let own = PeerID("did:key:zMe")
 
     private struct NoProbe: Error {}
 
-    @Test("2 s and 65 s after the registration, then every four to six minutes together with a ping")
+    @Test("2 s after the registration, every 5 s for 70 s, with each ping for 3 min, then with a ping in 4 to 6 min")
     mutating func schedule() throws {
         #expect(probe.deadline(pingedAt: 1_000) == 3_000)
         _ = try send(at: 3_000)
-        #expect(probe.deadline(pingedAt: 1_000) == 66_000)
-        _ = try send(at: 66_000)
-        #expect(probe.deadline(pingedAt: 66_000 + 239_999) == nil, "no wake-up of its own")
-        let due = try #require(probe.deadline(pingedAt: 66_000 + 360_000))
-        #expect((66_000 + 240_000...66_000 + 360_000).contains(due))
+        for now in stride(from: UInt64(8_000), through: 73_000, by: 5_000) {
+            #expect(probe.deadline(pingedAt: 1_000) == now)
+            _ = try send(at: now)
+        }
+        for ping in stride(from: UInt64(91_000), through: 181_000, by: 30_000) {
+            #expect(probe.deadline(pingedAt: ping - 30_000) == nil, "no wake-up of its own")
+            #expect((probe.deadline(pingedAt: ping) ?? .max) <= ping)
+            _ = try send(at: ping)
+        }
+        #expect(probe.deadline(pingedAt: 181_000 + 239_999) == nil, "no wake-up of its own")
+        let due = try #require(probe.deadline(pingedAt: 181_000 + 360_000))
+        #expect((181_000 + 240_000...181_000 + 360_000).contains(due))
         #expect(probe.deadline(pingedAt: due - 1) == nil)
     }
 
-    @Test("what else comes puts off later probes, and neither of the first two")
+    @Test("what else comes puts off every probe but the first")
     mutating func heard() throws {
         probe.heard(now: 2_000, using: &generator)
         #expect(probe.deadline(pingedAt: 1_000) == 3_000)
         _ = try send(at: 3_000)
-        probe.heard(now: 60_000, using: &generator)
-        #expect(probe.deadline(pingedAt: 1_000) == 66_000)
-        _ = try send(at: 66_000)
+        probe.heard(now: 7_000, using: &generator)
+        #expect(probe.deadline(pingedAt: 1_000) == 12_000)
+        probe.heard(now: 66_000, using: &generator)
+        #expect(probe.deadline(pingedAt: 61_000) == 71_000)
+        probe.heard(now: 88_000, using: &generator)
+        #expect(probe.deadline(pingedAt: 91_000) == nil)
+        #expect(probe.deadline(pingedAt: 121_000) == 93_000)
         probe.heard(now: 300_000, using: &generator)
         #expect(probe.deadline(pingedAt: 300_000 + 239_999) == nil)
         #expect(probe.deadline(pingedAt: 300_000 + 360_000) != nil)
@@ -79,7 +90,7 @@ private let own = PeerID("did:key:zMe")
     mutating func unanswered() throws {
         for now in UInt64(0)..<50 { _ = try send(at: now * 1_000) }
         #expect(probe.reportedAbsent(now: 60_000) == .register)
-        for _ in 0..<3 { #expect(probe.reportedAbsent(now: 60_001) == .none) }
+        for _ in 0..<7 { #expect(probe.reportedAbsent(now: 60_001) == .none) }
     }
 
     @Test("a probe of an older connection, or of anybody, proves nothing")
@@ -117,22 +128,10 @@ private let own = PeerID("did:key:zMe")
 }
 
 /// The probes in a session: who sees them, and who doesn't.
-@Suite struct ProbingSessionTests {
+@Suite struct ProbingSessionTests: ProbingSession {
     private static let registration = SignallingFrame.Register(peerID: own, deviceType: .mobile)
-    private var generator = SeededGenerator(seed: 7)
-    private var machine = RelaySessionStateMachine(registration: registration, proves: true)
-
-    private mutating func received(
-        _ text: String, at now: UInt64
-    ) throws -> RelaySessionStateMachine.ReceivedAction {
-        machine.received(try SignallingFrame(decoding: try JSONValue(parsing: text)), now: now, using: &generator)
-    }
-
-    private mutating func goOnline(at now: UInt64) throws {
-        _ = machine.start()
-        _ = machine.opened(now: now)
-        #expect(try received(#"{"type":"registered","peerId":"did:key:zMe","serverTime":1}"#, at: now) == .online)
-    }
+    var generator = SeededGenerator(seed: 7)
+    var machine = RelaySessionStateMachine(registration: registration, proves: true)
 
     /// The frames that are sent until then, as text.
     private mutating func sent(until end: UInt64) -> [(at: UInt64, frame: JSONValue)] {
@@ -149,17 +148,58 @@ private let own = PeerID("did:key:zMe")
         return frames
     }
 
-    @Test("an idle registration: a probe of absence, two for itself, then one every few minutes with a ping")
+    @Test("an idle registration: a probe of absence, then for itself 15, one with each of four pings, then rarely")
     mutating func idle() throws {
         try goOnline(at: 0)
         let frames = sent(until: 1_200_000)
         let probes = frames.filter { $0.frame["type"] == "message" }
-        #expect(probes.map(\.at).prefix(3) == [0, 2_000, 65_000])
-        #expect((4...6).contains(probes.count - 2), "in twenty minutes")
+        let watched: [UInt64] = stride(from: 2_000, through: 72_000, by: 5_000).map { $0 }
+        let expected: [UInt64] = [0] + watched + [90_000, 120_000, 150_000, 180_000]
+        let first: [UInt64] = probes.prefix(20).map(\.at)
+        #expect(first == expected)
+        #expect((3...5).contains(probes.count - 20), "in the next seventeen minutes")
         #expect(probes.dropFirst().allSatisfy { $0.frame["to"] == "did:key:zMe" && $0.frame["from"] == "did:key:zMe" })
         let pings = frames.filter { $0.frame["type"] == "ping" }.map(\.at)
         #expect(pings == (1...40).map { $0 * 30_000 }, "the keepalive is as without probes")
-        #expect(probes.dropFirst(3).allSatisfy { pings.contains($0.at) })
+        #expect(probes.dropFirst(16).allSatisfy { pings.contains($0.at) })
+    }
+
+    @Test("whenever a relay drops the id, that is found within 5 s at first and 35 s for 3 minutes, also amid traffic")
+    mutating func bound() throws {
+        let start = machine
+        for dropped in stride(from: UInt64(0), through: 120_000, by: 500) {
+            for others in [nil, 700, 3_300, 29_000] as [UInt64?] {
+                machine = start
+                let found = try found(dropped: dropped, others: others)
+                let bound = dropped <= 67_000 ? RegistrationProbe.watchInterval : 35_000
+                #expect(found >= dropped && found - dropped <= bound, "\(dropped) \(others as Any): \(found)")
+            }
+        }
+    }
+
+    /// When a session that registers at 0 registers again, with a relay that forgets it at `dropped`.
+    ///
+    /// - Parameter others: how often others send us something, which arrives until then.
+    private mutating func found(dropped: UInt64, others: UInt64?) throws -> UInt64 {
+        try goOnline(at: 0)
+        var next = others ?? .max
+        while let due = machine.deadline {
+            if next < dropped, next <= due {
+                _ = try received(#"{"type":"message","from":"pc-1","payload":{}}"#, at: next)
+                next += others ?? 0
+                continue
+            }
+            guard case .probe(let frame) = machine.deadlineReached(now: due, using: &generator) else { continue }
+            guard frame.json["to"] == "did:key:zMe" else { continue }
+            if due < dropped {
+                var back = frame.json.object ?? [:]
+                back["to"] = nil
+                _ = try received(JSONValue.object(back).serialized(), at: due)
+            } else if case .registerAgain = try received(#"{"type":"peer-offline","peerId":"did:key:zMe"}"#, at: due) {
+                return due
+            }
+        }
+        return .max
     }
 
     @Test("where the relay has lost us, the session registers again and goes on; nobody else hears of it")

@@ -7,22 +7,10 @@ import Wire
 
 private let own = PeerID("did:key:zMe")
 
-@Suite struct SenderProbeTests {
-    private var generator = SeededGenerator(seed: 5)
-    private var machine = RelaySessionStateMachine(
+@Suite struct SenderProbeTests: ProbingSession {
+    var generator = SeededGenerator(seed: 5)
+    var machine = RelaySessionStateMachine(
         registration: SignallingFrame.Register(peerID: own, deviceType: .mobile), proves: true)
-
-    private mutating func received(
-        _ text: String, at now: UInt64
-    ) throws -> RelaySessionStateMachine.ReceivedAction {
-        machine.received(try SignallingFrame(decoding: try JSONValue(parsing: text)), now: now, using: &generator)
-    }
-
-    private mutating func goOnline(at now: UInt64) throws {
-        _ = machine.start()
-        _ = machine.opened(now: now)
-        #expect(try received(#"{"type":"registered","peerId":"did:key:zMe","serverTime":1}"#, at: now) == .online)
-    }
 
     /// The sender that the probe invents, and its nonce.
     private func read(_ frame: SignallingFrame?) throws -> (sender: String, nonce: String) {

@@ -101,7 +101,11 @@ class Pair:
             )
             expect(program.wait(TIMEOUT) == 0, f"no list: {program.err.all}")
             expect(len(program.out.all) == 1, f"one peer is listed: {program.out.all}")
-            sides.append(json.loads(program.out.all[0]))
+            found = json.loads(program.out.all[0])
+            # Earlier builds print the peer itself.
+            for peers in (found.get("desktops"), found.get("devices")):
+                found = peers[0] if peers else found
+            sides.append(found)
         return sides
 
     def close(self) -> None:

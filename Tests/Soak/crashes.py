@@ -336,7 +336,18 @@ class Soak:
                 faults.append(f"{child.name} never died at {', '.join(child.left)}")
         if unhanded:
             faults.append(f"{unhanded} rows of the inbox still wait")
+        # A process that ends in a callback may have told its program; one that ends elsewhere has told nothing new.
+        deaths = sum(self.device.died_at.values())
+        if self.marked_first() > deaths:
+            faults.append(f"{self.marked_first()} first deliveries say redelivered, with {deaths} deaths of the device")
         return faults
+
+    def marked_first(self) -> int:
+        """First deliveries that say that they may have been delivered before."""
+        first: dict[str, bool] = {}
+        for entry in self.received():
+            first.setdefault(entry["data"]["id"], bool(entry["data"].get("redelivered")))
+        return sum(first.values())
 
 
 def main() -> int:
@@ -364,6 +375,7 @@ def main() -> int:
             soak.end()
         faults = soak.verify()
         again = sum(1 for entry in soak.received() if entry["data"].get("redelivered"))
+        early = soak.marked_first()
     deaths: Counter[str] = Counter()
     for child in soak.children:
         for point, count in child.died_at.items():
@@ -371,7 +383,7 @@ def main() -> int:
     for fault in faults[:40]:
         print("FAIL", fault)
     print(
-        f"{options.pushes} pushes, {sum(deaths.values())} deaths, {again} redelivered, "
+        f"{options.pushes} pushes, {sum(deaths.values())} deaths, {again} redelivered ({early} of them first deliveries), "
         f"{time.monotonic() - begin:.0f} s, seed {options.seed}"
     )
     for point, count in sorted(deaths.items()):

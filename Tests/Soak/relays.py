@@ -11,12 +11,14 @@
     --relays NAME,...   of: node1, node2, app, public (default: all; WireDeployedRelays, "Compared")
     --bellwire PROGRAM  (default: .build/debug/bellwire)
     --bound SECONDS     after a fault, the peers must be reachable again within this time (default: 70)
+    --log               write each registration, lost registration and fault to standard error
     --limit SECONDS     a push that isn't there after this time ends the run (default: 130)
 
 A fault is one of: a connection is cut (cut); a peer changes its network, so that its old connection ends at the relay
 seconds later (change); the relay is killed and started again within a second (relay); a connection becomes half-open, so
 that nothing passes and nobody is told (half-open). One push is under way at each fault. The peers are reachable again
-when the first push that is made after the fault arrives. Each push must arrive once and in order.
+when the first push that is made after the fault arrives. Each push must arrive once and in order, and no
+relay may have to close a connection because its peer sends too much.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from pathlib import Path
 from typing import Any
 
@@ -41,19 +43,35 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import Server, ServerConnection, serve
 
 ROOT = Path(__file__).resolve().parents[2]
+# Of version 0.2, for one connection: WireDeployedRelays, "Compared".
+RATE_FRAMES, RATE_BYTES, RATE_SECONDS = 120, 4 << 20, 10.0
 PROGRAMS = ["node1", "node2", "app", "public"]
 KINDS = ["cut", "change", "relay", "half-open"]
+
+
+class Log:
+    """What happens, with the seconds since the start; nothing unless it is asked for."""
+
+    def __init__(self, wanted: bool) -> None:
+        self.wanted = wanted
+        self.start = time.monotonic()
+
+    def __call__(self, text: str) -> None:
+        if self.wanted:
+            print(f"{time.monotonic() - self.start:8.2f} {text}", file=sys.stderr, flush=True)
 
 
 class Relay:
     """A deployed relay as its program behaves."""
 
-    def __init__(self, program: str) -> None:
+    def __init__(self, program: str, log: Log) -> None:
         self.program = program
+        self.log = log
         self.lock = threading.RLock()
         self.clients: dict[str, ServerConnection] = {}
         self.open: set[ServerConnection] = set()
         self.stored: dict[str, list[tuple[float, dict[str, Any]]]] = {}
+        self.overloads = 0
         self.server: Server
         self.port = 0
         self.start()
@@ -74,14 +92,22 @@ class Relay:
 
     def handle(self, connection: ServerConnection) -> None:
         me: str | None = None
+        recent: deque[tuple[float, int]] = deque()
         with self.lock:
             self.open.add(connection)
         try:
             for text in connection:
                 frame = json.loads(text)
+                if self.program == "node2" and self.overloaded(recent, len(text)):
+                    self.log(f"relay: {str(me)[-6:]} sends too much")
+                    self.overloads += 1
+                    refusal = {"type": "error", "error": "Signaling server is overloaded", "code": "OVERLOADED"}
+                    self.say(connection, refusal | {"reason": "PEER_MESSAGE_LIMIT", "retryAfterMs": 1000})
+                    connection.close(1013)
+                    break
                 if frame["type"] == "register":
                     me = frame["peerId"]
-                    self.register(connection, frame["peerId"])
+                    self.register(connection, frame)
                 elif frame["type"] == "ping":
                     self.say(connection, {"type": "pong", "timestamp": 1})
                 elif frame["type"] == "message":
@@ -92,14 +118,25 @@ class Relay:
             self.open.discard(connection)
             loses = self.program in ("node1", "app")
             if me is not None and (loses or self.clients.get(me) is connection):
-                self.clients.pop(me, None)
+                newest = self.clients.pop(me, None)
+                lost = newest is not None and newest is not connection
+                self.log(f"relay: connection of {me[-6:]} ended{', and its newer one is not listed any more' * lost}")
 
-    def register(self, connection: ServerConnection, peer: str) -> None:
+    def overloaded(self, recent: deque[tuple[float, int]], size: int) -> bool:
+        now = time.monotonic()
+        recent.append((now, size))
+        while recent[0][0] <= now - RATE_SECONDS:
+            recent.popleft()
+        return len(recent) > RATE_FRAMES or sum(size for _, size in recent) > RATE_BYTES
+
+    def register(self, connection: ServerConnection, frame: dict[str, Any]) -> None:
+        peer = frame["peerId"]
         with self.lock:
             old = self.clients.get(peer)
             if old is not None and (old is not connection or self.program in ("node1", "app")):
                 threading.Thread(target=old.close, daemon=True).start()
             self.clients[peer] = connection
+            self.log(f"relay: {frame.get('deviceType')} {peer[-6:]} registered{' again' * (old is connection)}")
             self.say(connection, {"type": "registered", "peerId": peer})
             for at, message in self.stored.pop(peer, []):
                 if self.program != "public":
@@ -118,6 +155,8 @@ class Relay:
             message = frame
         with self.lock:
             target = self.clients.get(frame["to"])
+            if frame["to"] == me:
+                self.log(f"relay: probe of {me[-6:]} {'came back' if target else 'found it absent'}")
             if target is not None:
                 return self.say(target, message)
             limit = 50 if self.program == "public" else 100
@@ -207,7 +246,8 @@ class Run:
         self.options = options
         self.program = program
         self.chance = random.Random(f"{options.seed} {program}")
-        self.relay = Relay(program)
+        self.log = Log(options.log)
+        self.relay = Relay(program, self.log)
         self.near = {"desktop": Network(self.relay), "device": Network(self.relay)}
         self.arrived: list[str] = []
         self.arrivals: queue.Queue[str] = queue.Queue()
@@ -270,7 +310,9 @@ class Run:
             raise SystemExit(f"{self.program}: push {number} didn't arrive in {self.options.limit} s") from None
 
     def fault(self, kind: str) -> None:
-        network = self.near[self.chance.choice(["desktop", "device"])]
+        side = self.chance.choice(["desktop", "device"])
+        network = self.near[side]
+        self.log(f"fault: {kind}" + f" at the {side}" * (kind != "relay"))
         if kind == "cut":
             network.cut()
         elif kind == "change":
@@ -297,6 +339,7 @@ class Run:
             if broken_at is not None:
                 self.wait(number)
                 self.outages.setdefault(kind, []).append(time.monotonic() - broken_at)
+                self.log(f"reachable again after {self.outages[kind][-1]:.1f} s")
                 broken_at = None
             if number in breaks:
                 kind = breaks[number]
@@ -322,6 +365,8 @@ class Run:
             flush=True,
         )
         broken = []
+        if self.relay.overloads:
+            broken.append(f"{self.program}: the relay closed {self.relay.overloads} connections for sending too much")
         if lost or doubled or not inorder:
             broken.append(f"{self.program}: lost, doubled or out of order")
         if longest > self.options.bound:
@@ -348,6 +393,7 @@ def main() -> int:
     parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--bound", type=float, default=70)
     parser.add_argument("--limit", type=float, default=130)
+    parser.add_argument("--log", action="store_true")
     options = parser.parse_args()
     if options.help:
         print(__doc__)

@@ -181,7 +181,9 @@
                     nonces &+= 1
                     let nonce = TextEncoding.base64url.encode(Array(repeating: nonces, count: 32))
                     perform(machine.challenge(id, nonce: nonce, security: .plain, at: now))
-                case .remember, .cannotRemember: break
+                case .remember(let name, let id, let claim):
+                    perform(machine.remembered(name, by: id, claim: claim, at: now))
+                case .cannotRemember: break
                 }
             }
         }

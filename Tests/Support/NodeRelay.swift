@@ -8,7 +8,7 @@
         package enum Program: Sendable {
             /// Removes an id when any connection that had it ends, and closes who registers while registered.
             case standAlone
-            /// Version 0.2: takes nothing from who hasn't registered.
+            /// Version 0.2: takes nothing from who hasn't registered, and closes who sends more than 120 frames in 10 s.
             case standAlone2
             /// As version 0.1, but it forwards the `from` of who hasn't registered as it is written.
             case desktopApp
@@ -23,6 +23,8 @@
         private final class Peer {
             let webSocket: WebSocket
             var id: String?
+            /// When the frames of the last 10 s came.
+            var recent: [UInt64] = []
 
             init(_ webSocket: WebSocket) { self.webSocket = webSocket }
         }
@@ -33,6 +35,8 @@
         private var clients: [String: Peer] = [:]
         private var stored: [String: [JSONValue]] = [:]
         private var cuttingType: JSONValue?
+        /// Connections that were closed because their peers sent too much.
+        package private(set) var overloads = 0
         /// The connections that there are.
         package var connections: Int { peers.count }
 
@@ -163,12 +167,29 @@
         package func webSocket(_ webSocket: WebSocket, didReceive text: UnsafeRawBufferPointer) {
             guard let peer = peer(webSocket), let frame = try? JSONValue(parsing: text) else { return }
             received.append((peer.id, frame))
+            if program == .standAlone2, isOverloaded(peer) { return }
             switch frame["type"]?.string {
             case "register": if let id = frame["peerId"]?.string { register(peer, id) }
             case "message": route(frame, of: peer)
             case "ping": say(["type": "pong", "timestamp": 1_795_308_854_765], to: peer)
             default: break
             }
+        }
+
+        /// Whether the peer has sent more than 120 frames in 10 s: then it is sent away.
+        private func isOverloaded(_ peer: Peer) -> Bool {
+            let now = EventLoop.now
+            peer.recent.removeAll { $0 + 10_000 <= now }
+            peer.recent.append(now)
+            guard peer.recent.count > 120 else { return false }
+            overloads += 1
+            say(
+                [
+                    "type": "error", "error": "Signaling server is overloaded", "code": "OVERLOADED",
+                    "reason": "PEER_MESSAGE_LIMIT", "retryAfterMs": 1_000, "timestamp": 1_795_308_854_765,
+                ], to: peer)
+            peer.webSocket.close(code: 1_013)
+            return true
         }
 
         package func webSocketDidClose(_ webSocket: WebSocket, _ reason: CloseReason) {

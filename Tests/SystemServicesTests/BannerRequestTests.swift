@@ -96,6 +96,17 @@ struct BannerRequestTests {
         #expect(hint(low, "desktop-entry") == nil && low.program == "x y" && low.icon == "")
     }
 
+    @Test("A thread is a line for servers that group by it, and nothing for others")
+    func threads() {
+        func origin(_ thread: String?, _ capabilities: [String] = ["x-kde-origin-name"]) -> BusValue? {
+            hint(request(Banner(id: "1", title: "t", thread: thread), capabilities), "x-kde-origin-name")
+        }
+        #expect(origin("Kitchen") == .text("Kitchen") && origin("Kitchen", ["actions", "body"]) == nil)
+        #expect(origin(nil) == nil && origin("") == nil && origin("\u{202E}") == nil)
+        #expect(origin("a\nb\u{202E}<c>") == .text("a b<c>"))
+        #expect(origin(String(repeating: "x", count: 65)) == .text(String(repeating: "x", count: 63) + "…"))
+    }
+
     @Test("Sounds: none, the theme's, a file; a name with a path in it is none")
     func sounds() {
         func sound(_ sound: Banner.Sound) -> BannerRequest.Hint? {

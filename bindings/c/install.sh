@@ -209,10 +209,15 @@ done <<< "$commands"
 unit "$root/bindings/systemd/bellwire-relay.service.in" lib/systemd/system/bellwire-relay.service
 # In share, not in lib: there the user's manager also finds those of ~/.local.
 unit "$root/bindings/systemd/bellwire-desktop.service.in" share/systemd/user/bellwire-desktop.service
+unit "$root/bindings/systemd/bellwire-agent.service.in" share/systemd/user/bellwire-agent.service
 put 644 "$root/bindings/systemd/relay.conf" share/doc/bellwire/examples/relay.conf
 put 644 "$root/bindings/systemd/desktop.conf" share/doc/bellwire/examples/desktop.conf
 put 644 "$root/README.md" share/doc/bellwire/README.md
 put 644 "$root/LICENSE" share/doc/bellwire/LICENSE
+put 644 "$stage/share/doc/bellwire/bellwire.spdx.json" share/doc/bellwire/bellwire.spdx.json
+for licence in "$stage"/share/doc/bellwire/licences/*; do
+    put 644 "$licence" "share/doc/bellwire/licences/$(basename "$licence")"
+done
 
 # MARK: Install
 

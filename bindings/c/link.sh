@@ -99,15 +99,21 @@ link_shared() {
     if [ -n "$order_file" ]; then
         order=(-Xlinker "--symbol-ordering-file=$order_file" -Xlinker --no-warn-symbol-ordering)
     fi
-    echo 'SECTIONS { /DISCARD/ : { *(.swift_modhash) } .text.nameless : { *(.text..L*) } } INSERT BEFORE .text;' > "$build/layout.ld"
+    # Settings of Swift's backtraces are 64 KiB of zeros, which the file need not hold.
+    {
+        echo 'SECTIONS { /DISCARD/ : { *(.swift_modhash) } .text.nameless : { *(.text..L*) } } INSERT BEFORE .text;'
+        echo 'SECTIONS { swift5_backtrace (NOLOAD) : { *(swift5_backtrace) } } INSERT AFTER .bss;'
+    } > "$build/layout.ld"
     cc -O2 -fPIC -fvisibility=hidden -fno-builtin -Wall -Wextra -Werror -c "$here/older.c" -o "$build/older.o"
-    run "$clang" -shared -fuse-ld=lld -o "$build/$soname" "$runtime/$architecture/swiftrt.o" "$build/older.o" \
+    run "$clang" -shared -fuse-ld=lld -Wl,--trace -o "$build/$soname" "$runtime/$architecture/swiftrt.o" \
+        "$build/older.o" "$build/fork.o" \
         -Wl,--whole-archive "$modules" -Wl,--no-whole-archive \
         -L "$runtime" -Wl,--start-group "${swift_libraries[@]}" -Wl,--end-group "${system_libraries[@]}" \
         -l:libstdc++.a -lm -Wl,--as-needed -Wl,--gc-sections \
         ${order[@]+"${order[@]}"} -Xlinker "--script=$build/layout.ld" \
         "-Wl,-soname,$soname" -Xlinker "--version-script=$build/exports.map" -Wl,--no-undefined-version -Wl,-z,defs \
         -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now -Wl,--build-id
+    cp "$log" "$build/linked"
     # Debug information stays here, where debuggers and valgrind look for it; it is not installed.
     run objcopy --only-keep-debug "$build/$soname" "$stage/lib/.debug/$soname.debug"
     run strip --strip-all "$build/$soname"
@@ -131,9 +137,11 @@ link_static() {
         copies+=("$build/lib$library.a")
     done
     # swiftrt.o registers the metadata; without it dynamic casts fail.
-    run ld -r --force-group-allocation -o "$build/bellwire.o" "$runtime/$architecture/swiftrt.o" \
+    run ld -r --trace --force-group-allocation -o "$build/bellwire.o" "$runtime/$architecture/swiftrt.o" \
         --whole-archive "$modules" --no-whole-archive \
-        -L "$runtime" --start-group "${swift_libraries[@]}" --end-group "${copies[@]}" "$build/archive.o"
+        -L "$runtime" --start-group "${swift_libraries[@]}" --end-group "${copies[@]}" \
+        "$build/archive.o" "$build/fork.o"
+    cat "$log" >> "$build/linked"
     # swiftrt.o finds metadata by section name, and the linker merges sections of the same name. With names of our own,
     # our runtime sees only our metadata, and the runtime of a Swift program only its own.
     for section in $(objdump -h "$build/bellwire.o" | awk '$2 ~ /^swift5_/ { print $2 }' | sort -u); do
@@ -159,9 +167,24 @@ describe() {
     cp "$root"/include/*.h "$stage/include/"
 }
 
+# The SBOM and the licences of everything that is inside. Of the program too: what it links, the libraries link.
+take_inventory() {
+    local inside=() library
+    for library in jansson uv_a; do inside+=("$(cc "-print-file-name=lib$library.a")"); done
+    grep -vF "$build/" "$build/linked" > "$build/linked.others"
+    mkdir -p "$build/doc"
+    run python3 "$root/bindings/python/_build/inventory.py" --name bellwire --version "$version" --ours "$(realpath "$release")" \
+        --output "$build/doc" --linked "$build/linked.others" "${inside[@]}"
+    rm -rf "$stage/share/doc/bellwire"
+    mkdir -p "$stage/share/doc"
+    mv "$build/doc" "$stage/share/doc/bellwire"
+}
+
 list_libraries
+cc -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Werror -c "$here/fork.c" -o "$build/fork.o"
 link_shared
 link_static
 run strip -o "$build/bellwire" "$release/bellwire"
 mv "$build/bellwire" "$stage/bin/bellwire"
 describe
+take_inventory

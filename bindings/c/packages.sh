@@ -11,22 +11,24 @@ set -euo pipefail
 build=(
     # compilers and linkers
     binutils gcc g++ libc6-dev pkg-config git ca-certificates
+    # for the list of what is inside
+    python3
     # libraries that the Swift toolchain needs
     libncurses6 libxml2 libcurl4 zlib1g tzdata
     # libraries that Bellwire links
     libhttp-parser-dev libjansson-dev libqrencode-dev libsodium-dev libsqlite3-dev libssl-dev libuv1-dev libwslay-dev
     # headers of libraries that are loaded on first use
-    libcurl4-openssl-dev libpng-dev libsystemd-dev libturbojpeg0-dev libzbar-dev
+    libcurl4-openssl-dev libgif-dev libpng-dev libsystemd-dev libturbojpeg0-dev libzbar-dev
 )
 # clang-14, not clang: the latter would replace the clang of a Swift that was unpacked into /usr.
 # dbus-daemon to python3-gi: a private bus with services that the tests simulate; iproute2 changes a network.
 # fish to zsh: the shells whose completion is tested, and two formatters of manual pages.
-# dunst to xvfb: a real notification server on a virtual screen, which the tests click on and capture.
+# dunst to xvfb: real notification servers on a virtual screen, which the tests click on and capture.
 tests=(
     clang-14 cmake make openssl python3 python3-venv shellcheck valgrind
     dbus-daemon iproute2 python3-dbus python3-dbusmock python3-gi util-linux
     fish groff-base man-db mandoc zsh
-    dunst fonts-dejavu-core imagemagick xdotool xvfb
+    dunst notification-daemon xfce4-notifyd xfconf fonts-dejavu-core imagemagick xdotool xvfb
     # an independent QR code reader, and an SVG renderer
     librsvg2-bin zbar-tools
     # for the examples in the documentation: commands, systemd units, the main loops of GLib and Qt
@@ -43,6 +45,12 @@ tests=(
     libcurl3-gnutls
     # for a locale with a decimal comma
     locales
+    # a wall clock that the tests set
+    faketime
+    # a proxy in front of a relay, and promtool, which checks its metrics
+    nginx-light libnginx-mod-stream prometheus
+    # compares the shared library with that of the last release
+    abigail-tools
 )
 
 packages=("${build[@]}")

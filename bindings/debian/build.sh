@@ -72,7 +72,7 @@ mkdir -p "$tree/bindings/c" "$tree/debian/source" "$tree/stage" "$tree/python"
 cp -a "$root/LICENSE" "$root/README.md" "$tree/"
 cp -a "$root/bindings/c/install.sh" "$root/bindings/c/bellwire.pc.in" "$root/bindings/c/cmake" "$tree/bindings/c/"
 cp -a "$root/bindings/systemd" "$tree/bindings/"
-cp -a "$stage/bin" "$stage/include" "$stage/lib" "$tree/stage/"
+cp -a "$stage/bin" "$stage/include" "$stage/lib" "$stage/share" "$tree/stage/"
 
 # The library that a wheel carries inside is that of the package libbellwire1 here.
 tar -C "$(dirname "$python")" --exclude=__pycache__ --exclude='*.so*' --exclude=_lib -c bellwire | tar -C "$tree/python" -x

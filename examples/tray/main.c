@@ -8,6 +8,7 @@
 #include "history_window.h"
 #include "model.h"
 #include "pair_window.h"
+#include "quiet_window.h"
 #include "send_window.h"
 #include "tray.h"
 
@@ -48,6 +49,9 @@ static void on_wish(TrayWish wish, gpointer data) {
     case TRAY_PAIR: pair_window_present(program->application, program->model); break;
     case TRAY_HISTORY: history_window_present(program->application, program->model, NULL, NULL); break;
     case TRAY_SEND: send_window_present(program->application, program->model); break;
+    case TRAY_QUIET_HOURS:
+        quiet_window_present(program->application, program->model, tray_quiet(program->tray));
+        break;
     case TRAY_QUIT: quit(program); break;
     }
 }

@@ -251,6 +251,7 @@ static void on_end(void *user_data, bw_status status, const char *json) {
     }
     g_free(failure);
     json_decref(result);
+    look_soon(call->model);
 }
 
 /* Some errors are returned at once, without a completion; the user data has then been released. */
@@ -390,11 +391,11 @@ void model_ask_for_alerts(Model *self) {
 
 json_t *model_settings(Model *self) { return told(self, self->side->settings); }
 
-gboolean model_set_settings(Model *self, json_t *settings) {
+gboolean model_set_settings(Model *self, json_t *settings, GObject *owner, ModelDone done) {
     char *text = json_dumps(settings, 0);
-    Call *call = call_new(self, NULL, NULL);
+    Call *call = call_new(self, owner, done);
     bw_status status = self->side->set_settings(self->handle, text, on_end, call, call_free);
-    begun(self, status, NULL, NULL);
+    begun(self, status, owner, done);
     free(text);
     json_decref(settings);
     return status >= 0;

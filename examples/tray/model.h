@@ -71,6 +71,7 @@ void model_ask_for_alerts(Model *self);
 
 /* Settings with quiet hours: the device's own, or the desktop's. NULL when they cannot be read; else ours. */
 json_t *model_settings(Model *self);
-gboolean model_set_settings(Model *self, json_t *settings);
+/* Takes the settings. FALSE when it fails at once. Without done, what fails becomes the problem. */
+gboolean model_set_settings(Model *self, json_t *settings, GObject *owner, ModelDone done);
 
 #endif

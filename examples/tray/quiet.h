@@ -1,5 +1,6 @@
 /*
- * quiet.h - quiet for a while: the alerts' own quiet hours, put in place of the user's and taken back at the end.
+ * quiet.h - the user's quiet hours; and quiet for a while, which puts quiet hours of its own in their place and the
+ * user's back at the end.
  */
 #ifndef TRAY_QUIET_H
 #define TRAY_QUIET_H
@@ -7,6 +8,12 @@
 #include "model.h"
 
 typedef struct Quiet Quiet;
+
+/* Every day, in this machine's time zone, "HH:MM". Over midnight if the end is before the beginning. */
+typedef struct {
+    gboolean is_on;
+    char begin[6], end[6];
+} QuietHours;
 
 /* The file keeps what is to be put back, so that quiet ends in time, or at the next start. changed is called when quiet
  * begins or ends. */
@@ -18,6 +25,12 @@ gint64 quiet_until(Quiet *self);
 /* FALSE, and a problem of the model, when it cannot be; the user's own quiet hours stay then. */
 gboolean quiet_begin(Quiet *self, gint64 until);
 void quiet_end(Quiet *self);
+
+/* The user's quiet hours, also while it is quiet for a while. FALSE when they cannot be read. */
+gboolean quiet_hours(Quiet *self, QuietHours *hours);
+/* Changes them; they hold at once, or once quiet for a while has ended. The owner is held until done was called, which
+ * has no result on success. */
+void quiet_set_hours(Quiet *self, const QuietHours *hours, GObject *owner, ModelDone done);
 
 /* In an hour, at a full minute; and the next eight o'clock in the morning. */
 gint64 quiet_an_hour(void);

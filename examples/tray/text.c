@@ -1,6 +1,7 @@
 #include "text.h"
 
 #include <jansson.h>
+#include <string.h>
 
 enum { MARKS_IN_A_ROW = 4 };
 
@@ -74,6 +75,18 @@ char *text_until(gint64 seconds) {
     g_date_time_unref(now);
     g_date_time_unref(until);
     return text ? text : g_strdup("?");
+}
+
+gboolean text_time_of_day(const char *text, char time[6]) {
+    char *trimmed = g_strstrip(g_strdup(text)), **parts = g_strsplit(trimmed, ":", 3);
+    guint64 hour = 0, minute = 0;
+    gboolean is_time = g_strv_length(parts) == 2 && strlen(parts[0]) <= 2 && strlen(parts[1]) == 2 &&
+                       g_ascii_string_to_unsigned(parts[0], 10, 0, 23, &hour, NULL) &&
+                       g_ascii_string_to_unsigned(parts[1], 10, 0, 59, &minute, NULL);
+    if (is_time) g_snprintf(time, 6, "%02u:%02u", (guint)hour, (guint)minute);
+    g_strfreev(parts);
+    g_free(trimmed);
+    return is_time;
 }
 
 char *text_failure_of(bw_status status, const char *error_json) {

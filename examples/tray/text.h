@@ -18,6 +18,9 @@ char *text_when(gint64 ms);
 /* "14:32" of a moment, in seconds since 1970; "tomorrow, 08:00" where it is. Ours to free. */
 char *text_until(gint64 seconds);
 
+/* "07:30" of "7:30" or "07:30", with spaces around it or none; FALSE for what is no time of day. */
+gboolean text_time_of_day(const char *text, char time[6]);
+
 /* What went wrong, and what to do: the message of bw_last_error(), or of the JSON that a completion was given. Ours to
  * free. */
 char *text_failure(bw_status status);

@@ -3,7 +3,6 @@
 #include "alarm.h"
 #include "autostart.h"
 #include "icon.h"
-#include "quiet.h"
 #include "text.h"
 
 #include <libayatana-appindicator/app-indicator.h>
@@ -26,7 +25,8 @@ struct Tray {
     gboolean is_setting; /* a check mark that we set is no wish */
     GtkWidget *peers[PEERS], *nobody, *more, *problem;
     Push pushes[LATEST];
-    GtkWidget *pushes_end, *mark_all, *quiet_hour, *quiet_morning, *quiet_end, *alerts, *autostart;
+    GtkWidget *pushes_end, *mark_all, *quiet_hour, *quiet_morning, *quiet_end, *quiet_hours, *alerts;
+    GtkWidget *autostart;
 };
 
 /* The menu ------------------------------------------------------------------------------------------------------- */
@@ -116,6 +116,11 @@ static void update_quiet(Tray *self) {
     say(until ? self->quiet_end : self->quiet_morning,
         g_strdup_printf(until ? "Quiet until %s – end now" : "Quiet until %s", text));
     g_free(text);
+    QuietHours hours = {0};
+    if (quiet_hours(self->quiet, &hours) && hours.is_on)
+        say(self->quiet_hours, g_strdup_printf("Quiet hours: %s–%s…", hours.begin, hours.end));
+    else
+        say(self->quiet_hours, g_strdup("Quiet hours…"));
 }
 
 static void check(Tray *self, GtkWidget *item, gboolean is_on) {
@@ -228,6 +233,11 @@ static void on_quiet_end(GtkMenuItem *item, Tray *self) {
     quiet_end(self->quiet);
 }
 
+static void on_quiet_hours(GtkMenuItem *item, Tray *self) {
+    (void)item;
+    self->options.wish(TRAY_QUIET_HOURS, self->options.user_data);
+}
+
 static void on_alerts(GtkCheckMenuItem *item, Tray *self) {
     if (!self->is_setting) model_allow_alerts(self->model, gtk_check_menu_item_get_active(item));
 }
@@ -289,6 +299,7 @@ static GtkWidget *build_menu(Tray *self) {
     self->quiet_hour = add_item(menu, "Quiet for an hour", G_CALLBACK(on_quiet_hour), self);
     self->quiet_morning = add_item(menu, "", G_CALLBACK(on_quiet_morning), self);
     self->quiet_end = add_item(menu, "", G_CALLBACK(on_quiet_end), self);
+    self->quiet_hours = add_item(menu, "", G_CALLBACK(on_quiet_hours), self);
     if (!is_desktop) self->alerts = add_check(menu, "Show alerts", G_CALLBACK(on_alerts), self);
     add_line(menu);
     add_item(menu, "Pair…", G_CALLBACK(on_pair), self);
@@ -314,6 +325,8 @@ Tray *tray_new(const TrayOptions *options) {
     g_signal_connect_swapped(self->model, "changed", G_CALLBACK(update), self);
     return self;
 }
+
+Quiet *tray_quiet(Tray *self) { return self->quiet; }
 
 void tray_free(Tray *self) {
     if (self->midnight) g_source_remove(self->midnight);

@@ -5,11 +5,12 @@
 #define TRAY_TRAY_H
 
 #include "model.h"
+#include "quiet.h"
 
 typedef struct Tray Tray;
 
 /* What the menu asks the program for. */
-typedef enum { TRAY_PAIR, TRAY_HISTORY, TRAY_SEND, TRAY_QUIT } TrayWish;
+typedef enum { TRAY_PAIR, TRAY_HISTORY, TRAY_SEND, TRAY_QUIET_HOURS, TRAY_QUIT } TrayWish;
 
 typedef struct {
     Model *model;
@@ -23,5 +24,8 @@ typedef struct {
 
 Tray *tray_new(const TrayOptions *options);
 void tray_free(Tray *self);
+
+/* The tray's. */
+Quiet *tray_quiet(Tray *self);
 
 #endif

@@ -11,6 +11,7 @@ package struct EnrichmentError: Error, Sendable, Equatable, CustomStringConverti
         /// Its header or its bytes are not PNG, JPEG, GIF or WebP.
         package static let notAnImage = Code("not_an_image")
         package static let tooManyPixels = Code("too_many_pixels")
+        package static let tooManyFrames = Code("too_many_frames")
         /// The cache's directory or disk.
         package static let notKept = Code("not_kept")
     }

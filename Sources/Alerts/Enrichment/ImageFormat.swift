@@ -1,21 +1,29 @@
 /// What kind of image some bytes begin, and how large it is.
 ///
-/// Only the headers are read, and nothing is decoded: that is done by who shows it. An SVG is a program, not an image.
+/// Only the headers are read. An SVG is a program, not an image.
 package struct ImageFormat: Sendable, Equatable {
     package enum Kind: Sendable, Hashable, CaseIterable { case png, jpeg, gif, webp }
 
     /// More would be a bomb for whoever decodes it.
     package static let maximumPixels = 50_000_000
+    package static let maximumFrames = 500
+    /// Of all frames of a GIF together, which are decoded one after the other.
+    package static let maximumFramePixels = 250_000_000
 
     package let kind: Kind
     package let width: Int
     package let height: Int
+    /// Of a GIF or an animated WebP.
+    package var frames = 0
+    /// Of all frames of a GIF together.
+    package var framePixels = 0
 
     /// `nil` when the bytes begin no image of these kinds, or one without an extent.
     package static func sniff(_ bytes: [UInt8]) -> ImageFormat? {
         var reader = ImageReader(bytes)
         guard let (kind, width, height) = reader.read(), width > 0, height > 0 else { return nil }
-        return ImageFormat(kind: kind, width: width, height: height)
+        return ImageFormat(
+            kind: kind, width: width, height: height, frames: reader.frames, framePixels: reader.framePixels)
     }
 
     /// By the `Content-Type` *and* by the bytes; without a `Content-Type` the bytes decide. Which of the four kinds the
@@ -28,10 +36,23 @@ package struct ImageFormat: Sendable, Equatable {
         guard let format = sniff(bytes) else {
             throw EnrichmentError(.notAnImage, "the file is not a PNG, JPEG, GIF or WebP image")
         }
-        guard format.pixels <= maximumPixels else {
-            throw EnrichmentError(.tooManyPixels, "the image has more than \(maximumPixels) pixels")
-        }
+        if let excess = format.excess { throw excess }
         return format
+    }
+
+    /// What there is too much of, by its header alone.
+    package var excess: EnrichmentError? {
+        if pixels > Self.maximumPixels {
+            return EnrichmentError(.tooManyPixels, "the image has more than \(Self.maximumPixels) pixels")
+        }
+        if frames > Self.maximumFrames {
+            return EnrichmentError(.tooManyFrames, "the image has more than \(Self.maximumFrames) frames")
+        }
+        if framePixels > Self.maximumFramePixels {
+            return EnrichmentError(
+                .tooManyPixels, "the image's frames have more than \(Self.maximumFramePixels) pixels together")
+        }
+        return nil
     }
 
     package var pixels: Int {

@@ -2,6 +2,11 @@
 struct ImageReader {
     typealias Extent = (kind: ImageFormat.Kind, width: Int, height: Int)
 
+    /// Number of frames; 0 = not an animation.
+    private(set) var frames = 0
+    /// Of the frames of a GIF together; there is no room in it for so many that this would overflow.
+    private(set) var framePixels = 0
+
     /// Bytes read one by one: an image of 10 MiB in blocks of their full size has less than half of these.
     private static let maximumSteps = 100_000
 
@@ -78,6 +83,8 @@ struct ImageReader {
             guard let left = little(2), let top = little(2), let width = little(2), let height = little(2) else {
                 return false
             }
+            frames += 1
+            framePixels += width * height
             extent.width = max(extent.width, left + width)
             extent.height = max(extent.height, top + height)
             guard let flags = byte() else { return false }
@@ -115,7 +122,16 @@ struct ImageReader {
             guard advance(4), skip([0x2f]), let bits = little(4), bits >> 29 == 0 else { return nil }
             return (.webp, bits & 0x3fff + 1, bits >> 14 & 0x3fff + 1)
         }
-        guard skip("VP8X".utf8), advance(8), let width = little(3), let height = little(3) else { return nil }
+        guard skip("VP8X".utf8), advance(4), let flags = little(4), let width = little(3), let height = little(3) else {
+            return nil
+        }
+        if flags & 2 != 0 {
+            while frames <= ImageFormat.maximumFrames, let name = take(4), let length = little(4),
+                advance(length + length & 1)
+            {
+                if name.elementsEqual("ANMF".utf8) { frames += 1 }
+            }
+        }
         return (.webp, width + 1, height + 1)
     }
 

@@ -7,8 +7,30 @@ extension PushServicePayload {
         var title = ""
         var subtitle: String?
         var body = ""
+        /// What stands for texts that the program has in the user's language: see ``PushServicePayload/data``.
+        var localization: JSONObject = [:]
 
         var isEmpty: Bool { title.isEmpty && body.isEmpty && subtitle == nil }
+
+        /// - Parameter separator: of the services' names: `title-loc-key`, `title_loc_key`.
+        init(_ alert: JSONObject, separator: String, bodyKey: String) {
+            /// A text, else its key.
+            func text(_ name: String, _ prefix: String) -> String? {
+                if let text = PushServicePayload.text(alert[name]) { return text }
+                let prefix = prefix.isEmpty ? "loc" : "\(prefix)\(separator)loc"
+                guard let key = PushServicePayload.text(alert["\(prefix)\(separator)key"]) else { return nil }
+                let arguments = alert["\(prefix)\(separator)args"]
+                localization[name] = ["key": .string(key), "args": arguments.flatMap(PushServicePayload.array)]
+                return key
+            }
+            title = text("title", "title") ?? ""
+            subtitle = text("subtitle", "subtitle")
+            body = text("body", bodyKey) ?? ""
+        }
+
+        init(title: String = "", subtitle: String? = nil, body: String = "") {
+            (self.title, self.subtitle, self.body) = (title, subtitle, body)
+        }
     }
 
     // MARK: APNs
@@ -16,12 +38,14 @@ extension PushServicePayload {
     static func apns(_ aps: JSONObject, in payload: JSONObject) -> PushServicePayload? {
         let isContentAvailable = truth(aps["content-available"])
         let badge = count(aps["badge"])
-        let fields = Fields(payload, own: ["aps"])
+        let fields = Fields(payload, isOpen: true)
         var priority = fields.priority
         switch aps["interruption-level"]?.string {
         case "passive": priority = .low
         case "active": priority = .normal
         case "time-sensitive", "critical": priority = .urgent
+        // A sound that is critical says how urgent it is.
+        case nil: if truth(aps["sound"]?["critical"]) { priority = .urgent }
         default: break
         }
         var shown = shown(aps["alert"])
@@ -29,7 +53,6 @@ extension PushServicePayload {
         if shown.isEmpty, isContentAvailable, priority == .urgent { shown = fields.shown }
         guard let kind = kind(shown, isContentAvailable, badge) else { return nil }
         var result = PushServicePayload(kind: kind)
-        result.take(shown)
         result.richer.badge = badge
         result.priority = priority
         result.richer.sound = sound(aps["sound"]) ?? "none"
@@ -37,18 +60,14 @@ extension PushServicePayload {
         result.richer.threadID = text(aps["thread-id"]) ?? fields.text("threadId")
         result.isContentAvailable = isContentAvailable
         result.isMutable = truth(aps["mutable-content"])
-        result.take(fields, payload)
+        result.take(fields, shown, payload)
         return result
     }
 
-    /// `alert` is either the body or an object. Without a text, its localization key is shown.
+    /// `alert` is either the body or an object.
     private static func shown(_ alert: JSONValue?) -> Shown {
         if let body = alert?.string { return Shown(body: body) }
-        guard let alert = alert?.object else { return Shown() }
-        return Shown(
-            title: text(alert["title"]) ?? text(alert["title-loc-key"]) ?? "",
-            subtitle: text(alert["subtitle"]) ?? text(alert["subtitle-loc-key"]),
-            body: text(alert["body"]) ?? text(alert["loc-key"]) ?? "")
+        return Shown(alert?.object ?? [:], separator: "-", bodyKey: "")
     }
 
     /// A name, or an object with one.
@@ -58,11 +77,8 @@ extension PushServicePayload {
 
     static func fcm(_ message: JSONObject) -> PushServicePayload? {
         let notification = message["notification"]?.object ?? [:]
-        let fields = Fields(message, own: [])
-        var shown = Shown(
-            title: text(notification["title"]) ?? text(notification["title_loc_key"]) ?? "",
-            subtitle: text(notification["subtitle"]),
-            body: text(notification["body"]) ?? text(notification["body_loc_key"]) ?? "")
+        let fields = Fields(message, isOpen: false)
+        var shown = Shown(notification, separator: "_", bodyKey: "body")
         // A message with only data is background work, unless it is one of our own pushes or urgent.
         let isData = shown.isEmpty && fields.data != nil
         if isData, fields.text("notificationId") != nil || fields.priority == .urgent { shown = fields.shown }
@@ -71,7 +87,6 @@ extension PushServicePayload {
         let isContentAvailable = truth(message["content_available"]) || isWork
         guard let kind = kind(shown, isContentAvailable, badge) else { return nil }
         var result = PushServicePayload(kind: kind)
-        result.take(shown)
         result.richer.badge = badge ?? fields.badge
         result.priority = fields.priority
         result.richer.sound = text(notification["sound"]) ?? fields.text("sound")
@@ -79,7 +94,7 @@ extension PushServicePayload {
         result.richer.threadID = fields.text("threadId")
         result.richer.collapseKey = text(notification["tag"])
         result.isContentAvailable = isContentAvailable
-        result.take(fields, message)
+        result.take(fields, shown, message)
         return result
     }
 
@@ -91,14 +106,12 @@ extension PushServicePayload {
         return badge == nil ? nil : .badge
     }
 
-    private mutating func take(_ shown: Shown) {
+    private mutating func take(_ fields: Fields, _ shown: Shown, _ payload: JSONObject) {
         (title, richer.subtitle, body) = (shown.title, shown.subtitle, shown.body)
-    }
-
-    private mutating func take(_ fields: Fields, _ payload: JSONObject) {
         id = fields.text("notificationId").map { NotificationID($0) }
         desktop = fields.text("desktop").map { PeerID($0) }
         data = fields.userInfo
+        if !shown.localization.isEmpty { data["localization"] = .object(shown.localization) }
         richer.collapseKey = richer.collapseKey ?? fields.text("collapseKey") ?? fields.text("collapse_key")
         richer.deepLink = fields.text("deepLink") ?? fields.text("deep_link")
         richer.silenced = fields.isSilenced ? true : nil
@@ -114,13 +127,17 @@ extension PushServicePayload {
         let data: JSONObject?
         /// Whether members beside `data` belong to the program, as with APNs.
         let isOpen: Bool
-        let own: [String]
 
-        init(_ payload: JSONObject, own: [String]) {
+        /// What the services call their own description of the alert: no data.
+        private static let ofServices = [
+            "aps", "loc-key", "loc-args", "title-loc-key", "title-loc-args", "subtitle-loc-key", "subtitle-loc-args",
+            "title_loc_key", "title_loc_args", "body_loc_key", "body_loc_args",
+        ]
+
+        init(_ payload: JSONObject, isOpen: Bool) {
             beside = payload
             data = payload["data"]?.object
-            isOpen = !own.isEmpty
-            self.own = own
+            self.isOpen = isOpen
         }
 
         func text(_ name: String) -> String? {
@@ -155,13 +172,15 @@ extension PushServicePayload {
 
         /// The data that comes back with the response. With APNs also the members beside it, unless the data has them.
         var userInfo: JSONObject {
-            guard isOpen else { return data ?? [:] }
             var all = JSONObject()
-            for member in beside.members where !own.contains(member.key) {
-                if member.key == "data", data != nil { continue }
-                all[member.key] = member.value
+            if isOpen {
+                for member in beside.members {
+                    if member.key == "data", data != nil { continue }
+                    all[member.key] = member.value
+                }
             }
             all.merge(data ?? [:])
+            for name in Self.ofServices { all[name] = nil }
             return all
         }
     }
@@ -169,6 +188,12 @@ extension PushServicePayload {
     /// A non-empty string.
     fileprivate static func text(_ value: JSONValue?) -> String? {
         value?.string.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// An array, or its JSON, as FCM writes it.
+    fileprivate static func array(_ value: JSONValue) -> JSONValue? {
+        let value = value.string.flatMap { try? JSONValue(parsing: $0) } ?? value
+        return value.array == nil ? nil : value
     }
 
     /// A non-negative number, or its digits, as FCM writes it.

@@ -3,7 +3,7 @@ package import Wire
 
 /// The content of a push service's message: an APNs payload (`aps`) or an FCM message (`notification`, `data`,
 /// `fcm_options`).
-package struct PushServicePayload: Sendable, Equatable {
+package struct PushServicePayload: Sendable {
     package enum Kind: Sendable, Hashable {
         /// Something to show, and possibly background work: see ``isContentAvailable``.
         case alert
@@ -22,6 +22,9 @@ package struct PushServicePayload: Sendable, Equatable {
     package var body = ""
     package var priority = Priority.normal
     /// The program's own members. They come back with the response.
+    ///
+    /// `localization` has the texts that are only named, by `title`, `subtitle` and `body`: `{"key","args"?}` each. In
+    /// their place ``title``, ``body`` and the subtitle are the key; ``event(id:)`` has no key where people would read it.
     package var data: JSONObject = [:]
     /// The other fields of the push.
     ///
@@ -49,8 +52,18 @@ package struct PushServicePayload: Sendable, Equatable {
     }
 
     /// The push with this content.
+    ///
+    /// People read the texts that are there, or that something has come.
     package func event(id: NotificationID) -> NotificationEvent {
-        NotificationEvent(
+        var event = NotificationEvent(
             id: id, title: title, body: body, priority: priority, data: data.isEmpty ? nil : data, richer: richer)
+        func isKey(_ text: String?, _ name: String) -> Bool {
+            text != nil && data["localization"]?[name]?["key"]?.string == text
+        }
+        if isKey(title, "title") { event.title = "" }
+        if isKey(richer.subtitle, "subtitle") { event.richer.subtitle = nil }
+        if isKey(body, "body") { event.body = "" }
+        if event.title.isEmpty, event.body.isEmpty, event.richer.subtitle == nil { event.body = "New notification" }
+        return event
     }
 }

@@ -20,6 +20,7 @@ package enum Digest {
             case .quietHours: "while it was quiet"
             case .late: "while you were away"
             case .tooMany: "while too many were waiting"
+            case .burst: "in a short time"
             }
         let named = held.prefix(lines)
         var body = named.map { line($0.title) }.joined(separator: "\n")

@@ -60,6 +60,8 @@ package struct AlertResponse: Sendable, Equatable {
         let content = row.content
         var data: JSONObject = ["id": .string(row.key.id.text), "action": .string(action)]
         data["text"] = text.map(JSONValue.string)
+        // The presenter has no text field, so the program must ask for the text.
+        if kind == .reply, text == nil { data["textNeeded"] = true }
         data["userInfo"] = .object(content.userInfo)
         data["deepLink"] = content.deepLink.map(JSONValue.string)
         data["category"] = content.category.map(JSONValue.string)

@@ -46,6 +46,8 @@ package enum AlertDecision: Sendable, Equatable {
         case late
         /// Room for others: too many alerts wait for a screen that shows none.
         case tooMany = "too_many"
+        /// The end of a burst: too many of one source came at once.
+        case burst
     }
 
     /// Why it is in the inbox alone.

@@ -13,6 +13,8 @@ package struct AlertSettings: Sendable, Equatable {
     package var soundEnabled = true
     /// False: the title alone is shown.
     package var showPreview = true
+    /// So many pushes of one source alert within a second; one alert sums up those beyond. 0 = each one alerts.
+    package var burstLimit: Int64 = 0
     /// True or false for a source, such as `pc`; one that is not here is allowed.
     private(set) var sources: JSONObject = [:]
     /// The same for a category.
@@ -35,6 +37,7 @@ package struct AlertSettings: Sendable, Equatable {
             "quietHoursEnd": .string(quietHoursEnd),
             "soundEnabled": .bool(soundEnabled),
             "showPreview": .bool(showPreview),
+            "burstLimit": .integer(burstLimit),
             "sources": .object(sources),
             "categories": .object(categories),
         ]
@@ -65,6 +68,7 @@ package struct AlertSettings: Sendable, Equatable {
         settings.quietHoursEnd = try AlertSettings.time("quietHoursEnd", reader) ?? quietHoursEnd
         settings.soundEnabled = try reader.flag("soundEnabled") ?? soundEnabled
         settings.showPreview = try reader.flag("showPreview") ?? showPreview
+        settings.burstLimit = try reader.integer("burstLimit", in: 0...100) ?? burstLimit
         settings.sources = try AlertSettings.names("sources", reader, over: sources)
         settings.categories = try AlertSettings.names("categories", reader, over: categories)
         self = settings

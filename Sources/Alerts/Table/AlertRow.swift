@@ -12,12 +12,15 @@ package struct AlertRow: Sendable, Equatable {
         case delivered = 3
         /// It has made room for others.
         case heldTooMany = 4
+        /// Too many came at once.
+        case heldBurst = 5
 
         package init(_ hold: AlertDecision.Hold) {
             switch hold {
             case .quietHours: self = .heldQuiet
             case .late: self = .heldLate
             case .tooMany: self = .heldTooMany
+            case .burst: self = .heldBurst
             }
         }
     }

@@ -43,6 +43,7 @@ extension AlertTable {
     package func move(_ old: PeerID, to new: PeerID) throws(StoreError) {
         let ids: [Value] = [.text(new.text), .text(old.text)]
         try connection.execute("UPDATE OR REPLACE alert SET desktop = ? WHERE desktop = ?", ids)
+        try connection.execute("UPDATE OR REPLACE alert_image SET desktop = ? WHERE desktop = ?", ids)
     }
 
     private func remove(_ condition: String, _ values: [Value]) throws(StoreError) -> [Removed] {

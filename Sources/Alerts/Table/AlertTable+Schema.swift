@@ -44,5 +44,17 @@ extension AlertTable {
                 ALTER TABLE alert ADD COLUMN urgent INTEGER NOT NULL DEFAULT 0;
                 CREATE INDEX alert_due ON alert(urgent DESC, row) WHERE state = 0;
                 """),
+        Migration(
+            "alerts.3",
+            sql: """
+                -- The files of images, for as long as their pushes are there.
+                CREATE TABLE alert_image (
+                    desktop TEXT NOT NULL,
+                    id TEXT NOT NULL,
+                    path TEXT NOT NULL,
+                    PRIMARY KEY (desktop, id)
+                ) STRICT;
+                CREATE INDEX alert_image_path ON alert_image(path);
+                """),
     ]
 }

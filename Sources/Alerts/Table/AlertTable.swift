@@ -55,8 +55,8 @@ package struct AlertTable {
     // MARK: On its way
 
     /// Alerts to show: urgent ones first, then the oldest.
-    package func due(after row: Int64 = 0, limit: Int = 256) throws(StoreError) -> [AlertRow] {
-        try rows("state = 0 AND row > ? ORDER BY urgent DESC, row LIMIT ?", [.integer(row), .integer(limit)])
+    package func due(limit: Int = 256) throws(StoreError) -> [AlertRow] {
+        try rows("state = 0 ORDER BY urgent DESC, row LIMIT ?", [.integer(limit)])
     }
 
     /// Enrichment has found more.
@@ -86,9 +86,19 @@ package struct AlertTable {
         return (row, try hold(row.row, .tooMany))
     }
 
+    /// Whether more than that many alerts of a desktop's source came within the second up to that moment.
+    package func isBurst(_ alert: NewAlert, limit: Int64) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT count(*) FROM alert WHERE desktop = ? AND source = ? AND due_at > ? AND due_at <= ?",
+            [
+                .text(alert.key.desktop?.text ?? ""), .optional(alert.source), .integer(alert.dueAt &- 1_000),
+                .integer(alert.dueAt),
+            ]) > limit
+    }
+
     /// Those of pushes, in whatever state, with whose they are.
-    package func ofDesktops() throws(StoreError) -> [(AlertKey, PeerID)] {
-        try connection.query("SELECT desktop, id FROM alert WHERE desktop <> ''") { (row) throws(StoreError) in
+    package func ofDesktops(in table: String = "alert") throws(StoreError) -> [(AlertKey, PeerID)] {
+        try connection.query("SELECT desktop, id FROM \(table) WHERE desktop <> ''") { (row) throws(StoreError) in
             let desktop = PeerID(try row.text(0))
             return (AlertKey(desktop: desktop, id: AlertID(try row.text(1))), desktop)
         }
@@ -146,9 +156,12 @@ package struct AlertTable {
         try rows("handle = ? ORDER BY row DESC LIMIT 1", [.text(handle)]).first
     }
 
-    /// The newest first.
+    /// Those of a thread together: the thread with the newest alert first, and its newest alert first.
     package func delivered() throws(StoreError) -> [AlertRow] {
-        try rows("state = 3 ORDER BY row DESC LIMIT ?", [.integer(AlertTable.deliveredLimit)])
+        try rows(
+            // Without a thread, each is alone.
+            "state = 3 ORDER BY max(row) OVER (PARTITION BY ifnull(thread, row)) DESC, row DESC LIMIT ?",
+            [.integer(AlertTable.deliveredLimit)])
     }
 
     // MARK: Rows

@@ -19,7 +19,7 @@ extension HostQueue {
         }
         for call in waiting { call.answer(.failure(.closed)) }
         wake()
-        state.wait { $0.dispatcher == nil || $0.dispatcher == me ? () : nil }
+        state.wait { $0.dispatcher == nil || $0.dispatcher?.thread == me ? () : nil }
 
         for batch in state.withLock({ $0.sources.takeBatches() }) {
             // If the store fails here, the rows stay unmarked: they come again, and say so.

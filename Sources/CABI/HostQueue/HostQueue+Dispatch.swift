@@ -16,7 +16,7 @@ extension HostQueue {
         try begin()
         defer { end() }
         drainDescriptor()
-        if LogRing.drain() { wake() }
+        drainLog()
         reportDropped()
         retrySources()
 
@@ -54,10 +54,10 @@ extension HostQueue {
                 throw HostError(.busy, "the handle is \"threaded\"; the library dispatches on its own thread")
             }
             guard state.dispatcher == nil else {
-                let place = state.dispatcher == me ? "a callback of this handle" : "another thread"
+                let place = state.dispatcher?.thread == me ? "a callback of this handle" : "another thread"
                 throw HostError(.busy, "dispatch is already running in \(place); let it return first")
             }
-            state.dispatcher = me
+            state.dispatcher = Dispatcher()
         }
     }
 
@@ -67,6 +67,15 @@ extension HostQueue {
             return (!state.buffer.isEmpty, state.registrations.takeEnded())
         }
         for userData in ended { userData.release() }
+        if hasMore { wake() }
+    }
+
+    /// The log's callback may be left as any other.
+    private func drainLog() {
+        let frame = linux_stack()
+        state.withLock { $0.call = CallbackCall(frame: frame, question: nil) }
+        let hasMore = LogRing.drain(at: frame)
+        state.withLock { $0.call = nil }
         if hasMore { wake() }
     }
 
@@ -89,8 +98,10 @@ extension HostQueue {
     /// Calls every subscription to the event, oldest first. `false` = none was called: there is none, all have ended,
     /// or the handle was closed.
     ///
-    /// `row` is that of a stored event in the batch: it has been handed over once somebody is called with it.
-    @discardableResult private func deliver(_ event: HostEvent, row: Int64? = nil) -> Bool {
+    /// `row` is that of a stored event in the batch of `source`: it has been handed over once somebody is called with it.
+    @discardableResult private func deliver(
+        _ event: HostEvent, row: Int64? = nil, of source: (any EventSource)? = nil
+    ) -> Bool {
         let numbers = state.withLock { state in
             let numbers = state.registrations.numbers(for: event.name)
             if numbers.isEmpty, event.name == .problem { state.buffer.keepUnheard(event) }
@@ -109,6 +120,7 @@ extension HostQueue {
                 return subscription
             }
             guard let subscription else { continue }
+            if let row, !isHeard { source?.willHandOver(row) }
             isHeard = true
             subscription.callback(subscription.userData.pointer, event.name.rawValue, json)
             callbackReturned()
@@ -168,7 +180,9 @@ extension HostQueue {
             // Without a subscription to updates, an update is delivered as a new push: none is withheld, and none
             // blocks those behind it.
             let isWanted = item.event.name == name || state.withLock { $0.registrations.wants(item.event.name) }
-            guard deliver(isWanted ? item.event : item.event.named(name), row: item.row) else { break }
+            guard deliver(isWanted ? item.event : item.event.named(name), row: item.row, of: source) else {
+                break
+            }
         }
         state.withLock { state in
             state.sources.batchEnded(isFull: waiting.count == HostQueue.batchLimit)

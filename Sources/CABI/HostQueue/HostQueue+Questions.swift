@@ -17,7 +17,7 @@ extension HostQueue {
             guard state.phase == .open else { throw .closed }
             let before = state.registrations.setHook(hook, callback, userData)
             let unanswered = callback == nil ? state.buffer.takeQuestions(for: hook) : []
-            guard let before, state.registrations.running == before.number, state.dispatcher == me else {
+            guard let before, state.registrations.running == before.number, state.dispatcher?.thread == me else {
                 return (before, unanswered)
             }
             state.registrations.keepUntilReturn(before.userData)

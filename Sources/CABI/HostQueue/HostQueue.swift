@@ -27,8 +27,7 @@ final class HostQueue: Sendable {
         var sources = StoredSources()
         /// The calls without an outcome yet: those that a thread waits for, and those that have a completion.
         var calls: [UInt64: PendingCall] = [:]
-        /// The thread inside `dispatch`.
-        var dispatcher: pthread_t?
+        var dispatcher: Dispatcher?
         /// The callback that it is in.
         var call: CallbackCall?
         var quits = false
@@ -141,7 +140,7 @@ final class HostQueue: Sendable {
             guard let userData = state.registrations.unsubscribe(number) else {
                 throw HostError(.notFound, "no such subscription: \(number)")
             }
-            guard state.registrations.running == number, state.dispatcher == me else { return userData }
+            guard state.registrations.running == number, state.dispatcher?.thread == me else { return userData }
             state.registrations.keepUntilReturn(userData)
             return nil
         }

@@ -1,6 +1,6 @@
 /*
- * The parts of libpng and libjpeg-turbo that Bellwire uses, in libpng16.so.16 and libturbojpeg.so.0, which are loaded on
- * first use: a machine without them runs everything else. Any thread.
+ * The parts of libpng, libjpeg-turbo, libwebp and giflib that Bellwire uses, in libpng16.so.16, libturbojpeg.so.0,
+ * libwebp.so.7 and libgif.so.7, which are loaded on first use: a machine without them runs everything else. Any thread.
  */
 #pragma once
 #include <stddef.h>
@@ -18,6 +18,12 @@ struct bw_image {
  * cannot be used), -EINVAL (it is no such image, or damaged), -EFBIG (it has more pixels than that), -ENOMEM. */
 int bw_image_read(
     struct bw_image *image, const uint8_t *bytes, size_t count, uint64_t most_pixels, char *why, size_t size);
+
+/* Decodes a PNG, JPEG or still WebP image, or all frames of a GIF, to the end, and throws the pixels away. 0 (also for
+ * anything else), -ENOENT (the library that it takes cannot be used), -EINVAL (damaged, cut short, or a GIF without a
+ * frame or with more pixels in all frames together than that), -EFBIG (a PNG image with more pixels than that),
+ * -ENOMEM. */
+int bw_image_check(const uint8_t *bytes, size_t count, uint64_t most_pixels);
 
 /* Makes a PNG image: *count bytes, to free(). 0, -ENOENT or -ENOMEM, as above. */
 int bw_image_write_png(const struct bw_image *image, uint8_t **png, size_t *count, char *why, size_t size);

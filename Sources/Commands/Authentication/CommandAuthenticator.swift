@@ -1,7 +1,7 @@
 import JSON
 package import Wire
 
-/// The desktop's check of who sends a command, for devices that were paired without a seal.
+/// The desktop's check of who sends a command. It matters for devices that were paired without a seal.
 ///
 /// Deployed phones send three forms: no signature (`{mobileDid}` from iOS, `{did}` from Android), one over
 /// `method:timestamp:nonce`, or one over the JSON form. The identity is the relay-written sender, which is the paired
@@ -36,9 +36,11 @@ package struct CommandAuthenticator: Sendable {
     ///   - device: the `from` that the relay wrote, which is the id of a paired device.
     ///   - now: this desktop's clock, in epoch milliseconds.
     ///   - monotonic: milliseconds that never jump, for the nonces.
+    ///   - isSealed: the request came in a seal, which already keeps old ones out: the two clocks need not agree.
     ///   - verify: checks a base64 signature over a message with the key in `did`.
     package mutating func check(
         _ request: CommandRequest, from device: PeerID, now: EpochMilliseconds, monotonic: UInt64,
+        isSealed: Bool = false,
         verify: (_ message: [UInt8], _ signature: String, _ did: PeerID) -> Signature
     ) -> Verdict {
         let auth = request.auth ?? [:]
@@ -62,7 +64,7 @@ package struct CommandAuthenticator: Sendable {
         case .valid: break
         }
         let (age, overflow) = now.subtractingReportingOverflow(timestamp)
-        guard !overflow, age.magnitude <= CommandAuthenticator.tolerance.magnitude else {
+        guard isSealed || (!overflow && age.magnitude <= CommandAuthenticator.tolerance.magnitude) else {
             return refuse("auth.timestamp differs by more than 5 minutes; check both clocks")
         }
         guard nonces.use(nonce, by: device, monotonic: monotonic) else { return refuse("auth.nonce was used before") }

@@ -101,7 +101,9 @@ final class CommandServer {
             params: request.params, newID: .fresh(at: now), now: now, roster: roster, origin: .device(origin),
             mark: mark, revocation: session.revocation,
             constraints: origin.isBellwire
-                ? RequestConstraints(request, from: device.did, now: session.clockLead.moment(now: now)) : nil)
+                ? RequestConstraints(
+                    request, from: device.did, now: session.clockLead.moment(now: min(now, ExpiryMoment.current.now)))
+                : nil)
         let proof = proof(of: request, from: device, naming, at: now)
         if case .refused(let error) = proof {
             counters.refused &+= 1
@@ -208,8 +210,10 @@ final class CommandServer {
     private func proof(
         of request: CommandRequest, from device: PairedDevice, _ naming: SenderNaming, at now: EpochMilliseconds
     ) -> Proof {
-        let verdict = authenticator.check(request, from: device.did, now: now, monotonic: EventLoop.now) {
-            message, signature, did in
+        // A device that seals is heard in seals alone.
+        let verdict = authenticator.check(
+            request, from: device.did, now: now, monotonic: EventLoop.now, isSealed: device.isSecure
+        ) { message, signature, did in
             guard let key = PublicKey(did: did.text) else { return .unverifiable }
             guard let bytes = TextEncoding.base64.decode(signature) else { return .invalid }
             return key.verifies(signature: bytes, for: message) ? .valid : .invalid

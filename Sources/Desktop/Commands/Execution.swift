@@ -5,6 +5,7 @@ import JSON
 import Notifications
 import Pairing
 import Sealing
+import Signalling
 import Store
 import Wire
 
@@ -71,7 +72,8 @@ struct CommandTransaction: Sendable {
         let answers = AnswerTable(connection)
         if let key = constraints?.key, let answer = try answers.answer(to: key) { return .answered(answer) }
         if let constraints, constraints.isExpired, let expiresAt = constraints.expiresAt { return .expired(expiresAt) }
-        let context = MethodHandler.Context(now: now, newID: newID, devices: roster.devices)
+        var context = MethodHandler.Context(now: now, newID: newID, devices: roster.devices)
+        context.pruning = min(now, ExpiryMoment.current.now)
         let handled = try MethodHandler(caller: caller, context: context, in: work).handle(method, params)
         let queued = try queue(handled, in: work)
         if let key = constraints?.key, let (result, isOpen) = handled.known {

@@ -1,3 +1,4 @@
+import Pairing
 import Peering
 import Wire
 
@@ -20,9 +21,16 @@ struct UnpairReminders: Sendable {
     }
 
     private var book: PeerBook<Stranger, Reminder>
+    /// Peers of which nothing is known are told, too, when they speak: pairings were lost.
+    private let tellsStrangers: Bool
 
-    /// - Parameter peers: those whom the store remembers.
-    init(_ peers: [PeerID]) { book = PeerBook(peers.map(Stranger.init)) { _ in Reminder() } }
+    /// - Parameters:
+    ///   - peers: those whom the store remembers.
+    ///   - strangers: the store has lost pairings, so there are others.
+    init(_ peers: [PeerID], strangers: Bool = false) {
+        book = PeerBook(peers.map(Stranger.init)) { _ in Reminder() }
+        tellsStrangers = strangers
+    }
 
     /// Notify the device now, over all routes, and again later.
     mutating func begin(_ peer: PeerID, now: UInt64) {
@@ -39,8 +47,16 @@ struct UnpairReminders: Sendable {
     }
 
     /// An unpaired peer has sent a sealed frame. Returns whether to notify it.
-    mutating func spoke(_ peer: PeerID, now: UInt64) -> Bool {
-        guard let reminder = book[peer], now &- reminder.toldAt >= Self.interval else { return false }
+    ///
+    /// - Parameter asStranger: it isn't being paired.
+    mutating func spoke(_ peer: PeerID, now: UInt64, asStranger: Bool = false) -> Bool {
+        guard let reminder = book[peer] else {
+            guard asStranger, tellsStrangers else { return false }
+            if book.count >= UnpairNotices.limit, let oldest = book.ids.first { book.forget(oldest) }
+            begin(peer, now: now)
+            return true
+        }
+        guard now &- reminder.toldAt >= Self.interval else { return false }
         book[peer]?.toldAt = now
         return true
     }

@@ -31,7 +31,8 @@ final class HistoryUpkeep {
         guard !timer.isRunning else { return }
         indexing.start()
         prune()
-        timer.start(after: Self.day, every: Self.day)
+        // The first time the clock may be in doubt.
+        timer.start(after: UInt64(ExpiryClock.settlingTime), every: Self.day)
     }
 
     /// Rows of the history were stored, marked or taken out.
@@ -43,12 +44,12 @@ final class HistoryUpkeep {
     }
 
     private func prune() {
-        let now = EpochMilliseconds.now
+        let moment = ExpiryMoment.current
         database.perform { (connection) throws(StoreError) in
-            try AnswerTable(connection).prune(now: now)
+            try AnswerTable(connection).prune(now: moment.pruning)
             try HistoryCounts(connection).sweep()
             let history = History(connection)
-            try history.prune(try SettingsTable(connection).current().settings, now: now)
+            try history.prune(try SettingsTable(connection).current().settings, now: moment.now)
             return try history.unreadCount()
         } then: { [weak self] result in
             switch result {

@@ -80,7 +80,7 @@ final class HostReports {
 
     func dropped(frame error: SignallingFrameError, over url: String) {
         malformed.frames &+= 1
-        log(.warning, "dropped a frame from the relay \(url): \(error.message)")
+        log(.warning, "dropped a frame from the relay \(WebSocketURL.loggable(url)): \(error.message)")
     }
 
     /// - Parameter payload: what was dropped, and why, without any of its text.
@@ -97,6 +97,11 @@ final class HostReports {
                 "id": .string(receipt.id.text), "device": .string(device.text),
                 "presented": .bool(receipt.isPresented), "at": .integer(receipt.at),
             ])
+    }
+
+    /// Pushes that a device never gets.
+    func expired(_ ids: [NotificationID], of device: PeerID) {
+        post(.notificationExpired, ["ids": .array(ids.map { .string($0.text) }), "device": .string(device.text)])
     }
 
     func outboxIsFull(_ limit: Int64) {

@@ -21,6 +21,8 @@ final class OutboxSender {
         case delivered(PushTicket, to: Set<PeerID>)
         /// The device has more pushes to get than its outbox holds.
         case full
+        /// They expired before the device came.
+        case expired([NotificationID], of: PeerID)
         case problem(String)
         case warning(String)
     }
@@ -307,13 +309,16 @@ final class OutboxSender {
     }
 
     private func read(_ device: PeerID, _ from: Int64, _ through: Int64, _ round: UInt64) {
-        let now = EpochMilliseconds.now
+        let now = ExpiryMoment.current
         if let page = devices.update(device, { $0.recent.page(from: from, now: now) }) ?? nil {
             return change(device) { $0.read(page, round: round, now: EventLoop.now) }
         }
         database.perform { (connection) throws(StoreError) in
             try Outbox(connection).page(of: device, from: from, through: through, now: now)
         } then: { [weak self] result in
+            if case .success(let page) = result, !page.expired.isEmpty {
+                self?.output(.expired(page.expired, of: device))
+            }
             self?.change(device) { outbox in
                 switch result {
                 case .success(let page): return outbox.read(page, round: round, now: EventLoop.now)

@@ -38,12 +38,12 @@ struct RecentPushes: Sendable {
     mutating func forget() { (entries, bytes) = (FIFO(), 0) }
 
     /// What there is from this number on; `nil` = that is for the store to say.
-    func page(from first: Int64, now: EpochMilliseconds) -> Outbox.Page? {
+    func page(from first: Int64, now: ExpiryMoment) -> Outbox.Page? {
         guard let oldest = entries.first?.entry, oldest.seq <= first else { return nil }
         var page: [Outbox.Entry] = []
         for recent in entries.dropFirst(Int(clamping: first - oldest.seq)).prefix(Self.pageLimit) {
             let entry = recent.entry
-            if let expiresAt = entry.event.richer.expiresAt, expiresAt <= now { break }
+            if let expiresAt = entry.event.richer.expiresAt, now.hasPassed(expiresAt) { break }
             page.append(entry)
         }
         guard let last = page.last else { return nil }

@@ -103,7 +103,7 @@ final class PushServices {
         _ request: Request, for name: String, by key: AgreementKey, _ pair: SealedPush.Pair, _ connection: Connection
     ) throws(StoreError) -> Result<(ServicePayload?, PrekeyStock), HostError> {
         let now = EpochMilliseconds.now
-        guard let entry = try Outbox(connection).entry(of: request.push, for: request.device, now: now) else {
+        guard let entry = try Outbox(connection).entry(of: request.push, for: request.device, now: .current) else {
             return .failure(
                 HostError(
                     .notFound, "no such push waits for \(name): the device has it, or it expired or was deleted",

@@ -18,8 +18,10 @@ struct ReminderSender {
     func connected(to url: String) { for device in devices.reminders.due(over: url) { remind(device, over: url) } }
 
     /// A stranger has sealed something to the desktop.
-    func spoke(_ peer: PeerID, over url: String) {
-        if devices.reminders.spoke(peer, now: EventLoop.now) { remind(peer, over: url) }
+    ///
+    /// - Parameter asStranger: it isn't being paired, so it may be one whose pairing was lost.
+    func spoke(_ peer: PeerID, over url: String, asStranger: Bool = false) {
+        if devices.reminders.spoke(peer, now: EventLoop.now, asStranger: asStranger) { remind(peer, over: url) }
     }
 
     private func remind(_ device: PeerID, over url: String) {

@@ -24,6 +24,11 @@ extension Device {
         EventLoop.post { [core] in core.alerts.all.hostAnswers(hook, answers) }
     }
 
+    /// Opens the desktop environment's settings for notifications. Blocks for the time that takes.
+    package func openNotificationSettings() throws(HostError) {
+        try DeviceAlerts.openSettings(core.context.options.alerts)
+    }
+
     package func requireHostPresenter() throws(HostError) {
         guard core.context.options.alerts.kind == .host else { throw .noHostPresenter }
     }

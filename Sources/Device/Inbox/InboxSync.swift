@@ -39,7 +39,7 @@ struct InboxSync: Sendable {
 
     /// A refresh is in progress.
     var isLoading: Bool { refresh != nil }
-    /// The last error, until a success. A refusal lasts until a refresh begins.
+    /// The last error, until a success. A refusal lasts until a refresh begins or the desktop is reachable again.
     private(set) var error: HostError?
     /// What the command of that error may do.
     private var errorRisk = Risk.safe
@@ -68,7 +68,8 @@ struct InboxSync: Sendable {
         }
         guard !isAsked else { return [] }
         isAsked = true
-        return isSecure ? catchUp(now) : [.store(.beginGap(since: pairedAt))]
+        let told: [Action] = forgetRefusal() ? [.tell(unread: nil)] : []
+        return told + (isSecure ? catchUp(now) : [.store(.beginGap(since: pairedAt))])
     }
 
     private mutating func catchUp(_ now: UInt64) -> [Action] {
@@ -123,9 +124,15 @@ struct InboxSync: Sendable {
 
     private mutating func begin(_ fresh: Refresh) -> [Action] {
         refresh = fresh
-        // Its user may have permitted it since.
-        if error?.code == .denied { error = nil }
+        _ = forgetRefusal()
         return [.tell(unread: nil), .store(.beginRefresh(fresh.round))]
+    }
+
+    /// The desktop is asked again: its user may have permitted it since. Gives whether there was a refusal.
+    private mutating func forgetRefusal() -> Bool {
+        guard error?.code == .denied else { return false }
+        error = nil
+        return true
     }
 
     private mutating func nextRound() -> UInt64 {
@@ -208,7 +215,10 @@ struct InboxSync: Sendable {
             return carryOut(step, now: now)
         case .gapPage(gap?.round): return answeredGap(problem, answer, now: now)
         case .settings:
-            guard let problem else { return [.learnSettings(answer)] }
+            guard let problem else {
+                succeeded(.safe)
+                return [.learnSettings(answer)]
+            }
             note(problem)
             _ = continues(after: problem)
             return []
@@ -310,11 +320,16 @@ struct InboxSync: Sendable {
     }
 
     /// When ``tick(now:)`` is due.
-    var nextDeadline: UInt64? { refresh?.waiters.nextDeadline }
+    var nextDeadline: UInt64? {
+        [refresh?.waiters.nextDeadline, refresh?.again.nextDeadline].compactMap(\.self).min()
+    }
 
     /// Fails expired waiters. A refresh ends together with its last waiter.
     mutating func tick(now: UInt64) -> [Action] {
-        guard let expired = refresh?.waiters.takeExpired(now: now), !expired.isEmpty else { return [] }
+        // A slow desktop must not hold those up who wait for the refresh after this one.
+        let expired =
+            (refresh?.waiters.takeExpired(now: now) ?? []) + (refresh?.again.takeExpired(now: now) ?? [])
+        guard !expired.isEmpty else { return [] }
         let error = HostError(.timeout, "the desktop did not answer in time")
         // Before the waiters are notified, because no call may join a refresh that is ending.
         let ended = refresh?.isUnwanted == true ? end(.failure(error), now: now) : []

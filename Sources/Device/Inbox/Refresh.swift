@@ -31,6 +31,14 @@ struct Refresh: Sendable {
         var waiters: [(deadline: UInt64, then: Then)] = []
         var isWanted = false
         var wantsSettings = false
+
+        var nextDeadline: UInt64? { waiters.lazy.map(\.deadline).min() }
+
+        /// Removes expired waiters, in order of arrival.
+        mutating func takeExpired(now: UInt64) -> [Then] {
+            defer { waiters.removeAll { $0.deadline <= now } }
+            return waiters.filter { $0.deadline <= now }.map(\.then)
+        }
     }
 
     /// At each connect at most so many rows are read: older ones stay as they were until the host asks.

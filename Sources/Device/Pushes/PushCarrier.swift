@@ -5,6 +5,7 @@ import Inbox
 import JSON
 import Notifications
 import Sealing
+import Signalling
 import Store
 import Transport
 import Wire
@@ -207,7 +208,8 @@ final class PushCarrier {
         }
         database.submit { [waiting] (connection) throws(StoreError) in
             let host = waiting.place
-            return try PushIntake(connection).take(work, hostTakes: host.hostTakes, hostHasSeen: host.hostHasSeen)
+            return try PushIntake(connection).take(
+                work, hostTakes: host.hostTakes, hostHasSeen: host.hostHasSeen, pruning: ExpiryMoment.current.pruning)
         } then: { [waiting, pushesWait] result in
             // Straight to the host, without a turn through the loop.
             if case .success(let outcome) = result, !outcome.waiting.pushes.isEmpty {

@@ -63,7 +63,7 @@ final class PushServices {
     private func receive(
         _ event: NotificationEvent, from desktop: PeerID, _ use: PrekeyUse, isLate: Bool, _ then: @escaping Then
     ) {
-        if let expiresAt = event.richer.expiresAt, expiresAt <= .now {
+        if let expiresAt = event.richer.expiresAt, expiresAt <= ExpiryMoment.current.now {
             prekeys.record(use)
             return then(.received(.alert, event.id, isExpired: true))
         }

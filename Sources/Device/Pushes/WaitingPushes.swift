@@ -15,6 +15,7 @@ final class WaitingPushes: EventSource {
     let name = HostEvent.Name.notificationReceived
     private let database: Database
     private let state: Mutex<State>
+    private let mark: HandoverMark?
 
     /// Pushes in memory, and the bytes of their texts.
     static let limit = 1_024
@@ -53,13 +54,16 @@ final class WaitingPushes: EventSource {
         var isTaking = false
     }
 
-    /// - Parameter marks: as the table has them at opening.
-    init(_ database: Database, _ marks: Inbox.Watermarks) {
-        self.database = database
+    /// - Parameters:
+    ///   - marks: as the table has them at opening.
+    ///   - mark: what callbacks have seen of what was offered; `nil` = all of it.
+    init(_ database: Database, _ marks: Inbox.Watermarks, mark: HandoverMark? = nil) {
+        (self.database, self.mark) = (database, mark)
         state = Mutex(
             State(
                 takenThrough: marks.handed, knownThrough: marks.handed, storedThrough: marks.last,
-                offered: marks.offered, redeliveredThrough: marks.offered))
+                offered: marks.offered,
+                redeliveredThrough: mark?.begin(handed: marks.handed, offered: marks.offered) ?? marks.offered))
     }
 
     // MARK: The store's side
@@ -135,6 +139,8 @@ final class WaitingPushes: EventSource {
                     data: data))
         }
     }
+
+    func willHandOver(_ row: Int64) { mark?.note(row) }
 
     func finish(handed: [Int64], untouched: [Int64]) throws(HostError) {
         if let through = handed.max() {

@@ -101,7 +101,7 @@ final class CommandQueue {
     func forget(_ desktop: PeerID) { save(.forget(desktop), for: nil) { _ in } }
 
     /// The store has changed what waits: a desktop has another key.
-    func reload() { save(.expire(now: .now), for: nil) { [weak self] _ in self?.checkAll() } }
+    func reload() { save(.expire(now: .current), for: nil) { [weak self] _ in self?.checkAll() } }
 
     // MARK: The host's
 

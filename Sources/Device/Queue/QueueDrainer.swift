@@ -71,7 +71,7 @@ struct QueueDrainer: Sendable {
         guard let next = queue.next(for: desktop) else { return [] }
         if reach.lacksSkill { return [.save(.failAll(desktop, .noSkill, sending: nil), for: desktop)] }
         lane.state = .beginning(next.id)
-        return [.save(.begin(next.id, now: now.wall), for: desktop)]
+        return [.save(.begin(next.id, now: now.expiry), for: desktop)]
     }
 
     /// What became of a command that was sent.
@@ -145,8 +145,8 @@ struct QueueDrainer: Sendable {
 
     /// Commands that are too old fail; every desktop for which some wait is to be checked, also the absent ones.
     func tick(now: Moment) -> [Action] {
-        guard let expiry = queue.nextExpiry, expiry <= now.wall else { return [] }
-        return [.save(.expire(now: now.wall), for: nil)]
+        guard queue.hasExpired(now: now.expiry) else { return [] }
+        return [.save(.expire(now: now.expiry), for: nil)]
     }
 
     /// Finds out when something is due next.
@@ -154,10 +154,10 @@ struct QueueDrainer: Sendable {
     /// - Parameter lanes: of all desktops.
     mutating func arm(_ lanes: some Sequence<Lane>, now: Moment) {
         guard queue.commands.contains(where: { !$0.isFailed }) else { return nextDeadline = nil }
-        let expiry = (queue.nextExpiry ?? .max).subtractingReportingOverflow(now.wall).partialValue
+        let expiry = now.expiry.remaining(until: queue.nextExpiry ?? .max)
         // The wall clock may be set: it is looked at now and then.
         let waits =
-            [UInt64(clamping: max(0, expiry)), Self.probeInterval]
+            [UInt64(clamping: expiry), Self.probeInterval]
             + lanes.compactMap { lane in lane.pausedUntil.map { $0 > now.loop ? $0 - now.loop : 0 } }
         nextDeadline = now.loop &+ max(10, waits.min() ?? Self.probeInterval)
     }

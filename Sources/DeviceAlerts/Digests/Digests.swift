@@ -11,7 +11,8 @@ struct Digests {
         case store(DigestWork)
         /// Call ``lateTimerFired(isQuiet:)`` after that many milliseconds.
         case startLateTimer(UInt64)
-        /// Release those that made room for others after that many milliseconds, unless that timer runs already.
+        /// Release those that made room for others, or came in a burst, after that many milliseconds, unless that timer
+        /// runs already.
         case startRoomTimer(UInt64)
         /// The end of quiet hours matters now.
         case armClock
@@ -20,8 +21,8 @@ struct Digests {
     /// How long after a late alert another one is waited for, and how long after the first, in milliseconds.
     static let latePause: UInt64 = 2_000
     static let lateLimit: UInt64 = 15_000
-    /// A digest of late alerts that was shown less than this long ago is counted in the next one, in milliseconds: both
-    /// are about the same absence.
+    /// A digest of late alerts, or of a burst, that was shown less than this long ago is counted in the next one, in
+    /// milliseconds: both are about the same absence or burst.
     static let absenceWindow: EpochMilliseconds = 60_000
 
     private let lateAlerts: LateAlerts
@@ -46,7 +47,7 @@ struct Digests {
     mutating func held(_ hold: AlertDecision.Hold, now: UInt64) -> Action {
         switch hold {
         case .quietHours: return .armClock
-        case .tooMany: return .startRoomTimer(Self.latePause)
+        case .tooMany, .burst: return .startRoomTimer(Self.latePause)
         case .late:
             let since = lateSince ?? now
             lateSince = since
@@ -76,7 +77,7 @@ enum DigestWork: StoreWork, Equatable {
     func run(_ store: AlertTransaction) throws(StoreError) -> AlertRow? {
         switch self {
         case .release(let hold):
-            let window = hold == .late ? Digests.absenceWindow : 0
+            let window = hold == .late || hold == .burst ? Digests.absenceWindow : 0
             return try store.alerts.release(hold, at: .now, joiningShownWithin: window)
         case .moveLateToQuiet:
             try store.alerts.moveLateToQuiet()

@@ -16,6 +16,8 @@ package struct AlertJudge: Sendable {
     /// The title of a push that has none.
     let programName: String
     var now: EpochMilliseconds
+    /// By which alerts end; `nil` = by `now`.
+    var expiry: EpochMilliseconds?
 
     /// An alert with what becomes of it.
     package struct Judged: Sendable {
@@ -23,8 +25,11 @@ package struct AlertJudge: Sendable {
         private final class Origin: Sendable {
             let alert: NewAlert
             let imageURL: String?
+            let burstLimit: Int64
 
-            init(_ alert: NewAlert, _ imageURL: String?) { (self.alert, self.imageURL) = (alert, imageURL) }
+            init(_ alert: NewAlert, _ imageURL: String?, _ burstLimit: Int64) {
+                (self.alert, self.imageURL, self.burstLimit) = (alert, imageURL, burstLimit)
+            }
         }
 
         /// An alert as it was stored.
@@ -45,9 +50,12 @@ package struct AlertJudge: Sendable {
         /// The alert that made room for it, and waits for a digest.
         var displaced: Stored?
 
-        init(alert: NewAlert, decision: AlertDecision, imageURL: String?) {
-            (origin, self.decision) = (Origin(alert, imageURL), decision)
+        init(alert: NewAlert, decision: AlertDecision, imageURL: String?, burstLimit: Int64 = 0) {
+            (origin, self.decision) = (Origin(alert, imageURL, burstLimit), decision)
         }
+
+        /// So many of one source alert within a second; 0 = all do.
+        fileprivate var burstLimit: Int64 { origin.burstLimit }
 
         var alert: NewAlert { origin.alert }
         var imageURL: String? { origin.imageURL }
@@ -71,11 +79,16 @@ package struct AlertJudge: Sendable {
     }
 
     func judge(_ alert: NewAlert, imageURL: String? = nil) -> Judged {
-        Judged(alert: alert, decision: decide(alert.subject), imageURL: imageURL)
+        let mayBurst = alert.isReminder || alert.content.level == .timeSensitive
+        return Judged(
+            alert: alert, decision: decide(alert.subject), imageURL: imageURL,
+            burstLimit: mayBurst ? 0 : settings.burstLimit)
     }
 
     func decide(_ subject: AlertSubject) -> AlertDecision {
-        settings.decide(subject, authorization: authorization, lateAlerts: lateAlerts, at: now, .system)
+        var subject = subject
+        if let end = subject.expiresAt, let expiry, end > expiry { subject.expiresAt = nil }
+        return settings.decide(subject, authorization: authorization, lateAlerts: lateAlerts, at: now, .system)
     }
 
     /// The image of a push that waited in the store, which keeps neither the names in its data nor whether it is mutable.
@@ -114,7 +127,10 @@ extension AlertJudge.Judged {
         if saved.replaced.count > 1 {
             saved.obsolete += try table.remove(.keys(saved.replaced.dropLast())).compactMap(\.handle)
         }
-        switch decision {
+        if case .show = decision, burstLimit > 0, try table.isBurst(alert, limit: burstLimit) {
+            saved.decision = .hold(.burst)
+        }
+        switch saved.decision {
         case .show:
             if let (row, handle) = try table.makeRoom() {
                 if let handle { saved.obsolete.append(handle) }

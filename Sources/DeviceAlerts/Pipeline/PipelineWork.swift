@@ -62,6 +62,7 @@ indirect enum PipelineWork: StoreWork {
         var content = content
         content.attachments = [path]
         try store.alerts.update(row, content)
+        try AlertImages(store.connection).keep(path, of: try store.alerts.find(row)?.key)
         return .success(content)
     }
 

@@ -8,7 +8,8 @@ extension Banner {
         let sound: Sound
         switch content.sound {
         case .some("default") where !isSilent: sound = .standard
-        case .some(let name) where !isSilent: sound = name.hasPrefix("/") ? .file(name) : .named(name)
+        case .some(let name) where !isSilent && name.hasPrefix("/"): sound = .file(name)
+        case .some(let name) where !isSilent: sound = AlertContent.namesSoundFile(name) ? .standard : .named(name)
         case .some, .none: sound = .none
         }
         let urgency: Urgency
@@ -25,6 +26,7 @@ extension Banner {
             sound: sound, imagePath: content.attachments.first,
             // Servers know their own list of categories, such as im.received.
             category: content.category.flatMap { $0.utf8.contains(UInt8(ascii: ".")) ? $0 : nil },
+            thread: alert.showsPreview && !content.isOfRemoteThread ? content.thread : nil,
             isQuestion: alert.isQuestion)
     }
 }

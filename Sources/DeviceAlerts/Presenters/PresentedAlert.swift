@@ -11,6 +11,8 @@ struct PresentedAlert: Sendable {
     /// Without light or sound: authorized provisionally.
     let isQuiet: Bool
     let isReminder: Bool
+    /// Whether more of it than its title may be seen.
+    var showsPreview = true
     /// The library's own question whether alerts may be shown: it stays until it is answered.
     var isQuestion = false
 

@@ -34,6 +34,8 @@ struct PresenterState: Sendable {
     var server: String?
     var capabilities: [String]?
     var problem: String?
+    /// The desktop environment shows no notifications at the moment; `nil` = it doesn't say.
+    var doNotDisturb: Bool?
 }
 
 /// Why an alert is not on the screen, for people.
@@ -50,4 +52,6 @@ enum PresenterEvent: Sendable {
     case responded(AlertKey, action: String, text: String?)
     /// The banner left the screen, and nobody answered it.
     case closed(AlertKey)
+    /// A banner of an earlier process is gone with its server.
+    case lost(AlertKey)
 }

@@ -1,4 +1,5 @@
 import Alerts
+package import Hosting
 import SystemServices
 import Transport
 
@@ -11,10 +12,12 @@ final class SystemPresenter: Presenter {
     private let identity: BannerServer.Identity
     /// Which alert each banner shows, while its server lives.
     private var shown: [BannerServer.Handle: AlertKey] = [:]
+    private let doNotDisturb: DoNotDisturb
     private var isStarted = false
 
     init(name: String, _ options: AlertOptions, _ handler: @escaping @EventLoop (PresenterEvent) -> Void) {
         bus = Bus(.session())
+        doNotDisturb = DoNotDisturb(on: bus)
         identity = BannerServer.Identity(name: name, icon: options.icon, applicationID: options.applicationID)
         self.handler = handler
     }
@@ -22,7 +25,8 @@ final class SystemPresenter: Presenter {
     var state: PresenterState {
         PresenterState(
             kind: "system", isReady: server.isReady, server: server.serverName,
-            capabilities: server.isReady ? server.capabilities : nil, problem: server.problem?.message)
+            capabilities: server.isReady ? server.capabilities : nil, problem: server.problem?.message,
+            doNotDisturb: doNotDisturb.isOn)
     }
 
     var isThere: Bool { true }
@@ -38,12 +42,14 @@ final class SystemPresenter: Presenter {
         guard !isStarted else { return }
         isStarted = true
         server.start()
+        doNotDisturb.start()
         bus.open()
     }
 
     func stop() {
         guard isStarted else { return }
         server.stop()
+        doNotDisturb.stop()
         bus.close()
     }
 
@@ -86,6 +92,8 @@ final class SystemPresenter: Presenter {
         case .nameProblem: break  // part of the state
         case .closed(let handle):
             if let key = shown.removeValue(forKey: handle) { handler(.closed(key)) }
+        case .lost(let handle):
+            if let key = shown.removeValue(forKey: handle) { handler(.lost(key)) }
         case .responded(let handle, let response):
             guard let key = shown[handle] else { return }
             switch response {
@@ -99,6 +107,18 @@ final class SystemPresenter: Presenter {
         case .activated(let id, let action, let text):
             guard let key = AlertKey(banner: id) else { return }
             handler(.responded(key, action: action, text: text))
+        }
+    }
+}
+
+extension DeviceAlerts {
+    /// Opens the desktop environment's settings for notifications. Blocks for the time that takes.
+    package nonisolated static func openSettings(_ options: AlertOptions) throws(HostError) {
+        let problem =
+            options.kind == .system
+            ? NotificationSettings.open() : "the device was not opened with \"alerts\":\"system\""
+        if let problem {
+            throw HostError(.unsupported, "cannot open the notification settings: \(problem)")
         }
     }
 }

@@ -31,7 +31,10 @@ indirect enum RecordWork: StoreWork {
             for key in keys { current.append(try store.current(key)) }
             return .removed(try store.alerts.remove(.keys(current), deliveredOnly: true))
         case .remove(let which, _, _): return .removed(try store.alerts.remove(which, deliveredOnly: true))
-        case .forget(let desktop): return .removed(try store.alerts.remove(.desktop(desktop)))
+        case .forget(let desktop):
+            let removed = try store.alerts.remove(.desktop(desktop))
+            try Self.sweepImages(store, without: desktop)
+            return .removed(removed)
         case .removeSettled: return .removed(try Self.removeSettledAlerts(store))
         case .respond(let response, _): return .response(try response.store(store))
         }
@@ -44,7 +47,18 @@ indirect enum RecordWork: StoreWork {
             let id = NotificationID(key.id.text)
             if try !store.inbox.isUnread(id, of: desktop, store.connection) { settled.append(key) }
         }
+        try sweepImages(store)
         return try store.alerts.remove(.keys(settled))
+    }
+
+    /// Images go with the pushes that were deleted.
+    private static func sweepImages(
+        _ store: AlertTransaction, without forgotten: PeerID? = nil
+    ) throws(StoreError) {
+        try AlertImages(store.connection).sweep { (id, desktop) throws(StoreError) in
+            if desktop == forgotten { return false }
+            return try store.inbox.notification(id, of: desktop, store.connection) != nil
+        }
     }
 
     var isAwaited: Bool {

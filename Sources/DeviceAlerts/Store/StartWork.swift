@@ -54,6 +54,7 @@ struct EarlierRelease: StoreWork {
         var digest: AlertRow?
         if let late { digest = try late.run(store) } else { try store.alerts.forget(.late) }
         _ = try store.alerts.release(.tooMany, at: .now)
+        _ = try store.alerts.release(.burst, at: .now)
         return Outcome(removed: removed, digest: digest)
     }
 

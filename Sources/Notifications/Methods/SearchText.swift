@@ -32,7 +32,10 @@ package enum SearchText {
     package static let limit = 1_024
     private static let wordLimit = 32
 
-    private static func hasUnspaced(_ text: String) -> Bool { text.unicodeScalars.contains(where: isUnspaced) }
+    private static func hasUnspaced(_ text: String) -> Bool {
+        // In UTF-8, all of them begin with at least this byte; most texts have none.
+        text.utf8.contains { $0 >= 0xe3 } && text.unicodeScalars.contains(where: isUnspaced)
+    }
 
     private static func spaced(_ text: String) -> String {
         guard hasUnspaced(text) else { return text }

@@ -9,7 +9,7 @@ package enum Sent: Sendable, Equatable {
     case written
     /// No link is up: nothing was sent and nothing is kept.
     case offline
-    /// The relay does not read fast enough. Try again later.
+    /// The relay doesn't read fast enough, or limits what is sent. Try again later.
     case congested
     /// Longer than the frame limit. Retrying can't help.
     case tooLarge
@@ -45,7 +45,7 @@ package enum Sent: Sendable, Equatable {
         switch self {
         case .written: nil
         case .offline: HostError(.offline, "the connection to \(peer) just ended")
-        case .congested: HostError(.offline, "the relay reads too slowly; try again later")
+        case .congested: HostError(.offline, "the relay takes no more at present; try again later")
         case .tooLarge: HostError(.limit, "\(what) is larger than 1 MiB")
         case .unsealable(let error) where error.code == .tooLarge:
             HostError(.limit, "\(what) is too large: \(error.message)")

@@ -55,6 +55,9 @@ package final class PairingCoordinator<Known: PairedPeer> {
         return !actions.isEmpty
     }
 
+    /// An offer and whatever waits for an answer end by this: a wall clock that is set for a moment ends none of them.
+    private var now: EpochMilliseconds { ExpiryMoment.current.now }
+
     /// A new code, different from the other flows' codes.
     package func newCode(for flow: PairingFlow) -> PairingCode {
         var generator = SecureRandomNumberGenerator()
@@ -74,13 +77,13 @@ package final class PairingCoordinator<Known: PairedPeer> {
 
     /// - Parameter flow: `nil` = all of them.
     package func cancel(_ flow: PairingFlow? = nil, because reason: PairingReason = .cancelled) {
-        perform(flows.cancel(flow, because: reason, now: .now))
+        perform(flows.cancel(flow, because: reason, now: now))
     }
 
     /// A person's answer to the peer that a flow has reported; `nil` = the only flow that asks. `then` is called before
     /// any action is performed.
     package func answer(_ flow: PairingFlow?, accept: Bool, _ then: Then) {
-        switch flows.answer(flow, accept: accept, now: .now) {
+        switch flows.answer(flow, accept: accept, now: now) {
         case .nothingWaits:
             then(.failure(HostError(.notFound, "nothing waits for confirmation")))
         case .ambiguous(let asking):
@@ -92,8 +95,8 @@ package final class PairingCoordinator<Known: PairedPeer> {
         }
     }
 
-    package func suspend() { perform(flows.suspend(now: .now)) }
-    package func resume() { perform(flows.resume(now: .now)) }
+    package func suspend() { perform(flows.suspend(now: now)) }
+    package func resume() { perform(flows.resume(now: now)) }
 
     /// Stops all timers, for shutdown.
     package func stopTimers() {
@@ -108,24 +111,24 @@ package final class PairingCoordinator<Known: PairedPeer> {
         switch opening {
         case .online: linkChanged(url, .online)
         case .connecting: break
-        case .invalid: perform(flows.linkInvalid(url, now: .now))
+        case .invalid: perform(flows.linkInvalid(url, now: now))
         }
     }
 
     package func linkChanged(_ url: String, _ state: RelayConnectionState) {
-        perform(flows.linkChanged(url, state, now: .now))
+        perform(flows.linkChanged(url, state, now: now))
     }
 
     package func peerOffline(_ peer: PeerID, over url: String) {
-        perform(flows.peerOffline(peer, over: url, now: .now))
+        perform(flows.peerOffline(peer, over: url, now: now))
     }
 
     package func relayRefused(_ detail: String, over url: String) {
-        perform(flows.relayRefused(detail, over: url, now: .now))
+        perform(flows.relayRefused(detail, over: url, now: now))
     }
 
     package func sent(_ message: PairingMessage, relays: Int) {
-        perform(flows.sent(message, relays: relays, now: .now))
+        perform(flows.sent(message, relays: relays, now: now))
     }
 
     /// Holds a frame whose sender's pairing is being stored. `false` = it isn't: process the frame now.
@@ -140,7 +143,7 @@ package final class PairingCoordinator<Known: PairedPeer> {
     ) -> Bool {
         var isTaken = false
         let actions = flows.received(
-            frame, isOfSecurePeer: isOfSecurePeer, isRecorded: isRecorded, over: url, isTaken: &isTaken, now: .now)
+            frame, isOfSecurePeer: isOfSecurePeer, isRecorded: isRecorded, over: url, isTaken: &isTaken, now: now)
         if !actions.isEmpty { perform(actions) }
         return isTaken
     }
@@ -159,7 +162,7 @@ package final class PairingCoordinator<Known: PairedPeer> {
         accept: @EventLoop (Known, SealMark?) -> Void
     ) {
         let isVoid = flows.isVoid(record)
-        var actions = flows.stored(record, result, now: .now)
+        var actions = flows.stored(record, result, now: now)
         // Until the hello that proves the code the desktop takes the device for a stranger, and drops what it says.
         perform(actions.filter(\.isGreeting))
         actions.removeAll(where: \.isGreeting)
@@ -191,7 +194,7 @@ package final class PairingCoordinator<Known: PairedPeer> {
         if let timer = timers[flow] { return timer }
         let timer = LoopTimer { [weak self] in
             guard let self else { return }
-            perform(flows.timerFired(flow, now: .now))
+            perform(flows.timerFired(flow, now: now))
         }
         timers[flow] = timer
         return timer
@@ -201,6 +204,6 @@ package final class PairingCoordinator<Known: PairedPeer> {
 
     private func expire() {
         let errors = timeoutError
-        perform(flows.expire(at: EventLoop.now, now: .now) { errors($0) })
+        perform(flows.expire(at: EventLoop.now, now: now) { errors($0) })
     }
 }

@@ -103,10 +103,10 @@ extension Device {
 }
 
 /// Why a frame was refused: the `code` and the `error` of the answer.
-enum Refusal: CaseIterable {
+enum Refusal: Int, CaseIterable {
     case badFrame, duplicateKey, tooDeep, unknownType, notRegistered, missingPeerID, badPeerID, missingTo, badTo,
         missingPayload, tooLarge, idTaken, rateLimited, tooManyAliases, proofRequired, unprovable, badNonce, badOrigin,
-        badProof
+        badProof, notAllowed
 
     var name: StaticString {
         switch self {
@@ -129,6 +129,7 @@ enum Refusal: CaseIterable {
         case .badNonce: "bad_nonce"
         case .badOrigin: "bad_origin"
         case .badProof: "bad_proof"
+        case .notAllowed: "not_allowed"
         }
     }
 
@@ -154,6 +155,7 @@ enum Refusal: CaseIterable {
         case .badNonce: "the proof does not match a current challenge of this connection"
         case .badOrigin: "the proof is for a URL that is not among this relay's origins; see its option origins"
         case .badProof: "the proof is not valid for this peerId on this connection"
+        case .notAllowed: "this peerId is not on the list of this relay; ask its operator"
         }
     }
 }
@@ -168,12 +170,14 @@ enum CloseCause: Equatable {
     case full
     /// It keeps sending more frames than it may.
     case tooManyFrames
+    /// Its token or its id is no longer accepted.
+    case notAllowed
     case shutdown
 
     var code: UInt16 {
         switch self {
         case .replaced: 4_001
-        case .notRegistered, .tooManyFrames: 1_008
+        case .notRegistered, .tooManyFrames, .notAllowed: 1_008
         case .full: 1_013
         case .shutdown: 1_001
         }
@@ -185,6 +189,7 @@ enum CloseCause: Equatable {
         case .notRegistered: "register_timeout"
         case .full: "too_many_unregistered"
         case .tooManyFrames: "too_many_frames"
+        case .notAllowed: "not_allowed"
         case .shutdown: "server_shutdown"
         }
     }

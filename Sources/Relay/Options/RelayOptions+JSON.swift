@@ -7,7 +7,7 @@ extension RelayOptions {
     /// - Throws: ``RelayError/Code/unknownOption``, ``RelayError/Code/invalidOption``; the message names the key.
     package init(json: JSONObject) throws(RelayError) {
         self.init()
-        for member in json.members { try set(Option(member.key, member.value)) }
+        for member in json.members { try set(RelayOption(member.key, member.value)) }
         // Whichever of the two came first.
         let scheme = tls == nil ? "ws://" : "wss://"
         for origin in origins where !origin.hasPrefix(scheme) {
@@ -17,7 +17,7 @@ extension RelayOptions {
         }
     }
 
-    private mutating func set(_ option: Option) throws(RelayError) {
+    private mutating func set(_ option: RelayOption) throws(RelayError) {
         switch option.key {
         case "listen":
             let address = try option.address()
@@ -78,16 +78,16 @@ extension RelayOptions.Address {
 }
 
 /// One key and its value, read with errors that name the key.
-private struct Option {
-    let key: String
-    let value: JSONValue
+package struct RelayOption {
+    package let key: String
+    package let value: JSONValue
 
-    init(_ key: String, _ value: JSONValue) {
+    package init(_ key: String, _ value: JSONValue) {
         self.key = key
         self.value = value
     }
 
-    func number(_ range: ClosedRange<Int>) throws(RelayError) -> Int {
+    package func number(_ range: ClosedRange<Int>) throws(RelayError) -> Int {
         guard case .integer(let number) = value else { throw wrong("a whole number") }
         guard let fitting = Int(exactly: number), range.contains(fitting) else {
             throw RelayError(
@@ -97,17 +97,17 @@ private struct Option {
         return fitting
     }
 
-    func flag() throws(RelayError) -> Bool {
+    package func flag() throws(RelayError) -> Bool {
         guard let flag = value.bool else { throw wrong("true or false") }
         return flag
     }
 
-    func text() throws(RelayError) -> String {
+    package func text() throws(RelayError) -> String {
         guard let text = value.string else { throw wrong("a text") }
         return text
     }
 
-    func texts() throws(RelayError) -> [String] {
+    package func texts() throws(RelayError) -> [String] {
         guard let array = value.array else { throw wrong("an array of strings") }
         var texts: [String] = []
         for element in array {
@@ -117,7 +117,7 @@ private struct Option {
         return texts
     }
 
-    func path() throws(RelayError) -> String {
+    package func path() throws(RelayError) -> String {
         let text = try text()
         guard !text.isEmpty, text.utf8.count <= 4_096, !text.utf8.contains(0) else {
             throw wrong("the path of a directory")
@@ -138,7 +138,7 @@ private struct Option {
         return origins
     }
 
-    func address() throws(RelayError) -> RelayOptions.Address {
+    package func address() throws(RelayError) -> RelayOptions.Address {
         let text = try text()
         guard let address = RelayOptions.Address(text) else {
             throw RelayError(
@@ -152,7 +152,7 @@ private struct Option {
         var certificateFile: String?
         var keyFile: String?
         for member in object.members {
-            let option = Option("\(key).\(member.key)", member.value)
+            let option = RelayOption("\(key).\(member.key)", member.value)
             switch member.key {
             case "certificate_file": certificateFile = try option.text()
             case "key_file": keyFile = try option.text()

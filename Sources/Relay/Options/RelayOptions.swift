@@ -23,6 +23,9 @@ package struct RelayOptions: Sendable {
     /// `null` = in memory.
     package var stateDirectory: String?
 
+    /// The only ids that may register, typed codes aside; `nil` = any. Not an option of the C interface.
+    package var allowedIDs: Set<[UInt8]>?
+
     package var traffic = Traffic()
     package var admission = Admission()
     package var names = Names()
@@ -150,6 +153,7 @@ package struct RelayOptions: Sendable {
                 bytes: storage.maximumStoredBytes,
                 age: storage.storedFor),
             acquaintances: .init(perPeer: names.maximumAcquaintancesPerPeer, total: names.maximumAcquaintances),
-            aliases: .init(perAddress: names.maximumAliasesPerAddress, total: names.maximumAliases))
+            aliases: .init(perAddress: names.maximumAliasesPerAddress, total: names.maximumAliases),
+            provedIDs: names.maximumProvedIDs, allowed: allowedIDs)
     }
 }

@@ -27,3 +27,14 @@ final class PendingChallenge: Sendable {
         self.deadline = deadline
     }
 }
+
+/// A connection that has proved an id, while that is written to disk.
+final class ProvedClaim: Sendable {
+    let number: UInt64
+    let name: [UInt8]
+    let device: Device
+
+    init(number: UInt64, name: [UInt8], device: Device) {
+        (self.number, self.name, self.device) = (number, name, device)
+    }
+}

@@ -5,12 +5,12 @@ internal import Transport
 
 /// What outlives a relay's stop: the ids that were ever proved to it, on disk where it has a state directory.
 ///
-/// The relay decides on its own copy in memory; the disk follows, and nobody on the wire waits for it.
+/// The relay decides on its own copy in memory. Only the peer that proves a new id waits for the disk.
 package final class RelayMemory: Sendable {
     /// Path of a damaged database that was moved aside; a new one was created. To be reported to the program.
     package let movedAside: String?
     @EventLoop var proved: ProvedIDs
-    private let directory: StateDirectory?
+    package let directory: StateDirectory?
     private let database: Database?
 
     /// Opens the state directory of the options, or a memory that ends with the process where they name none.
@@ -25,9 +25,9 @@ package final class RelayMemory: Sendable {
             let opened = try Database.open(path: file, migrations: [schema])
             let names = try opened.database.run { connection throws(StoreError) in
                 try connection.query(
-                    "SELECT id FROM proved_id ORDER BY proved_at, id LIMIT ?",
+                    "SELECT id, proved_at FROM proved_id ORDER BY proved_at, id LIMIT ?",
                     [.integer(Int64(options.names.maximumProvedIDs))]
-                ) { (row) throws(StoreError) in Array(try row.text(0).utf8) }
+                ) { (row) throws(StoreError) in (name: Array(try row.text(0).utf8), since: try row.integer(1)) }
             }
             return RelayMemory(
                 ProvedIDs(limit: options.names.maximumProvedIDs, names: names), directory, opened.database,
@@ -60,14 +60,18 @@ package final class RelayMemory: Sendable {
             ) STRICT, WITHOUT ROWID
             """)
 
-    /// Keeps an id for good; the write is done later. `failed` is called on another thread, with a reason.
-    func remember(_ name: [UInt8], at epoch: Int64, failed: @escaping @Sendable (String) -> Void) {
-        database?.submit { (connection) throws(StoreError) in
+    /// Keeps an id for good. `then` is called when it is on disk, or with the reason why it can't be; without a disk at
+    /// once. Ids that are proved at one time share a commit.
+    @EventLoop
+    func remember(_ name: [UInt8], at epoch: Int64, then: @escaping @Sendable @EventLoop (String?) -> Void) {
+        guard let database else { return then(nil) }
+        database.submit { (connection) throws(StoreError) in
             try connection.execute(
                 "INSERT OR IGNORE INTO proved_id(id, proved_at) VALUES (?, ?)",
                 [.text(String(decoding: name, as: UTF8.self)), .integer(epoch)])
         } then: { result in
-            if case .failure(let error) = result { failed(error.description) }
+            let reason: String? = if case .failure(let error) = result { error.description } else { nil }
+            EventLoop.post { then(reason) }
         }
     }
 

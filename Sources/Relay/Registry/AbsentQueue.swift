@@ -22,11 +22,14 @@ struct AbsentQueue {
         let storedAt: Moment
         /// Only for a proved registration (Wire, "Absent peers").
         let isSealed: Bool
+        /// Rising over the whole store.
+        let sequence: Int64
         /// The delivery that is sending it; 0 = none.
         fileprivate(set) var delivery: UInt64 = 0
 
-        init(_ bytes: [UInt8], from source: Source, isSealed: Bool, at moment: Moment) {
+        init(_ bytes: [UInt8], _ sequence: Int64, from source: Source, isSealed: Bool, at moment: Moment) {
             self.bytes = bytes
+            self.sequence = sequence
             self.source = source
             self.isSealed = isSealed
             storedAt = moment

@@ -30,16 +30,26 @@ struct AbsentStore {
         let frames: [StoredFrame]
     }
 
+    /// What one who keeps the frames as well has to do.
+    enum Change {
+        case kept(StoredFrame, for: Int)
+        /// It reached its peer, or gave its place up.
+        case gone(Int64)
+    }
+
     /// What one network has here, over all peers.
     private struct Share {
         var peers = 0
         var bytes = 0
     }
 
-    private let limits: Limits
+    var limits: Limits
     private var queues: [Int: AbsentQueue] = [:]
     private var shares: [Int: Share] = [:]
     private var nextDelivery: UInt64 = 1
+    private var nextSequence: Int64 = 1
+    /// Since they were last taken; `nil` = changes are not recorded.
+    private var changes: [Change]?
     private(set) var frameCount = 0
     private(set) var byteCount = 0
     /// Frames that were pushed out by newer ones.
@@ -68,20 +78,55 @@ struct AbsentStore {
     mutating func keep(
         _ frame: [UInt8], for peer: Int, from source: Source, isSealed: Bool = false, at moment: Moment
     ) -> Bool {
+        defer { nextSequence += 1 }
+        return keep(StoredFrame(frame, nextSequence, from: source, isSealed: isSealed, at: moment), for: peer)
+    }
+
+    private mutating func keep(_ frame: StoredFrame, for peer: Int) -> Bool {
         // Taken out while it changes, so that its array is not copied.
         let isNew = queues[peer] == nil
         var queue = queues.removeValue(forKey: peer) ?? AbsentQueue()
-        let before = Totals(queue)
+        let before = Totals(queue, isTelling: changes != nil)
         defer { put(queue, for: peer, insteadOf: before) }
-        guard !isNew || queues.count < limits.peers, makeRoom(in: &queue, Self.cost(of: frame.count), from: source)
+        guard !isNew || queues.count < limits.peers, makeRoom(in: &queue, frame.cost, from: frame.source)
         else {
             refused += 1
             return false
         }
         displaced += UInt64(before.frames - queue.frames.count)
-        queue.append(StoredFrame(frame, from: source, isSealed: isSealed, at: moment))
+        queue.append(frame)
         return true
     }
+
+    // MARK: Kept elsewhere as well
+
+    /// Tells of all changes from now on.
+    mutating func startTelling() { changes = [] }
+
+    var hasChanges: Bool { changes?.isEmpty == false }
+
+    mutating func takeChanges() -> [Change] {
+        guard let taken = changes else { return [] }
+        changes = []
+        return taken
+    }
+
+    /// Keeps a frame that was kept before, unless there is no place; then that is told. Frames come in the order of
+    /// their sequences.
+    mutating func restore(
+        _ frame: [UInt8], _ sequence: Int64, for peer: Int, from source: Source, _ isSealed: Bool, at moment: Moment
+    ) {
+        nextSequence = max(nextSequence, sequence &+ 1)
+        if !keep(StoredFrame(frame, sequence, from: source, isSealed: isSealed, at: moment), for: peer) {
+            changes?.append(.gone(sequence))
+        } else if changes != nil {
+            // The other one has it.
+            changes?.removeLast()
+        }
+    }
+
+    /// When the oldest frame was stored, in epoch milliseconds. Looks at every peer.
+    var oldest: Int64? { queues.values.lazy.compactMap { $0.frames.first?.storedAt.epoch }.min() }
 
     /// Makes room for one more frame: only what this peer already has can go. `false` = there is none, and nothing went.
     private func makeRoom(in queue: inout AbsentQueue, _ cost: Int, from source: Source) -> Bool {
@@ -155,7 +200,7 @@ struct AbsentStore {
     @discardableResult
     private mutating func drop(of peer: Int, where isDone: (StoredFrame) -> Bool) -> Int {
         guard var queue = queues.removeValue(forKey: peer) else { return 0 }
-        let before = Totals(queue)
+        let before = Totals(queue, isTelling: changes != nil)
         defer { put(queue, for: peer, insteadOf: before) }
         return queue.removeAll(where: isDone)
     }
@@ -165,8 +210,11 @@ struct AbsentStore {
         let frames: Int
         let bytes: Int
         let holdings: [AbsentQueue.Holding]
+        /// Only if changes are told.
+        let sequences: [Int64]
 
-        init(_ queue: AbsentQueue) {
+        init(_ queue: AbsentQueue, isTelling: Bool) {
+            sequences = isTelling ? queue.frames.map(\.sequence) : []
             frames = queue.frames.count
             bytes = queue.bytes
             holdings = queue.holdings
@@ -180,6 +228,13 @@ struct AbsentStore {
         byteCount += queue.bytes - before.bytes
         for holding in queue.holdings { count(holding, peers: 1, bytes: holding.bytes) }
         for holding in before.holdings { count(holding, peers: -1, bytes: -holding.bytes) }
+        guard changes != nil else { return }
+        // Both rise; new frames are at the end.
+        var rest = queue.frames[...]
+        for sequence in before.sequences {
+            if rest.first?.sequence == sequence { rest.removeFirst() } else { changes?.append(.gone(sequence)) }
+        }
+        for frame in rest { changes?.append(.kept(frame, for: peer)) }
     }
 
     private mutating func count(_ holding: AbsentQueue.Holding, peers: Int, bytes: Int) {

@@ -27,7 +27,7 @@ struct Acquaintances {
         var isMutual: Bool { hasSent && hasHeard }
     }
 
-    private let limits: Limits
+    var limits: Limits
     /// Each pair stands on both sides, the oldest first.
     private var partners: [Int: [Acquaintance]] = [:]
     private var perNetwork: [Int: Int] = [:]

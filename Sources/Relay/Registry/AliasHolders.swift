@@ -1,5 +1,3 @@
-internal import Transport
-
 /// Counts the registered aliases of typed codes, in total and per address: a peer with thousands of codes could hold
 /// one that a user types (WirePairing, "Typed codes").
 struct AliasHolders {
@@ -8,7 +6,7 @@ struct AliasHolders {
         var total: Int
     }
 
-    private let limits: Limits
+    var limits: Limits
     private var perNetwork: [String: Int] = [:]
     private(set) var count = 0
 
@@ -30,7 +28,4 @@ struct AliasHolders {
         guard let held = perNetwork[network] else { return }
         perNetwork[network] = held > 1 ? held - 1 : nil
     }
-
-    /// See ``PeerAddress/network``.
-    static func network(of address: String) -> String { PeerAddress.network(of: address) }
 }

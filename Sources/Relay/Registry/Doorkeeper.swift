@@ -14,7 +14,7 @@ struct Doorkeeper {
         case addressFull
     }
 
-    private let limits: Limits
+    var limits: Limits
     private var perAddress: [String: Int] = [:]
     private(set) var unregistered = 0
 

@@ -64,4 +64,6 @@ struct NetworkRate {
         count += added
         return count <= limit
     }
+
+    func hasCounted(in period: UInt64) -> Bool { count > 0 && period == self.period }
 }

@@ -1,3 +1,5 @@
+internal import Transport
+
 /// The networks that connections come from, each with a number, so that nothing has to look at addresses again.
 ///
 /// A number stays its network's own while a connection comes from there, or something is counted for it.
@@ -12,13 +14,14 @@ struct Networks {
     /// By the same numbers, apart from the rest so that a frame touches nothing else.
     private var frames: [NetworkRate] = []
     private var codes: [NetworkRate] = []
+    private var proofs: [NetworkRate] = []
     private var free: [Int] = []
 
     var count: Int { numbers.count }
 
     /// One more connection from there.
     mutating func came(from address: String) -> Int {
-        let name = AliasHolders.network(of: address)
+        let name = PeerAddress.network(of: address)
         if let number = numbers[name] {
             networks[number]?.connections += 1
             return number
@@ -30,11 +33,13 @@ struct Networks {
             networks[number] = network
             frames[number] = NetworkRate()
             codes[number] = NetworkRate()
+            proofs[number] = NetworkRate()
         } else {
             number = networks.count
             networks.append(network)
             frames.append(NetworkRate())
             codes.append(NetworkRate())
+            proofs.append(NetworkRate())
         }
         numbers[name] = number
         return number
@@ -50,6 +55,16 @@ struct Networks {
     mutating func countCodeLookup(of number: Int, at monotonic: UInt64, limit: Int) -> Bool {
         codes[number].count(1, in: monotonic / 60_000, limit: limit)
     }
+
+    /// One more id proved for the first time on this day. Returns whether it is within `limit`.
+    mutating func countProof(of number: Int, on day: UInt64, limit: Int) -> Bool {
+        proofs[number].count(1, in: day, limit: limit)
+    }
+
+    func hasProofs(_ number: Int, on day: UInt64) -> Bool { proofs[number].hasCounted(in: day) }
+
+    /// As ``came(from:)`` takes it again.
+    func name(of number: Int) -> String? { networks.indices.contains(number) ? networks[number]?.name : nil }
 
     /// One connection less. `isCounted`: something is still counted for the network.
     mutating func left(_ number: Int, isCounted: Bool) {

@@ -124,7 +124,9 @@ struct Peer {
 
     /// The alias of a typed code (WirePairing, "Typed codes"): nothing is stored for it, and its presence is not
     /// reported.
-    var isAlias: Bool { name.withUnsafeBytes { $0.starts(with: "pairing-code:") } }
+    var isAlias: Bool { name.withUnsafeBytes { Self.isAlias($0) } }
+
+    static func isAlias(_ name: UnsafeRawBufferPointer) -> Bool { name.starts(with: "pairing-code:") }
 }
 
 /// Who holds an id.
@@ -158,8 +160,9 @@ final class Registration: Sendable {
     let device: Device
     /// Epoch milliseconds.
     let registeredAt: Int64
-    /// Whether the connection has proved the id (Wire, "Proof of an id").
-    let isProved: Bool
+    /// When the id was proved here first, in epoch milliseconds; `nil` = the connection has not proved it (Wire, "Proof
+    /// of an id").
+    private let provedAt: Int64?
     /// For the alias of a typed code: from where it is held.
     let aliasNetwork: String?
     /// What every message of this peer begins with, its id written once: `{"type":"message","from":"…","payload":`.
@@ -168,10 +171,10 @@ final class Registration: Sendable {
     private let quotedName: Range<Int>
 
     init(
-        connection: ConnectionID, name: [UInt8], device: Device, registeredAt: Int64, isProved: Bool = false,
+        connection: ConnectionID, name: [UInt8], device: Device, registeredAt: Int64, provedAt: Int64? = nil,
         aliasNetwork: String? = nil
     ) {
-        self.isProved = isProved
+        self.provedAt = provedAt
         self.aliasNetwork = aliasNetwork
         self.connection = connection
         self.device = device
@@ -184,6 +187,15 @@ final class Registration: Sendable {
         quotedName = start..<head.count
         head.append(contentsOf: #","payload":"#.utf8)
         messageHead = FrameBytes(head)
+    }
+
+    var isProved: Bool { provedAt != nil }
+
+    /// Whether what it begins counts for its network: it has proved no id, or one that was new a day ago.
+    @inline(__always)
+    func isFresh(at epoch: Int64) -> Bool {
+        guard let provedAt else { return true }
+        return epoch &- provedAt < RelayStateMachine.freshAge
     }
 
     /// The id as a JSON string, quotes included.

@@ -23,10 +23,14 @@ extension Relay: WebSocketDelegate {
     package func webSocketDidClose(_ webSocket: WebSocket, _ reason: CloseReason) {
         guard let place = place(of: webSocket) else { return }
         webSocket.context = nil
+        hooks.gate?.didClose(webSocket)
         if let code = reason.error?.code { count(code) }
         sockets[place.id.slot] = nil
         let actions = machine.closed(place.id, at: now())
-        guard !isStopping else { return finishStopping() }
+        guard !isStopping else {
+            archiveChanges()
+            return finishStopping()
+        }
         perform(actions)
     }
 
@@ -64,6 +68,7 @@ extension Relay: WebSocketDelegate {
         sockets[id.slot] = webSocket
         webSocket.context = Place(id)
         webSocket.delegate = self
+        hooks.gate?.didOpen(webSocket)
     }
 
     // MARK: Carrying out
@@ -85,16 +90,27 @@ extension Relay: WebSocketDelegate {
                 probe(id, peer: peer, claim: claim)
             case .awaitWritten(let id, let peer, let sequence):
                 socket(of: id)?.whenDrained { [weak self] isWritten in
-                    if isWritten { self?.machine.written(to: id, peer: peer, through: sequence) }
+                    guard isWritten, let self else { return }
+                    machine.written(to: id, peer: peer, through: sequence)
+                    archiveChanges()
                 }
             case .challenge(let id): challenge(id)
-            case .remember(let name): remember(name)
-            case .cannotRemember:
+            case .remember(let name, let id, let claim): remember(name, id, claim)
+            case .cannotRemember(let isNetworkFull):
+                let limit = options.names.maximumProvedIDs
                 sayForgetful(
-                    "\(options.names.maximumProvedIDs) ids are remembered as proved, the limit; new ones are not remembered"
-                )
+                    isNetworkFull
+                        ? "one network has proved \(limit / 4) new ids today, its share; more are not remembered"
+                        : "\(limit) ids are remembered as proved, the limit; new ones are not remembered")
             }
         }
+        archiveChanges()
+    }
+
+    /// Tells the archive what has changed in the store.
+    func archiveChanges() {
+        guard machine.absent.hasChanges else { return }
+        hooks.archive?.keep(machine.takeArchiveChanges())
     }
 
     private func challenge(_ id: ConnectionID) {
@@ -108,9 +124,14 @@ extension Relay: WebSocketDelegate {
         perform(machine.challenge(id, nonce: nonce, security: security, at: now()))
     }
 
-    private func remember(_ name: [UInt8]) {
-        memory.remember(name, at: now().epoch) { [weak self] reason in
-            EventLoop.post { self?.sayForgetful("cannot store proved ids: \(reason)") }
+    private func remember(_ name: [UInt8], _ id: ConnectionID, _ claim: UInt64) {
+        memory.remember(name, at: now().epoch) { [weak self] failure in
+            guard let self else { return }
+            if let failure {
+                sayForgetful("cannot store proved ids: \(failure)")
+                tallies.unsavedProofs += 1
+            }
+            perform(machine.remembered(name, by: id, claim: claim, isSaved: failure == nil, at: now()))
         }
     }
 

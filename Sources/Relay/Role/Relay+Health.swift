@@ -1,11 +1,11 @@
 internal import Glibc
 internal import Hosting
-internal import JSON
-internal import Transport
+package import JSON
+package import Transport
 
 extension Relay {
     /// The pages of the deployed Node.js relay, with its field names, and ours beside them.
-    func healthPage(_ head: HTTPRequestHead) -> HTTPAnswer {
+    package func healthPage(_ head: HTTPRequestHead) -> HTTPAnswer {
         guard head.method == "GET" || head.method == "HEAD" else {
             return .respond(status: 405, contentType: "text/plain", text: "use GET\n")
         }
@@ -41,7 +41,19 @@ extension Relay {
                 expired: machine.absent.expired, refused: machine.absent.refused))
     }
 
-    private var health: JSONValue {
+    /// What ``stats`` does not have, for a service's metrics.
+    package var measures: RelayMeasures {
+        RelayMeasures(
+            refusals: Refusal.allCases.map {
+                (reason: $0.name.description, count: machine.counters.refusals[$0.rawValue])
+            },
+            forwardedBytes: machine.counters.forwardedBytes, absences: machine.counters.peerOffline,
+            oldestStoredAt: machine.absent.oldest, unregistered: machine.doorkeeper.unregistered,
+            unsavedProofs: tallies.unsavedProofs, handshakes: listener?.handshakes ?? HTTPListener.Handshakes(),
+            refusedProxyHeaders: listener?.refusedPreambles ?? 0)
+    }
+
+    package var health: JSONValue {
         let stats = stats
         return [
             "status": "healthy",
@@ -61,7 +73,7 @@ extension Relay {
         ]
     }
 
-    var statistics: JSONValue {
+    package var statistics: JSONValue {
         let stats = stats
         let numbers: [(String, Int64)] = [
             ("uptime", stats.uptimeSeconds),

@@ -8,6 +8,7 @@ extension Relay: HTTPHandler {
         guard !isStopping else { return .respond(status: 503, contentType: "text/plain", text: "shutting down\n") }
         // Anything but a WebSocket gets its 426 from the listener.
         guard head.asksForWebSocket else { return .upgrade }
+        if let refusal = hooks.gate?.refusal(of: head, from: remote) { return refusal }
         switch machine.doorkeeper.admission(of: remote.host, isLoopback: remote.isLoopback) {
         case .welcome: return .upgrade
         case .full:

@@ -17,7 +17,8 @@ package final class Relay {
     var sockets: [WebSocket?] = []
     var listener: HTTPListener?
     var healthListener: HTTPListener?
-    let options: RelayOptions
+    private(set) var options: RelayOptions
+    let hooks: RelayHooks
     let log: RelayLog
     let memory: RelayMemory
     var ownOrigins: OwnOrigins?
@@ -25,8 +26,7 @@ package final class Relay {
     var tallies = Tallies()
     /// Where a routed frame is laid out for its socket; nothing stays there.
     let pieces = FramePieces()
-    private var tickTimer: LoopTimer?
-    private var ticks = 0
+    private var ticks = Ticks()
     @exclusivity(unchecked)
     private var moment: Moment
     private var life = Life.running
@@ -38,12 +38,19 @@ package final class Relay {
         case stopped
     }
 
+    private struct Ticks {
+        var timer: LoopTimer?
+        var count = 0
+    }
+
     /// Counts that the machine can't know, and what the log has been told once.
     struct Tallies {
         var slowReaders: UInt64 = 0
         var unfinishedMessages: UInt64 = 0
         var floods: UInt64 = 0
         var turnedAway: UInt64 = 0
+        /// Proofs that could not be written to disk.
+        var unsavedProofs: UInt64 = 0
         var hasLoggedConnectionLimit = false
         var hasLoggedPause = false
         var hasLoggedUnkeptProofs = false
@@ -59,12 +66,12 @@ package final class Relay {
     /// - Throws: ``RelayError/Code/addressInUse``, ``RelayError/Code/tlsFailed``, and other codes of Transport.
     package static func start(
         _ options: RelayOptions, memory: RelayMemory? = nil, alsoDialledAs: [String]? = nil,
-        log: @escaping RelayLog = { _, _ in }
+        hooks: RelayHooks = RelayHooks(), log: @escaping RelayLog = { _, _ in }
     ) throws(RelayError) -> Relay {
         do throws(IdentityError) { try Identity.start() } catch {
             throw RelayError(RelayError.Code(error.code.name), error.message, cause: error)
         }
-        let relay = Relay(options, memory ?? RelayMemory(options), log: log)
+        let relay = Relay(options, memory ?? RelayMemory(options), hooks, log: log)
         do throws(RelayError) {
             try relay.listen(alsoDialledAs)
         } catch {
@@ -74,8 +81,9 @@ package final class Relay {
         return relay
     }
 
-    private init(_ options: RelayOptions, _ memory: RelayMemory, log: @escaping RelayLog) {
+    private init(_ options: RelayOptions, _ memory: RelayMemory, _ hooks: RelayHooks, log: @escaping RelayLog) {
         self.memory = memory
+        self.hooks = hooks
         self.options = options
         self.log = log
         machine = RelayStateMachine(limits: options.limits, proved: memory.proved)
@@ -89,7 +97,7 @@ package final class Relay {
     /// The port of the health pages; `nil` = there are none.
     package var healthPort: UInt16? { healthListener?.port }
 
-    private func listen(_ alsoDialledAs: [String]?) throws(RelayError) {
+    private var listening: HTTPListenerOptions {
         var listening = HTTPListenerOptions()
         listening.allowedOrigins = options.allowedOrigins
         listening.maximumConnections =
@@ -100,9 +108,20 @@ package final class Relay {
         listening.webSocket.maximumUnsent = options.traffic.maximumQueuedBytes
         listening.webSocket.maximumMinorFrames = options.traffic.maximumFramesPerSecond
         listening.receiving = options.receiving
+        listening.reusesPort = hooks.reusesPort
+        listening.descriptor = hooks.descriptor
+        return listening
+    }
+
+    private func listen(_ alsoDialledAs: [String]?) throws(RelayError) {
+        if let archive = hooks.archive {
+            machine.restore(hooks.archived, at: now())
+            archive.keep(machine.takeArchiveChanges())
+        }
         do throws(TransportError) {
             listener = try HTTPListener(
                 host: options.host, port: options.port, tls: options.tls, options: listening, handler: self)
+            listener?.proxies = hooks.proxies
             if let health = options.health {
                 healthListener = try HTTPListener(host: health.host, port: health.port, handler: self)
             }
@@ -112,7 +131,55 @@ package final class Relay {
         ownOrigins = OwnOrigins(options, port: port, alsoDialledAs: alsoDialledAs)
         let timer = LoopTimer { [weak self] in self?.tick() }
         timer.start(after: 1_000, every: 1_000)
-        tickTimer = timer
+        ticks.timer = timer
+    }
+
+    // MARK: Changes while it runs
+
+    /// Other limits, origins and allowed ids, without a connection less, except those whose id is not allowed any more.
+    /// Addresses, `tls`, `max_receiving_bytes` and `state_dir` stay as they were.
+    package func change(_ options: RelayOptions) {
+        var options = options
+        (options.host, options.port, options.health) = (self.options.host, self.options.port, self.options.health)
+        (options.tls, options.stateDirectory) = (self.options.tls, self.options.stateDirectory)
+        self.options = options
+        machine.change(options.limits)
+        listener?.change(listening)
+        ownOrigins = OwnOrigins(options, port: port)
+        perform(machine.expelDisallowed())
+    }
+
+    /// Another certificate for the connections to come; on an error the one before stays.
+    package func renew(_ tls: TLSServerOptions) throws(RelayError) {
+        do throws(TransportError) { try listener?.renew(tls) } catch {
+            throw RelayError(RelayError.Code(error.code.name), error.message, cause: error)
+        }
+    }
+
+    /// Whether newcomers are accepted now.
+    package var isAccepting: Bool {
+        guard let listener, !isStopping else { return false }
+        return !listener.isAtLimit && !tallies.hasLoggedPause
+    }
+
+    /// Stops accepting; other processes on the port get new connections. Open ones stay.
+    package func stopListening() { listener?.close() }
+
+    /// Says `server-shutdown` to so many connections and closes them. Returns how many are open then.
+    package func dismiss(_ count: Int) -> Int {
+        var left = count
+        for socket in sockets {
+            guard left > 0 else { break }
+            guard let socket, socket.isOpen else { continue }
+            sayFarewell(socket)
+            left -= 1
+        }
+        return left > 0 ? 0 : sockets.count { $0?.isOpen == true }
+    }
+
+    private func sayFarewell(_ socket: WebSocket) {
+        RelayFrame.shutdown(at: now()).withUnsafeBytes { _ = socket.send($0) }
+        socket.close(code: CloseCause.shutdown.code, reason: CloseCause.shutdown.reason)
     }
 
     // MARK: Stopping
@@ -141,12 +208,9 @@ package final class Relay {
         memory.proved = machine.proved
         listener?.close()
         healthListener?.close()
-        tickTimer?.stop()
-        let farewell = RelayFrame.shutdown(at: now())
+        ticks.timer?.stop()
         for socket in sockets {
-            guard let socket else { continue }
-            farewell.withUnsafeBytes { _ = socket.send($0) }
-            socket.close(code: CloseCause.shutdown.code, reason: CloseCause.shutdown.reason)
+            if let socket { sayFarewell(socket) }
         }
         timer.start(after: Self.farewell)
         finishStopping()
@@ -185,8 +249,10 @@ package final class Relay {
 
     private func tick() {
         perform(machine.tick(at: now()))
-        ticks &+= 1
-        if ticks % 60 == 0 { machine.sweep(at: now()) }
+        ticks.count &+= 1
+        guard ticks.count % 60 == 0 else { return }
+        machine.sweep(at: now())
+        archiveChanges()
     }
 
     /// What the process may open, less 64 for everything else it does (at least 1).

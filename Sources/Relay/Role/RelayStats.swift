@@ -1,3 +1,5 @@
+package import Transport
+
 /// What a relay has done since it started, and what it holds. Totals count from the start; everything else is now.
 package struct RelayStats: Sendable, Equatable {
     package struct Connections: Sendable, Equatable {
@@ -59,4 +61,19 @@ package struct RelayStats: Sendable, Equatable {
     package var registrations: Registrations
     package var messages: Messages
     package var stored: Stored
+}
+
+/// Numbers of a relay beside its ``RelayStats``.
+package struct RelayMeasures: Sendable {
+    /// Refused frames, by the `code` of the answer.
+    package var refusals: [(reason: String, count: UInt64)]
+    package var forwardedBytes: UInt64
+    /// Frames for absent peers, stored or not.
+    package var absences: UInt64
+    /// Epoch milliseconds; `nil` = nothing is stored.
+    package var oldestStoredAt: Int64?
+    package var unregistered: Int
+    package var unsavedProofs: UInt64
+    package var handshakes: HTTPListener.Handshakes
+    package var refusedProxyHeaders: UInt64
 }

@@ -21,4 +21,7 @@ package struct HandshakeBudget: Sendable {
         level -= interval
         return true
     }
+
+    /// When the next one may be taken, after one was refused.
+    func filled(after now: UInt64) -> UInt64 { now + (interval - min(level, interval)) }
 }

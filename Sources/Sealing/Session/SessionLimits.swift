@@ -16,6 +16,8 @@ package struct SessionLimits: Sendable {
     /// Between two handshakes, or two requests for one, that a peer can cause, after the first few.
     package var interval: UInt64 = 5_000
     package var burst = 4
+    /// Between two that the peer's frames cause, until a session begins.
+    package var spacing: UInt64 = 500
     /// After an answer that the device's keys don't open, a peer causes no handshake for twice `interval`, then for twice as
     /// long each time, up to this.
     package var longestPause: UInt64 = 600_000

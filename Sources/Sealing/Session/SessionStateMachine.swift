@@ -59,8 +59,7 @@ package struct SessionStateMachine {
     private var draining: (session: Session, until: UInt64)?
     /// What reading step 1 may cost.
     private var reading: HandshakeBudget
-    /// How often a peer may cause a handshake, or a request for one.
-    private var causing: HandshakeBudget
+    private var causing: HandshakePace
     /// When an old session may next get a successor.
     private var renewalAt: UInt64 = 0
     /// The device's part: answers that its keys didn't open, since the last one that they did.
@@ -75,7 +74,7 @@ package struct SessionStateMachine {
         self.limits = limits
         reading = HandshakeBudget(
             burst: limits.initiationsPerMinute, interval: 60_000 / UInt64(max(1, limits.initiationsPerMinute)))
-        causing = HandshakeBudget(burst: limits.burst, interval: limits.interval)
+        causing = HandshakePace(limits)
     }
 
     // MARK: State
@@ -111,7 +110,7 @@ package struct SessionStateMachine {
                 ? max(session.begin + limits.age, renewalAt)
                 : session.begin + limits.lastAge
         }
-        return [pendingDeadline, draining?.until, currentDeadline].compactMap { $0 }.min()
+        return [pendingDeadline, draining?.until, currentDeadline, causing.dueAt].compactMap { $0 }.min()
     }
 
     // MARK: Events
@@ -130,15 +129,17 @@ package struct SessionStateMachine {
     /// The peer used version 1, which counts no more: it doesn't know of the sessions, or has forgotten them.
     package mutating func versionOneRefused(now: UInt64, seed: () -> SessionSeed) -> [Action] {
         expire(now)
-        return recover(now, seed)
+        return recover(from: .frame, now, seed)
     }
 
-    /// A time has come: sessions end, step 1 is sent again, an old session gets a successor.
+    /// A time has come: sessions end, step 1 is sent again, what came too soon is made up for, an old session gets a
+    /// successor.
     package mutating func deadlineReached(now: UInt64, seed: () -> SessionSeed) -> [Action] {
         expire(now)
         if case .initiated(let handshake) = pending, handshake.nextRepetition(limits).map({ $0 <= now }) ?? false {
             return sendAgain(now) ?? []
         }
+        if causing.isDue(now: now) { return recover(from: .frame, now, seed) }
         return renewal(now, seed)
     }
 
@@ -150,7 +151,7 @@ package struct SessionStateMachine {
     ) throws(SealError) -> [Action] {
         expire(now)
         switch (pair.role, frame) {
-        case (.initiator, .request): return recover(now, seed)
+        case (.initiator, .request): return recover(from: .frame, now, seed)
         case (.initiator, .answer(let answer)): return try finish(answer, now)
         case (.responder, .initiation(let initiation)): return try self.answer(initiation, now, seed)
         case (.initiator, .initiation), (.responder, .request), (.responder, .answer):
@@ -164,7 +165,7 @@ package struct SessionStateMachine {
         do throws(SealError) {
             guard let opened = try opened(frame, now) else {
                 let error = SealError(.unknownSession, "a frame came in a session that does not exist here")
-                return .refused(error, recover(now, seed))
+                return .refused(error, recover(from: .frame, now, seed))
             }
             return .opened(opened, renewal(now, seed))
         } catch {
@@ -177,7 +178,7 @@ package struct SessionStateMachine {
         _ body: JSONObject, timestamp: EpochMilliseconds, now: UInt64, seed: () -> SessionSeed
     ) -> Sealing {
         expire(now)
-        guard current != nil else { return .waiting(recover(now, seed)) }
+        guard current != nil else { return .waiting(recover(from: .payload, now, seed)) }
         do throws(SealError) {
             let plaintext = SessionPlaintext(epoch: epoch, timestamp: timestamp, body: body)
             guard let frame = try current?.seal(plaintext, lastCounter: limits.lastCounter) else { return .waiting([]) }
@@ -185,7 +186,7 @@ package struct SessionStateMachine {
         } catch {
             guard error.code == .exhausted else { return .refused(error) }
             current = nil
-            return .waiting(recover(now, seed))
+            return .waiting(recover(from: .payload, now, seed))
         }
     }
 }
@@ -206,8 +207,10 @@ extension SessionStateMachine {
 
     /// Something shows that the peers don't share a session. The device begins a handshake, the desktop asks for one; both
     /// a few times at once and then once an interval, whatever comes.
-    private mutating func recover(_ now: UInt64, _ seed: () -> SessionSeed) -> [Action] {
-        guard now >= pausedUntil, causing.take(now: now) else { return [] }
+    private mutating func recover(
+        from cause: HandshakePace.Cause, _ now: UInt64, _ seed: () -> SessionSeed
+    ) -> [Action] {
+        guard now >= pausedUntil, causing.take(cause, now: now) else { return [] }
         switch pair.role {
         case .initiator: return sendAgain(now) ?? begin(now, seed)
         case .responder: return [.send(.request)]
@@ -228,6 +231,7 @@ extension SessionStateMachine {
         // Without a key there is no session, and nothing a carrier could do about it: the pair was checked when it was made.
         guard let handshake = try? InitiatedHandshake(pair, seed(), now) else { return [] }
         pending = .initiated(handshake)
+        causing.begun()
         renewalAt = now + limits.interval
         return [.send(.initiation(handshake.frame))]
     }
@@ -237,6 +241,7 @@ extension SessionStateMachine {
         guard case .initiated(var handshake) = pending else { return nil }
         handshake.repeated(now)
         pending = .initiated(handshake)
+        causing.begun()
         return [.send(.initiation(handshake.frame))]
     }
 
@@ -287,6 +292,7 @@ extension SessionStateMachine {
     private mutating func replace(with session: Session, _ now: UInt64) {
         if let current { draining = (current, now + limits.draining) }
         current = session
+        causing.completed()
     }
 
     /// `nil` = no session of this id.

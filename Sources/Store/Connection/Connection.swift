@@ -11,15 +11,21 @@ package final class Connection {
     /// Set while a piece of work runs. When SQLite has ended its transaction, nothing more may be written: it would be
     /// there by itself.
     var isWorking = false
+    private var observer: (any CommitObserver)?
+    /// The transaction has changed a table that is observed.
+    private var isTouched = false
+    /// Set by SQLite while it prepares a statement that writes to such a table.
+    private var isTouching = false
 
     /// Texts that differ from use to use would fill the cache; beyond this many it begins anew.
     private static let statementLimit = 256
 
     /// Opens or creates the file. Nothing is read yet.
-    init(path: String) throws(StoreError) {
+    init(path: String, isReadOnly: Bool = false) throws(StoreError) {
         var handle: OpaquePointer?
+        let access = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         // NOMUTEX: one thread at a time is ours to keep.
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let result = sqlite3_open_v2(path, &handle, flags, nil)
         guard result == SQLITE_OK, let handle else {
             sqlite3_close(handle)
@@ -83,7 +89,9 @@ package final class Connection {
     /// Runs several statements that take no values, such as a schema.
     package func executeScript(_ sql: String) throws(StoreError) {
         try checkTransaction(sql)
+        isTouching = false
         let result = sqlite3_exec(handle, sql, nil, nil, nil)
+        if isTouching { isTouched = true }
         guard result == SQLITE_OK else {
             let detail = String(cString: sqlite3_errmsg(handle))
             let error = StoreError(result: result)
@@ -111,6 +119,7 @@ package final class Connection {
     ) throws(StoreError) {
         try checkTransaction(sql)
         let statement = try statement(sql)
+        if statement.isTouching { isTouched = true }
         statement.isRunning = true
         defer {
             statement.reset()
@@ -124,14 +133,61 @@ package final class Connection {
         let text = StatementText(sql: sql)
         if let cached = statements[text] {
             // The same SQL inside its own loop: the inner one is not kept.
-            return cached.isRunning ? try Statement(sql, on: handle) : cached
+            return cached.isRunning ? try prepare(sql) : cached
         }
-        let statement = try Statement(sql, on: handle)
+        let statement = try prepare(sql)
         if statements.count >= Connection.statementLimit {
             statements = statements.filter { $0.value.isRunning }
         }
         statements[text] = statement
         return statement
+    }
+
+    private func prepare(_ sql: String) throws(StoreError) -> Statement {
+        isTouching = false
+        let statement = try Statement(sql, on: handle)
+        statement.isTouching = isTouching
+        return statement
+    }
+}
+
+// What an observer hears.
+extension Connection {
+    /// From now on.
+    func observe(_ observer: any CommitObserver) {
+        self.observer = observer
+        sqlite3_set_authorizer(
+            handle,
+            { context, action, table, _, _, _ in
+                if action == SQLITE_INSERT || action == SQLITE_UPDATE || action == SQLITE_DELETE, let context, let table
+                {
+                    Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().writes(to: String(cString: table))
+                }
+                return SQLITE_OK
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    private func writes(to table: String) { if observer?.tables.contains(table) == true { isTouching = true } }
+
+    func commit() throws(StoreError) {
+        if observer?.isBehind == true { isTouched = true }
+        if isTouched { try observer?.willCommit(self) }
+        FailPoint.beforeCommit.reach()
+        try execute("COMMIT")
+        FailPoint.afterCommit.reach()
+        ended(committed: true)
+    }
+
+    /// SQLite rolls back by itself on some errors; then nothing is left to do.
+    func rollBack() {
+        if isInTransaction { _ = try? execute("ROLLBACK") }
+        ended(committed: false)
+    }
+
+    private func ended(committed: Bool) {
+        guard isTouched else { return }
+        isTouched = false
+        observer?.ended(committed: committed)
     }
 }
 

@@ -45,6 +45,20 @@ package struct Row: ~Copyable {
         isNull(column) ? nil : try blob(column)
     }
 
+    /// All columns, whatever their types.
+    package var values: [Value] {
+        (0..<sqlite3_data_count(handle)).map { column in
+            switch sqlite3_column_type(handle, column) {
+            case SQLITE_INTEGER: .integer(sqlite3_column_int64(handle, column))
+            case SQLITE_FLOAT: .real(sqlite3_column_double(handle, column))
+            case SQLITE_TEXT:
+                .text(String(decoding: bytes(sqlite3_column_text(handle, column), column), as: UTF8.self))
+            case SQLITE_BLOB: .blob([UInt8](bytes(sqlite3_column_blob(handle, column), column)))
+            default: .null
+            }
+        }
+    }
+
     private func expect(_ type: Int32, _ column: Int32) throws(StoreError) {
         guard column >= 0, column < sqlite3_data_count(handle) else {
             throw StoreError(.mismatch, "there is no column \(column) in this row")

@@ -8,6 +8,8 @@ final class Statement {
     private let sql: String
     /// Under a step of its own; a second use of the same SQL needs another statement.
     var isRunning = false
+    /// It writes to a table that is observed.
+    var isTouching = false
 
     /// Prepares the one statement in `sql`.
     init(_ sql: String, on database: OpaquePointer) throws(StoreError) {

@@ -56,24 +56,17 @@ struct Batch {
                 failures.append(try step(job))
             } catch {
                 let byItself = !connection.isInTransaction
-                rollBack()
+                connection.rollBack()
                 return .rolledBack(error, byItself: byItself)
             }
         }
         do throws(StoreError) {
-            FailPoint.beforeCommit.reach()
-            try connection.execute("COMMIT")
-            FailPoint.afterCommit.reach()
+            try connection.commit()
             return .done(failures)
         } catch {
-            rollBack()
+            connection.rollBack()
             return .done(failures.map { $0 ?? error })
         }
-    }
-
-    /// SQLite rolls back by itself on some errors; then nothing is left to do.
-    private func rollBack() {
-        if connection.isInTransaction { _ = try? connection.execute("ROLLBACK") }
     }
 
     /// Throws the job's error: without a savepoint its work can't be taken back alone.

@@ -15,8 +15,10 @@ package final class Database: Sendable {
     /// What an opening gave.
     package struct Opened: Sendable {
         package let database: Database
-        /// Path of a damaged file that was moved aside; a new one was created. To be reported to the program.
-        package let movedAside: String?
+        /// What was done about a damaged file. To be reported to the program.
+        package let damage: DatabaseDamage?
+        /// Path of a damaged file that was moved aside; a new one was created.
+        package var movedAside: String? { damage?.movedAside }
     }
 
     private let core: DatabaseCore
@@ -30,14 +32,24 @@ package final class Database: Sendable {
     /// A file that is damaged is moved aside, with its log, to `<path>.damaged-<epoch ms>`, and a new one is begun. A file
     /// of a newer version is an error, and stays as it is. Blocks the caller while the file is checked; not for the loop.
     ///
-    /// - Parameter queueLimit: how much work may wait; more fails with ``StoreError/Code/queueFull``.
+    /// - Parameters:
+    ///   - tables: what a new file takes over from a damaged one, as far as it can be read.
+    ///   - isDamaged: the file can be read, but what it says has turned out to be damaged.
+    ///   - observer: follows the transactions.
+    ///   - queueLimit: how much work may wait; more fails with ``StoreError/Code/queueFull``.
     package static func open(
-        path: String, migrations: [Migration], queueLimit: Int = 65_536
+        path: String, migrations: [Migration], salvaging tables: [String] = [], isDamaged: Bool = false,
+        observer: (any CommitObserver)? = nil, queueLimit: Int = 65_536
     ) throws(StoreError) -> Opened {
         try StoreThread.shared.start()
-        let (connection, movedAside) = try DatabaseFile(path: path).open(migrations)
+        let (connection, damage) = try DatabaseFile(path: path).open(
+            migrations, salvaging: tables, isDamaged: isDamaged)
+        if let observer {
+            try observer.opened(connection, damage: damage)
+            connection.observe(observer)
+        }
         let core = DatabaseCore(connection, path: path, queueLimit: queueLimit)
-        return Opened(database: Database(core), movedAside: movedAside)
+        return Opened(database: Database(core), damage: damage)
     }
 
     /// Does `work` on the store's thread, in a transaction, and then calls `then` there: after the commit, exactly once.

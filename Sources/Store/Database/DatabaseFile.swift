@@ -12,15 +12,42 @@ struct DatabaseFile {
     /// when it was not closed cleanly, or when damage was met in it.
     private static let checkedSize: Int64 = 16 << 20
 
-    /// Gives the connection, at the newest schema, and where a damaged file was put.
-    func open(_ migrations: [Migration]) throws(StoreError) -> (connection: Connection, movedAside: String?) {
+    /// Takes the place of a damaged file once it is complete. A process that dies in between finds it again.
+    private var repairedPath: String { path + ".repaired" }
+
+    /// Gives the connection, at the newest schema, and what was done about a damaged file.
+    ///
+    /// - Parameters:
+    ///   - tables: what is taken over from a damaged file, as far as it can be read.
+    ///   - isDamaged: its content has turned out to be bad.
+    func open(
+        _ migrations: [Migration], salvaging tables: [String] = [], isDamaged: Bool = false
+    ) throws(StoreError) -> (connection: Connection, damage: DatabaseDamage?) {
+        if !isInMemory {
+            if access(path, F_OK) != 0 { rename(repairedPath, path) }
+            unlink(repairedPath)
+        }
         do throws(StoreError) {
+            guard !isDamaged else { throw StoreError(.corrupt, "the database's content is damaged") }
             return (try connect(migrations), nil)
         } catch {
             guard error.isDamage, !isInMemory else { throw error }
-            let aside = try moveAside()
-            return (try connect(migrations), aside)
+            var damage = DatabaseDamage(movedAside: asidePath())
+            if !tables.isEmpty { try salvage(tables, migrations, &damage) }
+            try moveAside(to: damage.movedAside)
+            rename(repairedPath, path)
+            return (try connect(migrations), damage)
         }
+    }
+
+    /// Makes the new file from what can be read of the damaged one, which is only read.
+    private func salvage(
+        _ tables: [String], _ migrations: [Migration], _ damage: inout DatabaseDamage
+    ) throws(StoreError) {
+        let file = DatabaseFile(path: path + ".repair")
+        for suffix in ["", "-wal", "-shm"] { unlink(file.path + suffix) }
+        try Salvage.copy(tables, from: path, to: file.connect(migrations), &damage)
+        rename(file.path, repairedPath)
     }
 
     private func connect(_ migrations: [Migration]) throws(StoreError) -> Connection {
@@ -93,7 +120,17 @@ struct DatabaseFile {
     }
 
     /// The log goes first: without its log the file stays damaged, but a log without its file would be thrown away.
-    private func moveAside() throws(StoreError) -> String {
+    private func moveAside(to aside: String) throws(StoreError) {
+        for suffix in ["-wal", "-shm", ""] {
+            guard rename(path + suffix, aside + suffix) == 0 || (errno == ENOENT && !suffix.isEmpty) else {
+                let reason = String(cString: strerror(errno))
+                throw StoreError(.moveAside, "could not move the damaged database aside: \(reason)")
+            }
+        }
+        unlink(suspectPath)
+    }
+
+    private func asidePath() -> String {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         var moment = Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000
@@ -102,13 +139,6 @@ struct DatabaseFile {
             moment &+= 1
             aside = "\(path).damaged-\(moment)"
         }
-        for suffix in ["-wal", "-shm", ""] {
-            guard rename(path + suffix, aside + suffix) == 0 || (errno == ENOENT && !suffix.isEmpty) else {
-                let reason = String(cString: strerror(errno))
-                throw StoreError(.moveAside, "could not move the damaged database aside: \(reason)")
-            }
-        }
-        unlink(suspectPath)
         return aside
     }
 }

@@ -1,8 +1,8 @@
 /// What the desktop environment shows of an alert.
 ///
 /// All texts are plain, whatever is in them: ``BannerText`` makes them harmless for the server that shows them.
-package struct Banner: Sendable, Equatable {
-    package struct Action: Sendable, Equatable {
+package struct Banner: Sendable {
+    package struct Action: Sendable {
         package var id: String
         package var title: String
 
@@ -10,7 +10,7 @@ package struct Banner: Sendable, Equatable {
     }
 
     /// A text field where the server offers one; else a button that answers without a text.
-    package struct Reply: Sendable, Equatable {
+    package struct Reply: Sendable {
         package var id: String
         package var title: String
         package var placeholder: String?
@@ -22,7 +22,7 @@ package struct Banner: Sendable, Equatable {
 
     package enum Urgency: UInt8, Sendable { case low, normal, critical }
 
-    package enum Sound: Sendable, Equatable {
+    package enum Sound: Sendable {
         case none
         /// The desktop's own for a message.
         case standard
@@ -46,6 +46,8 @@ package struct Banner: Sendable, Equatable {
     package var imagePath: String?
     /// One of the specification's, such as `im.received`.
     package var category: String?
+    /// What it is grouped by, where a server can; people see it there.
+    package var thread: String?
     /// Leaves no trace in the server's list.
     package var isTransient: Bool
     /// Stays until somebody answers it, whatever its urgency.
@@ -54,7 +56,7 @@ package struct Banner: Sendable, Equatable {
     package init(
         id: String, title: String, subtitle: String? = nil, body: String = "", actions: [Action] = [],
         reply: Reply? = nil, urgency: Urgency = .normal, sound: Sound = .standard, imagePath: String? = nil,
-        category: String? = nil, isTransient: Bool = false, isQuestion: Bool = false
+        category: String? = nil, thread: String? = nil, isTransient: Bool = false, isQuestion: Bool = false
     ) {
         self.id = id
         self.title = title
@@ -66,6 +68,7 @@ package struct Banner: Sendable, Equatable {
         self.sound = sound
         self.imagePath = imagePath
         self.category = category
+        self.thread = thread
         self.isTransient = isTransient
         self.isQuestion = isQuestion
     }

@@ -1,5 +1,5 @@
 /// A banner as the arguments of `Notify` (Desktop Notifications Specification), by what the server says it can do.
-struct BannerRequest: Sendable, Equatable {
+struct BannerRequest: Sendable {
     static let tap = "default"
     static let inlineReply = "inline-reply"
     static let maximumActions = 8
@@ -25,10 +25,15 @@ struct BannerRequest: Sendable, Equatable {
         let body = Self.body(of: banner)
         program = BannerText.line(identity.name, limit: 64)
         title = BannerText.line(banner.title)
-        self.body = server.offers("body-markup") ? BannerText.escaped(body) : body
+        let image = FilePath.url(banner.imagePath)
+        var text = server.offers("body-markup") ? BannerText.escaped(body) : body
+        // Larger than beside the text. The address is quoted already.
+        if let image, server.offers("body-markup"), server.offers("body-images") {
+            text += "\(text.isEmpty ? "" : "\n")<img src=\"\(image)\" alt=\"\"/>"
+        }
+        self.body = text
         actions = Self.actions(of: banner, for: server)
         expires = banner.isQuestion || banner.urgency == .critical ? 0 : -1
-        let image = FilePath.url(banner.imagePath)
         // Before 1.1 there is no hint for an image in a file; the icon may be one.
         let usesIcon = server.version < NotificationServer.Version(1, 1)
         icon = (usesIcon ? image : nil) ?? Self.icon(of: identity)
@@ -40,10 +45,19 @@ struct BannerRequest: Sendable, Equatable {
             let isOld = server.version < NotificationServer.Version(1, 2)
             hints.append(Hint(name: isOld ? "image_path" : "image-path", value: .text(image)))
         }
+        // A preview as wide as the banner, in KDE.
+        if let image, server.offers("x-kde-urls") {
+            hints.append(Hint(name: "x-kde-urls", value: .array([.text(image)], of: "s")))
+        }
         // Servers play sounds that do not name the capability, and those that cannot pass over them.
         hints.append(Self.sound(banner.sound))
         if let category = banner.category, ThemeName.isValid(category) {
             hints.append(Hint(name: "category", value: .text(category)))
+        }
+        // KDE groups by it, and shows it beside the program's name. There is no such hint that others know.
+        let thread = BannerText.line(banner.thread ?? "", limit: 64)
+        if !thread.isEmpty, server.offers("x-kde-origin-name") {
+            hints.append(Hint(name: "x-kde-origin-name", value: .text(thread)))
         }
         if banner.isTransient { hints.append(Hint(name: "transient", value: .bool(true))) }
         if let reply = banner.reply, ActionKey.isValid(reply.id), server.offers("actions"),

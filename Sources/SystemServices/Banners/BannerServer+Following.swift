@@ -140,10 +140,15 @@ extension BannerServer {
         guard life != followed.life else { return }
         followed.shown.clear()
         followed.life = life
-        for (handle, replyID) in followed.adopted {
-            if let number = number(of: handle, life: life) { followed.shown.shown(number, replyID: replyID) }
-        }
+        let adopted = followed.adopted
         followed.adopted = []
+        for (handle, replyID) in adopted {
+            if let number = number(of: handle, life: life) {
+                followed.shown.shown(number, replyID: replyID)
+            } else {
+                tell(.lost(handle))
+            }
+        }
     }
 
     func call(

@@ -9,7 +9,7 @@ package import Transport
 @EventLoop
 package final class BannerServer {
     /// Whose banners they are.
-    package struct Identity: Sendable, Equatable {
+    package struct Identity: Sendable {
         package var name: String
         /// A name of the icon theme, or an absolute path; `nil` = the application's.
         package var icon: String?
@@ -30,6 +30,8 @@ package final class BannerServer {
         case responded(Handle, Response)
         /// It expired, or was taken away. `org.gtk.Notifications` tells only of what ``BannerServer/close(_:)`` closed.
         case closed(Handle)
+        /// Adopted, but its server ended before this run: it can't be answered any more.
+        case lost(Handle)
         /// The user did this with a banner of `org.gtk.Notifications`, of this run or an earlier one: `action` is
         /// `default` or an action's id. Anybody on the bus can say so: it is not known whether there was such a banner.
         case activated(id: String, action: String, text: String?)

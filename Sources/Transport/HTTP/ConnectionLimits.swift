@@ -15,8 +15,8 @@ struct ConnectionLimits {
         var isNews = false
     }
 
-    private let maximum: Int
-    private let maximumPendingPerAddress: Int
+    private var maximum: Int
+    private var maximumPendingPerAddress: Int
     private(set) var count = 0
     private var isFull = false
     private var isSaid = false
@@ -28,17 +28,32 @@ struct ConnectionLimits {
         self.maximumPendingPerAddress = max(1, maximumPendingPerAddress)
     }
 
-    mutating func arrived(_ remote: PeerAddress) -> Arrival {
-        if !remote.isLoopback {
-            let waiting = pending[remote.host, default: 0]
-            guard waiting < maximumPendingPerAddress else { return .refused }
-            pending[remote.host] = waiting + 1
-        }
+    /// - Parameter remote: `nil` = a proxy's, which doesn't count for an address.
+    mutating func arrived(_ remote: PeerAddress?) -> Arrival {
+        if let remote, !identified(remote) { return .refused }
         count += 1
         guard count >= maximum, !isFull else { return .taken }
         isFull = true
         defer { isSaid = true }
         return .takenAsLast(isNews: !isSaid)
+    }
+
+    /// A connection is of that address: counts it there. Returns whether it may stay.
+    mutating func identified(_ remote: PeerAddress) -> Bool {
+        guard !remote.isLoopback else { return true }
+        let waiting = pending[remote.host, default: 0]
+        guard waiting < maximumPendingPerAddress else { return false }
+        pending[remote.host] = waiting + 1
+        return true
+    }
+
+    /// Returns whether to accept again.
+    mutating func change(maximum: Int, maximumPendingPerAddress: Int) -> Bool {
+        self.maximum = max(1, maximum)
+        self.maximumPendingPerAddress = max(1, maximumPendingPerAddress)
+        guard isFull, count < self.maximum else { return false }
+        isFull = false
+        return true
     }
 
     /// It was upgraded, or is no longer with the listener for another reason.

@@ -3,14 +3,19 @@
 /// Close it when it is no longer needed; until then it lives, whether its owner holds it or not.
 @EventLoop
 package final class HTTPListener {
-    let options: HTTPListenerOptions
-    let originRule: OriginRule
+    package private(set) var options: HTTPListenerOptions
+    private(set) var originRule: OriginRule
     /// Of the WebSockets it opens; `nil` = not limited.
     let unfinished: UnfinishedMessages?
     private weak var handler: (any HTTPHandler)?
-    private let tls: TLSContext?
+    /// Which proxies may name their clients; `nil` = none.
+    package var proxies: (any ProxyRule)?
+    /// TLS handshakes since the start, and PROXY headers that were refused.
+    package private(set) var handshakes = Handshakes()
+    package internal(set) var refusedPreambles: UInt64 = 0
+    private var tls: TLSContext?
     private var acceptor: Acceptor?
-    private var pending: [ObjectIdentifier: HTTPServerConnection] = [:]
+    private var pending: [ObjectIdentifier: Pending] = [:]
     private let boundPort: UInt16
     private var limits: ConnectionLimits
     /// Why nobody is accepted just now.
@@ -43,10 +48,28 @@ package final class HTTPListener {
         }
         // The acceptor's events need the whole listener, and its port is known only afterwards.
         let inlet = Inlet()
-        let acceptor = try Acceptor(address, backlog: options.backlog) { inlet.listener?.handle($0) }
+        let acceptor = try Acceptor(
+            address, backlog: options.backlog, reusesPort: options.reusesPort, inherited: options.descriptor
+        ) { inlet.listener?.handle($0) }
         self.acceptor = acceptor
         boundPort = acceptor.address.port
         inlet.listener = self
+    }
+
+    /// A connection that is not upgraded yet.
+    private struct Pending {
+        let connection: Connection
+        /// As which it counts towards the limit for one address; `nil` = it doesn't.
+        var counted: PeerAddress?
+    }
+
+    package struct Handshakes: Sendable {
+        package fileprivate(set) var completed: UInt64 = 0
+        /// Of these.
+        package fileprivate(set) var resumed: UInt64 = 0
+        package fileprivate(set) var failed: UInt64 = 0
+
+        package init() {}
     }
 
     /// Keeps the listener alive while its acceptor is.
@@ -67,6 +90,25 @@ package final class HTTPListener {
     /// Memory that unfinished messages hold now.
     package var unfinishedBytes: Int { unfinished?.byteCount ?? 0 }
 
+    /// Whether the limit of connections is reached.
+    package var isAtLimit: Bool { isFull }
+
+    /// Uses another certificate for the connections to come. On an error, the one before stays.
+    package func renew(_ tls: TLSServerOptions) throws(TransportError) { self.tls = try TLSContext.server(tls) }
+
+    /// Changes limits and origins, for open connections as far as they are asked again. Its address, `descriptor`,
+    /// `backlog` and `receiving` stay.
+    package func change(_ options: HTTPListenerOptions) {
+        self.options = options
+        originRule = OriginRule(allowed: options.allowedOrigins, isSecure: tls != nil)
+        if limits.change(
+            maximum: options.maximumConnections, maximumPendingPerAddress: options.maximumPendingPerAddress)
+        {
+            isFull = false
+            if !isPausedByOwner { acceptor?.resume() }
+        }
+    }
+
     /// Leaves newcomers in the kernel's backlog.
     package func pauseAccepting() {
         isPausedByOwner = true
@@ -84,7 +126,7 @@ package final class HTTPListener {
         acceptor = nil
         let waiting = pending
         pending = [:]
-        for connection in waiting.values { connection.close() }
+        for entry in waiting.values { entry.connection.close() }
     }
 
     // MARK: From the acceptor and the connections
@@ -98,13 +140,10 @@ package final class HTTPListener {
     }
 
     private func adopt(_ tcp: TCPHandle) {
-        var engine: TLSEngine?
-        if let tls {
-            guard let made = try? TLSEngine.server(tls) else { return tcp.close() }
-            engine = made
-        }
-        let connection = Connection(tcp, tls: engine)
-        switch limits.arrived(connection.remote) {
+        let connection = Connection(tcp)
+        let manner = proxies?.manner(of: connection.remote) ?? .direct
+        let isDirect = if case .direct = manner { true } else { false }
+        switch limits.arrived(isDirect ? connection.remote : nil) {
         case .taken: break
         case .takenAsLast(let isNews):
             isFull = true
@@ -115,10 +154,42 @@ package final class HTTPListener {
         // Told that it is full, the owner may have closed us.
         guard acceptor != nil else { return tcp.close() }
         connection.didClose = { self.didClose() }
-        let server = HTTPServerConnection(connection, listener: self)
-        pending[ObjectIdentifier(connection)] = server
-        server.begin()
+        pending[ObjectIdentifier(connection)] = Pending(
+            connection: connection, counted: isDirect ? connection.remote : nil)
+        guard case .preamble = manner else { return serve(connection) { connection.start($0) } }
+        connection.start(ProxyPreamble(connection, listener: self))
     }
+
+    /// Begins to speak with a client: TLS, if there is a certificate, then HTTP.
+    private func serve(_ connection: Connection, _ begin: (HTTPServerConnection) -> Void) {
+        if let tls {
+            guard let engine = try? TLSEngine.server(tls) else { return abandon(connection) }
+            connection.tls = engine
+        }
+        begin(HTTPServerConnection(connection, listener: self))
+    }
+
+    /// A proxy has named its client; `rest` is what came behind that.
+    func identified(_ connection: Connection, as client: PeerAddress, _ rest: UnsafeMutableRawBufferPointer) {
+        guard connection.isOpen, limits.identified(client) else { return abandon(connection) }
+        connection.remote = client
+        pending[ObjectIdentifier(connection)]?.counted = client
+        serve(connection) { connection.consumer = $0 }
+        if connection.isOpen, !rest.isEmpty { connection.didRead(rest) }
+    }
+
+    /// Closes a connection that was not upgraded.
+    func abandon(_ connection: Connection) {
+        forget(connection)
+        connection.close()
+    }
+
+    func didSecure(_ connection: Connection) {
+        handshakes.completed &+= 1
+        if connection.tls?.isResumed == true { handshakes.resumed &+= 1 }
+    }
+
+    func didFailHandshake() { handshakes.failed &+= 1 }
 
     private func sayFull() {
         let error = TransportError(
@@ -137,8 +208,14 @@ package final class HTTPListener {
 
     /// The connection is upgraded or at its end.
     func forget(_ connection: Connection) {
-        guard pending.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
-        limits.settled(connection.remote)
+        guard let entry = pending.removeValue(forKey: ObjectIdentifier(connection)) else { return }
+        if let counted = entry.counted { limits.settled(counted) }
+    }
+
+    /// Who sent a request: the other end, or whom a trusted proxy names.
+    func client(of request: HTTPRequestHead, on connection: Connection) -> PeerAddress {
+        guard let proxies, case .headers = proxies.manner(of: connection.remote) else { return connection.remote }
+        return proxies.client(of: request, from: connection.remote)
     }
 
     func ask(_ request: HTTPRequestHead, from remote: PeerAddress) -> HTTPAnswer {

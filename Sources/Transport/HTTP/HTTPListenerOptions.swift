@@ -13,6 +13,10 @@ package struct HTTPListenerOptions: Sendable {
     package var maximumPendingPerAddress = 128
     /// Connections the kernel keeps while we do not accept.
     package var backlog: CInt = 1_024
+    /// Whether other processes may listen on the same port; the kernel divides the newcomers between them.
+    package var reusesPort = false
+    /// A socket that listens already, of a service manager. The listener takes it over; its address is what counts.
+    package var descriptor: CInt?
     /// For the unfinished messages of the WebSockets it opens; `nil` = no limit.
     package var receiving: ReceiveLimits?
     /// For the WebSockets it opens.

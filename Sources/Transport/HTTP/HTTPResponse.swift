@@ -8,6 +8,7 @@ enum HTTPResponse {
         let status = (200...599).contains(status) ? status : 500
         var head = "HTTP/1.1 \(status) \(reason(status))\r\nContent-Length: \(body.count)\r\n"
         if !body.isEmpty { head += "Content-Type: \(contentType)\r\n" }
+        if status == 401 { head += "WWW-Authenticate: Bearer\r\n" }
         if status == 426 { head += "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" }
         head += "Connection: \(keepsAlive ? "keep-alive" : "close")\(status == 426 ? ", Upgrade" : "")\r\n\r\n"
         return Array(head.utf8) + (withBody ? body : [])

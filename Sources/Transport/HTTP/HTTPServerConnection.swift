@@ -25,17 +25,10 @@ final class HTTPServerConnection: ConnectionConsumer {
         connection.close()
     }
 
-    func begin() {
-        connection.start(self)
-    }
-
-    func close() {
-        connection.close()
-    }
-
-    func connectionDidSecure(_ connection: Connection) {}
+    func connectionDidSecure(_ connection: Connection) { listener.didSecure(connection) }
 
     func connectionDidEnd(_ connection: Connection, _ error: TransportError?) {
+        if error?.code == .tlsFailed { listener.didFailHandshake() }
         listener.forget(connection)
         // A client may shut its sending side and still wait for the answer.
         if error == nil { connection.finish() } else { connection.close() }
@@ -69,23 +62,25 @@ final class HTTPServerConnection: ConnectionConsumer {
         }
         let request = HTTPRequestHead(
             method: head.method, target: head.target, headers: head.headers, asksForWebSocket: key != nil)
-        let answer = listener.ask(request, from: connection.remote)
+        let client = listener.client(of: request, on: connection)
+        let answer = listener.ask(request, from: client)
         // The owner may have closed the listener meanwhile, and us with it.
         guard connection.isOpen else { return }
         switch answer {
         case .upgrade:
             guard let key else { return respond(to: head, 426, "text/plain", Array("WebSocket only\n".utf8)) }
-            upgrade(key, rest)
+            upgrade(key, client, rest)
         case .respond(let status, let contentType, let body):
             respond(to: head, status, contentType, body)
         }
     }
 
-    private func upgrade(_ key: String, _ rest: UnsafeMutableRawBufferPointer) {
+    private func upgrade(_ key: String, _ client: PeerAddress, _ rest: UnsafeMutableRawBufferPointer) {
         isHandedOn = true
         deadline = nil
         write(WebSocketUpgrade.agreement(key: key))
         listener.forget(connection)
+        connection.remote = client
         let webSocket = WebSocket(
             accepted: connection, listener.options.webSocket, unfinished: listener.unfinished)
         listener.tell(of: webSocket)

@@ -3,7 +3,7 @@ import Glibc
 
 /// Starts a detached thread that blocks every signal, so that the host's handlers run on the host's threads and a write
 /// to a closed socket raises no SIGPIPE. Returns 0 or an `errno` value.
-func startThread(named name: StaticString, _ body: @escaping @Sendable () -> Void) -> CInt {
+package func startThread(named name: StaticString, _ body: @escaping @Sendable () -> Void) -> CInt {
     final class Body: Sendable {
         let name: StaticString
         let run: @Sendable () -> Void

@@ -2,6 +2,9 @@ import CUV
 
 /// A timer of the loop: once, or again and again.
 ///
+/// libuv looks at its timers before it asks the kernel what has arrived. In a process that was held up, a deadline would
+/// pass with the answer waiting in the socket, so a timer that is late fires after the next poll.
+///
 /// Letting go of it stops it. Times are in milliseconds.
 @EventLoop
 package final class LoopTimer {
@@ -36,6 +39,13 @@ package final class LoopTimer {
 private final class TimerHandle: @unchecked Sendable {
     private let fire: @EventLoop () -> Void
     private var timer: UnsafeMutablePointer<uv_timer_t>?
+    private var interval: UInt64 = 0
+    /// When it fires next, by the loop's clock.
+    private var due: UInt64 = 0
+    private var waitsForPoll = false
+
+    /// From here on a timer is late: far more than a wake-up takes in a process that runs.
+    private static let late: UInt64 = 50
 
     init(_ fire: @escaping @EventLoop () -> Void) {
         self.fire = fire
@@ -52,13 +62,35 @@ private final class TimerHandle: @unchecked Sendable {
         let timer = self.timer ?? makeTimer()
         // libuv counts from the beginning of the wake-up; after a long one a short timer would fire at once.
         uv_update_time(LoopExecutor.shared.handle)
+        self.interval = interval
+        waitsForPoll = false
+        arm(timer, after: delay)
+    }
+
+    @EventLoop
+    private func arm(_ timer: UnsafeMutablePointer<uv_timer_t>, after delay: UInt64) {
+        let (due, overflow) = uv_now(LoopExecutor.shared.handle).addingReportingOverflow(delay)
+        self.due = overflow ? .max : due
         uv_timer_start(
             timer,
             { timer in
                 guard let data = timer?.pointee.data else { return }
                 let handle = Unmanaged<TimerHandle>.fromOpaque(data).takeUnretainedValue()
-                EventLoop.onLoop { handle.fire() }
+                EventLoop.onLoop { handle.passed() }
             }, delay, interval)
+    }
+
+    @EventLoop
+    private func passed() {
+        let now = uv_now(LoopExecutor.shared.handle)
+        if !waitsForPoll, now > due, now - due >= Self.late, let timer {
+            waitsForPoll = true
+            // Without a delay it would fire in this wake-up.
+            return arm(timer, after: 1)
+        }
+        waitsForPoll = false
+        due = now &+ interval
+        fire()
     }
 
     @EventLoop

@@ -29,11 +29,21 @@ final class Acceptor {
     private static let batch = 64
     private static let retryDelay: UInt64 = 1_000
 
+    /// - Parameter inherited: a socket that listens already; closed with this one.
     init(
-        _ address: SocketAddress, backlog: CInt, accept: @escaping (CInt) -> CInt = { bw_accept($0) },
-        _ onEvent: @escaping @EventLoop (Event) -> Void
+        _ address: SocketAddress, backlog: CInt, reusesPort: Bool = false, inherited: CInt? = nil,
+        accept: @escaping (CInt) -> CInt = { bw_accept($0) }, _ onEvent: @escaping @EventLoop (Event) -> Void
     ) throws(TransportError) {
-        descriptor = try Self.listen(on: address, backlog)
+        if let inherited {
+            guard Self.boundAddress(of: inherited) != nil else {
+                throw TransportError(.listenFailed, "the socket that was passed is not a TCP socket that listens")
+            }
+            _ = fcntl(inherited, F_SETFL, fcntl(inherited, F_GETFL) | O_NONBLOCK)
+            _ = fcntl(inherited, F_SETFD, FD_CLOEXEC)
+            descriptor = inherited
+        } else {
+            descriptor = try Self.listen(on: address, backlog, reusesPort: reusesPort)
+        }
         self.onEvent = onEvent
         acceptOne = accept
         poll = .allocate(capacity: 1)
@@ -77,7 +87,9 @@ final class Acceptor {
 
     // MARK: Listening
 
-    private static func listen(on address: SocketAddress, _ backlog: CInt) throws(TransportError) -> CInt {
+    private static func listen(
+        on address: SocketAddress, _ backlog: CInt, reusesPort: Bool
+    ) throws(TransportError) -> CInt {
         let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.isIPv6 ? AF_INET6 : AF_INET, kind, 0)
         guard descriptor >= 0 else {
@@ -87,6 +99,7 @@ final class Acceptor {
         var off: CInt = 0
         let size = socklen_t(MemoryLayout<CInt>.size)
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, size)
+        if reusesPort { setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, size) }
         if address.isIPv6 { setsockopt(descriptor, CInt(IPPROTO_IPV6), IPV6_V6ONLY, &off, size) }
         let isBound = address.withPointer { bind(descriptor, $0, address.length) } == 0
         if isBound, Glibc.listen(descriptor, backlog) == 0 { return descriptor }

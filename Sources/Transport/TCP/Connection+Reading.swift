@@ -29,7 +29,7 @@ extension Connection {
         end(TransportError(uv: result, .closed, "the connection broke"))
     }
 
-    fileprivate func didRead(_ bytes: UnsafeMutableRawBufferPointer) {
+    func didRead(_ bytes: UnsafeMutableRawBufferPointer) {
         guard isOpen else { return }
         guard let tls else {
             consumer?.connection(self, didReceive: bytes)

@@ -31,7 +31,8 @@ final class Connection {
     }
 
     let tcp: TCPHandle
-    let remote: PeerAddress
+    /// The other end, or the client that a trusted proxy names.
+    var remote: PeerAddress
     var tls: TLSEngine?
     var consumer: (any ConnectionConsumer)?
     var state = State.open

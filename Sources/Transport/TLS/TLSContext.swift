@@ -36,8 +36,7 @@ final class TLSContext {
 
     static func server(_ options: TLSServerOptions) throws(TransportError) -> TLSContext {
         let context = try TLSContext(TLS_server_method)
-        // Clients of ours do not resume sessions.
-        SSL_CTX_set_num_tickets(context.pointer, 0)
+        SSL_CTX_set_num_tickets(context.pointer, options.sessionTickets)
         guard SSL_CTX_use_certificate_chain_file(context.pointer, options.certificateFile) == 1 else {
             throw TransportError(
                 .tlsFailed,

@@ -144,6 +144,9 @@ final class TLSEngine {
         TransportError(.tlsFailed, "the TLS connection broke: \(TLSFailure.queued())")
     }
 
+    /// Whether the handshake resumed an earlier session.
+    var isResumed: Bool { SSL_session_reused(ssl) == 1 }
+
     /// The `tls-exporter` channel binding (RFC 9266). `nil` before the handshake, and where TLS 1.2 runs without the
     /// extended master secret that the RFC asks for.
     var channelBinding: [UInt8]? {

@@ -65,6 +65,9 @@ package struct TLSServerOptions: Sendable {
     package var certificateFile: String
     /// PEM: the private key, not encrypted.
     package var keyFile: String
+    /// Session tickets for each connection, with which a client resumes without a signature. Default 0: clients of ours
+    /// don't resume.
+    package var sessionTickets = 0
 
     package init(certificateFile: String, keyFile: String) {
         self.certificateFile = certificateFile

@@ -61,6 +61,9 @@ package struct WebSocketURL: Sendable, Hashable, CustomStringConvertible {
         self.path = path
     }
 
+    /// A URL as a log may have it: its query can contain a token.
+    package static func loggable(_ text: String) -> String { String(text.prefix { $0 != "?" }) }
+
     package var scheme: String { isSecure ? "wss" : "ws" }
 
     /// What was dialled, always with its port: `ws://192.168.1.5:9001` (Wire, "Proof of an id").

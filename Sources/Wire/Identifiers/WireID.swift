@@ -14,6 +14,8 @@ extension WireID {
     package init(stringLiteral value: String) { self.init(value) }
     package var description: String { text }
 
+    // Inlined into the equality of every frame, it would take 30 KB.
+    @inline(never)
     package static func == (left: Self, right: Self) -> Bool {
         left.withBytes { left in
             right.withBytes { right in

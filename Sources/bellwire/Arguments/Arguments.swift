@@ -3,6 +3,8 @@ struct Arguments {
     /// Values by option name, in their order; a switch, or an optional value left out, is `nil`.
     private var values: [String: [String?]] = [:]
     private(set) var operands: [String] = []
+    /// Options that the user's configuration gives.
+    private var defaults: Set<String> = []
 
     /// Options and operands may come in any order; `--` ends the options; the last of two equal options counts.
     init(_ words: ArraySlice<String>, of command: Command) throws(Failure) {
@@ -58,6 +60,17 @@ struct Arguments {
             values[option.name, default: []].append(value)
         }
     }
+
+    /// Options that were left out, with the user's defaults.
+    mutating func add(_ defaults: [Configuration.Default]) {
+        for (option, value) in defaults where !has(option) {
+            values[option.name] = [value]
+            self.defaults.insert(option.name)
+        }
+    }
+
+    /// Whether it is on the command line: a default that does not apply is no mistake.
+    func isWritten(_ option: Option) -> Bool { has(option) && !defaults.contains(option.name) }
 
     func has(_ option: Option) -> Bool { values.keys.contains(option.name) }
 

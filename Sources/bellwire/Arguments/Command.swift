@@ -32,9 +32,11 @@ struct Command: Sendable {
     let examples: [Example]
     let run: @Sendable (Arguments) throws(Failure) -> Exit
 
-    static let common: [Option] = [.json, .color, .verbose, .help]
+    static let common: [Option] = [.json, .profile, .color, .verbose, .help]
 
     var options: [Option] { ownOptions + Command.common }
+
+    func option(named name: String) -> Option? { options.first { $0.name == name } }
 
     /// The usage line.
     var usage: String { (["bellwire", name, "[options]"] + operands.map(\.spelling)).joined(separator: " ") }

@@ -15,9 +15,19 @@ enum Help {
 
     static let environment = [
         ("XDG_STATE_HOME", "Base of the default state directories (default: ~/.local/state)."),
+        ("XDG_CONFIG_HOME", "Base of the configuration file's path (default: ~/.config)."),
+        ("BELLWIRE_PROFILE", "The profile to use if there is no --profile."),
         ("NO_COLOR", "If set, disables colours."),
         ("TERM", "If \"dumb\", disables colours."),
     ]
+
+    static let configuration = """
+        bellwire/config.json in $XDG_CONFIG_HOME has default values of options, as an object of profiles: the profile \
+        "default" is always used, another one with --profile. A profile is an object of options, which apply to each \
+        command that has them, and of commands with options of their own. For example: {"default": {"color": "never", \
+        "send": {"priority": "high"}}, "work": {"state-dir": "/srv/bellwire", "timeout": 5}}. Options on the command line \
+        take precedence.
+        """
 
     static let examples = [
         Command.Example(line: "bellwire desktop", says: "in one terminal: shows a QR code and its text"),
@@ -43,6 +53,9 @@ enum Help {
 
             Environment:
             \(table(environment))
+
+            Configuration:
+            \(lines(of: configuration, width: width - 2).map { "  " + $0 }.joined(separator: "\n"))
 
             Try it:
             \(examples.map { "  $ " + Printable.padded($0.line, to: 34) + $0.says }.joined(separator: "\n"))

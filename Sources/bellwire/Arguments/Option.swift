@@ -52,7 +52,10 @@ struct Option: Sendable {
 
 extension Option {
     static let help = Option("help", short: "h", "Shows this page.")
-    static let json = Option("json", "Prints one JSON object per line, errors included.")
+    static let json = Option(
+        "json", "Prints JSON, errors included: one object per line; a list is one object that contains it.")
+    static let profile = Option(
+        "profile", .required("NAME"), "Uses this profile of the configuration file (see bellwire --help).")
     static let verbose = Option("verbose", short: "v", "Prints the library's log to standard error.")
     static let color = Option(
         "color", .required("WHEN"), "When to use colours; auto = on a terminal, unless NO_COLOR is set.",

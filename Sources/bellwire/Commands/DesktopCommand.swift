@@ -17,7 +17,8 @@ extension Command {
             """,
             """
             It runs its own relay at --relay, or uses the one at --relay-url. With 127.0.0.1 only programs on this \
-            machine can reach it; pass an address of your network so that phones can.
+            machine can reach it. With --lan it runs its relay on this machine's address in the local network, so that \
+            phones and other machines there can.
             """,
             """
             With --stdin it pushes each line of standard input to all paired devices: a title, optionally followed by \
@@ -32,16 +33,12 @@ extension Command {
         ],
         operands: [],
         ownOptions: [
-            relayAddress, relayURL, signalingURL, .name, pairAlways, pairNever, scanText, scanImage, acceptAll,
-            confirmAll,
-            desktopLegacy, qrText, stdinOption, sealOption, .desktopStateDirectory, .caFile,
+            relayAddress, lanRelay, relayURL, signalingURL, .name, pairAlways, pairNever, scanText, scanImage,
+            acceptAll, confirmAll, desktopLegacy, qrText, stdinOption, sealOption, .desktopStateDirectory, .caFile,
         ],
         examples: [
             Example(line: "bellwire desktop", says: "Shows a QR code, then prints what devices send."),
-            Example(
-                line: "bellwire desktop --relay 192.168.1.5:9001 --pair",
-                says: "Pairs another device on the local network."
-            ),
+            Example(line: "bellwire desktop --lan --pair", says: "Pairs another device on the local network."),
             Example(
                 line: "bellwire desktop --relay-url wss://relay.example.org --scan @code.txt",
                 says: "Pairs with the device whose code (bellwire pair --show) is in the file."),
@@ -54,6 +51,7 @@ extension Command {
     static let relayAddress = Option(
         "relay", .required("HOST:PORT"), "Address of its own relay; port 0 = any free port.",
         initial: "127.0.0.1:9001")
+    static let lanRelay = Option("lan", "Runs its relay on this machine's address in the local network, port 9001.")
     static let relayURL = Option(
         "relay-url", .required("URL"), "Uses the relay at this ws:// or wss:// URL instead of its own.")
     static let signalingURL = Option(

@@ -82,6 +82,17 @@ final class DesktopPairing {
             payload,
             says: "Scan this code with a device, or pass its text to bellwire pair. It expires in five minutes.",
             alsoText: arguments.has(Command.qrText))
+        warnOfLoopback()
+    }
+
+    /// A code that names 127.0.0.1 sends another machine to itself.
+    private func warnOfLoopback() {
+        guard let host = relayURL?.split(separator: "/").dropFirst().first,
+            ["127.", "localhost:", "[::1]:"].contains(where: { host.hasPrefix($0) })
+        else { return }
+        let other = LocalAddresses.all().first.map { "--lan, whose relay is on \($0)" } ?? "--relay HOST:PORT"
+        Output.notice(
+            "this code works only on this machine: its relay is at \(host). For other machines, use \(other)")
     }
 
     /// The QR code works without digits, so a relay that does not provide them in time is asked again later.

@@ -7,11 +7,13 @@ final class DesktopRun {
     private let json: Bool
     private let handle: Handle
     private let carriesRelay: Bool
+    /// Of its own relay.
+    private let listen: String
     private let pairing: DesktopPairing
     private var connection = Connection()
 
     init(_ arguments: Arguments) throws(Failure) {
-        try arguments.exclude([Command.relayAddress, Command.relayURL], of: "desktop")
+        try arguments.exclude([Command.relayAddress, Command.lanRelay, Command.relayURL], of: "desktop")
         try arguments.exclude([Command.pairAlways, Command.pairNever], of: "desktop")
         try arguments.exclude([Command.acceptAll, Command.confirmAll], of: "desktop")
         self.arguments = arguments
@@ -25,7 +27,7 @@ final class DesktopRun {
             try CodeText.read(text, of: "device")
         }
         if let path = arguments.text(Command.scanImage) { scanned = try CodeText.read(image: path) }
-        let listen = arguments.text(Command.relayAddress) ?? Command.relayAddress.initial ?? ""
+        listen = try DesktopRun.address(arguments)
         let options: JSONValue = [
             "state_dir": arguments.text(.desktopStateDirectory).map { .string($0) },
             "name": arguments.text(.name).map { .string($0) },
@@ -40,6 +42,16 @@ final class DesktopRun {
         pairing = DesktopPairing(handle, arguments, scanned: scanned)
     }
 
+    private static func address(_ arguments: Arguments) throws(Failure) -> String {
+        guard arguments.has(Command.lanRelay) else {
+            return arguments.text(Command.relayAddress) ?? Command.relayAddress.initial ?? ""
+        }
+        guard let address = LocalAddresses.all().first else {
+            throw Failure(.failed, "this machine has no address in a local network; pass one with --relay HOST:PORT")
+        }
+        return "\(address):9001"
+    }
+
     func run() throws(Failure) -> Exit {
         let isUnpaired = try result { bw_desktop_devices(handle.pointer, $0) }.array?.isEmpty ?? true
         pairing.begin(isUnpaired: isUnpaired)
@@ -49,7 +61,8 @@ final class DesktopRun {
         let pushes = arguments.has(Command.stdinOption)
         // A line answers the question that is open; else it is pushed.
         let input = LineInput { [unowned self] line in
-            if !pairing.answer(line), pushes { push(line) }
+            let isAnswer = (try? line.text.get()).map { pairing.answer($0) } ?? false
+            if !isAnswer, pushes { push(line) }
         }
         input.isWanted = pushes
         var wake = Handle.Wake.deadline
@@ -70,7 +83,6 @@ final class DesktopRun {
         if json {
             Output.json(["event": "started", "data": state])
         } else if carriesRelay, let port = state["relay"]?["port"]?.integer {
-            let listen = arguments.text(Command.relayAddress) ?? Command.relayAddress.initial ?? ""
             Output.line("Relay at ws://\(Address(listen, port: port))")
         }
     }
@@ -107,10 +119,10 @@ final class DesktopRun {
 
     // MARK: Pushing
 
-    private func push(_ line: String) {
+    private func push(_ line: LineInput.Line) {
         let json = json
         do throws(Failure) {
-            guard let params = try InputLine.params(of: line, json: json) else { return }
+            guard let params = try InputLine.params(of: try line.text.get(), json: json) else { return }
             try handle.begin { completion, userData, destroy in
                 bw_desktop_notify_async(
                     handle.pointer, JSONValue.object(params).serialized(), 10_000, completion, userData, destroy)
@@ -122,11 +134,11 @@ final class DesktopRun {
                     guard let self, arguments.has(Command.sealOption) else { return }
                     try ServicePayloads(handle, json: json).show(of: answer)
                 } catch {
-                    Output.failure(error, json: json)
+                    Output.failure(line.failure(error), json: json)
                 }
             }
         } catch {
-            Output.failure(error, json: json)
+            Output.failure(line.failure(error), json: json)
         }
     }
 

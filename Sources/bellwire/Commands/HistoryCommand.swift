@@ -8,7 +8,7 @@ extension Command {
         about: [
             """
             Asks a paired desktop for its history and prints a line for each notification: * if unread, time, \
-            priority, source, title, body. With --json it prints the desktop's answer, an object with "notifications", \
+            priority, source, title, body, id. With --json it prints the desktop's answer, an object with "notifications", \
             "total" and "unreadCount". To see this device's stored copy, also while the desktop is offline, use \
             bellwire inbox.
             """
@@ -28,7 +28,7 @@ extension Command {
     private static func runHistory(_ arguments: Arguments) throws(Failure) -> Exit {
         let timeout = try arguments.milliseconds(historyTimeout)
         let deadline = Clock.now &+ Int64(timeout)
-        let params = JSONValue.object(try HistoryFilter.params(arguments)).serialized()
+        let params = JSONValue.object(try HistoryFilter.params(arguments, of: "history")).serialized()
         let session = try DeviceSession(arguments)
         let desktop = try session.desktop(arguments)
         if let option = HistoryFilter.special.first(where: arguments.has), !desktop.isEncrypted {

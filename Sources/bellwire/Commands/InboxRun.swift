@@ -52,11 +52,11 @@ struct InboxRun {
     // MARK: Reading
 
     private func list() throws(Failure) {
-        var params = try HistoryFilter.params(arguments)
+        var params = try HistoryFilter.params(arguments, of: "inbox")
         if arguments.has(.desktop) { params["desktop"] = .string(try session.desktop(arguments).id) }
         let page = try load(params)
         if json { return Output.json(page) }
-        NotificationLine.list(page, unread: page["unread"]?.integer, withIDs: true)
+        NotificationLine.list(page, unread: page["unread"]?.integer)
     }
 
     private func load(_ params: JSONObject) throws(Failure) -> JSONValue {

@@ -52,7 +52,7 @@ final class ListenRun {
         }
         let words = text.map { ["/bin/sh", "-c", $0] } ?? arguments.operands
         guard let program = words.first else {
-            guard !arguments.has(Command.listenExecTimeout) else {
+            guard !arguments.isWritten(Command.listenExecTimeout) else {
                 throw Failure(.usage, "--exec-timeout requires --exec (see bellwire listen --help)")
             }
             return nil

@@ -23,10 +23,12 @@ extension Command {
                 guard arguments.operands.isEmpty else {
                     throw Failure(.usage, "--list takes no COMMAND (see bellwire man --help)")
                 }
-                for command in Bellwire.commands {
-                    arguments.has(.json)
-                        ? Output.json(["name": .string(command.name), "summary": .string(command.summary)])
-                        : Output.line(command.name)
+                if arguments.has(.json) {
+                    Output.json(
+                        "commands",
+                        Bellwire.commands.map { ["name": .string($0.name), "summary": .string($0.summary)] })
+                } else {
+                    for command in Bellwire.commands { Output.line(command.name) }
                 }
                 return .done
             }

@@ -66,7 +66,7 @@ extension Command {
             throw Failure(
                 .usage, "\"\(text)\": --show, --code and --image take no TEXT (see bellwire pair --help)")
         }
-        if arguments.has(pairAccept), !arguments.has(pairShow) {
+        if arguments.isWritten(pairAccept), !arguments.has(pairShow) {
             throw Failure(.usage, "--accept needs --show (see bellwire pair --help)")
         }
         let timeout = arguments.has(pairTimeout) ? try arguments.milliseconds(pairTimeout) : nil
@@ -138,14 +138,14 @@ extension Command {
 
     private static func list(_ arguments: Arguments) throws(Failure) -> Exit {
         let desktops = try DeviceSession(arguments).desktops()
-        if desktops.isEmpty, !arguments.has(.json) { Output.notice("no desktop is paired") }
+        if arguments.has(.json) {
+            Output.json("desktops", desktops.map(\.unconnected))
+            return .done
+        }
+        if desktops.isEmpty { Output.notice("no desktop is paired") }
         for desktop in desktops {
-            if arguments.has(.json) {
-                Output.json(desktop.json)
-            } else {
-                let since = Clock.text(ofEpochMilliseconds: desktop.json["pairedAt"]?.integer ?? 0)
-                Output.line("\(desktop.title)  paired \(since)  \(Printable.line(desktop.id))")
-            }
+            let since = Clock.text(ofEpochMilliseconds: desktop.json["pairedAt"]?.integer ?? 0)
+            Output.line("\(desktop.title)  paired \(since)  \(Printable.line(desktop.id))")
         }
         return .done
     }

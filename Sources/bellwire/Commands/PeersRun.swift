@@ -42,7 +42,7 @@ final class PeersRun {
                 .usage, "--rename PEER needs a NAME, and a NAME needs --rename PEER (see bellwire peers --help)")
         }
         let isDesktop = arguments.has(Command.peersDesktop)
-        if arguments.has(Command.peersRelay), !isDesktop {
+        if arguments.isWritten(Command.peersRelay), !isDesktop {
             throw Failure(.usage, "--relay-url requires --desktop; a device knows its relays")
         }
         self.arguments = arguments
@@ -52,7 +52,7 @@ final class PeersRun {
         let options: JSONValue = [
             "state_dir": arguments.text(Command.peersStateDirectory).map { .string($0) },
             "tls": arguments.text(.caFile).map { ["ca_file": .string($0)] },
-            "relay_url": arguments.text(Command.peersRelay).map { .string($0) },
+            "relay_url": isDesktop ? arguments.text(Command.peersRelay).map { .string($0) } : nil,
         ]
         handle = try Handle(book.role, options: options, verbose: arguments.has(.verbose))
     }
@@ -63,7 +63,11 @@ final class PeersRun {
             let peer = try PairedPeer.find(wanted, in: peers, kind: book.kind)
             try check(book.rename(handle.pointer, peer.id, arguments.operands[0]))
             let renamed = try list().first { $0.id == peer.id } ?? peer
-            if json { Output.json(renamed.json) } else { Output.line("Renamed \(peer.name) to \(renamed.name).") }
+            if json {
+                Output.json(renamed.unconnected)
+            } else {
+                Output.line("Renamed \(peer.name) to \(renamed.name).")
+            }
         } else if let wanted = arguments.text(Command.peersUnpair) {
             let peer = try PairedPeer.find(wanted, in: peers, kind: book.kind)
             try end([peer]) { () throws(Failure) in try check(book.unpair(handle.pointer, peer.id)) }
@@ -86,12 +90,10 @@ final class PeersRun {
         let reached = try reach(encrypted)
         try unpair()
         if !reached.isEmpty { _ = try handle.wait(until: Clock.now &+ PeersRun.farewellTime) }
-        for peer in peers {
-            if json {
-                Output.json(peer.json)
-            } else {
-                Output.line("Unpaired \(peer.title).")
-            }
+        if json {
+            Output.json(book.kind + "s", peers.map(\.unconnected))
+        } else {
+            for peer in peers { Output.line("Unpaired \(peer.title).") }
         }
         for peer in encrypted where !reached.contains(peer.id) {
             let later = book.kind == "device" ? "it will be notified when this desktop runs" : "unpair there, too"
@@ -133,7 +135,7 @@ final class PeersRun {
 
     private func show(_ peers: [PairedPeer]) {
         if json {
-            for peer in peers { Output.json(peer.json) }
+            Output.json(book.kind + "s", peers.map(\.unconnected))
             return
         }
         if arguments.has(Command.peersNames) {

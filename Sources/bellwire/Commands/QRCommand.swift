@@ -14,7 +14,7 @@ extension Command {
             """,
             """
             With --read it prints the text of each QR code in a PNG or JPEG picture, one per line; with --json, an \
-            object with "text" for each. If there is no code in it, the exit code is 4.
+            object with the list "texts". If there is no code in it, the exit code is 4.
             """,
         ],
         operands: [Operand(name: "TEXT", help: "The text; - or no operand reads standard input.")],
@@ -34,7 +34,7 @@ extension Command {
 
     private static func runQR(_ arguments: Arguments) throws(Failure) -> Exit {
         try arguments.exclude([svg, png, readImage], of: "qr")
-        if arguments.has(scale), !arguments.has(png) {
+        if arguments.isWritten(scale), !arguments.has(png) {
             throw Failure(.usage, "--scale requires --png (see bellwire qr --help)")
         }
         let pixels = try arguments.integer(scale, in: 1...32) ?? 8
@@ -42,9 +42,11 @@ extension Command {
             guard arguments.operands.isEmpty else {
                 throw Failure(.usage, "--read takes no TEXT (see bellwire qr --help)")
             }
-            let texts = try result { bw_qr_read(path, $0) }.array?.compactMap(\.string) ?? []
-            for text in texts {
-                arguments.has(.json) ? Output.json(["text": .string(text)]) : Output.line(Printable.line(text))
+            let texts = try result { bw_qr_read(path, $0) }.array ?? []
+            if arguments.has(.json) {
+                Output.json("texts", texts)
+            } else {
+                for text in texts.compactMap(\.string) { Output.line(Printable.line(text)) }
             }
             return .done
         }

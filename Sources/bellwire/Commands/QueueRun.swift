@@ -33,15 +33,13 @@ struct QueueRun {
             try check(bw_queue_retry(session.pointer, nil))
             say(failed, "is pending again.")
         case "retry":
-            for command in try find() {
-                try check(bw_queue_retry(session.pointer, command.id))
-                say([command], "is pending again.")
-            }
+            let found = try find()
+            for command in found { try check(bw_queue_retry(session.pointer, command.id)) }
+            say(found, "is pending again.")
         case "remove":
-            for command in try find() {
-                try check(bw_queue_remove(session.pointer, command.id))
-                say([command], "was removed.")
-            }
+            let found = try find()
+            for command in found { try check(bw_queue_remove(session.pointer, command.id)) }
+            say(found, "was removed.")
         case "clear":
             let failed = try commands().filter(\.isFailed)
             try check(bw_queue_clear(session.pointer, 0))
@@ -74,7 +72,7 @@ struct QueueRun {
 
     private func list(_ commands: [Queued]) {
         if json {
-            for command in commands { Output.json(command.json) }
+            Output.json("changes", commands.map(\.json))
             return
         }
         if commands.isEmpty { return Output.notice("the queue is empty") }
@@ -91,10 +89,9 @@ struct QueueRun {
     }
 
     private func say(_ commands: [Queued], _ what: String) {
-        if commands.isEmpty, !json { Output.notice("no failed changes") }
-        for command in commands {
-            json ? Output.json(command.json) : Output.line("\(command.method) \(command.id) \(what)")
-        }
+        if json { return Output.json("changes", commands.map(\.json)) }
+        if commands.isEmpty { Output.notice("no failed changes") }
+        for command in commands { Output.line("\(command.method) \(command.id) \(what)") }
     }
 
     private func find() throws(Failure) -> [Queued] {

@@ -20,13 +20,13 @@ final class RekeyRun {
         self.arguments = arguments
         isDesktop = arguments.has(Command.rekeyDesktop)
         json = arguments.has(.json)
-        if arguments.has(Command.rekeyRelay), !isDesktop {
+        if arguments.isWritten(Command.rekeyRelay), !isDesktop {
             throw Failure(.usage, "--relay-url requires --desktop; a device knows its relays")
         }
         options = [
             "state_dir": arguments.text(Command.rekeyStateDirectory).map { .string($0) },
             "tls": arguments.text(.caFile).map { ["ca_file": .string($0)] },
-            "relay_url": arguments.text(Command.rekeyRelay).map { .string($0) },
+            "relay_url": isDesktop ? arguments.text(Command.rekeyRelay).map { .string($0) } : nil,
         ]
         handle = try Handle(isDesktop ? .desktop : .device, options: options, verbose: arguments.has(.verbose))
     }

@@ -71,7 +71,7 @@ struct RevokeRun {
     private func say(_ key: JSONValue, _ text: String) { json ? Output.json(key) : Output.line(text) }
 
     private func list(_ keys: [JSONValue]) {
-        if json { return keys.forEach { Output.json($0) } }
+        if json { return Output.json("revoked", keys) }
         if keys.isEmpty { return Output.notice("no key is refused") }
         for key in keys {
             let moved = key["movedTo"]?.string.map { "moved to \($0)" } ?? "revoked"

@@ -14,8 +14,8 @@ extension Command {
             """
             With --stdin it sends each line of standard input: a title, optionally followed by a body and a priority, \
             separated by tabs; with --json, an object with "title", "body", "priority", "icon" and \
-            "respectQuietHours". It waits for the answer to each line before it sends the next. If a line is refused, \
-            it prints an error and continues.
+            "respectQuietHours". It waits for the answer to each line before it sends the next. If a line is bad or \
+            refused, it prints an error with the line's number and continues.
             """,
             """
             Notifications are not queued. If the desktop does not answer within --timeout, the exit code is 3, and the \
@@ -24,23 +24,31 @@ extension Command {
             """,
         ],
         operands: [
-            Operand(name: "TITLE", help: "At most 1,024 bytes; required without --stdin."),
+            Operand(name: "TITLE", help: "At most 1,024 bytes; required without --title and --stdin."),
             Operand(name: "BODY", help: "At most 65,536 bytes; - reads it from standard input."),
         ],
         ownOptions: [
-            sendPriority, icon, ignoreQuietHours, broadcast, toMobile, sendStdin, .desktop, sendTimeout,
+            sendTitle, sendMessage, sendPriority, icon, ignoreQuietHours, broadcast, toMobile, sendStdin, sendQuiet,
+            .desktop, sendTimeout,
         ] + DeviceSession.options,
         examples: [
             Example(
                 line: "bellwire send \"Build done\" \"All tests passed\"", says: "Shows a notification on the desktop."),
             Example(line: "make 2>&1 | tail -n 5 | bellwire send --broadcast Build -", says: "Pushes to all devices."),
+            Example(line: "bellwire send -p 5 -t Backup -m \"Disk is full\"", says: "Shows an urgent notification."),
             Example(line: "tail -f -n 0 alarms.log | bellwire send --stdin", says: "Shows each new line of a file."),
         ],
         run: { arguments throws(Failure) in try SendRun(arguments).run() })
 
+    static let sendTitle = Option(
+        "title", short: "t", .required("TITLE"), "The title, instead of the operand; the only operand is then BODY.")
+    static let sendMessage = Option(
+        "message", short: "m", .required("BODY"), "The body, instead of the operand; - reads it from standard input.")
     static let sendPriority = Option(
-        "priority", .required("LEVEL"), "low, normal, high or urgent.", initial: "normal",
-        choices: HistoryFilter.priorities)
+        "priority", short: "p", .required("LEVEL"),
+        "low, normal, high or urgent; or 1 to 5: 1 and 2 = low, 3 = normal, 4 = high, 5 = urgent.", initial: "normal",
+        choices: Priority.words)
+    static let sendQuiet = Option("quiet", short: "q", "Prints nothing if it was sent.")
     static let icon = Option("icon", .required("NAME"), "The icon to show with it.")
     static let ignoreQuietHours = Option("ignore-quiet-hours", "Shows it even during the desktop's quiet hours.")
     static let broadcast = Option("broadcast", "Pushes to all devices of the desktop.")

@@ -7,6 +7,7 @@ final class SendRun {
     private let json: Bool
     private let timeout: Int64
     private let fromInput: Bool
+    private let isQuiet: Bool
     /// What every notification of this run has.
     private let common: JSONObject
     /// The only one; empty with `--stdin`.
@@ -16,6 +17,7 @@ final class SendRun {
         self.arguments = arguments
         json = arguments.has(.json)
         fromInput = arguments.has(Command.sendStdin)
+        isQuiet = arguments.has(Command.sendQuiet)
         try arguments.exclude([Command.broadcast, Command.toMobile], of: "send")
         let pushes = arguments.has(Command.broadcast) || arguments.has(Command.toMobile)
         for option in [Command.sendPriority, Command.icon, Command.ignoreQuietHours]
@@ -23,25 +25,31 @@ final class SendRun {
             throw Failure(.usage, "--\(option.name) applies to notifications that the desktop shows, not to pushes")
         }
         timeout = Int64(try arguments.milliseconds(Command.sendTimeout))
-        guard fromInput != (arguments.operands.first != nil) else {
-            let problem = fromInput ? "--stdin takes no TITLE" : "TITLE is missing"
-            throw Failure(.usage, "\(problem) (see bellwire send --help)")
+        only = fromInput ? [:] : try SendRun.notification(arguments)
+        let hasText = arguments.has(Command.sendTitle) || arguments.has(Command.sendMessage)
+        if fromInput, hasText || !arguments.operands.isEmpty {
+            throw Failure(.usage, "--stdin takes no TITLE and no BODY (see bellwire send --help)")
         }
-        let body = arguments.operands.count > 1 ? arguments.operands[1] : ""
-        only =
-            fromInput
-            ? [:]
-            : [
-                "title": arguments.operands.first.map { .string($0) },
-                "body": .string(body == "-" ? try LineInput.all().trimmed : body),
-            ]
         var common: JSONObject = [
-            "priority": pushes ? nil : .string(arguments.text(Command.sendPriority) ?? "normal"),
+            "priority": pushes ? nil : .string(Priority.name(of: arguments.text(Command.sendPriority) ?? "normal")),
             "icon": arguments.text(Command.icon).map { .string($0) },
             "deviceId": arguments.text(Command.toMobile).map { .string($0) },
         ]
         if arguments.has(Command.ignoreQuietHours) { common["respectQuietHours"] = false }
         self.common = common
+    }
+
+    /// Title and body; each an option or an operand.
+    private static func notification(_ arguments: Arguments) throws(Failure) -> JSONObject {
+        var operands = arguments.operands[...]
+        guard let title = arguments.text(Command.sendTitle) ?? operands.popFirst() else {
+            throw Failure(.usage, "TITLE is missing (see bellwire send --help)")
+        }
+        let body = arguments.text(Command.sendMessage) ?? operands.popFirst() ?? ""
+        if let word = operands.first {
+            throw Failure(.usage, "\"\(word)\" is an unexpected argument (see bellwire send --help)")
+        }
+        return ["title": .string(title), "body": .string(body == "-" ? try LineInput.all().trimmed : body)]
     }
 
     func run() throws(Failure) -> Exit {
@@ -61,16 +69,16 @@ final class SendRun {
     private func sendLines(
         to desktop: PairedPeer, _ session: DeviceSession, _ connection: DesktopConnection
     ) throws(Failure) -> Exit {
-        var lines: [String] = []
-        var (sent, failed) = (0, 0)
+        var lines: [LineInput.Line] = []
+        var (count, failed) = (0, 0)
         let input = LineInput { lines.append($0) }
         while true {
             let wake = try session.handle.wait(input: input) { () throws(Failure) in !lines.isEmpty || !input.isOpen }
             if case .signal(let signal) = wake { throw .interrupted(signal) }
-            for line in lines {
+            for line in lines where !((try? line.text.get())?.trimmed.isEmpty ?? false) {
+                count += 1
                 do throws(Failure) {
-                    guard let params = try InputLine.params(of: line, json: json) else { continue }
-                    sent += 1
+                    guard let params = try InputLine.params(of: try line.text.get(), json: json) else { continue }
                     let deadline = Clock.now &+ timeout
                     // It may have gone since the last line.
                     try connection.wait(until: deadline)
@@ -78,13 +86,13 @@ final class SendRun {
                 } catch {
                     if error.exit.isInterruption { throw error }
                     failed += 1
-                    Output.failure(error, json: json)
+                    Output.failure(line.failure(error), json: json)
                 }
             }
             lines = []
             if !input.isOpen { break }
         }
-        guard failed == 0 else { throw Failure(.failed, "\(failed) of \(max(sent, failed)) lines were not sent") }
+        guard failed == 0 else { throw Failure(.failed, "\(failed) of \(count) lines were not sent") }
         return .done
     }
 
@@ -104,7 +112,7 @@ final class SendRun {
                 bw_notification_send_async(session.pointer, desktop.id, text, left, completion, userData, destroy)
             }
         }
-        if json { Output.json(answer) }
+        if json, !isQuiet { Output.json(answer) }
         try say(answer, of: desktop)
     }
 
@@ -114,7 +122,7 @@ final class SendRun {
         guard answer["success"]?.bool != false || silenced else {
             throw Failure(.failed, "\(desktop.name) refused: \(answer["error"]?.string ?? "no reason given")")
         }
-        guard !json else { return }
+        guard !json, !isQuiet else { return }
         if let delivered = answer["deliveredCount"]?.integer {
             let failed = answer["failedCount"]?.integer ?? 0
             Output.line("Pushed to \(delivered) of \(delivered &+ failed) devices of \(desktop.name).")

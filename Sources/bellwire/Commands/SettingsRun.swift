@@ -7,7 +7,8 @@ struct SettingsRun {
     private static let desktopKeys =
         ["enabled", "quietHoursEnabled", "soundEnabled", "vibrationEnabled", "showPreview", "retentionRows"]
         + ["retentionDays"] + texts
-    private static let deviceKeys = ["enabled", "quietHoursEnabled", "soundEnabled", "showPreview"] + texts
+    private static let deviceKeys =
+        ["enabled", "quietHoursEnabled", "soundEnabled", "showPreview", "burstLimit"] + texts
 
     private let arguments: Arguments
     private let json: Bool
@@ -54,7 +55,7 @@ struct SettingsRun {
 
     private static func value(_ text: String, of key: String) throws(Failure) -> JSONValue {
         if texts.contains(key) { return .string(text) }
-        if key.hasPrefix("retention") {
+        if key.hasPrefix("retention") || key == "burstLimit" {
             guard let number = Int64(text) else {
                 throw Failure(.usage, "\(key): \"\(text)\" is not a whole number")
             }

@@ -59,7 +59,10 @@ final class ChildProcess {
         variables += environment.map { strdup("\($0.0)=\($0.1)") } + [nil]
         defer { for text in arguments + variables { free(text) } }
         var pid: pid_t = 0
-        let status = posix_spawnp(&pid, words[0], &actions, &attributes, &arguments, &variables)
+        // A text that could not be copied would end the list there: another command.
+        let isWhole = !(arguments.dropLast() + variables.dropLast()).contains { $0 == nil }
+        let status =
+            isWhole ? posix_spawnp(&pid, words[0], &actions, &attributes, &arguments, &variables) : ENOMEM
         guard status == 0 else {
             Glibc.close(ends[1])
             throw ChildProcess.failure(words, status)

@@ -8,6 +8,8 @@ enum Exit: Sendable, Equatable {
     case inUse
     /// Ended by a signal before it was done.
     case interrupted(Int32)
+    /// What the user's own command ended with.
+    case ofCommand(Int32)
 
     var code: Int32 {
         switch self {
@@ -18,6 +20,7 @@ enum Exit: Sendable, Equatable {
         case .notPaired: 4
         case .inUse: 5
         case .interrupted(let signal): 128 &+ signal
+        case .ofCommand(let code): code
         }
     }
 

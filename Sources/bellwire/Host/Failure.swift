@@ -42,6 +42,9 @@ extension Exit {
         // These reasons mean that the other side was not reachable (WirePairing, "States and reasons").
         case BW_E_PAIRING where ["relay_unreachable", "desktop_offline", "no_relay", "timeout"].contains(reason):
             self = .offline
+        // What was given is no code for pairing.
+        case BW_E_PAIRING where ["not_json", "wrong_type", "bad_code", "missing_peer_id", "bad_field"].contains(reason):
+            self = .usage
         default: self = .failed
         }
     }

@@ -27,11 +27,6 @@ final class Handle {
             descriptor: { bw_desktop_fd($0) }, dispatch: { bw_desktop_dispatch($0) },
             subscribe: { bw_desktop_subscribe($0, $1, $2, $3, $4, $5) },
             unsubscribe: { bw_desktop_unsubscribe($0, $1) })
-        static let relay = Role(
-            open: { bw_relay_open($0, $1) }, start: { bw_relay_start($0) }, close: { bw_relay_close($0) },
-            descriptor: { bw_relay_fd($0) }, dispatch: { bw_relay_dispatch($0) },
-            subscribe: { bw_relay_subscribe($0, $1, $2, $3, $4, $5) },
-            unsubscribe: { bw_relay_unsubscribe($0, $1) })
     }
 
     /// Why a wait ended.
@@ -78,10 +73,12 @@ final class Handle {
     /// Dispatches events, and reads lines if there is an input, until `isDone`, the deadline (see ``Clock``; `nil` =
     /// none) or a signal.
     ///
-    /// - Parameter waitingFor: shown to the user at a terminal if it takes long; `nil` = nothing.
+    /// - Parameters:
+    ///   - alsoFor: a descriptor that also wakes it, without an input.
+    ///   - waitingFor: shown to the user at a terminal if it takes long; `nil` = nothing.
     func wait(
-        until deadline: Int64? = nil, input: LineInput? = nil, waitingFor: Progress? = nil,
-        isDone: () throws(Failure) -> Bool = { false }
+        until deadline: Int64? = nil, input: LineInput? = nil, alsoFor other: Int32? = nil,
+        waitingFor: Progress? = nil, isDone: () throws(Failure) -> Bool = { false }
     ) throws(Failure) -> Wake {
         var progress = waitingFor
         let descriptor = try check(role.descriptor(pointer))
@@ -95,6 +92,8 @@ final class Handle {
             var entries = [descriptor, Interrupt.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             if let input, input.isOpen, input.isWanted {
                 entries.append(pollfd(fd: input.descriptor, events: Int16(POLLIN), revents: 0))
+            } else if let other {
+                entries.append(pollfd(fd: other, events: Int16(POLLIN), revents: 0))
             }
             let count = poll(&entries, nfds_t(entries.count), next.map { Int32(clamping: $0) } ?? -1)
             if count < 0, errno != EINTR {

@@ -11,16 +11,17 @@ enum InputLine {
             let parts = line.split(separator: "\t", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
             return [
                 "title": .string(parts[0]), "body": .string(parts.count > 1 ? parts[1] : ""),
-                "priority": parts.count > 2 ? .string(parts[2]) : nil,
+                "priority": parts.count > 2 ? .string(Priority.name(of: parts[2])) : nil,
             ]
         }
         do throws(JSONError) {
-            guard let object = try JSONValue(parsing: line).object else {
+            guard var object = try JSONValue(parsing: line).object else {
                 throw JSONError(.syntax, "not a JSON object")
             }
+            if let number = object["priority"]?.integer { object["priority"] = .string(Priority.name(of: "\(number)")) }
             return object
         } catch {
-            throw Failure(.failed, "invalid line on standard input: \(error.message)")
+            throw Failure(.failed, error.message)
         }
     }
 }

@@ -3,10 +3,13 @@ import Synchronization
 
 /// Ctrl-C and its like, as something to poll for: the handler writes one byte into a pipe and does nothing else.
 ///
-/// The first signal asks; the second ends the program at once, wherever it is.
+/// The first signal asks. A second one like it, a Ctrl-C after it, or anything after a Ctrl-C ends the program at once,
+/// wherever it is. The SIGHUP that comes with a SIGTERM at the end of a session does not.
 enum Interrupt {
     private static let writeEnd = Atomic<Int32>(-1)
     private static let readEnd = Atomic<Int32>(-1)
+    /// The signals that are ours, by their bits.
+    private static let taken = Atomic<UInt32>(0)
 
     /// Readable after a signal.
     static var descriptor: Int32 { readEnd.load(ordering: .relaxed) }
@@ -22,21 +25,59 @@ enum Interrupt {
         }
         readEnd.store(ends[0], ordering: .relaxed)
         writeEnd.store(ends[1], ordering: .relaxed)
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        for signal in signals {
             var before = sigaction()
             sigaction(signal, nil, &before)
             // nohup and background shells start programs with these ignored: so they stay.
             if unsafeBitCast(before.__sigaction_handler.sa_handler, to: Int.self) == ignored { continue }
-            var action = sigaction()
-            action.__sigaction_handler.sa_handler = { signal in
-                let saved = errno
-                var byte = UInt8(truncatingIfNeeded: signal)
-                _ = write(Interrupt.writeEnd.load(ordering: .relaxed), &byte, 1)
-                errno = saved
-            }
-            action.sa_flags = Int32(truncatingIfNeeded: SA_RESETHAND)
-            sigaction(signal, &action, nil)
+            take(over: signal)
         }
+    }
+
+    private static func take(over signal: Int32) {
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = { signal in
+            let saved = errno
+            var byte = UInt8(truncatingIfNeeded: signal)
+            _ = write(Interrupt.writeEnd.load(ordering: .relaxed), &byte, 1)
+            Interrupt.endAtOnce(after: signal)
+            errno = saved
+        }
+        // One after the other: of two that come together the second finds what the first has changed.
+        for other in Interrupt.signals { sigaddset(&action.sa_mask, other) }
+        sigaction(signal, &action, nil)
+        taken.bitwiseOr(1 << UInt32(signal), ordering: .relaxed)
+    }
+
+    private static let signals = [SIGINT, SIGTERM, SIGHUP]
+
+    /// Whether SIGHUP is news rather than an end.
+    private static let isHangupNews = Atomic<Bool>(false)
+
+    /// From now on SIGHUP is reported each time, like any message, also where it was ignored. It neither ends the
+    /// program nor makes another signal end it.
+    static func reportHangups() {
+        Terminal.note()
+        isHangupNews.store(true, ordering: .relaxed)
+        var before = sigaction()
+        sigaction(SIGHUP, nil, &before)
+        guard unsafeBitCast(before.__sigaction_handler.sa_handler, to: Int.self) == ignored else { return }
+        take(over: SIGHUP)
+    }
+
+    /// In the handler: no allocation, no lock.
+    private static func endAtOnce(after signal: Int32) {
+        if signal == SIGHUP, isHangupNews.load(ordering: .relaxed) { return }
+        let taken = taken.load(ordering: .relaxed)
+        var plain = sigaction()
+        func end(by other: Int32) {
+            if taken & (1 << UInt32(other)) != 0, other == SIGINT || signal == SIGINT || other == signal {
+                sigaction(other, &plain, nil)
+            }
+        }
+        end(by: SIGINT)
+        end(by: SIGTERM)
+        end(by: SIGHUP)
     }
 
     /// `SIG_IGN`, which is a cast in C and does not come over.

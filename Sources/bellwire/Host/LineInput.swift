@@ -2,18 +2,33 @@ import Glibc
 
 /// Standard input, one line at a time, without ever waiting in a read.
 final class LineInput {
+    struct Line {
+        /// Counted from 1.
+        let number: Int
+        /// Without its line break; or why it is not used.
+        let text: Result<String, Failure>
+
+        /// The same failure, which says where.
+        func failure(_ failure: Failure) -> Failure {
+            Failure(
+                failure.exit, "line \(number) of standard input: \(failure.message)",
+                error: failure.error)
+        }
+    }
+
     let descriptor: Int32 = 0
     private(set) var isOpen = true
     /// Whether a line is waited for; what is not waited for stays unread.
     var isWanted = true
     private var pending: [UInt8] = []
     private var isSkipping = false
-    private let body: (String) -> Void
+    private var count = 0
+    private let body: (Line) -> Void
 
-    /// A longer line is dropped, and said.
+    /// A longer line is not used.
     static let limit = 256 * 1024
 
-    init(_ body: @escaping (String) -> Void) { self.body = body }
+    init(_ body: @escaping (Line) -> Void) { self.body = body }
 
     /// To be called when the descriptor is readable.
     func read() throws(Failure) {
@@ -44,12 +59,17 @@ final class LineInput {
             pending.removeAll(keepingCapacity: true)
             isSkipping = false
         }
-        if isSkipping {
-            Output.notice("dropped a line longer than \(LineInput.limit) bytes")
-            return
-        }
+        count += 1
         if pending.last == UInt8(ascii: "\r") { pending.removeLast() }
-        body(String(decoding: pending, as: UTF8.self))
+        let text: Result<String, Failure> =
+            if isSkipping {
+                .failure(Failure(.failed, "longer than \(LineInput.limit) bytes"))
+            } else if let text = String(validating: pending, as: UTF8.self) {
+                .success(text)
+            } else {
+                .failure(Failure(.failed, "not valid UTF-8"))
+            }
+        body(Line(number: count, text: text))
     }
 
     /// All of standard input as text, or one line where it is a terminal; at most ``limit`` bytes.
@@ -94,6 +114,9 @@ final class LineInput {
             if endsWithLine, bytes.last == UInt8(ascii: "\n") { break }
             if bytes.count > limit { throw Failure(.usage, "\(name) is larger than \(limit) bytes") }
         }
-        return String(decoding: bytes, as: UTF8.self)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure(.usage, "\(name) is not valid UTF-8")
+        }
+        return text
     }
 }

@@ -4,7 +4,8 @@ import Glibc
 enum Moment {
     private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
 
-    /// A date, a date and a time, a time of today (all local), `today`, `yesterday`, or how long ago, such as `2h`.
+    /// A date, a date and a time, a time of today (all local), `today`, `yesterday`, how long ago, such as `2h`, or
+    /// milliseconds since 1970, as JSON output has them.
     ///
     /// - Returns: milliseconds since 1970.
     static func parse(_ text: String) -> Int64? {
@@ -13,6 +14,7 @@ enum Moment {
         {
             return (now &- count &* unit) &* 1000
         }
+        if text.utf8.count >= 12, text.utf8.allSatisfy({ (48...57).contains($0) }) { return Int64(text) }
         switch text {
         case "today": return startOfDay(now, daysBefore: 0)
         case "yesterday": return startOfDay(now, daysBefore: 1)

@@ -14,6 +14,13 @@ struct PairedPeer {
         self.json = json
     }
 
+    /// As a command that has no connection shows it: whether the peer is online is unknown.
+    var unconnected: JSONValue {
+        guard var object = json.object, object["online"] != nil else { return json }
+        object["online"] = .null
+        return .object(object)
+    }
+
     var platform: String { Printable.line(json["platform"]?.string ?? "") }
 
     /// Name and platform, for messages.

@@ -51,8 +51,6 @@ enum ManualPage {
         return [
             ".TH \(name.uppercased()) 1 \(date) \"\(version)\" \"Bellwire\"",
             // Names of options and events are not to be broken.
-            ".nh", ".ad l",
-            // Names of options and events are not to be broken.
             ".nh", ".ad l", Roff.section("NAME"),
             "\(Roff.escaped(name)) \\- \(Roff.escaped(summary))", Roff.section("SYNOPSIS"),
         ]
@@ -63,6 +61,7 @@ enum ManualPage {
         lines += Exit.table.map { Roff.item(Roff.bold($0.0), $0.1) }
         lines.append(Roff.section("ENVIRONMENT"))
         lines += Help.environment.map { Roff.item(Roff.bold($0.0), $0.1) }
+        if name == nil { lines += [Roff.section("FILES"), Roff.prose(Help.configuration)] }
         lines.append(Roff.section("EXAMPLES"))
         for (index, example) in examples.enumerated() {
             lines += [

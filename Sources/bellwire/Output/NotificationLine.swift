@@ -13,15 +13,14 @@ enum NotificationLine {
             .filter { !$0.isEmpty }.joined(separator: "  ")
     }
 
-    /// Prints a page of a history, one line per notification, with * if unread. On a terminal also prints the counts.
-    ///
-    /// - Parameter withIDs: also prints the ids, which commands take as operands.
-    static func list(_ page: JSONValue, unread: Int64?, withIDs: Bool = false) {
+    /// Prints a page of a history, one line per notification: * if unread, and at the end its id, which commands take as
+    /// an operand. On a terminal also prints the counts.
+    static func list(_ page: JSONValue, unread: Int64?) {
         let rows = page["notifications"]?.array ?? []
         for row in rows {
             let mark = row["read"]?.bool == true ? " " : Style.bold.of("*")
-            let id = withIDs ? "  \(Style.dim.of(Printable.line(row["id"]?.string ?? "")))" : ""
-            Output.line("\(mark) \(text(row))\(id)")
+            let id = Style.dim.of(Printable.line(row["id"]?.string ?? ""))
+            Output.line("\(mark) \(text(row))  \(id)")
         }
         guard Output.isTerminal || rows.isEmpty else { return }
         let total = page["total"]?.integer ?? Int64(rows.count)

@@ -5,9 +5,15 @@ import JSON
 enum Output {
     static func line(_ text: String) { write(text + "\n", to: 1) }
 
+    /// A line of a log, on standard error as it is.
+    static func errorLine(_ text: String) { write(text + "\n", to: 2) }
+
     static func text(_ text: String) { write(text, to: 1) }
 
     static func json(_ value: JSONValue) { line(value.serialized()) }
+
+    /// A list, as the only member of an object.
+    static func json(_ name: String, _ list: [JSONValue]) { json(.object([name: .array(list)])) }
 
     /// For the user at the terminal, on standard error; standard output is for scripts.
     static func notice(_ text: String, _ style: Style? = nil) {

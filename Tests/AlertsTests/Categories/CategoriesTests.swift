@@ -75,6 +75,8 @@ import Testing
         let all: [JSONValue] = (0..<64).map { ["id": .string("C\($0)")] }
         let categories = try Categories(parsing: .array(all))
         #expect(categories.all.count == 65 && Categories(stored: categories.json) == categories)
+        let error = #expect(throws: AlertsError.self) { try Categories(parsing: .array(all + [["id": "more"]])) }
+        #expect(error?.field == nil)
     }
 
     @Test("whatever a host gives is taken or refused", arguments: 0..<8 as Range<UInt64>)

@@ -97,6 +97,35 @@ struct ImageFormatTests {
         }
     }
 
+    @Test("An animation has at most 500 frames", arguments: [1, 500, 501, 1_500])
+    func animations(count: Int) {
+        let one = ImageSamples.gif(4, 3, frame: (0, 0, 4, 3)).dropLast()
+        let gif = one + (1..<count).flatMap { _ in one.suffix(15) } + [0x3b]
+        var webp = ImageSamples.extendedWebP(4, 3)
+        webp[20] = 2
+        // Chunks of an odd length have a byte more.
+        for _ in 0..<count { webp += Array("ANMF".utf8) + [1, 0, 0, 0, 7, 0] }
+        for image in [Array(gif), webp] {
+            do throws(EnrichmentError) {
+                #expect(try ImageFormat.accept(image, contentType: nil).frames == count)
+                #expect(count <= 500)
+            } catch {
+                #expect(error.code == .tooManyFrames && count > 500)
+            }
+        }
+    }
+
+    @Test("The frames of a GIF have 250 megapixels together and not one more")
+    func framePixels() throws {
+        let one = ImageSamples.gif(1, 1, frame: (0, 0, 10_000, 5_000)).dropLast()
+        let five = Array(one + (1..<5).flatMap { _ in one.suffix(15) })
+        #expect(try ImageFormat.accept(five + [0x3b], contentType: nil).framePixels == 250_000_000)
+        let pixel = ImageSamples.gif(1, 1, frame: (0, 0, 1, 1)).suffix(16)
+        #expect {
+            try ImageFormat.accept(five + pixel, contentType: nil)
+        } throws: { ($0 as? EnrichmentError)?.code == .tooManyPixels }
+    }
+
     @Test("A beginning of an image is read without going over its end")
     func beginnings() {
         for sample in ImageSamples.all {

@@ -39,13 +39,7 @@ import Wire
         database = try open(path)
         defer { database.close() }
         let due = try database.run { (connection) throws(StoreError) in
-            let table = AlertTable(connection)
-            var all: [AlertRow] = []
-            while true {
-                let page = try table.due(after: all.last?.row ?? 0)
-                guard !page.isEmpty else { return all }
-                all += page
-            }
+            try AlertTable(connection).due(limit: 1_000)
         }
         #expect(due.map(\.key.id.text) == ["1"] + (3...600).map { "\($0)" })
         let first = try #require(due.first)
@@ -112,6 +106,27 @@ import Wire
             let json = all.first?.deliveredJSON
             #expect(json?["shownAt"] == 503 && json?["desktop"] == "d" && json?["alert"]?["id"] == "503")
             #expect(json?["alert"]?["title"] == "t" && json?["reminder"] == nil)
+        }
+    }
+
+    @Test("delivered ones of a thread stand together, the thread with the newest first, whosever they are")
+    func deliveredThreads() throws {
+        try work { table in
+            // A thread may have a row's number as its name.
+            let threads: [(String, String?, PeerID?)] = [
+                ("a1", "a", "d"), ("own1", nil, nil), ("b1", "b", "d"), ("a2", "a", "e"), ("own2", nil, nil),
+                ("two", "2", "d"), ("b2", "b", nil), ("due", "a", "d"),
+            ]
+            for (id, thread, desktop) in threads {
+                let content = AlertContent(title: id, thread: thread)
+                let added = try table.add(NewAlert(AlertKey(desktop: desktop, id: AlertID(id)), content, dueAt: 5))
+                if id != "due" { _ = try table.delivered(added.row, at: 1, handle: nil) }
+            }
+            let order = ["b2", "b1", "two", "own2", "a2", "a1", "own1"]
+            #expect(try table.delivered().map(\.key.id.text) == order)
+            let due = try #require(try table.due().first)
+            _ = try table.delivered(due.row, at: 2, handle: nil)
+            #expect(try table.delivered().map(\.key.id.text) == ["due", "a2", "a1", "b2", "b1", "two", "own2", "own1"])
         }
     }
 

@@ -81,6 +81,7 @@ final class UnitBench {
             delivered.put((ticket, peers))
             server.delivered(ticket, to: peers)
         case .full: problems.put("full")
+        case .expired(let ids, let device): problems.put("expired \(ids.map(\.text)) of \(device.text)")
         case .problem(let message), .warning(let message): problems.put(message)
         }
     }

@@ -32,4 +32,19 @@ struct UnpairRemindersTests {
         reminders.begin("d", now: 60_000)
         #expect(reminders.due(over: "r") == ["d"])
     }
+
+    @Test("after pairings were lost, whoever speaks and is not pairing is told, every ten seconds; 128 are remembered")
+    func strangers() {
+        var calm = UnpairReminders([])
+        let isTold = calm.spoke("stranger", now: 0, asStranger: true)
+        #expect(!isTold)
+        var reminders = UnpairReminders([], strangers: true)
+        let told = [
+            reminders.spoke("pairing", now: 0), reminders.spoke("stranger", now: 0, asStranger: true),
+            reminders.spoke("stranger", now: 9_999, asStranger: true), reminders.spoke("stranger", now: 10_000),
+        ]
+        #expect(told == [false, true, false, true])
+        for number in 0..<200 { _ = reminders.spoke(PeerID("\(number)"), now: 0, asStranger: true) }
+        #expect(reminders.due(over: "r").count == 128)
+    }
 }

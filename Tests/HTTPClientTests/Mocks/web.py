@@ -7,6 +7,7 @@ authority's file; then {"connected": address} for each connection that was taken
 for each request.
 """
 
+import base64
 import json
 import os
 import random
@@ -122,6 +123,52 @@ def png(width: int, height: int) -> bytes:
     )
 
 
+JPEG = base64.b64decode(
+    "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAA0JCgsKCA0LCgsODg0PEyAVExISEyccHhcgLikxMC4pLSwzOko+MzZGNywtQFdBRkxOUlNSMj5aYVpQ"
+    "YEpRUk//2wBDAQ4ODhMREyYVFSZPNS01T09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT0//wAARCAAMABAD"
+    "ASIAAhEBAxEB/8QAFwAAAwEAAAAAAAAAAAAAAAAAAAIEBv/EACEQAAIBAwMFAAAAAAAAAAAAAAECAAMSUQQRISMxMkFh/8QAFQEBAQAAAAAAAAAA"
+    "AAAAAAAABAb/xAAaEQACAgMAAAAAAAAAAAAAAAABAgADBRUh/9oADAMBAAIRAxEAPwDMjU02JK7hgORmKarF772N3AGPkjqEmirnyzBT0nb2vaUm"
+    "kqcAmNXLWN2f/9k="
+)
+WEBP = base64.b64decode(
+    "UklGRoIAAABXRUJQVlA4IHYAAAAQAgCdASoQAAwAAgA0JbACdDiMwQT2FC8gAP7s0mTgYo3mLvG97m85QrvY+W7nnmXAsp5FHyreL+wIsj+b5teQ"
+    "ITM843EAye78tbj/Oz95vCjJ/Bgv/71PVY/yl3MUm/+WsvBPjXp/9HWG+no6dgWVK0T8RwAA"
+)
+
+
+def gif(frames: int, pixels: str = "03848f5600", width: int = 4, height: int = 3, flags: str = "00") -> bytes:
+    """One color all over; `pixels` are a frame's blocks, in hexadecimal."""
+    frame = bytes.fromhex("21f904000a0000002c00000000") + struct.pack("<HH", width, height)
+    frame += bytes.fromhex(flags + "02" + pixels)
+    return b"GIF89a" + struct.pack("<HH", width, height) + bytes.fromhex("f00000ff0000000000") + frame * frames + b";"
+
+
+def damaged(name: str) -> bytes:
+    """Images whose header alone is sound, and a sound one of each kind."""
+    return {
+        "jpeg": JPEG,
+        "webp": WEBP,
+        "png-header": png(4, 3)[:33] + chunk(b"IEND", b""),
+        "png-cut": png(40, 30)[:60],
+        "jpeg-cut": JPEG[:-30],
+        "webp-cut": WEBP[:-40],
+        "gif-empty": gif(0),
+        "gif": gif(2),
+        # Interlaced, with two colors of its own.
+        "gif-interlaced": gif(2, flags="c0000000ffffff"),
+        "gif-cut": gif(2)[:-4],
+        "gif-unended": gif(2)[:-1],
+        # Only the first frame is whole.
+        "gif-second-cut": gif(1)[:-1] + gif(1, "0184")[13 + 6 :],
+        # Clear, and the end of the codes.
+        "gif-short": gif(1, "012c00"),
+        # Clear, and a code that nothing stands for.
+        "gif-code": gif(1, "023c0000"),
+        "gif-1500": gif(1_500),
+        "gif-pixels": gif(6, width=7_000, height=7_000),
+    }[name]
+
+
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>fetch("http://127.0.0.1/")</script></svg>'
 
 
@@ -155,6 +202,8 @@ def answer(stream: socket.socket, path: str, ports: dict[str, int]) -> None:
     secure = f"https://127.0.0.2:{ports['secure']}"
     if name == "png":
         stream.sendall(whole(png(4, 3)))
+    elif name == "image":
+        stream.sendall(whole(damaged(about), "image/" + about.split("-")[0]))
     elif name == "untyped":
         stream.sendall(whole(png(4, 3), None))
     elif name == "typed":

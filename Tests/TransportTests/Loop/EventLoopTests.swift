@@ -69,6 +69,36 @@ struct EventLoopTests {
         #expect(isIsolated == false)
     }
 
+    @Test("A timer that a busy loop makes late fires after what has arrived by then")
+    @EventLoop
+    func lateTimer() async throws {
+        let events = Mailbox<String>()
+        var ends: [CInt] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        let (reader, writer) = (ends[0], ends[1])
+        defer { for end in ends { close(end) } }
+        let poll = try LoopPoll(reader) { _ in
+            var byte: UInt8 = 0
+            if read(reader, &byte, 1) == 1 { events.put("arrived") }
+        }
+        defer { poll.stop() }
+        poll.watch(.readable)
+        let (once, repeated) = (LoopTimer { events.put("once") }, LoopTimer { events.put("again") })
+        EventLoop.post {
+            once.start(after: 10)
+            repeated.start(after: 20, every: 5)
+            _ = write(writer, "x", 1)
+            // The loop is held up: both times pass, and nothing is read.
+            let end = ContinuousClock.now + .milliseconds(150)
+            while ContinuousClock.now < end {}
+        }
+        #expect(try await events.next() == "arrived")
+        #expect(try await events.next() == "once")
+        for _ in 0..<3 { #expect(try await events.next() == "again") }
+        repeated.stop()
+        #expect(!once.isRunning && !repeated.isRunning)
+    }
+
     @Test("Work put off runs after the call that put it off, and before its bytes could be missed")
     @EventLoop
     func later() async throws {

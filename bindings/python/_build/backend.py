@@ -16,6 +16,9 @@ no library inside.
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import os
 import platform
 import re
@@ -24,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Optional
 
 from hatchling.build import (
@@ -35,6 +38,9 @@ from hatchling.build import (
     get_requires_for_build_wheel,
 )
 from hatchling.build import build_wheel as build_plain_wheel
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import inventory  # noqa: E402
 
 __all__ = [
     "build_editable",
@@ -99,7 +105,7 @@ def find_library(settings: Settings) -> Path:
 
 
 def system_libraries() -> dict[str, Path]:
-    """Where this machine has the libraries that are loaded on first use."""
+    """Where this machine has its libraries, by their sonames."""
     tool = shutil.which("ldconfig", path=os.pathsep.join((os.environ.get("PATH", os.defpath), "/sbin", "/usr/sbin")))
     if tool is None:
         raise BuildError("there is no ldconfig; it is a part of the C library")
@@ -107,7 +113,7 @@ def system_libraries() -> dict[str, Path]:
     # The wide ones first, and of each the first is the one that the loader takes.
     found: dict[str, Path] = {}
     for name, kind, path in re.findall(r"^\s+(\S+) \(([^)]*)\) => (\S+)$", listed, re.MULTILINE):
-        if name in ON_FIRST_USE and (sys.maxsize < 2**32 or "64" in kind):
+        if (sys.maxsize < 2**32 or "64" in kind):
             found.setdefault(name, Path(path))
     return found
 
@@ -126,6 +132,55 @@ def gather(library: Path, directory: Path) -> None:
     run("patchelf", "--add-needed", OPENSSL, directory / SONAME)
     # Where dlopen looks for them; auditwheel adds the place of what all of them need.
     run("patchelf", "--force-rpath", "--set-rpath", "$ORIGIN", directory / SONAME)
+
+
+def take_inventory(wheel: Path, library: Path) -> None:
+    """Adds the SBOM and the licences of everything inside: what the library has linked, and what auditwheel has put
+    beside it."""
+    known = library.parents[1] / "share/doc/bellwire"
+    if not (known / "bellwire.spdx.json").is_file():
+        raise BuildError(f"{known} has no bellwire.spdx.json; run bindings/c/build.sh again")
+    inside = [
+        inventory.Component(
+            part["name"], part["versionInfo"], part["licenseDeclared"], known / "licences" / f"{part['name']}.txt"
+        )
+        for part in json.loads((known / "bellwire.spdx.json").read_text())["packages"][1:]
+    ]
+    system = system_libraries()
+    system = {**{path.resolve().name: path for path in system.values()}, **system}
+    with zipfile.ZipFile(wheel) as archive:
+        members = {each: archive.read(each) for each in archive.infolist()}
+    shipped = {PurePath(each.filename).name for each in members if ".so" in each.filename} - {SONAME}
+    # auditwheel puts a hash into each name.
+    names = sorted({re.sub(r"-[0-9a-f]{8}(?=\.so|-|\.)", "", name) for name in shipped})
+    try:
+        gathered = inventory.components([system[name] for name in names], CHECKOUT / "build")
+        parts = {part.name: part for part in [*inside, *gathered]}
+        (info,) = {each.filename.partition("/")[0] for each in members if ".dist-info/" in each.filename}
+        version = info.removesuffix(".dist-info").partition("-")[2]
+        with tempfile.TemporaryDirectory(prefix="bellwire-inventory-") as name:
+            output = Path(name)
+            epoch = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
+            inventory.write("bellwire", version, [parts[each] for each in sorted(parts)], output, epoch)
+            added = {f"{info}/sboms/bellwire.spdx.json": (output / "bellwire.spdx.json").read_bytes()}
+            for text in sorted((output / "licences").iterdir()):
+                added[f"{info}/licenses/{text.name}"] = text.read_bytes()
+    except (inventory.Unknown, OSError, KeyError) as error:
+        raise BuildError(f"cannot tell what is inside: {error}") from error
+    if (CHECKOUT / "LICENSE").is_file():
+        added[f"{info}/licenses/LICENSE"] = (CHECKOUT / "LICENSE").read_bytes()
+    lines = b""
+    for path, data in added.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        lines += f"{path},sha256={digest},{len(data)}\n".encode()
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, data in added.items():
+            entry = zipfile.ZipInfo(path, date_time=(1980, 1, 1, 0, 0, 0))
+            entry.external_attr = 0o644 << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, data)
+        for member, data in members.items():
+            archive.writestr(member, data.rstrip(b"\n") + b"\n" + lines if member.filename.endswith("/RECORD") else data)
 
 
 def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Settings = None) -> str:
@@ -157,6 +212,7 @@ def build_wheel(
             tag = f"{POLICY}_{platform.machine()}"
             run(sys.executable, "-m", "auditwheel", "repair", "--plat", tag, "-w", repaired, plain / wheel)
             (result,) = repaired.glob("*.whl")
+            take_inventory(result, find_library(config_settings))
             shutil.copyfile(result, Path(wheel_directory) / result.name)
             return result.name
     except BuildError as error:

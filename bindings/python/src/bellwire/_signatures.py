@@ -152,6 +152,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "bw_alerts_categories": (STATUS, (HANDLE, TEXT)),
     "bw_alerts_settings": (STATUS, (HANDLE, TEXT_OUT)),
     "bw_alerts_set_settings": (STATUS, (HANDLE, TEXT, TEXT_OUT)),
+    "bw_alerts_settings_open": (STATUS, (HANDLE,)),
     "bw_alerts_delivered": (STATUS, (HANDLE, TEXT_OUT)),
     "bw_alerts_remove": (STATUS, (HANDLE, TEXT, TEXT, TEXT)),
     "bw_alerts_badge": (STATUS, (HANDLE, INT64)),

@@ -59,6 +59,8 @@ class Presenter:
     server: Optional[str] = None
     capabilities: tuple[str, ...] = ()
     problem: Optional[str] = None
+    #: The desktop environment shows no notifications at the moment; None = it doesn't say.
+    do_not_disturb: Optional[bool] = None
 
 
 @wire
@@ -120,6 +122,8 @@ class AlertSettings:
     sound_enabled: bool = True
     #: False = only the title.
     show_preview: bool = True
+    #: Within a second, so many pushes of one source show an alert each; one alert sums up the others. 0 = off.
+    burst_limit: int = 0
     sources: Mapping[str, bool] = field(default_factory=dict)
     categories: Mapping[str, bool] = field(default_factory=dict)
 
@@ -183,6 +187,8 @@ class Response:
     desktop: Optional[str] = None
     push: Optional[Push] = None
     redelivered: bool = False
+    #: A reply from where no text can be typed: ask for it.
+    text_needed: bool = False
 
 
 def response_of(value: Any) -> Response:
@@ -369,6 +375,7 @@ class Alerts(Room):
         quiet_hours_end: str | None = None,
         sound_enabled: bool | None = None,
         show_preview: bool | None = None,
+        burst_limit: int | None = None,
         sources: Mapping[str, Optional[bool]] | None = None,
         categories: Mapping[str, Optional[bool]] | None = None,
     ) -> AlertSettings:
@@ -380,13 +387,25 @@ class Alerts(Room):
             quiet_hours_end=quiet_hours_end,
             sound_enabled=sound_enabled,
             show_preview=show_preview,
+            burst_limit=burst_limit,
             sources=sources,
             categories=categories,
         )
         return self._ask(one(AlertSettings), "bw_alerts_set_settings", _wire.dumps(changes, "settings"))
 
+    def open_settings(self) -> None:
+        """Opens the desktop environment's settings for notifications.
+
+        Raises :class:`~bellwire.UnsupportedError` if no program is known or installed for that.
+        """
+        self._core.do("bw_alerts_settings_open")
+
     def delivered(self) -> tuple[DeliveredAlert, ...]:
-        """Alerts that were shown and neither answered nor withdrawn, newest first, at most 500."""
+        """Alerts that were shown and neither answered nor withdrawn, at most 500.
+
+        Those of a thread are listed together: the thread with the newest alert first, and its newest alert first.
+        Alerts whose notification server ended while the program was not running are not among them.
+        """
         return self._ask(list_of(DeliveredAlert), "bw_alerts_delivered")
 
     def remove(self, alert_id: str | None = None, *, thread: str | None = None, desktop: str | None = None) -> None:

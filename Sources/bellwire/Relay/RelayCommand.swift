@@ -1,0 +1,139 @@
+import JSON
+import RelayService
+
+extension Command {
+    static let relay = Command(
+        name: "relay",
+        summary: "Runs a relay: forwards frames between desktops and devices.",
+        about: [
+            """
+            Forwards frames between peers that cannot reach each other directly, and stores frames for offline peers \
+            for a while: in memory, and with --state-dir on disk, too. The health page serves /health, /ready, \
+            /metrics and /stats.
+            """,
+            """
+            Ctrl-C stops it. SIGTERM makes it stop accepting and close its connections over --drain-ms. SIGHUP makes \
+            it read the configuration, the lists and the certificate again; no connection is closed, except those of \
+            revoked tokens and ids. Errors in one of them are logged, and the relay keeps what it had.
+            """,
+            """
+            Without --tokens-file and --allowed-ids-file, anyone who can reach the address can register. Bellwire ids \
+            are public keys, and registering one requires a proof. Other ids can be taken over while their owner is \
+            offline, so listen only on networks that you trust, or use a certificate for your own host name.
+            """,
+        ],
+        operands: [],
+        ownOptions: RelayOptionNames.options + RelayLimits.options,
+        examples: [
+            Example(line: "bellwire relay", says: "Serves programs on this machine."),
+            Example(line: "bellwire relay --listen 192.168.1.5:9001 --no-health", says: "Serves the local network."),
+            Example(
+                line: "bellwire relay --config /etc/bellwire/relay.json", says: "Takes its options from a file."),
+        ],
+        run: { arguments throws(Failure) in try RelayRun(arguments).run() })
+}
+
+/// The options of `bellwire relay`, its limits aside.
+enum RelayOptionNames {
+    private static let configuration = Option(
+        "config", .required("FILE"),
+        """
+        Options as a JSON object, with the keys of bw_relay_open() and of the relay's manual page. Options of the \
+        command line take precedence.
+        """)
+    private static let listen = Option(
+        "listen", .required("HOST:PORT"), "Address where peers connect; port 0 = any free port.",
+        initial: "127.0.0.1:9001")
+    private static let health = Option(
+        "health", .required("HOST:PORT"), "Address of the health page.", initial: "127.0.0.1:9002")
+    private static let noHealth = Option("no-health", "Disables the health page.")
+    private static let certificate = Option(
+        "tls-certificate", .required("FILE"), "Certificate chain (PEM); peers then connect with wss://.")
+    private static let key = Option("tls-key", .required("FILE"), "The certificate's private key (PEM).")
+    private static let tickets = Option(
+        "tls-tickets", .required("N"), "Session tickets for each connection; 0 = clients cannot resume.", initial: "1")
+    private static let origin = Option(
+        "origin", .required("URL"),
+        """
+        The URL that peers connect to, if it contains a host name. Proofs of ids are valid for this URL only. May be \
+        given several times (default: the relay's addresses with its port).
+        """)
+    private static let stateDirectory = Option(
+        "state-dir", .required("DIR"),
+        """
+        Stores which ids were ever proved, which then always need a proof, and the frames for offline peers \
+        (default: in memory only).
+        """)
+    private static let disk = Option(
+        "max-disk-bytes", .required("BYTES"),
+        "Maximum size of the file of stored frames (default: twice --max-stored-bytes plus 16 MiB).")
+    private static let tokens = Option(
+        "tokens-file", .required("FILE"),
+        """
+        Only clients with a bearer token from this file may connect, one token a line. A client sends it in the \
+        Authorization header, or in the relay URL: wss://HOST/?access_token=TOKEN.
+        """)
+    private static let allowed = Option(
+        "allowed-ids-file", .required("FILE"), "Only ids from this file may register, one id a line.")
+    private static let proxy = Option(
+        "trusted-proxy", .required("ADDRESS"),
+        """
+        An address or network, such as 10.0.0.0/8, whose X-Forwarded-For is believed. May be given several times.
+        """)
+    private static let proxyProtocol = Option(
+        "proxy-protocol", "Trusted proxies begin each connection with a PROXY header (version 1 or 2) instead.")
+    private static let reusePort = Option(
+        "reuse-port",
+        """
+        Other relays may listen on the same port. They do not know of each other's peers; for replacing a relay.
+        """)
+    private static let drain = Option(
+        "drain-ms", .required("N"), "Time over which SIGTERM closes the connections, in milliseconds.",
+        initial: "5000")
+    private static let logFormat = Option(
+        "log-format", .required("FORMAT"), "How standard error is written; json = one object a line.",
+        initial: "text", choices: ["text", "json"])
+
+    static let options: [Option] = [
+        configuration, listen, health, noHealth, certificate, key, tickets, origin, stateDirectory, disk, tokens,
+        allowed, proxy, proxyProtocol, reusePort, drain, logFormat,
+    ]
+
+    /// The configuration file with the command line's options over it, as keys of ``ServiceSettings/init(json:)``.
+    static func values(_ arguments: Arguments) throws(Failure) -> JSONObject {
+        if arguments.has(certificate) != arguments.has(key) {
+            throw Failure(.usage, "--tls-certificate and --tls-key must be given together")
+        }
+        var values: JSONObject = [
+            "listen": listen.initial.map { .string($0) }, "health": health.initial.map { .string($0) },
+        ]
+        if let path = arguments.text(configuration) {
+            do throws(ServiceError) { values.merge(try ServiceSettings.object(file: path)) } catch {
+                throw Failure(error)
+            }
+        }
+        for (option, name) in [
+            (listen, "listen"), (health, "health"), (stateDirectory, "state_dir"), (tokens, "tokens_file"),
+            (allowed, "allowed_ids_file"), (logFormat, "log_format"),
+        ] {
+            if let text = arguments.text(option) { values[name] = .string(text) }
+        }
+        for (option, name) in [(disk, "max_disk_bytes"), (drain, "drain_ms"), (tickets, "tls_tickets")]
+        where arguments.has(option) {
+            values[name] = try arguments.integer(option, in: 0...Int.max).map { .integer(Int64($0)) }
+        }
+        for (option, name) in [(origin, "origins"), (proxy, "trusted_proxies")] where arguments.has(option) {
+            values[name] = .array(arguments.texts(option).map { .string($0) })
+        }
+        for (option, name) in [(proxyProtocol, "proxy_protocol"), (reusePort, "reuse_port")] where arguments.has(option)
+        {
+            values[name] = true
+        }
+        if arguments.has(noHealth) { values["health"] = .null }
+        if let certificate = arguments.text(certificate), let key = arguments.text(key) {
+            values["tls"] = ["certificate_file": .string(certificate), "key_file": .string(key)]
+        }
+        values.merge(try RelayLimits.values(arguments))
+        return values
+    }
+}

@@ -1,0 +1,196 @@
+"""`bellwire agent`: alerts while no program of the user's runs, and how it steps aside for those that do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from desktopbus import PlayedServer, PrivateBus, missing_bus
+from hosts import Host
+from peers import Object
+from programs import BELLWIRE, Program, wait_until
+
+Start = Callable[..., Program]
+
+pytestmark = pytest.mark.skipif(missing_bus() is not None, reason=str(missing_bus()))
+
+QUESTION = " would like to send you notifications"
+
+
+class House:
+    """A desktop, a device's state directory, and programs of one person that use it on a private bus."""
+
+    def __init__(self, start: Start, relay: str, home: Path) -> None:
+        self.home = home
+        self.bus = PrivateBus()
+        self.server = PlayedServer(self.bus, "actions", "body")
+        self.desktop = Host(
+            start,
+            "desktop",
+            {"state_dir": str(home / "desktop"), "name": "Desk", "relay_url": relay, "follow_system": False},
+        )
+        self.desktop.start()
+
+    def run(self, *arguments: str) -> Program:
+        return self.bus.run(BELLWIRE, *arguments, XDG_STATE_HOME=str(self.home), TZ="UTC")
+
+    def pair(self) -> None:
+        offer = self.desktop.call("bw_desktop_offer", 10_000)
+        paired = self.run("pair", "--name", "Phone", offer["payload"])
+        assert paired.wait() == 0, paired.err.all
+
+    def allow(self) -> None:
+        """The person allows alerts, before there is an agent."""
+        device = self.device()
+        device.call("bw_alerts_authorize", "authorized", 0)
+        device.close()
+
+    def agent(self) -> Program:
+        return self.run("agent", "--late", "each")
+
+    def push(self, title: str) -> None:
+        self.desktop.call("bw_desktop_notify", {"title": title, "body": "Body"}, 10_000)
+
+    def shows(self, title: str) -> Object:
+        return self.server.shown(title, 30)
+
+    def device(self) -> Host:
+        """Any other program that embeds the library."""
+
+        def on_bus(*arguments: str | Path) -> Program:
+            return self.bus.run(*arguments, XDG_STATE_HOME=str(self.home), TZ="UTC")
+
+        directory = str(self.home / "bellwire" / "device")
+        return Host(on_bus, "device", {"state_dir": directory, "alerts": "system", "follow_system": False})
+
+    def close(self) -> None:
+        self.desktop.close()
+        self.bus.close()
+
+
+@pytest.fixture
+def house(start: Start, relay: str, tmp_path: Path) -> Iterator[House]:
+    house = House(start, relay, tmp_path)
+    house.pair()
+    house.allow()
+    yield house
+    house.close()
+
+
+def test_it_shows_pushes_and_gives_way_to_commands(house: House) -> None:
+    agent = house.agent()
+    house.push("First")
+    house.shows("First")
+    for number in range(3):
+        sent = house.run("send", f"Sent {number}")
+        assert sent.wait() == 0, sent.err.all
+    house.push("Second")
+    house.shows("Second")
+    # It has taken no push from anybody.
+    listener = house.run("listen", "--count", "6", "--timeout", "30")
+    for title in ("First", "Sent 0", "Sent 1", "Sent 2", "Second"):
+        listener.line(f"  {title}( |$)")
+    house.push("Third")
+    listener.line("  Third  ")
+    assert listener.wait() == 0, listener.err.all
+    house.push("Fourth")
+    house.shows("Fourth")
+    assert "Third" not in house.server.titles, "another program had it"
+    assert agent.end() == 0 and agent.err.all == []
+
+
+def test_it_gives_way_to_a_program_and_shows_its_reminders(house: House) -> None:
+    agent = house.agent()
+    begin = time.monotonic()
+    device = house.device()
+    assert time.monotonic() - begin < 15
+    at = int(time.time() * 1000) + 3_000
+    device.call("bw_reminder_add", {"id": "tea", "title": "Tea", "trigger": {"type": "moment", "at": at}})
+    device.close()
+    house.shows("Tea")
+    # For hours, if need be.
+    device = house.device()
+    device.start()
+    house.push("Seen by the program")
+    house.shows("Seen by the program")
+    device.program.kill()
+    house.push("After its death")
+    house.shows("After its death")
+    assert agent.end() == 0
+
+
+def test_an_agent_that_dies_is_in_nobodys_way(house: House) -> None:
+    agent = house.agent()
+    house.push("First")
+    house.shows("First")
+    agent.kill()
+    sent = house.run("send", "Title", "--timeout", "10")
+    assert sent.wait() == 0, sent.err.all
+    again = house.agent()
+    house.push("Second")
+    house.shows("Second")
+    assert again.end() == 0
+
+
+def test_it_waits_for_a_program_that_was_there_before(house: House) -> None:
+    device = house.device()
+    device.start()
+    agent = house.agent()
+    house.push("Of the program")
+    house.shows("Of the program")
+    assert agent.process.poll() is None
+    device.close()
+    # It takes over by itself.
+    lock = house.home / "bellwire" / "device" / "agent"
+    wait_until(lambda: lock.exists(), timeout=30)
+    house.push("Of the agent")
+    house.shows("Of the agent")
+    assert agent.end() == 0
+
+
+def test_there_is_one_agent(house: House) -> None:
+    agent = house.agent()
+    house.push("First")
+    house.shows("First")
+    second = house.run("agent")
+    assert second.wait() == 5 and "another bellwire agent" in second.err.all[-1]
+    house.push("Second")
+    house.shows("Second")
+    assert agent.end() == 0
+
+
+def test_without_a_pairing_or_a_directory_it_says_so(start: Start, relay: str, tmp_path: Path) -> None:
+    house = House(start, relay, tmp_path)
+    unpaired = house.run("agent")
+    assert unpaired.wait() == 4 and "bellwire pair" in unpaired.err.all[-1]
+    memory = house.run("agent", "--state-dir", ":memory:")
+    assert memory.wait() == 2
+    house.close()
+
+
+@pytest.mark.parametrize("answer", ["Allow", "Don't allow"])
+def test_it_asks_once(start: Start, relay: str, tmp_path: Path, answer: str) -> None:
+    house = House(start, relay, tmp_path)
+    house.pair()
+    agent = house.agent()
+    question = house.server.wait(lambda line: str(line.get("title", "")).endswith(QUESTION))
+    house.server.press(question, answer)
+    if answer == "Allow":
+
+        def is_shown() -> bool:
+            house.push("Wanted")
+            return "Wanted" in house.server.titles
+
+        # The answer counts once it is stored.
+        wait_until(is_shown, 30)
+    else:
+        agent.error_line("bellwire: ")
+        house.push("Unwanted")
+        listener = house.run("listen", "--count", "1", "--timeout", "30")
+        listener.line("  Unwanted  ")
+        assert listener.wait() == 0
+        assert len(house.server.titles) == 1
+    assert agent.end() == 0
+    house.close()

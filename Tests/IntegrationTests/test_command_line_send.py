@@ -1,0 +1,155 @@
+"""What `bellwire send` and `bellwire run` take, and what they say about what is bad."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+
+import pytest
+from programs import BELLWIRE, Program
+from test_command_line import Pair, pair  # noqa: F401
+
+Start = Callable[..., Program]
+
+
+def shown(pair: Pair) -> list[str]:  # noqa: F811
+    """The next notification that the desktop prints: priority, source, title, body."""
+    return re.split(r" {2,}", pair.desktop.line(r"^\d{4}-\d\d-\d\d .*  mobile  ").string)[1:]
+
+
+# MARK: send
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        pytest.param(["-t", "Title", "-m", "Body"], ["normal", "mobile", "Title", "Body"], id="options"),
+        pytest.param(["-t", "Title", "Body"], ["normal", "mobile", "Title", "Body"], id="an option and an operand"),
+        pytest.param(["Title", "-m", "Body"], ["normal", "mobile", "Title", "Body"], id="an operand and an option"),
+        pytest.param(["-p", "5", "Title"], ["urgent", "mobile", "Title"], id="the highest number"),
+        pytest.param(["-p", "4", "Title"], ["high", "mobile", "Title"], id="a number"),
+        pytest.param(["-p", "1", "Title"], ["low", "mobile", "Title"], id="the lowest number"),
+        pytest.param(["-p", "low", "Title"], ["low", "mobile", "Title"], id="a name"),
+    ],
+)
+def test_title_body_and_priority_have_short_options(
+    pair: Pair,  # noqa: F811
+    arguments: list[str],
+    found: list[str],
+) -> None:
+    sent = pair.bellwire("send", *arguments)
+    assert sent.wait() == 0, sent.err.all
+    assert sent.out.all == ["Sent to Desk."]
+    assert shown(pair) == found
+
+
+def test_a_quiet_send_says_nothing_but_errors(pair: Pair) -> None:  # noqa: F811
+    for options in (["-q"], ["-q", "--json"]):
+        sent = pair.bellwire("send", "Title", *options)
+        assert sent.wait() == 0 and sent.out.all == [] and sent.err.all == []
+    refused = pair.bellwire("send", "-q", "")
+    assert refused.wait() == 2 and len(refused.err.all) == 1
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
+def test_each_bad_line_is_named_by_its_number(pair: Pair, options: list[str]) -> None:  # noqa: F811
+    sender = pair.bellwire("send", "--stdin", *options)
+    good, bad = ('{"title":"Good"}', '{"title":"Bad","priority":"shiny"}') if options else ("Good", "Bad\tb\tshiny")
+    assert sender.process.stdin is not None
+    sender.process.stdin.write(f"{good}\n\n{bad}\n".encode() + b"\xff\xfe\n" + b"y" * 300_000 + f"\n{good}".encode())
+    sender.process.stdin.close()
+    assert sender.wait(20) == 1
+    assert len(sender.out.all) == 2
+    numbers = [re.search(r"line (\d) of standard input: ", line) for line in sender.err.all[:-1]]
+    # The library's own words stay in JSON.
+    assert [found and found[1] for found in numbers] == (["3", "4", "5"] if not options else [None, "4", "5"])
+    assert "3 of 5 lines were not sent" in sender.err.all[-1]
+
+
+def test_what_is_not_utf_8_is_refused(pair: Pair) -> None:  # noqa: F811
+    for arguments in ([b"send", b"caf\xe9"], [b"send", b"t", b"-m", b"\xc3"], [b"\xff"]):
+        found = subprocess.run([os.fsencode(BELLWIRE), *arguments], capture_output=True, timeout=30, check=False)
+        assert found.returncode == 2
+        assert b"is not valid UTF-8" in found.stderr
+    sender = pair.bellwire("send", "Title", "-")
+    assert sender.process.stdin is not None
+    sender.process.stdin.write(b"caf\xe9")
+    sender.process.stdin.close()
+    assert sender.wait() == 2
+    assert "not valid UTF-8" in sender.err.all[-1]
+
+
+# MARK: run
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "body", "priority"),
+    [
+        pytest.param("exit 0", 0, r"Succeeded after \d\.\d s", "normal", id="success"),
+        pytest.param("exit 3", 3, r"Failed with exit code 3 after \d\.\d s", "high", id="failure"),
+        pytest.param("kill -9 $$", 137, r"Ended by signal 9 \(Killed\) after \d\.\d s", "high", id="a signal"),
+    ],
+)
+def test_run_says_how_a_command_ended_and_ends_like_it(
+    pair: Pair,  # noqa: F811
+    script: str,
+    code: int,
+    body: str,
+    priority: str,
+) -> None:
+    done = pair.bellwire("run", "--", "sh", "-c", f"read word; echo got $word; {script}")
+    done.write("input\n")
+    assert done.wait(20) == code, done.err.all
+    assert done.out.all == ["got input"]
+    found = shown(pair)
+    assert found[:3] == [priority, "mobile", f"sh -c read word; echo got $word; {script}"]
+    assert re.fullmatch(body, found[3])
+
+
+def test_run_has_a_title_and_does_not_report_what_was_fast(pair: Pair) -> None:  # noqa: F811
+    fast = pair.bellwire("run", "--after", "60", "--title", "Fast", "--", "true")
+    assert fast.wait() == 0, fast.err.all
+    failed = pair.bellwire("run", "--after", "60", "-t", "Slow", "--", "false")
+    assert failed.wait() == 1
+    assert shown(pair)[2] == "Slow", "only what failed"
+
+
+def test_run_passes_a_signal_on_and_reports_the_end(pair: Pair) -> None:  # noqa: F811
+    running = pair.bellwire("run", "-t", "Long", "--", "sh", "-c", "echo begun; exec sleep 60")
+    running.line("begun")
+    assert running.end(signal.SIGTERM) == 143
+    assert shown(pair)[3].startswith("Ended by signal 15")
+
+
+def test_ctrl_c_is_not_reported(pair: Pair) -> None:  # noqa: F811
+    running = pair.bellwire("run", "-t", "Long", "--", "sh", "-c", "echo begun; exec sleep 60")
+    running.line("begun")
+    # The terminal sends it to both.
+    children = subprocess.run(["pgrep", "-P", str(running.pid)], capture_output=True, text=True, check=True)
+    running.process.send_signal(signal.SIGINT)
+    os.kill(int(children.stdout), signal.SIGINT)
+    assert running.wait() == 130
+    last = pair.bellwire("send", "Last")
+    assert last.wait() == 0
+    assert shown(pair)[2] == "Last"
+
+
+def test_what_cannot_start_or_be_reported_is_said(bellwire: Start, relay: str) -> None:
+    unpaired = bellwire("run", "--", "sh", "-c", "echo ran")
+    assert unpaired.wait() == 4 and unpaired.out.all == [], "the command did not run"
+    folder = ["--relay-url", relay]
+    desktop = bellwire("desktop", *folder)
+    assert bellwire("pair", desktop.line(r"^\{.*desktop-pairing.*").group()).wait() == 0
+    desktop.line("^Paired with")
+    assert desktop.end() == 0
+    for words, code in ((["no-such-program"], 127), (["/"], 126)):
+        missing = bellwire("run", "--", *words)
+        assert missing.wait() == code and "cannot start" in missing.err.all[-1]
+    begin = time.monotonic()
+    away = bellwire("run", "--timeout", "1", "--", "sh", "-c", "exit 7")
+    assert away.wait() == 7 and len(away.err.all) == 1, away.err.all
+    assert time.monotonic() - begin < 10

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Runs the Swift tests under AddressSanitizer with LeakSanitizer, in a debug build of its own (.build/sanitize-address).
+# C code is checked by UndefinedBehaviorSanitizer as well; Swift makes such checks by itself in every build. Asks no
+# questions; can be run again. The build takes about ten minutes on two cores.
+#
+#   Tests/sanitize.sh [--filter REGEX] [--jobs N]
+#
+#   --filter REGEX   only the tests whose names match
+#   --jobs N         how many compilers run at a time (default: as many as there are processors)
+#
+# Each report fails the run. Tests/Sanitizers has the suppressions, each with its reason. The full outputs and reports
+# are in .build/sanitize. The last line is "N passed, N failed", where pure tests and socket tests count as one each.
+set -uo pipefail
+export LC_ALL=C.UTF-8
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root" || exit 2
+exec < /dev/null
+
+filter="" jobs=$(nproc)
+usage() {
+    echo "Tests/sanitize.sh: $1; usage: Tests/sanitize.sh [--filter REGEX] [--jobs N]" >&2
+    exit 2
+}
+while [ $# -gt 0 ]; do
+    case $1 in
+        --filter | --jobs)
+            [ -n "${2:-}" ] || usage "$1 needs a value"
+            if [ "$1" = --filter ]; then filter=$2; else jobs=$2; fi
+            shift
+            ;;
+        *) usage "unknown option '$1'" ;;
+    esac
+    shift
+done
+[[ $jobs =~ ^[1-9][0-9]*$ ]] || usage "--jobs takes a number"
+
+logs=$root/.build/sanitize
+mkdir -p "$logs"
+suppressions=$root/Tests/Sanitizers
+# As in Tests/run.sh: these share the process's event loop and SQLite thread.
+one_at_a_time='^(Transport|Signalling|Peering|HTTPClient|SystemServices|Relay|DeviceAlerts|Device|Desktop|CABI)Tests\.'
+# How reports begin.
+reported='ERROR: (Address|Leak)Sanitizer|runtime error: '
+
+export SWIFT_BACKTRACE=enable=no
+# Reports go to files of their own: what the tests start may close its standard error.
+export ASAN_OPTIONS=detect_stack_use_after_return=0:detect_leaks=1:log_exe_name=1
+export LSAN_OPTIONS=suppressions=$suppressions/leaks.txt:print_suppressions=0
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=0
+
+passed=0 failed=0
+
+# result NAME LOG BEGIN STATUS: one line, and the reports if there are any.
+result() {
+    local name=$1 log=$2 begin=$3 status=$4 reports
+    reports=$(cat "$log" "$log".report.* 2> /dev/null | grep -cE "$reported")
+    if [ "$status" -eq 0 ] && [ "$reports" -eq 0 ]; then
+        passed=$((passed + 1))
+        printf '%-16s passed  (%d s)\n' "$name" $((SECONDS - begin))
+        return
+    fi
+    failed=$((failed + 1))
+    printf '%-16s FAILED  (%d s): status %d, %d reports; all of it is in %s\n' "$name" $((SECONDS - begin)) "$status" \
+        "$reports" "${log#"$root/"}"
+    cat "$log" "$log".report.* 2> /dev/null | grep -E "$reported|recorded an issue|SUMMARY: " | sort | uniq -c | sort -rn \
+        | head -n 20 | sed 's/^/    /'
+}
+
+# tests NAME OPTION…
+tests() {
+    local name=$1 log=$logs/$1.log begin=$SECONDS status=0 option
+    shift
+    rm -f "$log" "$log".report.*
+    for option in ASAN_OPTIONS UBSAN_OPTIONS; do
+        declare -x "$option=${!option%%:log_path=*}:log_path=$log.report"
+    done
+    timeout --kill-after=20 3000 swift test --skip-build --ignore-lock "${flags[@]}" --disable-xctest "$@" > "$log" 2>&1 \
+        || status=$?
+    result "$name" "$log" "$begin" "$status"
+}
+
+flags=(--sanitize address --scratch-path "$root/.build/sanitize-address" -Xcc -fsanitize=undefined)
+begin=$SECONDS
+if ! swift build --build-tests --ignore-lock --jobs "$jobs" "${flags[@]}" > "$logs/build.log" 2>&1; then
+    result build "$logs/build.log" "$begin" 1
+    tail -n 20 "$logs/build.log" | sed 's/^/    /'
+elif [ -n "$filter" ]; then
+    tests tests --no-parallel --filter "$filter"
+else
+    tests pure --parallel --skip "$one_at_a_time"
+    tests sockets --no-parallel --filter "$one_at_a_time"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
