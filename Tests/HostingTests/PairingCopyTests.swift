@@ -36,7 +36,8 @@ import Wire
 
         init(_ copy: PairingCopy, _ path: String) { (self.copy, self.path) = (copy, path) }
 
-        func follows(_ table: String, column: String?) -> Bool { copy.follows(table, column: column) }
+        // All columns: the copy is asked at each change, and finds by itself what changes nothing.
+        func follows(_ table: String, column: String?) -> Bool { copy.follows(table, column: nil) }
         var isBehind: Bool { copy.isBehind }
         private func note() { onDisk.append(FileManager.default.contents(atPath: path)) }
 
