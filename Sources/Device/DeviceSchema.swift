@@ -1,5 +1,4 @@
-/// All tables of a new device's database. Written by `NewestSchemaTests` after a change of the migrations; its message
-/// says how.
+/// All tables of a new device's database. `NewestSchemaTests` writes it again after a change of the migrations, and says how.
 enum DeviceSchema {
     static let newest = """
         CREATE TABLE seal_start (

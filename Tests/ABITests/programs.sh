@@ -36,8 +36,9 @@ run_logged() {
         timeout --kill-after=10 300 "$program" "$@" > "$log" 2>&1
         status=$?
     else
-        CHECK_SCALE=10 timeout --kill-after=10 1500 valgrind --quiet --log-file="$log.valgrind" --leak-check=full \
-            --show-leak-kinds=definite --num-callers=30 --child-silent-after-fork=yes \
+        # Of threads that never wait, one alone could run for minutes: they take turns.
+        CHECK_SCALE=10 timeout --kill-after=10 1500 valgrind --quiet --fair-sched=yes --log-file="$log.valgrind" \
+            --leak-check=full --show-leak-kinds=definite --num-callers=30 --child-silent-after-fork=yes \
             --suppressions="$here/valgrind.supp" "$program" "$@" > "$log" 2>&1
         status=$?
         if [ -s "$log.valgrind" ]; then

@@ -18,7 +18,7 @@ import Testing
         let database = try Database.open(path: ":memory:", migrations: all, newest: newest).database
         #expect(
             try script(of: database) == expected,
-            "BELLWIRE_WRITE_SCHEMA=1 swift test --filter NewestSchemaTests writes Sources/\(role)/\(role)Schema.swift anew"
+            "BELLWIRE_WRITE_SCHEMA=1 swift test --filter NewestSchemaTests writes Sources/\(role)/\(role)Schema.swift again"
         )
         let names = try database.run { connection throws(StoreError) in
             try connection.query("SELECT name FROM migration ORDER BY ordinal") { row throws(StoreError) in
