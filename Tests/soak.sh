@@ -2,7 +2,7 @@
 # Runs the long tests: they kill programs at random, and nothing may be lost, duplicated or out of order. Builds what it
 # needs first. Asks no questions; can be run again. Takes about ten minutes.
 #
-#   Tests/soak.sh [--seed N] [crashes] [queue] [alerts] [store] [relays] [damage] [failures] [chaos]
+#   Tests/soak.sh [--seed N] [crashes] [queue] [alerts] [store] [relays] [damage] [failures] [chaos] [privacy]
 #
 #   --seed N   seed that decides what is killed when (default: 1)
 #   crashes    10,000 pushes while relay, desktops and device are killed, also at each fail point
@@ -15,12 +15,14 @@
 #   chaos      20 pushes a second for 20 minutes through connections that are cut inside frames, delayed and half-open;
 #              memory, descriptors and threads stay flat, and are drawn into .build/tests/soak.svg. For hours:
 #              Tests/Soak/chaos.py --seconds 14400 --curve FILE
+#   privacy    1,000 samples of each answer of a relay that must not tell whether an id is there, compared in time; takes
+#              ten minutes
 #
 # Without names it runs the first four. The last line is "N passed, N failed"; the exit code is 0 if nothing failed.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-usage="usage: Tests/soak.sh [--seed N] [crashes] [queue] [alerts] [store] [relays] [damage] [failures] [chaos]"
+usage="usage: Tests/soak.sh [--seed N] [crashes] [queue] [alerts] [store] [relays] [damage] [failures] [chaos] [privacy]"
 seed=1
 names=()
 while [ $# -gt 0 ]; do
@@ -30,7 +32,7 @@ while [ $# -gt 0 ]; do
             seed=$2
             shift
             ;;
-        crashes | queue | alerts | store | relays | damage | failures | chaos) names+=("$1") ;;
+        crashes | queue | alerts | store | relays | damage | failures | chaos | privacy) names+=("$1") ;;
         *)
             echo "Tests/soak.sh: unknown argument '$1'; $usage" >&2
             exit 2
@@ -63,9 +65,10 @@ for name in "${names[@]}"; do
             mkdir -p "$root/.build/tests"
             command=("$python" "$root/Tests/Soak/chaos.py" --seconds 1200 --curve "$root/.build/tests/soak.svg")
             ;;
+        privacy) command=("$python" "$root/Tests/Soak/privacy.py") ;;
         queue | alerts) command=("$python" "$root/Tests/IntegrationTests/${name%s}_crashes.py") ;;
     esac
-    # Nothing of the last two is random.
+    # Nothing of these two is random.
     [[ $name == damage || $name == failures ]] || command+=(--seed "$seed")
     if "${command[@]}"; then
         passed=$((passed + 1))
