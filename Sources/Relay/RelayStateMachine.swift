@@ -222,12 +222,16 @@ struct RelayStateMachine {
         let (absent, acquaintances) = (absent, acquaintances)
         let day = Self.day(moment)
         let networks = networks
-        self.networks.sweep { absent.holds($0) || acquaintances.holds($0) || networks.hasProofs($0, on: day) }
+        self.networks.sweep {
+            absent.holds($0) || acquaintances.holds($0)
+                || networks.hasCounted($0, at: moment.monotonic, on: day)
+        }
     }
 
-    /// Does the network have a share of what is everybody's?
+    /// Whether the network has a share of what is everybody's, or has used up some of its own.
     private func isCounted(_ network: Int, at moment: Moment) -> Bool {
-        absent.holds(network) || acquaintances.holds(network) || networks.hasProofs(network, on: Self.day(moment))
+        absent.holds(network) || acquaintances.holds(network)
+            || networks.hasCounted(network, at: moment.monotonic, on: Self.day(moment))
     }
 
     static func day(_ moment: Moment) -> UInt64 { moment.monotonic / acquaintanceAge }

@@ -91,6 +91,32 @@ struct RelayLimitTests {
         #expect(bench.take(desktop).map { $0["payload"] } == [3])
     }
 
+    @Test("a network that hangs up has no new look-ups of typed codes before its minute is over")
+    func countsOutliveConnections() {
+        var bench = Bench()
+        func codes() -> Int {
+            let id = bench.open(from: "192.0.2.7", isLoopback: false)
+            bench.receive(#"{"type":"register","peerId":"guesser"}"#, from: id)
+            _ = bench.take(id)
+            for number in 100_000..<100_040 {
+                bench.receive(#"{"type":"message","to":"pairing-code:\#(number)","payload":1}"#, from: id)
+            }
+            defer { bench.close(id) }
+            return bench.take(id).count { $0["type"] != "error" }
+        }
+        #expect([codes(), codes(), codes()] == [40, 20, 0])
+        bench.advance(1_000)
+        #expect(codes() == 0)
+        bench.machine.sweep(at: bench.moment)
+        #expect(codes() == 0)
+        bench.advance(60_000)
+        #expect(codes() == 40)
+        // Nothing of it is kept for ever.
+        bench.advance(120_000)
+        bench.machine.sweep(at: bench.moment)
+        #expect(bench.machine.counters.openConnections == 0 && bench.machine.networks.count == 0)
+    }
+
     @Test("connections that do not register are closed, those that do are not")
     func registerDeadline() {
         var bench = Bench { $0.admission.registerWithin = 10_000 }

@@ -61,7 +61,11 @@ struct Networks {
         proofs[number].count(1, in: day, limit: limit)
     }
 
-    func hasProofs(_ number: Int, on day: UInt64) -> Bool { proofs[number].hasCounted(in: day) }
+    /// Whether something was counted whose period is not over: who hangs up and comes back would begin anew. Frames don't
+    /// matter, since a new connection costs more than the frames of a second.
+    func hasCounted(_ number: Int, at monotonic: UInt64, on day: UInt64) -> Bool {
+        proofs[number].hasCounted(in: day) || codes[number].hasCounted(in: monotonic / 60_000)
+    }
 
     /// As ``came(from:)`` takes it again.
     func name(of number: Int) -> String? { networks.indices.contains(number) ? networks[number]?.name : nil }
