@@ -24,10 +24,11 @@ extension MethodHandler {
     }
 
     func broadcast(_ request: PushRequest) throws(StoreError) -> Handled {
-        try afterPush(request, target: nil, to: context.devices.map(\.peer), .broadcast)
+        if let group = request.group { return try broadcast(request, to: group) }
+        return try afterPush(request, target: nil, to: context.devices.map(\.peer), .broadcast)
     }
 
-    private func afterPush(
+    func afterPush(
         _ request: PushRequest, target: PeerID?, to devices: [PeerID], _ kind: PendingReply.Kind
     ) throws(StoreError) -> Handled {
         let (notification, row) = try keep(request, target: target)
