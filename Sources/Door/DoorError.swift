@@ -1,4 +1,4 @@
-import JSON
+package import JSON
 
 /// Why a request was refused: a code as ntfy's, the HTTP status and words for people.
 package struct DoorError: Error, Sendable, Equatable {

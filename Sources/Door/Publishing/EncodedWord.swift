@@ -30,7 +30,8 @@ enum EncodedWord {
             switch byte {
             case UInt8(ascii: "_"): bytes.append(UInt8(ascii: " "))
             case UInt8(ascii: "="):
-                guard rest.count >= 2, let value = UInt8(String(decoding: Array(rest.prefix(2)), as: UTF8.self), radix: 16)
+                guard rest.count >= 2,
+                    let value = UInt8(String(decoding: Array(rest.prefix(2)), as: UTF8.self), radix: 16)
                 else { return nil }
                 bytes.append(value)
                 rest = rest.dropFirst(2)

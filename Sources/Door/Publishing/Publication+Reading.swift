@@ -138,7 +138,7 @@ extension Publication.Action {
         for part in text.split(separator: ";") where !part.trimmed.isEmpty {
             let fields = part.split(separator: ",", omittingEmptySubsequences: false).map { $0.trimmed }
             guard fields.count >= 3, fields[0].value(of: "action") == "view" else { throw .actions }
-            actions.append(try .init(label: fields[1].value(of: "label"), url: fields[2].value(of: "url")))
+            actions.append(try .init(checking: fields[1].value(of: "label"), url: fields[2].value(of: "url")))
         }
         return try checked(actions)
     }
@@ -148,12 +148,12 @@ extension Publication.Action {
         for value in values {
             guard value["action"]?.string == "view", let label = value["label"]?.string, let url = value["url"]?.string
             else { throw .actions }
-            actions.append(try .init(label: label, url: url))
+            actions.append(try .init(checking: label, url: url))
         }
         return try checked(actions)
     }
 
-    private init(label: String, url: String) throws(DoorError) {
+    private init(checking label: String, url: String) throws(DoorError) {
         guard 1...256 ~= label.utf8.count, 1...Publication.fieldLimit ~= url.utf8.count, url.contains(":") else {
             throw .actions
         }

@@ -41,7 +41,8 @@ package struct GroupTable {
         guard devices.isEmpty || others < Self.limit else { return false }
         try connection.execute("DELETE FROM device_group WHERE name = ?", [.text(name)])
         for device in devices {
-            try connection.execute("INSERT OR IGNORE INTO device_group VALUES (?, ?)", [.text(name), .text(device.text)])
+            try connection.execute(
+                "INSERT OR IGNORE INTO device_group VALUES (?, ?)", [.text(name), .text(device.text)])
         }
         return true
     }

@@ -42,7 +42,7 @@ package enum NotificationMethod: String, Sendable, Hashable, CaseIterable {
             MethodDescriptor(
                 risk: .mutating, isPush: true,
                 parameters: [.title, .body, .priority, .data, .respectQuietHours] + .richer
-                    + [.deviceID, .scheduledAt],
+                    + [.deviceID, .scheduledAt, .answerWhen],
                 result: .members([
                     .scheduledAt,
                     ResultMember("delivered", kind: .flag, refused: .read(.value(false))),
@@ -52,7 +52,9 @@ package enum NotificationMethod: String, Sendable, Hashable, CaseIterable {
         case .broadcast:
             MethodDescriptor(
                 risk: .mutating, isPush: true,
-                parameters: [.title, .body, .priority, .data, .respectQuietHours] + .richer + [.scheduledAt, .group],
+                parameters: [.title, .body, .priority, .data, .respectQuietHours] + .richer + [
+                    .scheduledAt, .group, .answerWhen,
+                ],
                 result: .members([
                     .scheduledAt,
                     ResultMember(

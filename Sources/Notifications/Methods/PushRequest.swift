@@ -13,6 +13,8 @@ package struct PushRequest: Sendable, Equatable {
     package var respectsQuietHours: Bool?
     /// When to push it, by the desktop's clock; `nil` = now.
     package var scheduledAt: EpochMilliseconds?
+    /// Answer once it is stored, instead of waiting for the devices.
+    package var answersWhenStored = false
     /// The group of devices that it is for; `nil` = all.
     package var group: String?
 
@@ -32,6 +34,7 @@ package struct PushRequest: Sendable, Equatable {
         respectsQuietHours = try reader.value(.respectQuietHours)?.bool
         scheduledAt = try reader.value(.scheduledAt)?.integer
         group = try reader.value(.group)?.string
+        answersWhenStored = reader.params[Parameter.answerWhen.name]?.string == "stored"
         priority = Priority(priority: reader.params["priority"], urgency: reader.params["urgency"])
         if reader.present("data")?.string != nil {
             let text =
@@ -68,6 +71,7 @@ extension Parameter {
     static let data = Parameter("data", .object(limit: PushRequest.dataLimit))
     /// In milliseconds since 1970.
     static let scheduledAt = Parameter("scheduledAt", .natural)
+    static let answerWhen = Parameter("answerWhen", .choice(["stored", "delivered"]))
     static let group = Parameter("group", .text(limit: 64))
     static let respectQuietHours = Parameter("respectQuietHours", .flag)
     /// Also as the list that deployed desktops read.

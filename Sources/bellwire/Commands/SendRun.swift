@@ -40,7 +40,7 @@ final class SendRun {
     }
 
     /// Title and body; each an option or an operand.
-    private static func notification(_ arguments: Arguments) throws(Failure) -> JSONObject {
+    static func notification(_ arguments: Arguments) throws(Failure) -> JSONObject {
         var operands = arguments.operands[...]
         guard let title = arguments.text(Command.sendTitle) ?? operands.popFirst() else {
             throw Failure(.usage, "TITLE is missing (see bellwire send --help)")
