@@ -8,11 +8,16 @@ extension Publication {
     package init(_ head: HTTPRequestHead, body: [UInt8], now: Int64) throws(DoorError) {
         guard head.path == "/" else {
             try self.init(fields: HeaderFields(head), topic: String(head.path.dropFirst()), body: body, now: now)
+            try check()
             return
         }
         guard let text = String(validating: body, as: UTF8.self) else { throw .notUTF8 }
         guard let object = (try? JSONValue(parsing: text, depth: 8))?.object else { throw .notJSON }
-        try self.init(object: object, now: now)
+        guard let topic = object["topic"]?.string else { throw .notJSON }
+        // What the object doesn't say may stand in the headers.
+        try self.init(fields: HeaderFields(head), topic: topic, body: [], now: now)
+        try take(object, now: now)
+        try check()
     }
 
     private init(fields: HeaderFields, topic: String, body: [UInt8], now: Int64) throws(DoorError) {
@@ -37,7 +42,6 @@ extension Publication {
         if let text = try fields.value("X-Delay", "Delay", "X-At", "At", "X-In", "In") {
             moment = try Delay.moment(text, now: now)
         }
-        try check()
     }
 
     /// What ntfy has and we don't.
@@ -47,22 +51,20 @@ extension Publication {
         ("polling", ("X-Poll-ID", "Poll-ID", "poll-id")),
     ]
 
-    private init(object: JSONObject, now: Int64) throws(DoorError) {
+    private mutating func take(_ object: JSONObject, now: Int64) throws(DoorError) {
         func text(_ name: String) throws(DoorError) -> String? {
             guard let value = object[name], value != .null else { return nil }
             guard let text = value.string else { throw .notJSON }
             return text.isEmpty ? nil : text
         }
-        guard let topic = object["topic"]?.string else { throw .notJSON }
-        try self.init(topic: topic)
         for (name, what) in [("email", "sending e-mail"), ("call", "calling a phone")]
         where try text(name) != nil { throw .unsupported(what) }
-        message = try text("message") ?? ""
-        title = try text("title")
-        click = try text("click")
-        icon = try text("icon")
-        category = try text("category")
-        attachment = try text("attach")
+        message = try text("message") ?? message
+        title = try text("title") ?? title
+        click = try text("click") ?? click
+        icon = try text("icon") ?? icon
+        category = try text("category") ?? category
+        attachment = try text("attach") ?? attachment
         if attachment == nil, try text("filename") != nil { throw .attachmentFile }
         switch object["priority"] {
         case nil, .null, .integer(0): break
@@ -72,6 +74,7 @@ extension Publication {
         }
         if let value = object["tags"], value != .null {
             guard let list = value.array, list.count <= Self.listLimit else { throw .notJSON }
+            tags = []
             for tag in list {
                 guard let tag = tag.string else { throw .notJSON }
                 tags.append(tag)
@@ -89,7 +92,6 @@ extension Publication {
         case .string(let text): if !text.isEmpty { moment = try Delay.moment(text, now: now) }
         default: throw .delayUnreadable
         }
-        try check()
     }
 
     /// What both ways have in common.

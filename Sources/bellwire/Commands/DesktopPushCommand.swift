@@ -9,8 +9,8 @@ extension Command {
             """,
             """
             A push with --collapse replaces the one before with the same key. With --at the desktop keeps it until then; \
-            --scheduled lists such pushes. --withdraw takes back a push: one that was scheduled is not sent, and devices \
-            that have the notification delete it.
+            --scheduled lists such pushes. --withdraw takes back a push: a scheduled one is not sent, and devices that have \
+            the notification delete it.
             """,
         ],
         operands: [

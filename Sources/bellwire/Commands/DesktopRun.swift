@@ -39,7 +39,7 @@ final class DesktopRun {
             "confirm": arguments.has(Command.confirmAll) ? true : nil,
             "legacy": arguments.text(Command.desktopLegacy).map { .string($0) },
         ]
-        handle = try Handle(.desktop, options: options, verbose: arguments.has(.verbose))
+        handle = try LocalDesktop.open(arguments, options)
         pairing = DesktopPairing(handle, arguments, scanned: scanned)
     }
 

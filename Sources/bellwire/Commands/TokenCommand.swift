@@ -8,7 +8,7 @@ extension Command {
         summary: "Makes, lists and revokes tokens for publishing over HTTP.",
         about: [
             """
-            With NAME it makes a token and prints it, once: only its hash is stored. Whoever has it may publish through \
+            With NAME it makes a token and prints it, once: only its hash is stored. Anyone who has it may publish through \
             bellwire desktop --http, to all devices or to the group of --group, and may do nothing else. Without NAME it \
             lists the tokens. A revoked token is refused from the next request on. A running desktop needs no restart.
             """

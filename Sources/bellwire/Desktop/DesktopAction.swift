@@ -19,7 +19,7 @@ struct DesktopAction {
         let action = operands.first ?? ""
         guard DesktopAction.names.contains(action) else {
             throw Failure(
-                .usage, "\"\(action)\" is no action; actions are \(DesktopAction.names.joined(separator: ", "))")
+                .usage, "\"\(action)\" is not an action; actions are \(DesktopAction.names.joined(separator: ", "))")
         }
         guard operands.count == (action == "allow" ? 3 : 1) else {
             throw Failure(

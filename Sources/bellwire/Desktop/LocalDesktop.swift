@@ -11,6 +11,8 @@ final class LocalDesktop {
 
     /// How long another command may have the files, in milliseconds.
     private static let patience: Int64 = 10_000
+    /// The same for a desktop that starts.
+    private static let briefly: Int64 = 2_000
 
     init(_ arguments: Arguments) throws(Failure) {
         self.arguments = arguments
@@ -32,10 +34,35 @@ final class LocalDesktop {
                 // A desktop that starts or ends, or another command like this one.
                 guard error.exit == .inUse, Clock.now < deadline else { throw error }
             }
-            var entry = pollfd(fd: Interrupt.descriptor, events: Int16(POLLIN), revents: 0)
-            _ = poll(&entry, 1, 50)
-            if let signal = Interrupt.take() { throw .interrupted(signal) }
+            try LocalDesktop.pause()
         }
+    }
+
+    /// Opens the files for a desktop that is to run: a command like `push` has them for a moment only.
+    static func open(_ arguments: Arguments, _ options: JSONValue) throws(Failure) -> Handle {
+        let deadline = Clock.now &+ briefly
+        while true {
+            do throws(Failure) {
+                return try Handle(.desktop, options: options, verbose: arguments.has(.verbose))
+            } catch {
+                guard error.exit == .inUse, Clock.now < deadline, let path = try DesktopDirectory.path(arguments),
+                    !isRunning(path)
+                else { throw error }
+            }
+            try pause()
+        }
+    }
+
+    private static func isRunning(_ directory: String) -> Bool {
+        let socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
+        defer { close(socket) }
+        return ControlAddress.with(directory) { connect(socket, $0, $1) } == 0
+    }
+
+    private static func pause() throws(Failure) {
+        var entry = pollfd(fd: Interrupt.descriptor, events: Int16(POLLIN), revents: 0)
+        _ = poll(&entry, 1, 20)
+        if let signal = Interrupt.take() { throw .interrupted(signal) }
     }
 
     /// `nil`: none runs.
