@@ -55,7 +55,10 @@ def test_a_post_is_pushed_to_the_devices(bellwire: Start, tmp_path: Path) -> Non
     assert reply.json == {**reply.json, **expected, "tags": ["disk", "ok"]}
     push = listener.event("notification.received", id=reply.json["id"])["data"]
     assert (push["title"], push["body"], push["priority"], push["threadId"]) == (
-        "Nightly", "Backup done", "high", "backups",
+        "Nightly",
+        "Backup done",
+        "high",
+        "backups",
     )
     assert push["data"] == {"topic": "backups", "tags": "disk,ok"}
     listener.end()
@@ -73,7 +76,9 @@ def test_apprise_publishes_without_a_change(door: Door) -> None:
         assert messenger.add(url)
         assert messenger.notify(title="Title", body="Body\nof two lines"), url
     assert door.stored("title, body, priority") == [
-        ("Title", "Body\nof two lines", 1), ("Title", "Body\nof two lines", 1), ("Title", "Body\nof two lines", 2),
+        ("Title", "Body\nof two lines", 1),
+        ("Title", "Body\nof two lines", 1),
+        ("Title", "Body\nof two lines", 2),
     ]
     messenger = apprise.Apprise()
     assert messenger.add(f"ntfy://tk_wrong@127.0.0.1:{door.port}/topic")

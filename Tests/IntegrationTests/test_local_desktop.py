@@ -64,9 +64,7 @@ def test_a_withdrawn_push_is_deleted_on_the_devices(door: Door, bellwire: Start)
     door.command("push", "--withdraw", identifier, code=4)
 
 
-def test_a_push_is_kept_for_the_next_start_while_no_desktop_runs(
-    door: Door, bellwire: Start, tmp_path: Path
-) -> None:
+def test_a_push_is_kept_for_the_next_start_while_no_desktop_runs(door: Door, bellwire: Start, tmp_path: Path) -> None:
     pair(door, bellwire)
     assert door.command("desktop", "stop") == ["The desktop stops."]
     assert door.desktop.wait() == 0

@@ -61,7 +61,7 @@ extension Command {
                 says: "Pairs with the device whose code (bellwire pair --show) is in the file."),
             Example(
                 line: "bellwire desktop --http 127.0.0.1:8080 --http-open",
-                says: "Programs on this machine publish: curl -d \"Backup done\" localhost:8080/backups"),
+                says: "Programs here publish: curl -d \"Backup done\" localhost:8080/backups"),
             Example(line: "bellwire desktop stop", says: "Stops the running desktop."),
             Example(
                 line: "mkfifo push; bellwire desktop --stdin <> push",

@@ -18,10 +18,9 @@ extension Command {
             Operand(name: "BODY", help: "At most 65,536 bytes; - reads it from standard input."),
         ],
         ownOptions: [
-            sendTitle, sendMessage, sendPriority, pushDevice, pushGroup, pushAt, pushExpires, pushCollapse, pushImage,
-            pushLink, pushCategory, pushThread, ignoreQuietHours, pushWithdraw, pushScheduled, sendQuiet,
+            sendTitle, sendMessage, sendPriority, pushDevice, ignoreQuietHours, pushWithdraw, pushScheduled, sendQuiet,
             .desktopStateDirectory,
-        ],
+        ] + PushFields.options,
         examples: [
             Example(line: "bellwire push \"Backup done\" \"All disks\"", says: "Pushes to all devices."),
             Example(line: "bellwire push --group family --at 18:00 \"Dinner\"", says: "Pushes to a group at six."),
@@ -32,7 +31,8 @@ extension Command {
         run: { arguments throws(Failure) in try DesktopPushRun(arguments).run() })
 
     static let pushDevice = Option("device", .required("DEVICE"), "Pushes to the device with this id only.")
-    static let pushGroup = Option("group", .required("GROUP"), "Pushes to a group of devices (see bellwire group).")
+    static let pushGroup = Option(
+        "group", .required("GROUP"), "Pushes to a group of the desktop's devices (see bellwire group).")
     static let pushAt = Option(
         "at", .required("WHEN"), "Pushes later: in 30m, 2h or 1d, or at 18:00 or \"2030-01-31 18:00\"; within 366 days."
     )

@@ -36,16 +36,8 @@ struct DesktopPushRun {
         var params = try SendRun.notification(arguments)
         params["priority"] = .string(Priority.name(of: arguments.text(Command.sendPriority) ?? "normal"))
         params["answerWhen"] = "stored"
-        for (option, name) in [
-            (Command.pushDevice, "deviceId"), (Command.pushGroup, "group"), (Command.pushCollapse, "collapseKey"),
-            (Command.pushImage, "imageUrl"), (Command.pushLink, "deepLink"), (Command.pushCategory, "category"),
-            (Command.pushThread, "threadId"),
-        ] {
-            if let text = arguments.text(option) { params[name] = .string(text) }
-        }
-        for (option, name) in [(Command.pushAt, "scheduledAt"), (Command.pushExpires, "expiresAt")] {
-            if let text = arguments.text(option) { params[name] = .integer(try LaterMoment.parse(text, option)) }
-        }
+        if let device = arguments.text(Command.pushDevice) { params["deviceId"] = .string(device) }
+        params.merge(try PushFields.read(arguments))
         if arguments.has(Command.ignoreQuietHours) { params["respectQuietHours"] = false }
         return params
     }
