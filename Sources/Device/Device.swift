@@ -36,7 +36,8 @@ package final class Device: Role, KeyOwner {
         let common = options.common
         var opened: OpenedDevice?
         let state = try RoleState.open(
-            common, database: "device.db", migrations: DeviceSwitchboard.migrations, now: .now,
+            common, database: "device.db", migrations: DeviceSwitchboard.migrations,
+            newest: DeviceSchema.newest, now: .now,
             moving: RoleState.MovingTables(
                 peers: { (connection) throws(StoreError) in try PairedDesktops(connection).all().map(\.id) },
                 switched: { (connection) throws(StoreError) in try PrekeyTable(connection).removeAll() }),

@@ -104,12 +104,14 @@ package struct RoleState: Sendable {
     /// A database that can be read, but says what can't be, is damaged, too: it is moved aside, and opened again.
     ///
     /// - Parameters:
+    ///   - migrations: the role's own; those of the seal come before them.
+    ///   - newest: SQL that makes in an empty database what all of them make.
     ///   - tables: what the role keeps that a move concerns.
     ///   - rescue: what outlives a damaged database; `nil` = nothing.
     ///   - read: reads what the role starts with.
     package static func open(
-        _ options: CommonOptions, database name: String, migrations: [Migration], now: EpochMilliseconds,
-        moving tables: MovingTables = MovingTables(), rescue: Rescue? = nil,
+        _ options: CommonOptions, database name: String, migrations: [Migration], newest: String? = nil,
+        now: EpochMilliseconds, moving tables: MovingTables = MovingTables(), rescue: Rescue? = nil,
         read: (RoleState) throws(HostError) -> Void = { _ in }
     ) throws(HostError) -> RoleState {
         do throws(IdentityError) { try Identity.start() } catch { throw HostError(error) }
@@ -123,9 +125,9 @@ package struct RoleState: Sendable {
             for isLast in [false, false, true] {
                 do throws(HostError) {
                     return try open(
-                        directory, KeyStore(options, in: directory), name, SealStates.migrations + migrations, now,
-                        tables,
-                        rescue, salvaging: isLast ? [] : rescue?.salvaged ?? [], isDamaged: damage != nil, &damage, read
+                        directory, KeyStore(options, in: directory), name,
+                        (SealStates.migrations + migrations, newest), now, tables, rescue,
+                        salvaging: isLast ? [] : rescue?.salvaged ?? [], isDamaged: damage != nil, &damage, read
                     )
                 } catch {
                     guard error.isDamage, !isLast, directory.path != nil else { throw error }
@@ -141,9 +143,10 @@ package struct RoleState: Sendable {
 
     /// - Parameter damage: of the tries before. What they have moved aside first has the most.
     private static func open(
-        _ directory: StateDirectory, _ keys: KeyStore, _ name: String, _ migrations: [Migration],
-        _ now: EpochMilliseconds, _ tables: MovingTables, _ rescue: Rescue?, salvaging: [String], isDamaged: Bool,
-        _ damage: inout DatabaseDamage?, _ read: (RoleState) throws(HostError) -> Void
+        _ directory: StateDirectory, _ keys: KeyStore, _ name: String,
+        _ schema: (migrations: [Migration], newest: String?), _ now: EpochMilliseconds, _ tables: MovingTables,
+        _ rescue: Rescue?, salvaging: [String], isDamaged: Bool, _ damage: inout DatabaseDamage?,
+        _ read: (RoleState) throws(HostError) -> Void
     ) throws(HostError) -> RoleState {
         // Before the database: a directory whose key can't be read stays as it is.
         var key = try keys.current()
@@ -154,8 +157,8 @@ package struct RoleState: Sendable {
         let opened: Database.Opened
         do throws(StoreError) {
             opened = try Database.open(
-                path: directory.file(name) ?? ":memory:", migrations: migrations, salvaging: salvaging,
-                isDamaged: isDamaged, observer: copy)
+                path: directory.file(name) ?? ":memory:", migrations: schema.migrations,
+                newest: schema.newest, salvaging: salvaging, isDamaged: isDamaged, observer: copy)
         } catch {
             throw HostError(error)
         }
