@@ -111,6 +111,8 @@ targets += [
     // A relay that is run for others: access, reload, proxies, metrics, and stored frames on disk. Only in the program.
     .target(
         name: "RelayService", dependencies: ["Relay", "Transport", "Hosting", "Store", "Identity", "JSON"]),
+    // A desktop's HTTP door: publishing as ntfy does it, its tokens, and what it refuses. Only in the program.
+    .target(name: "Door", dependencies: ["Transport", "Identity", "JSON"]),
     // The exported functions: handles, callbacks, status mapping. One file for each section of the header.
     .target(
         name: "CABI",
@@ -120,7 +122,8 @@ targets += [
         ]),
     // The command-line program: a host of the C interface like any other, but for the relay, which it runs by itself.
     .executableTarget(
-        name: "bellwire", dependencies: ["CABI", "CBellwire", "CLinux", "Relay", "RelayService", "Transport", "JSON"]),
+        name: "bellwire",
+        dependencies: ["CABI", "CBellwire", "CLinux", "Relay", "RelayService", "Door", "Transport", "JSON"]),
 ]
 
 // MARK: What is measured without a process of its own
@@ -199,6 +202,7 @@ targets += [
         name: "RelayTests",
         dependencies: ["Relay", "Signalling", "Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
     .testTarget(name: "RelayServiceTests", dependencies: ["RelayService", "Relay", "Transport", "JSON"]),
+    .testTarget(name: "DoorTests", dependencies: ["Door", "Transport", "Identity", "JSON"]),
     .testTarget(
         name: "DeviceTests",
         dependencies: [

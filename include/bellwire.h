@@ -397,9 +397,12 @@ BW_API bw_status bw_device_rekey_confirm(bw_device *device, const char *desktop,
 
 /* notification.send: shows a notification on the desktop, which stores it and pushes it to its devices.
  * {"title" (1 to 1024 bytes), "body" (at most 65536 bytes), "icon"?, "priority"?: "low"|"normal"|"high"|"urgent",
- * "respectQuietHours"?: bool} -> {"success","notificationId"?,"silenced","error"?,"timestamp"}. "silenced": it was
- * stored and pushed without an alert, because the desktop is in quiet hours or its notifications are switched off.
- * Priority "urgent" and "respectQuietHours":false override quiet hours. The same applies to the next two methods.
+ * "respectQuietHours"?: bool} -> {"success","notificationId"?,"scheduledAt"?,"silenced","error"?,"timestamp"}.
+ * "silenced": it was stored and pushed without an alert, because the desktop is in quiet hours or its notifications are
+ * switched off. Priority "urgent" and "respectQuietHours":false override quiet hours. With "scheduledAt" (milliseconds
+ * since 1970, within 366 days) the desktop pushes it at that time by its own clock; the result has the time as well,
+ * and a desktop that cannot do this pushes at once and leaves it out. "notificationId" names it for
+ * bw_notification_delete(), which takes back a push, scheduled or sent. All this applies to the next two methods.
  * Since 0.1. */
 BW_API bw_status bw_notification_send(bw_device *device, const char *desktop, const char *params_json,
                                       int32_t timeout_ms, char **result_json);
@@ -408,17 +411,20 @@ BW_API bw_status bw_notification_send_async(bw_device *device, const char *deskt
                                             bw_destroy destroy);
 
 /* notification.sendToMobile: pushes to one device of the desktop, by default the caller.
- * {"title","body","deviceId"?,"data"?: object} -> {"success","delivered"?,"deviceId"?,"error"?}. "delivered": the
- * device received it within 2 s. Otherwise the device receives it once it is back online; see bw_desktop_notify().
- * ChainlessChain desktops don't say, and there is no "delivered". Since 0.1. */
+ * {"title","body","deviceId"?,"data"?: object} ->
+ * {"success","scheduledAt"?,"delivered"?,"deviceId"?,"error"?}. "delivered": the device received it within 2 s.
+ * Otherwise the device receives it once it is back online; see bw_desktop_notify(). "answerWhen":"stored" answers
+ * without waiting for the device, and "delivered" is then false. ChainlessChain desktops don't say, and there is no "delivered". Since 0.1. */
 BW_API bw_status bw_notification_send_to_mobile(bw_device *device, const char *desktop, const char *params_json,
                                                 int32_t timeout_ms, char **result_json);
 BW_API bw_status bw_notification_send_to_mobile_async(bw_device *device, const char *desktop, const char *params_json,
                                                       int32_t timeout_ms, bw_completion completion, void *user_data,
                                                       bw_destroy destroy);
 
-/* notification.broadcast: pushes to all devices of the desktop.
- * {"title","body"} -> {"success","deliveredCount","failedCount","error"?}. Since 0.1. */
+/* notification.broadcast: pushes to all devices of the desktop, or with "group" to a group of them; see
+ * bw_desktop_invoke(). A desktop without groups ignores it.
+ * {"title","body","group"?} -> {"success","scheduledAt"?,"deliveredCount","failedCount","error"?}. With
+ * "answerWhen":"stored" it answers without waiting for the devices, and both counts are 0. Since 0.1. */
 BW_API bw_status bw_notification_broadcast(bw_device *device, const char *desktop, const char *params_json,
                                            int32_t timeout_ms, char **result_json);
 BW_API bw_status bw_notification_broadcast_async(bw_device *device, const char *desktop, const char *params_json,
@@ -1123,14 +1129,20 @@ BW_API bw_status bw_desktop_allow(bw_desktop *desktop, const char *device, const
 BW_API bw_status bw_desktop_skill_enable(bw_desktop *desktop, const char *skill, int32_t enabled);
 
 /* Creates a notification of the desktop's own: stores it in the history and pushes it to its devices.
- * {"title","body","priority"?,"deviceId"? (only that device),"data"?: object,"collapseKey"?,"expiresAt"?}
+ * {"title","body","priority"?,"deviceId"? (only that device),"group"? (only its devices),"data"?: object,
+ * "collapseKey"?,"expiresAt"?,"scheduledAt"?,"answerWhen"?} and the other fields of a push ("imageUrl", "deepLink",
+ * "category", "threadId", …).
  * *result_json (may be NULL) becomes {"success","notificationId","deliveredCount","failedCount","timestamp"}.
  * Delivered means that the device acknowledged it within 2 s. ChainlessChain phones do not acknowledge; for them it
  * means that no relay reported the phone offline in that time. For other devices the push waits in an outbox until
  * they are back: for 30 days (one day for ChainlessChain phones) or until "expiresAt" (milliseconds since 1970). The
  * outbox keeps 10,000 pushes per device; beyond that it drops the oldest and sends the problem outbox_full. A push
- * with a "collapseKey" replaces the previous one with the same key, in the outbox and in the history. Errors:
- * BW_E_NOT_FOUND (deviceId), BW_E_STORE, BW_E_TIMEOUT (stored; the push may still go out). Since 0.1. */
+ * with a "collapseKey" replaces the previous one with the same key, in the outbox and in the history. With
+ * "scheduledAt" (milliseconds since 1970, within 366 days) the desktop keeps it until then, up to 1,000 pushes, and the
+ * result has "scheduledAt" and counts of 0. It goes out once, while the desktop is started. If the time has
+ * passed before the start, or the clock jumps over it, it goes out at once. With "answerWhen":"stored" the result comes when the push is stored,
+ * and the counts are 0. "notification.delete" with the "notificationId" takes a push back, scheduled or sent. Errors:
+ * BW_E_NOT_FOUND (deviceId, group, too many scheduled), BW_E_STORE, BW_E_TIMEOUT (stored; the push may still go out). Since 0.1. */
 BW_API bw_status bw_desktop_notify(bw_desktop *desktop, const char *params_json, int32_t timeout_ms,
                                    char **result_json);
 /* The same without waiting. Pushes go out in the order of the calls. Since 0.1. */
@@ -1142,7 +1154,14 @@ BW_API bw_status bw_desktop_history(bw_desktop *desktop, const char *params_json
 
 /* Calls one of the methods above ("notification.markAllAsRead", "notification.updateSettings", …) as the desktop's
  * own user, who may do everything. Parameters and result are as under "Methods"; devices are notified of changes.
- * "sendToMobile" requires a "deviceId". Errors: BW_E_INVALID, BW_E_UNSUPPORTED (method), BW_E_NOT_FOUND, BW_E_STORE,
+ * "sendToMobile" requires a "deviceId". Only the program itself can call:
+ *   "desktop.setGroup"   {"name","devices": [id]}: makes a group of paired devices or replaces its devices; an empty list
+ *                        removes it. A name has 1 to 64 bytes; a desktop has up to 256 groups (BW_E_LIMIT). Unpaired
+ *                        devices leave their groups. -> {"groups"}
+ *   "desktop.groups"     -> {"groups":[{"name","devices":[id]}]}
+ *   "desktop.scheduled"  -> {"scheduled":[{"id","scheduledAt","method","title","group"?,"deviceId"?,"by"?}]}, the next one
+ *                        first; "by" is the device that asked for it
+ * Errors: BW_E_INVALID, BW_E_UNSUPPORTED (method), BW_E_NOT_FOUND, BW_E_STORE,
  * BW_E_TIMEOUT (executed, but it is not known in time which devices were reached). Since 0.1. */
 BW_API bw_status bw_desktop_invoke(bw_desktop *desktop, const char *method, const char *params_json,
                                    int32_t timeout_ms, char **result_json);

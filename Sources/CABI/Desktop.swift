@@ -296,9 +296,8 @@ public func bw_desktop_invoke(
 ) -> bw_status {
     entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
-        let command = try ownCommand(method, params_json)
-        let timeout = try timeout(timeout_ms)
-        let result = try endpoint.queue.call { endpoint.role.invoke(command, timeout: timeout, then: $0) }
+        let begin = try ownCommand(method, params_json, timeout_ms)
+        let result = try endpoint.queue.call { begin(endpoint.role, $0) }
         if let result_json { try give(result, to: result_json) }
     }
 }
@@ -311,15 +310,20 @@ public func bw_desktop_invoke_async(
     let userData = UserData(user_data, destroy)
     return entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
-        let command = try ownCommand(method, params_json)
-        let timeout = try timeout(timeout_ms)
+        let begin = try ownCommand(method, params_json, timeout_ms)
         let completion = try CABI.completion(completion, userData)
-        try endpoint.queue.call(completion) { endpoint.role.invoke(command, timeout: timeout, then: $0) }
+        try endpoint.queue.call(completion) { begin(endpoint.role, $0) }
     }
 }
 
+/// Begins a method for the desktop's own user, or a request that only its program can make.
 private func ownCommand(
-    _ method: UnsafePointer<CChar>?, _ params: UnsafePointer<CChar>?
-) throws(HostError) -> Desktop.OwnCommand {
-    try Desktop.OwnCommand(try text(method, "method"), params: try optionalText(params, "params_json"))
+    _ method: UnsafePointer<CChar>?, _ params: UnsafePointer<CChar>?, _ timeout_ms: Int32
+) throws(HostError) -> (Desktop, @escaping Then) -> Void {
+    let name = try text(method, "method")
+    let params = try optionalText(params, "params_json")
+    let timeout = try timeout(timeout_ms)
+    if let request = try Desktop.OwnRequest(name, params: params) { return { $0.answer(request, then: $1) } }
+    let command = try Desktop.OwnCommand(name, params: params)
+    return { $0.invoke(command, timeout: timeout, then: $1) }
 }

@@ -160,6 +160,12 @@ package final class Desktop: Role, KeyOwner {
         EventLoop.post { [core] in core.execute { $0.invoke(command, timeout: timeout, then) } }
     }
 
+    package func answer(_ request: OwnRequest, then: @escaping Then) {
+        EventLoop.post { [core] in
+            if core.isClosed { then(.failure(.closed)) } else { core.answer(request, then) }
+        }
+    }
+
     package func shutDown(then: @escaping @Sendable () -> Void) {
         EventLoop.post { [core, directory] in
             core.shutDown {

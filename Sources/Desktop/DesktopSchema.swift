@@ -140,6 +140,20 @@ enum DesktopSchema {
         END;
         CREATE TABLE outbox_epoch (device INTEGER PRIMARY KEY REFERENCES peer(number)) STRICT;
         CREATE TABLE history_indexed (low INTEGER PRIMARY KEY, high INTEGER NOT NULL) STRICT;
+        CREATE TABLE device_group (
+            name TEXT NOT NULL,
+            device TEXT NOT NULL,
+            PRIMARY KEY (name, device)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE schedule (
+            id TEXT PRIMARY KEY,
+            at INTEGER NOT NULL,
+            method TEXT NOT NULL,
+            params TEXT NOT NULL,
+            device TEXT,
+            bellwire INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX schedule_at ON schedule(at);
         CREATE TABLE unpair_notice (
             did TEXT PRIMARY KEY NOT NULL,
             since INTEGER NOT NULL

@@ -54,6 +54,7 @@ final class DesktopSwitchboard {
         key: context.key, store: store, devices: devices,
         presharedKey: { [channel] in channel.presharedKey(of: $0) },
         output: { [weak self] in self?.carryOut($0) })
+    private lazy var schedule = PushSchedule(store.database) { [weak self] output in self?.carryOut(output) }
     private lazy var upkeep = HistoryUpkeep(database: store.database) { [weak self] output in self?.host.tell(output) }
     private var phase = Phase.stopped
 
@@ -109,6 +110,7 @@ final class DesktopSwitchboard {
         }
         phase = .started(machine)
         upkeep.start()
+        schedule.start()
         routes.start(standing: [relay.ownURL, context.options.common.relayURL].compactMap(\.self))
     }
 
@@ -118,6 +120,7 @@ final class DesktopSwitchboard {
         publisher.close()
         channel.moves.close()
         upkeep.stop()
+        schedule.stop()
         end(.closed, because: .closed) { [relay, store] in relay.close { store.database.close(then: then) } }
         pairing.close()
     }
@@ -314,6 +317,8 @@ final class DesktopSwitchboard {
         switch output {
         case .answer(let outcome, .host(let call)): publisher.answered(call, outcome)
         case .answer(let outcome, .device(let request)): respond(outcome, to: request)
+        case .answer(let outcome, .schedule): schedule.executed(hasFailed: outcome.isOfStore)
+        case .scheduled: schedule.changed()
         case .refuse(let error, let request, let mark):
             once(mark) { core in core.respond(.error(error), to: request) }
         case .push(let event, let seqs, let ticket):
@@ -336,6 +341,13 @@ final class DesktopSwitchboard {
         case .changed(let data): host.post(.rekeyChanged, data)
         case .switched(let move): DeviceMove(self).perform(move)
         case .problem(let message): host.storeFailed(message)
+        }
+    }
+
+    private func carryOut(_ output: PushSchedule.Output) {
+        switch output {
+        case .execute(let push): commands.execute(push, roster: devices.roster, at: .now)
+        case .problem(let error): host.storeFailed("could not read the scheduled notifications", error)
         }
     }
 

@@ -46,7 +46,7 @@ extension RoleState.Rescue {
         ],
         salvaged: [
             "peer", "history", "setting", "outbox_device", "outbox_push", "outbox", "outbox_epoch", "device_token",
-            "command_answer",
+            "command_answer", "schedule", "device_group",
         ],
         // Where the replay window is lost, frames of version 1 could be replayed: sessions alone count. Devices that are
         // not paired get nothing. A device's position fits its entries.

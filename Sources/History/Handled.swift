@@ -16,6 +16,8 @@ package struct Handled: Sendable, Equatable {
         case show(Notification)
         /// Send it to these paired devices, each in its own form.
         case push(NotificationEvent, to: [PeerID])
+        /// It is kept until then.
+        case scheduled(EpochMilliseconds)
     }
 
     /// The new state of the desktop: for its host, and for the user's other devices (WireMessages, "State changes").

@@ -54,11 +54,13 @@ extension MethodHandler {
     func delete(_ id: NotificationID) throws(StoreError) -> Handled {
         try Outbox(history.connection).withdraw(id)
         let deleted = try history.delete(id)
+        // One that was scheduled is nowhere else yet.
+        let isCancelled = try ScheduleTable(history.connection).remove(id)
         return answer(
             [
                 "success": true,
-                "deletedCount": .integer(Int64(deleted)),
-                "error": deleted == 0 ? "no notification has this id" : nil,
+                "deletedCount": .integer(Int64(deleted) &+ (isCancelled ? 1 : 0)),
+                "error": deleted == 0 && !isCancelled ? "no notification has this id" : nil,
             ], announcing: deleted > 0 ? [.deleted([id])] : [])
     }
 

@@ -14,14 +14,23 @@ extension MethodHandler {
         switch method {
         case .send:
             let request = try PushRequest(peer: reader)
-            return { () throws(StoreError) in try send(request) }
+            return { () throws(StoreError) in
+                if let later = try schedule(request, method, params) { return later }
+                return try send(request)
+            }
         case .sendToMobile:
             let request = try PushRequest(peer: reader)
             let device = try target(reader)
-            return { () throws(StoreError) in try send(request, to: device) }
+            return { () throws(StoreError) in
+                if let later = try schedule(request, method, params) { return later }
+                return try send(request, to: device)
+            }
         case .broadcast:
             let request = try PushRequest(peer: reader)
-            return { () throws(StoreError) in try broadcast(request) }
+            return { () throws(StoreError) in
+                if let later = try schedule(request, method, params) { return later }
+                return try broadcast(request)
+            }
         case .getHistory:
             let query = try HistoryQuery(peer: params)
             return { () throws(StoreError) in try page(query) }

@@ -24,16 +24,29 @@ extension MethodHandler {
     }
 
     func broadcast(_ request: PushRequest) throws(StoreError) -> Handled {
-        try afterPush(request, target: nil, to: context.devices.map(\.peer), .broadcast)
+        if let group = request.group { return try broadcast(request, to: group) }
+        return try afterPush(request, target: nil, to: context.devices.map(\.peer), .broadcast)
     }
 
-    private func afterPush(
+    func afterPush(
         _ request: PushRequest, target: PeerID?, to devices: [PeerID], _ kind: PendingReply.Kind
     ) throws(StoreError) -> Handled {
         let (notification, row) = try keep(request, target: target)
+        let push = Handled.Effect.push(notification.event, to: devices)
+        if request.answersWhenStored {
+            var result: JSONObject = [
+                "success": true, "notificationId": .string(notification.id.text), "timestamp": .integer(context.now),
+            ]
+            switch kind {
+            case .sendToMobile(let id): result.merge(["delivered": false, "deviceId": .string(id)])
+            case .broadcast: result.merge(["deliveredCount": 0, "failedCount": 0])
+            }
+            if notification.silenced { result["silenced"] = true }
+            return answer(result, effects: [push], row: row)
+        }
         let reply = PendingReply(
             kind: kind, id: notification.id, moment: context.now, silenced: notification.silenced, devices: devices)
-        return Handled(.afterPush(reply), effects: [.push(notification.event, to: devices)], row: row)
+        return Handled(.afterPush(reply), effects: [push], row: row)
     }
 
     /// Puts it in the history, silenced if the settings say so. Gives its row as well.

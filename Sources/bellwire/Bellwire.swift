@@ -6,7 +6,8 @@ import Glibc
 enum Bellwire {
     /// Every command, in the order of the overview.
     static let commands: [Command] = [
-        .relay, .desktop, .pair, .peers, .rekey, .revoke, .listen, .agent, .send, .run, .history, .inbox, .settings,
+        .relay, .desktop, .pair, .peers, .rekey, .revoke, .listen, .agent, .send, .push, .group, .token, .run, .history,
+        .inbox, .settings,
         .quiet,
         .queue, .qr, .completion, .man, .version,
     ]

@@ -134,6 +134,45 @@ def test_a_push_that_expires_before_its_device_comes_is_reported(host: Callable[
     assert device.event("notification.received")["id"] == later
 
 
+# Scheduled pushes.
+
+
+def titles(desktop: Host) -> list[str]:
+    page = desktop.call("bw_desktop_history", {"sort": "oldest"})
+    return [row["title"] for row in page["notifications"]]
+
+
+def scheduled(desktop: Host) -> list[str]:
+    answer = desktop.call("bw_desktop_invoke", "desktop.scheduled", None, 10_000)
+    return [row["title"] for row in answer["scheduled"]]
+
+
+def test_a_push_whose_time_the_clock_jumps_over_goes_out_at_once_and_once(
+    host: Callable[..., Host], relay: str, clock: Clock
+) -> None:
+    desktop, device = pair(host, relay)
+    now, hour = int(time.time() * 1_000), 3_600_000
+    for number in (1, 3):
+        send(desktop, str(number), scheduledAt=now + number * hour)
+    assert titles(desktop) == [] and scheduled(desktop) == ["1", "3"]
+    clock.set("+2h")
+    # The kernel's clock was not set, so nothing tells it to look, but for another one that is scheduled.
+    send(desktop, "9", scheduledAt=now + 9 * hour)
+    assert device.event("notification.received")["title"] == "1"
+    # Set back, nothing comes early, and nothing comes again.
+    clock.set("+0")
+    send(desktop, "8", scheduledAt=now + 8 * hour)
+    assert titles(desktop) == ["1"] and scheduled(desktop) == ["3", "8", "9"]
+    # Jumped over while the desktop is closed: it goes out at the start.
+    desktop.close()
+    clock.set("+4h")
+    desktop = host("desktop", "desktop", relay_url=relay, follow_system=False)
+    assert titles(desktop) == ["1"]
+    desktop.start()
+    assert device.event("notification.received")["title"] == "3"
+    assert titles(desktop) == ["1", "3"] and scheduled(desktop) == ["8", "9"]
+
+
 # Pairing. The clock of the side that waits is wrong; the other's is right.
 
 

@@ -6,6 +6,8 @@ import Wire
 enum CommandOrigin: Sendable {
     /// A call of the host's own.
     case host(HostCallID)
+    /// A push that was scheduled: nobody waits for its answer.
+    case schedule
     case device(DeviceRequest)
 }
 

@@ -24,6 +24,8 @@ final class CommandServer {
         case refuse(RemoteError, DeviceRequest, SealMark?)
         /// Queued under these numbers. With a ticket, ``delivered(_:to:)`` is to be called once its recipients are known.
         case push(NotificationEvent, numbered: [PeerID: Int64], PushTicket?)
+        /// One was kept for later.
+        case scheduled
         /// To the desktop's own user.
         case show(Notification)
         case announce(Handled.Announcement)
@@ -133,6 +135,14 @@ final class CommandServer {
             CommandTransaction(
                 caller: .host, method: call.method.name, params: call.params, newID: .fresh(at: now), now: now,
                 roster: roster, origin: .host(call.id)))
+    }
+
+    /// A push whose time has come.
+    func execute(_ push: ScheduledPush, roster: DeviceRoster, at now: EpochMilliseconds) {
+        execute(
+            CommandTransaction(
+                caller: push.caller, method: push.method, params: push.params, newID: push.id, now: now,
+                roster: roster, origin: .schedule))
     }
 
     /// Takes a token of the device's rate limit for something other than a command.
@@ -279,6 +289,7 @@ final class CommandServer {
         let origin = transaction.origin
         switch execution {
         case .replayed: output(.replayed)
+        case .withdrawn: output(.answer(.result([:]), to: origin))
         case .revoked: output(.answer(.error(.notPaired), to: origin))
         case .answered(let answer): answerAgain(answer, key, to: origin)
         case .expired(let expiresAt):
@@ -311,6 +322,7 @@ final class CommandServer {
         for effect in handled.effects {
             switch effect {
             case .show(let notification): output(.show(notification))
+            case .scheduled: output(.scheduled)
             case .push(let event, _):
                 let numbers = moves.isEmpty ? queued : Dictionary(queued.map { (current($0), $1) }) { max($0, $1) }
                 output(.push(event, numbered: numbers, ticket))
@@ -351,4 +363,9 @@ extension NotificationID {
         var generator = SecureRandomNumberGenerator()
         return NotificationID(at: moment, random: generator.next(), generator.next())
     }
+}
+
+extension CommandResponse.Outcome {
+    /// Whether the store failed: it may be tried again.
+    var isOfStore: Bool { if case .error(let error) = self { error.code == .internalError } else { false } }
 }

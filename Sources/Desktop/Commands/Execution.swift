@@ -18,6 +18,8 @@ enum Execution: Sendable {
     /// The same request was answered before.
     case answered(AnswerTable.Answer)
     case expired(EpochMilliseconds)
+    /// A scheduled push that was withdrawn in the meantime.
+    case withdrawn
     /// The device has been unpaired in the meantime.
     case revoked
 }
@@ -69,6 +71,9 @@ struct CommandTransaction: Sendable {
         let connection = work.connection
         if let mark, try !SealStates(connection).save(mark) { return .replayed }
         if let revocation, revocation.isRevoked { return .revoked }
+        if case .schedule = origin {
+            guard try ScheduleTable(connection).remove(newID), roster.mayCall(caller) else { return .withdrawn }
+        }
         let answers = AnswerTable(connection)
         if let key = constraints?.key, let answer = try answers.answer(to: key) { return .answered(answer) }
         if let constraints, constraints.isExpired, let expiresAt = constraints.expiresAt { return .expired(expiresAt) }
@@ -103,6 +108,16 @@ extension PairedDevices {
             current[id] = other
         }
         return current
+    }
+}
+
+extension DeviceRoster {
+    /// Whether a push may go out that this caller has scheduled: what a device wanted ends with its pairing.
+    fileprivate func mayCall(_ caller: MethodHandler.Caller) -> Bool {
+        switch caller {
+        case .host: true
+        case .device(let peer, _): devices.contains { $0.peer == peer }
+        }
     }
 }
 

@@ -69,6 +69,8 @@ struct DeviceStore: Sendable {
             }
             guard everybody else { return }
             for device in try PairedDevices(connection).clear() {
+                try GroupTable(connection).forget(device.did)
+                try ScheduleTable(connection).forget(device.did)
                 try SealPeers(connection).forget(device.did)
                 try DevicePrekeyTable(connection).forget(device.did)
                 try MoveTables(connection).forget(device.did)
@@ -129,6 +131,8 @@ struct DeviceStore: Sendable {
             try DeviceTokens(connection).move(old, to: new, deviceID: device.deviceID)
             try DevicePrekeyTable(connection).forget(old)
             try History(connection).moveTarget(old, to: new)
+            try GroupTable(connection).move(old, to: new)
+            try ScheduleTable(connection).move(old, to: new)
             return try Outbox(connection).positions()[new] ?? Outbox.Position(last: 0, acknowledged: 0)
         } then: {
             then($0)
@@ -167,6 +171,8 @@ struct DeviceStore: Sendable {
     /// The replay window stays: the keys do too.
     private static func remove(_ device: PeerID, _ connection: Connection) throws(StoreError) {
         try Permissions(connection).forget(device)
+        try GroupTable(connection).forget(device)
+        try ScheduleTable(connection).forget(device)
         try Outbox(connection).forget(device)
         try DeviceTokens(connection).forget(device)
         try DevicePrekeyTable(connection).forget(device)

@@ -120,7 +120,9 @@ extension CommandResponse.Outcome {
     }
 
     fileprivate func noticeResult(of method: NotificationMethod) -> Result<String, HostError> {
-        guard method == .sendToMobile, case .result(let result) = self else { return ownResult }
+        guard method == .sendToMobile, case .result(let result) = self, result["scheduledAt"] == nil else {
+            return ownResult
+        }
         let isDelivered = result["delivered"]?.bool == true
         return .success(
             JSONValue.object([

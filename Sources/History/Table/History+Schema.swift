@@ -9,7 +9,8 @@ extension History {
     /// The counts are kept beside the rows (``HistoryCounts``), so that `total` and `unreadCount` are true without counting
     /// a million rows.
     package static let migrations =
-        [first, second, SettingsTable.migration, Permissions.migration] + Outbox.migrations + [third]
+        [first, second, SettingsTable.migration, Permissions.migration] + Outbox.migrations
+        + [third, GroupTable.migration, ScheduleTable.migration]
 
     private static let first =
         Migration(

@@ -30,17 +30,21 @@ package enum NotificationMethod: String, Sendable, Hashable, CaseIterable {
             MethodDescriptor(
                 risk: .mutating, isPush: true,
                 // Deployed desktops read respectQuietHours, and have no default.
-                parameters: [.title, .body, .icon, .priority, .data, .respectQuietHours.standard(true)] + .richer,
+                parameters: [.title, .body, .icon, .priority, .data, .respectQuietHours.standard(true)] + .richer
+                    + [.scheduledAt],
                 result: .members([
                     ResultMember("notificationId", "id", kind: .text),
+                    .scheduledAt,
                     ResultMember("silenced", kind: .flag, absent: .value(false), refused: .value(false)),
                     ResultMember("timestamp", kind: .moment, absent: .now, refused: .read(.now)),
                 ]))
         case .sendToMobile:
             MethodDescriptor(
                 risk: .mutating, isPush: true,
-                parameters: [.title, .body, .priority, .data, .respectQuietHours] + .richer + [.deviceID],
+                parameters: [.title, .body, .priority, .data, .respectQuietHours] + .richer
+                    + [.deviceID, .scheduledAt, .answerWhen],
                 result: .members([
+                    .scheduledAt,
                     ResultMember("delivered", kind: .flag, refused: .read(.value(false))),
                     ResultMember("deviceId", kind: .text, refused: .read(.leftOut)),
                     ResultMember("error", kind: .error),
@@ -48,8 +52,11 @@ package enum NotificationMethod: String, Sendable, Hashable, CaseIterable {
         case .broadcast:
             MethodDescriptor(
                 risk: .mutating, isPush: true,
-                parameters: [.title, .body, .priority, .data, .respectQuietHours] + .richer,
+                parameters: [.title, .body, .priority, .data, .respectQuietHours] + .richer + [
+                    .scheduledAt, .group, .answerWhen,
+                ],
                 result: .members([
+                    .scheduledAt,
                     ResultMember(
                         "deliveredCount", "delivered", kind: .count, absent: .value(0), refused: .read(.value(0))),
                     ResultMember("failedCount", "failed", kind: .count, absent: .value(0), refused: .read(.value(0))),
@@ -102,4 +109,9 @@ package enum NotificationMethod: String, Sendable, Hashable, CaseIterable {
                 ]))
         }
     }
+}
+
+extension ResultMember {
+    /// When the desktop will push it: only of a push for later, and of desktops that keep such.
+    fileprivate static let scheduledAt = ResultMember("scheduledAt", kind: .count)
 }

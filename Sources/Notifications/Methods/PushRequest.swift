@@ -11,6 +11,12 @@ package struct PushRequest: Sendable, Equatable {
     package var richer: RicherFields
     /// False = shown at any hour. `nil` = the sender did not say: it respects them.
     package var respectsQuietHours: Bool?
+    /// When to push it, by the desktop's clock; `nil` = now.
+    package var scheduledAt: EpochMilliseconds?
+    /// Answer once it is stored, instead of waiting for the devices.
+    package var answersWhenStored = false
+    /// The group of devices that it is for; `nil` = all.
+    package var group: String?
 
     /// In bytes of UTF-8.
     fileprivate static let titleLimit = 1_024
@@ -26,6 +32,9 @@ package struct PushRequest: Sendable, Equatable {
         body = try reader.value(.body)?.string ?? ""
         icon = try reader.value(.icon)?.string
         respectsQuietHours = try reader.value(.respectQuietHours)?.bool
+        scheduledAt = try reader.value(.scheduledAt)?.integer
+        group = try reader.value(.group)?.string
+        answersWhenStored = reader.params[Parameter.answerWhen.name]?.string == "stored"
         priority = Priority(priority: reader.params["priority"], urgency: reader.params["urgency"])
         if reader.present("data")?.string != nil {
             let text =
@@ -60,6 +69,10 @@ extension Parameter {
     /// On the wire as `urgency` as well.
     static let priority = Parameter("priority", .priority).standard("normal").written(.alsoAsUrgency)
     static let data = Parameter("data", .object(limit: PushRequest.dataLimit))
+    /// In milliseconds since 1970.
+    static let scheduledAt = Parameter("scheduledAt", .natural)
+    static let answerWhen = Parameter("answerWhen", .choice(["stored", "delivered"]))
+    static let group = Parameter("group", .text(limit: 64))
     static let respectQuietHours = Parameter("respectQuietHours", .flag)
     /// Also as the list that deployed desktops read.
     package static let deviceID = Parameter("deviceId", .id).written(.alsoInList("targetDevices"))

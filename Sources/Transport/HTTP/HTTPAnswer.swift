@@ -3,6 +3,9 @@ package enum HTTPAnswer: Sendable {
     case upgrade
     /// A whole answer. `HEAD` requests get its headers only.
     case respond(status: Int, contentType: String, body: [UInt8])
+    /// Reads the body, of at most so many bytes, within ``HTTPListenerOptions/headTimeout``; then calls `then`, once,
+    /// unless the client goes first.
+    case receive(limit: Int, then: @Sendable @EventLoop (HTTPExchange, HTTPBody) -> Void)
 
     package static func respond(status: Int, contentType: String, text: String) -> HTTPAnswer {
         .respond(status: status, contentType: contentType, body: Array(text.utf8))

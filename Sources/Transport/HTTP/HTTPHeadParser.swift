@@ -148,6 +148,20 @@ struct HTTPHead {
     }
 }
 
+extension HTTPHead {
+    /// Whether every header is as RFC 9110 writes it. http-parser lets pass what other servers understand differently.
+    var isWellFormed: Bool {
+        headers.allSatisfy { header in
+            !header.name.isEmpty
+                && header.name.utf8.allSatisfy { byte in
+                    0x30...0x39 ~= byte || 0x41...0x5a ~= byte || 0x61...0x7a ~= byte
+                        || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+                && header.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }
+        }
+    }
+}
+
 extension [UInt8] {
     fileprivate var trimmingBlanks: ArraySlice<UInt8> {
         var slice = self[...]

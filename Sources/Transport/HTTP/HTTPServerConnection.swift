@@ -5,7 +5,15 @@ final class HTTPServerConnection: ConnectionConsumer {
     private let listener: HTTPListener
     private var parser: HTTPHeadParser
     private var deadline: LoopTimer?
-    private var isHandedOn = false
+    private var phase = Phase.head
+
+    private enum Phase {
+        case head
+        case body(HTTPHead, HTTPBodyParser, then: @EventLoop (HTTPExchange, HTTPBody) -> Void)
+        /// The owner answers later. What came behind the request waits.
+        case answering(HTTPHead, rest: [UInt8])
+        case handedOn
+    }
 
     /// More answers than this waiting to be read: the peer asks and does not listen.
     private static let maximumUnsent = 256 << 10
@@ -36,14 +44,31 @@ final class HTTPServerConnection: ConnectionConsumer {
 
     func connection(_ connection: Connection, didReceive bytes: UnsafeMutableRawBufferPointer) {
         var rest = bytes
-        while connection.isOpen, !isHandedOn, !rest.isEmpty {
-            switch parser.take(UnsafeRawBufferPointer(rest)) {
-            case .needsMore: return
-            case .failed(let error):
-                refuse(error.code == .headTooLarge ? 431 : 400, error.message)
-            case .head(let head, let consumed):
+        while connection.isOpen, !rest.isEmpty {
+            switch phase {
+            case .handedOn: return
+            case .answering(let head, var waiting):
+                // Reading is paused: this is the last of it.
+                waiting.append(contentsOf: rest)
+                phase = .answering(head, rest: waiting)
+                return
+            case .body(let head, let body, let then):
+                let outcome = body.take(UnsafeRawBufferPointer(rest))
+                guard case .whole(let consumed) = outcome else {
+                    if outcome == .needsMore { return }
+                    return hand(head, outcome == .tooLarge ? .tooLarge : .malformed, then)
+                }
                 rest = UnsafeMutableRawBufferPointer(rebasing: rest[consumed...])
-                answer(head, rest)
+                hand(head, .whole(body.body), then)
+            case .head:
+                switch parser.take(UnsafeRawBufferPointer(rest)) {
+                case .needsMore: return
+                case .failed(let error):
+                    refuse(error.code == .headTooLarge ? 431 : 400, error.message)
+                case .head(let head, let consumed):
+                    rest = UnsafeMutableRawBufferPointer(rebasing: rest[consumed...])
+                    answer(head, rest)
+                }
             }
         }
     }
@@ -72,11 +97,65 @@ final class HTTPServerConnection: ConnectionConsumer {
             upgrade(key, client, rest)
         case .respond(let status, let contentType, let body):
             respond(to: head, status, contentType, body)
+        case .receive(let limit, let then): receive(head, limit: limit, then)
+        }
+    }
+
+    // MARK: Requests with a body
+
+    private func receive(
+        _ head: HTTPHead, limit: Int, _ then: @escaping @EventLoop (HTTPExchange, HTTPBody) -> Void
+    ) {
+        guard head.isWellFormed, let framing = try? HTTPBodyParser.Framing(head) else {
+            return hand(head, .malformed, then)
+        }
+        switch framing {
+        case .length(0): return hand(head, .whole([]), then)
+        case .length(limit + 1 ... .max): return hand(head, .tooLarge, then)
+        case .length, .chunked: break
+        }
+        if head.lists("100-continue", in: "Expect") { write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
+        phase = .body(head, HTTPBodyParser(framing, limit: limit), then: then)
+        deadline?.start(after: listener.options.headTimeout)
+    }
+
+    private func hand(_ head: HTTPHead, _ body: HTTPBody, _ then: @EventLoop (HTTPExchange, HTTPBody) -> Void) {
+        phase = .answering(head, rest: [])
+        deadline?.stop()
+        connection.pauseReading()
+        var isWhole = false
+        if case .whole = body { isWhole = true }
+        then(HTTPExchange { [weak self] reply in self?.answered(reply, keepsAlive: isWhole) }, body)
+    }
+
+    private func answered(_ reply: HTTPReply, keepsAlive: Bool) {
+        guard case .answering(let head, let rest) = phase, connection.isOpen else { return }
+        let staysOpen = keepsAlive && head.keepsAlive && connection.unsentBytes <= Self.maximumUnsent
+        write(
+            HTTPResponse.bytes(
+                status: reply.status, contentType: reply.contentType, body: reply.body, keepsAlive: staysOpen,
+                withBody: head.method != "HEAD"))
+        guard staysOpen else { return end() }
+        parser = HTTPHeadParser(.request, limit: listener.options.maximumHead)
+        phase = .head
+        deadline?.start(after: listener.options.headTimeout)
+        // Not inside this call: an owner that answers at once would nest as deep as the client has sent requests.
+        EventLoop.later { [self] in proceed(rest) }
+    }
+
+    /// Goes on with what came behind the last request, then with what is still to come.
+    private func proceed(_ rest: [UInt8]) {
+        guard connection.isOpen else { return }
+        var rest = rest
+        rest.withUnsafeMutableBytes { self.connection(connection, didReceive: $0) }
+        switch phase {
+        case .head, .body: connection.resumeReading()
+        case .answering, .handedOn: break
         }
     }
 
     private func upgrade(_ key: String, _ client: PeerAddress, _ rest: UnsafeMutableRawBufferPointer) {
-        isHandedOn = true
+        phase = .handedOn
         deadline = nil
         write(WebSocketUpgrade.agreement(key: key))
         listener.forget(connection)

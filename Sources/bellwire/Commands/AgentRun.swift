@@ -79,7 +79,7 @@ final class AgentRun {
     private func serve(_ handle: Handle) throws(Failure) -> Wake {
         // What came before is our own open; who waits opens the file again and again.
         _ = watch?.take()
-        let wake = try handle.wait(alsoFor: watch?.descriptor) { () throws(Failure) in
+        let wake = try handle.wait(alsoFor: watch.map { [$0.descriptor] } ?? []) { () throws(Failure) in
             watch?.take().contains(.opened) ?? false
         }
         try handle.close()

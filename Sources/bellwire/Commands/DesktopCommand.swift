@@ -30,11 +30,28 @@ extension Command {
             2 seconds: the service, the token in hexadecimal, and the payload, separated by tabs; with --json, an event \
             "payload". Only the device can read the payload. Sending it is up to the program that reads the output.
             """,
+            """
+            With --http it publishes what comes over HTTP, as ntfy's clients send it: a POST to /TOPIC with the message, \
+            or JSON to /. A request needs a token (bellwire token), or with --http-open comes from this machine. If a \
+            group has the topic's name, only its devices get the notification. Web pages cannot publish.
+            """,
+            """
+            With ACTION it asks the desktop that runs with the same state directory: pair shows a new code, devices lists \
+            the devices, allow sets what one may do, stop ends it. See also bellwire push.
+            """,
         ],
-        operands: [],
+        operands: [
+            Operand(
+                name: "ACTION", help: "Asks the running desktop: pair, devices, stop, or allow DEVICE ALLOWANCE.",
+                choices: DesktopAction.names),
+            Operand(
+                name: "WORD", help: "With allow: the device, and nothing, safe, mutating or privileged.", repeats: true),
+        ],
         ownOptions: [
             relayAddress, lanRelay, relayURL, signalingURL, .name, pairAlways, pairNever, scanText, scanImage,
-            acceptAll, confirmAll, desktopLegacy, qrText, stdinOption, sealOption, .desktopStateDirectory, .caFile,
+            acceptAll, confirmAll, desktopLegacy, qrText, stdinOption, sealOption, httpAddress, httpCertificate,
+            httpKey,
+            httpOpen, httpName, .desktopStateDirectory, .caFile,
         ],
         examples: [
             Example(line: "bellwire desktop", says: "Shows a QR code, then prints what devices send."),
@@ -43,10 +60,16 @@ extension Command {
                 line: "bellwire desktop --relay-url wss://relay.example.org --scan @code.txt",
                 says: "Pairs with the device whose code (bellwire pair --show) is in the file."),
             Example(
+                line: "bellwire desktop --http 127.0.0.1:8080 --http-open",
+                says: "Programs here publish: curl -d \"Backup done\" localhost:8080/backups"),
+            Example(line: "bellwire desktop stop", says: "Stops the running desktop."),
+            Example(
                 line: "mkfifo push; bellwire desktop --stdin <> push",
                 says: "Pushes from any terminal: printf 'Build done\\tAll green\\n' > push"),
         ],
-        run: { arguments throws(Failure) in try DesktopRun(arguments).run() })
+        run: { arguments throws(Failure) in
+            try arguments.operands.isEmpty ? DesktopRun(arguments).run() : DesktopAction(arguments).run()
+        })
 
     static let relayAddress = Option(
         "relay", .required("HOST:PORT"), "Address of its own relay; port 0 = any free port.",
@@ -74,6 +97,15 @@ extension Command {
         "qr-text",
         "Offers pairing like --pair, and also prints the code's text. Without a terminal only the text is printed.")
     static let stdinOption = Option("stdin", "Pushes each line of standard input.")
+    static let httpAddress = Option(
+        "http", .required("HOST:PORT"), "Publishes what is posted to this address; port 0 = any free port.")
+    static let httpCertificate = Option(
+        "http-certificate", .required("FILE"), "With --http: the certificate chain (PEM), for https.")
+    static let httpKey = Option("http-key", .required("FILE"), "The certificate's private key (PEM).")
+    static let httpOpen = Option("http-open", "With --http: programs on this machine need no token.")
+    static let httpName = Option(
+        "http-name", .required("NAME"),
+        "With --http: a host name under which clients reach it, besides localhost. May be given several times.")
     static let sealOption = Option(
         "seal", "With --stdin: prints payloads for the push services of devices that have not received a push.")
 }

@@ -11,6 +11,7 @@ final class DesktopRun {
     private let listen: String
     private let pairing: DesktopPairing
     private var connection = Connection()
+    private var services: DesktopServices?
 
     init(_ arguments: Arguments) throws(Failure) {
         try arguments.exclude([Command.relayAddress, Command.lanRelay, Command.relayURL], of: "desktop")
@@ -38,7 +39,7 @@ final class DesktopRun {
             "confirm": arguments.has(Command.confirmAll) ? true : nil,
             "legacy": arguments.text(Command.desktopLegacy).map { .string($0) },
         ]
-        handle = try Handle(.desktop, options: options, verbose: arguments.has(.verbose))
+        handle = try LocalDesktop.open(arguments, options)
         pairing = DesktopPairing(handle, arguments, scanned: scanned)
     }
 
@@ -58,6 +59,15 @@ final class DesktopRun {
         try handle.subscribe("*") { [unowned self] name, event in show(name, event) }
         try handle.start()
         try announce()
+        let services = try DesktopServices(handle, arguments) { [json] url in
+            if json {
+                Output.json(["event": "http", "data": ["url": .string(url)]])
+            } else {
+                Output.line("HTTP at \(url)")
+            }
+        }
+        self.services = services
+        defer { services.close() }
         let pushes = arguments.has(Command.stdinOption)
         // A line answers the question that is open; else it is pushed.
         let input = LineInput { [unowned self] line in
@@ -68,13 +78,15 @@ final class DesktopRun {
         var wake = Handle.Wake.deadline
         repeat {
             let deadline = connection.isOnline ? pairing.deadline : nil
-            wake = try handle.wait(until: deadline, input: input) { () throws(Failure) in
+            wake = try handle.wait(until: deadline, input: input, alsoFor: services.descriptors) { () throws(Failure) in
+                try services.serve()
+                if services.isStopping { return true }
                 if connection.isOnline { connection.isOnline = try pairing.online() }
                 if !input.isOpen { pairing.nobodyAnswers() }
                 input.isWanted = pushes || pairing.isAsking
                 return deadline != (connection.isOnline ? pairing.deadline : nil)
             }
-        } while wake == .done || wake == .deadline
+        } while (wake == .done || wake == .deadline) && !services.isStopping
         return .done
     }
 

@@ -12,6 +12,10 @@ extension Command {
             with --to-mobile, to one of them.
             """,
             """
+            With --at the desktop keeps it until then. With --collapse it replaces the one before with the same key. \
+            Desktops of other makers ignore both, and groups.
+            """,
+            """
             With --stdin it sends each line of standard input: a title, optionally followed by a body and a priority, \
             separated by tabs; with --json, an object with "title", "body", "priority", "icon" and \
             "respectQuietHours". It waits for the answer to each line before it sends the next. If a line is bad or \
@@ -30,7 +34,7 @@ extension Command {
         ownOptions: [
             sendTitle, sendMessage, sendPriority, icon, ignoreQuietHours, broadcast, toMobile, sendStdin, sendQuiet,
             .desktop, sendTimeout,
-        ] + DeviceSession.options,
+        ] + PushFields.options + DeviceSession.options,
         examples: [
             Example(
                 line: "bellwire send \"Build done\" \"All tests passed\"", says: "Shows a notification on the desktop."),

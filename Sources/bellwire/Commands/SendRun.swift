@@ -35,12 +35,16 @@ final class SendRun {
             "icon": arguments.text(Command.icon).map { .string($0) },
             "deviceId": arguments.text(Command.toMobile).map { .string($0) },
         ]
+        if arguments.has(Command.pushGroup), !arguments.has(Command.broadcast) {
+            throw Failure(.usage, "--group needs --broadcast (see bellwire send --help)")
+        }
+        common.merge(try PushFields.read(arguments))
         if arguments.has(Command.ignoreQuietHours) { common["respectQuietHours"] = false }
         self.common = common
     }
 
     /// Title and body; each an option or an operand.
-    private static func notification(_ arguments: Arguments) throws(Failure) -> JSONObject {
+    static func notification(_ arguments: Arguments) throws(Failure) -> JSONObject {
         var operands = arguments.operands[...]
         guard let title = arguments.text(Command.sendTitle) ?? operands.popFirst() else {
             throw Failure(.usage, "TITLE is missing (see bellwire send --help)")
@@ -122,7 +126,13 @@ final class SendRun {
         guard answer["success"]?.bool != false || silenced else {
             throw Failure(.failed, "\(desktop.name) refused: \(answer["error"]?.string ?? "no reason given")")
         }
+        if arguments.has(Command.pushAt), answer["scheduledAt"] == nil {
+            throw Failure(.failed, "\(desktop.name) keeps no notifications for later, and has sent it now")
+        }
         guard !json, !isQuiet else { return }
+        if let moment = answer["scheduledAt"]?.integer {
+            return Output.line("\(desktop.name) sends it at \(Clock.text(ofEpochMilliseconds: moment)).")
+        }
         if let delivered = answer["deliveredCount"]?.integer {
             let failed = answer["failedCount"]?.integer ?? 0
             Output.line("Pushed to \(delivered) of \(delivered &+ failed) devices of \(desktop.name).")

@@ -74,10 +74,10 @@ final class Handle {
     /// none) or a signal.
     ///
     /// - Parameters:
-    ///   - alsoFor: a descriptor that also wakes it, without an input.
+    ///   - alsoFor: descriptors that also wake it.
     ///   - waitingFor: shown to the user at a terminal if it takes long; `nil` = nothing.
     func wait(
-        until deadline: Int64? = nil, input: LineInput? = nil, alsoFor other: Int32? = nil,
+        until deadline: Int64? = nil, input: LineInput? = nil, alsoFor others: [Int32] = [],
         waitingFor: Progress? = nil, isDone: () throws(Failure) -> Bool = { false }
     ) throws(Failure) -> Wake {
         var progress = waitingFor
@@ -92,14 +92,16 @@ final class Handle {
             var entries = [descriptor, Interrupt.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             if let input, input.isOpen, input.isWanted {
                 entries.append(pollfd(fd: input.descriptor, events: Int16(POLLIN), revents: 0))
-            } else if let other {
-                entries.append(pollfd(fd: other, events: Int16(POLLIN), revents: 0))
+            } else {
+                // Ignored by poll: the input keeps its place.
+                entries.append(pollfd(fd: -1, events: 0, revents: 0))
             }
+            entries += others.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             let count = poll(&entries, nfds_t(entries.count), next.map { Int32(clamping: $0) } ?? -1)
             if count < 0, errno != EINTR {
                 throw Failure(.failed, "poll failed: \(String(cString: strerror(errno)))")
             }
-            if count > 0, entries.count > 2, entries[2].revents != 0 { try input?.read() }
+            if count > 0, entries[2].revents != 0 { try input?.read() }
         }
     }
 

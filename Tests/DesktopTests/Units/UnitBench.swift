@@ -95,7 +95,7 @@ final class UnitBench {
         case .withdrawn: sender.withdrawn()
         case .replayed: replayed += 1
         case .problem(let message): problems.put(message)
-        case .show, .announce, .unread: break
+        case .show, .announce, .unread, .scheduled: break
         }
     }
 

@@ -1,0 +1,45 @@
+package import JSON
+
+/// Why a request was refused: a code as ntfy's, the HTTP status and words for people.
+package struct DoorError: Error, Sendable, Equatable {
+    /// The first three digits are the HTTP status.
+    package let code: Int
+    package let message: String
+
+    package init(_ code: Int, _ message: String) { (self.code, self.message) = (code, message) }
+
+    package var status: Int { code / 100 }
+
+    /// `{"code","http","error"}`
+    package var json: JSONValue {
+        ["code": .integer(Int64(code)), "http": .integer(Int64(status)), "error": .string(message)]
+    }
+
+    static func invalid(_ code: Int, _ why: String) -> DoorError { DoorError(code, "invalid request: \(why)") }
+
+    static let notHTTP = DoorError.invalid(40000, "the request is not well-formed HTTP")
+    static let delayUnreadable = DoorError.invalid(
+        40004, "cannot read the delay; use a duration such as 30m, 2h or 1 day, or seconds since 1970")
+    static let delayTooLarge = DoorError.invalid(40006, "the delay is longer than 366 days")
+    static let priority = DoorError.invalid(40007, "the priority must be 1 to 5, or min, low, default, high, max")
+    static let topic = DoorError.invalid(40009, "a topic has 1 to 64 letters, digits, - and _")
+    static let notUTF8 = DoorError.invalid(40011, "the message must be UTF-8")
+    static let attachmentURL = DoorError.invalid(40013, "an attachment must be the https URL of an image")
+    static let attachmentFile = DoorError.invalid(40014, "files are not accepted; attach the URL of an image")
+    static let notJSON = DoorError.invalid(40017, "the body must be a JSON object with a topic")
+    static let actions = DoorError.invalid(
+        40018, "actions must be a list of view actions with a label and a URL; others are not supported")
+    static let iconURL = DoorError.invalid(40021, "the icon must be an http or https URL")
+    static let unauthorized = DoorError(40101, "unauthorized")
+    static let forbidden = DoorError(40301, "forbidden: this token is for another group")
+    static let foreignPage = DoorError(40302, "forbidden: web pages may not publish here")
+    static let foreignHost = DoorError(40303, "forbidden: this is not a name of this server")
+    static let noPage = DoorError(40401, "not found: only publishing is supported, with POST or PUT")
+    static let tooLarge = DoorError(41301, "the request is larger than this token allows")
+    static let tooMany = DoorError(42901, "too many requests: this token's limit is reached; try again later")
+    package static let internalError = DoorError(50001, "the desktop could not store the notification")
+    package static let unavailable = DoorError(50301, "the desktop is stopping")
+
+    /// A feature of ntfy's that isn't here.
+    static func unsupported(_ what: String) -> DoorError { .invalid(40000, "\(what) is not supported") }
+}

@@ -1,0 +1,22 @@
+package import Transport
+
+/// Where and to whom a desktop's HTTP door is open.
+package struct DoorOptions: Sendable {
+    package var host: String
+    package var port: UInt16
+    package var tls: TLSServerOptions?
+    /// Where the desktop keeps its tokens.
+    package var directory: String
+    /// Programs on this machine may publish without a token.
+    package var opensToLoopback = false
+    /// Names under which clients reach it, besides its numeric addresses and `localhost`.
+    package var names: [String] = []
+    /// Connections at one time; further ones wait.
+    package var maximumConnections = 256
+    /// From the first byte of a request to its last, in milliseconds.
+    package var requestWithin: UInt64 = 10_000
+
+    package init(host: String, port: UInt16, directory: String) {
+        (self.host, self.port, self.directory) = (host, port, directory)
+    }
+}

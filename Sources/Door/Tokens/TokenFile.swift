@@ -1,0 +1,115 @@
+import Glibc
+import JSON
+
+/// The file with a desktop's tokens, which belongs to its user alone. It is replaced as a whole: whoever reads it finds
+/// the tokens of before or of after.
+package struct TokenFile: Sendable {
+    package static let name = "tokens.json"
+    /// Tokens at most.
+    package static let limit = 256
+    private static let byteLimit = 1 << 20
+
+    package struct Failure: Error, Sendable {
+        package let message: String
+
+        package init(message: String) { self.message = message }
+    }
+
+    /// What tells one version of the file from another.
+    struct Version: Equatable {
+        let inode: UInt64
+        let size: Int64
+        let seconds: Int
+        let nanoseconds: Int
+    }
+
+    private let path: String
+
+    package init(directory: String) { path = "\(directory)/\(Self.name)" }
+
+    /// `nil`: there is no file.
+    func version() -> Version? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return Version(
+            inode: UInt64(status.st_ino), size: Int64(status.st_size), seconds: status.st_mtim.tv_sec,
+            nanoseconds: status.st_mtim.tv_nsec)
+    }
+
+    /// Without a file there are none. One that can't be understood as a whole is an error: no token of it counts.
+    package func tokens() throws(Failure) -> [DoorToken] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        if descriptor < 0, errno == ENOENT { return [] }
+        guard descriptor >= 0 else { throw failure("cannot open") }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure("cannot read") }
+        guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+            throw Failure(message: "\(path) must belong to you, and nobody else may read or write it (chmod 600)")
+        }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failure("cannot read") }
+            if count == 0 { break }
+            bytes += buffer[..<count]
+            guard bytes.count <= Self.byteLimit else { throw Failure(message: "\(path) is too large") }
+        }
+        let damaged = Failure(message: "\(path) is damaged; move it away and make new tokens")
+        guard let text = String(validating: bytes, as: UTF8.self),
+            let list = (try? JSONValue(parsing: text, depth: 8))?["tokens"]?.array, list.count <= Self.limit
+        else { throw damaged }
+        var tokens: [DoorToken] = []
+        for value in list {
+            guard let token = DoorToken(json: value) else { throw damaged }
+            tokens.append(token)
+        }
+        return tokens
+    }
+
+    /// Changes the file. Changes of several processes come one after the other.
+    package func change<T>(_ change: (inout [DoorToken]) throws(Failure) -> T) throws(Failure) -> T {
+        let lock = open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard lock >= 0 else { throw failure("cannot lock") }
+        defer { close(lock) }
+        while flock(lock, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw failure("cannot lock") }
+        }
+        var tokens = try tokens()
+        let result = try change(&tokens)
+        guard tokens.count <= Self.limit else { throw Failure(message: "there are \(Self.limit) tokens already") }
+        try write(tokens)
+        return result
+    }
+
+    private func write(_ tokens: [DoorToken]) throws(Failure) {
+        let value: JSONValue = ["version": 1, "tokens": .array(tokens.map { $0.json(withDigest: true) })]
+        let bytes = Array((value.serialized() + "\n").utf8)
+        let new = "\(path).new"
+        unlink(new)
+        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw failure("cannot write") }
+        var written = 0
+        while written < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress.map { $0 + written }, bytes.count - written)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            written += count
+        }
+        let isWhole = written == bytes.count && fsync(descriptor) == 0
+        close(descriptor)
+        guard isWhole, rename(new, path) == 0 else {
+            let error = failure("cannot write")
+            unlink(new)
+            throw error
+        }
+    }
+
+    private func failure(_ what: String) -> Failure {
+        Failure(message: "\(what) \(path): \(String(cString: strerror(errno)))")
+    }
+}

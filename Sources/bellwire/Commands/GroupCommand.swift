@@ -1,0 +1,71 @@
+import JSON
+
+extension Command {
+    static let group = Command(
+        name: "group",
+        summary: "Lists and changes the groups of devices that one can push to.",
+        about: [
+            """
+            Without operands it lists the groups of this machine's desktop. With NAME and DEVICEs it makes a group, or \
+            replaces its devices. Give DEVICE as its name, its id or the beginning of its id. An unpaired device leaves \
+            its groups, and a group without devices is gone. It works while bellwire desktop runs, and without it.
+            """
+        ],
+        operands: [
+            Operand(name: "NAME", help: "The group, 1 to 64 bytes."),
+            Operand(name: "DEVICE", help: "A paired device.", repeats: true),
+        ],
+        ownOptions: [groupRemove, .desktopStateDirectory],
+        examples: [
+            Example(line: "bellwire group family Phone Laptop", says: "Makes the group family of two devices."),
+            Example(line: "bellwire push --group family Dinner", says: "Pushes to both."),
+            Example(line: "bellwire group --remove family", says: "Removes the group; the devices stay paired."),
+        ],
+        run: { arguments throws(Failure) in try runGroup(arguments) })
+
+    static let groupRemove = Option("remove", .required("NAME"), "Removes the group.")
+
+    private static func runGroup(_ arguments: Arguments) throws(Failure) -> Exit {
+        let desktop = try LocalDesktop(arguments)
+        let wanted = arguments.operands
+        if let name = arguments.text(groupRemove) {
+            guard wanted.isEmpty else { throw Failure(.usage, "--remove takes no operands") }
+            guard try groups(desktop).contains(where: { $0["name"]?.string == name }) else {
+                throw Failure(.notPaired, "no such group (see bellwire group)")
+            }
+            show(try set(name, [], desktop), arguments)
+        } else if let name = wanted.first {
+            guard wanted.count > 1 else { throw Failure(.usage, "DEVICE is missing (see bellwire group --help)") }
+            let peers = try desktop.ask(["call": "devices"]).array?.compactMap { PairedPeer($0) } ?? []
+            var ids: [JSONValue] = []
+            for word in wanted.dropFirst() {
+                ids.append(.string(try PairedPeer.find(word, in: peers, kind: "device").id))
+            }
+            show(try set(name, ids, desktop), arguments)
+        } else {
+            show(try groups(desktop), arguments)
+        }
+        return .done
+    }
+
+    private static func groups(_ desktop: LocalDesktop) throws(Failure) -> [JSONValue] {
+        try desktop.ask(["call": "invoke", "method": "desktop.groups"])["groups"]?.array ?? []
+    }
+
+    private static func set(
+        _ name: String, _ devices: [JSONValue], _ desktop: LocalDesktop
+    ) throws(Failure) -> [JSONValue] {
+        try desktop.ask([
+            "call": "invoke", "method": "desktop.setGroup",
+            "params": ["name": .string(name), "devices": .array(devices)],
+        ])["groups"]?.array ?? []
+    }
+
+    private static func show(_ groups: [JSONValue], _ arguments: Arguments) {
+        if arguments.has(.json) { return Output.json("groups", groups) }
+        for group in groups {
+            Output.line(Printable.line(group["name"]?.string ?? ""))
+            for device in group["devices"]?.array ?? [] { Output.line("  " + Printable.line(device.string ?? "")) }
+        }
+    }
+}

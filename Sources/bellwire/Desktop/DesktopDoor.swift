@@ -1,0 +1,148 @@
+import CBellwire
+import Door
+import Glibc
+import JSON
+import Transport
+
+/// The HTTP door of one run of `bellwire desktop`: listens on the loop's thread, and pushes on the main one.
+final class DesktopDoor {
+    fileprivate struct Post: Sendable {
+        let publication: Publication
+        let completion: Door.Completion
+    }
+
+    private enum Message: Sendable {
+        case listening(UInt16)
+        case failed(String)
+        case post(Post)
+    }
+
+    /// The loop's own.
+    @EventLoop
+    private final class Holder {
+        var door: Door?
+
+        nonisolated init() {}
+    }
+
+    private let handle: Handle
+    private let mail: LoopMail<Message>
+    private let holder = Holder()
+    private let address: String
+    private let isSecure: Bool
+    /// The desktop's groups: a topic with the name of one goes to that.
+    var groups: Set<String> = []
+    /// Tells the user where it listens.
+    private let announce: (String) -> Void
+
+    /// Posts wait in the kernel beyond these connections.
+    private static let timeout: Int32 = 10_000
+
+    var descriptor: Int32 { mail.descriptor }
+
+    /// `nil`: the user wants none.
+    init?(_ handle: Handle, _ arguments: Arguments, announce: @escaping (String) -> Void) throws(Failure) {
+        guard let address = arguments.text(Command.httpAddress) else {
+            for option in [Command.httpCertificate, Command.httpKey, Command.httpOpen, Command.httpName]
+            where arguments.isWritten(option) {
+                throw Failure(.usage, "--\(option.name) needs --http; see bellwire desktop --help")
+            }
+            return nil
+        }
+        guard let directory = try DesktopDirectory.path(arguments) else {
+            throw Failure(.usage, "--http needs a state directory for its tokens")
+        }
+        guard let colon = address.lastIndex(of: ":"), let port = UInt16(address[address.index(after: colon)...]) else {
+            throw Failure(.usage, "--http: \"\(address)\" is not HOST:PORT")
+        }
+        var host = String(address[..<colon])
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        var options = DoorOptions(host: host, port: port, directory: directory)
+        options.opensToLoopback = arguments.has(Command.httpOpen)
+        options.names = arguments.texts(Command.httpName)
+        guard arguments.has(Command.httpCertificate) == arguments.has(Command.httpKey) else {
+            throw Failure(.usage, "--http-certificate and --http-key must be given together")
+        }
+        if let certificate = arguments.text(Command.httpCertificate), let key = arguments.text(Command.httpKey) {
+            options.tls = TLSServerOptions(certificateFile: certificate, keyFile: key)
+        }
+        (self.handle, self.address, self.announce, isSecure) = (handle, address, announce, options.tls != nil)
+        mail = try LoopMail()
+        listen(options)
+    }
+
+    private func listen(_ options: DoorOptions) {
+        EventLoop.post { [mail, holder] in
+            do throws(TransportError) {
+                let door = try Door(options, clock: { WallClock.milliseconds }) { publication, completion in
+                    mail.put(.post(Post(publication: publication, completion: completion)))
+                }
+                holder.door = door
+                mail.put(.listening(door.port))
+            } catch {
+                mail.put(.failed(error.message))
+            }
+        }
+    }
+
+    /// Takes no more posts.
+    func close() {
+        EventLoop.post { [holder] in
+            holder.door?.close()
+            holder.door = nil
+        }
+    }
+
+    /// To be called when ``descriptor`` is readable.
+    func serve() throws(Failure) {
+        for message in mail.take() {
+            switch message {
+            case .listening(let port):
+                announce("\(isSecure ? "https" : "http")://\(Address(address, port: Int64(port)))")
+            case .failed(let why): throw Failure(.failed, "--http: \(why)")
+            case .post(let post): push(post)
+            }
+        }
+    }
+
+    private func push(_ post: Post) {
+        var params = post.publication.parameters(groups: groups)
+        params["answerWhen"] = "stored"
+        let text = JSONValue.object(params).serialized()
+        do throws(Failure) {
+            try handle.begin { completion, userData, destroy in
+                bw_desktop_notify_async(handle.pointer, text, DesktopDoor.timeout, completion, userData, destroy)
+            } then: { result in
+                post.answer(result.map { $0["notificationId"]?.string ?? "" })
+            }
+        } catch {
+            post.answer(.failure(error))
+        }
+    }
+}
+
+extension DesktopDoor.Post {
+    fileprivate func answer(_ result: Result<String, Failure>) {
+        let answer = result.mapError { DoorError($0) }
+        EventLoop.post { [completion] in completion(answer) }
+    }
+}
+
+extension DoorError {
+    fileprivate init(_ failure: Failure) {
+        switch failure.exit {
+        case .usage: self.init(40000, "invalid request: \(failure.message)")
+        case .notPaired: self.init(40402, failure.message)
+        default: self = .internalError
+        }
+    }
+}
+
+/// The clock on the wall.
+enum WallClock {
+    static var milliseconds: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) &* 1_000 &+ Int64(time.tv_nsec) / 1_000_000
+    }
+}

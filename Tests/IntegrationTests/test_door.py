@@ -1,0 +1,336 @@
+"""Publishing to a desktop over HTTP, as ntfy's clients do it, and what its door refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import ssl
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import apprise
+import pytest
+from certificates import Authority
+from doors import Door, Start
+from programs import proc_status, wait_until
+
+
+@pytest.fixture
+def door(bellwire: Start, tmp_path: Path) -> Iterator[Door]:
+    door = Door(bellwire, tmp_path)
+    yield door
+    assert door.desktop.end() == 0, door.desktop.err.all
+
+
+def raw(door: Door, data: bytes, timeout: float = 15) -> bytes:
+    """What comes back until the door closes the connection."""
+    with socket.create_connection(("127.0.0.1", door.port), timeout) as connection:
+        connection.sendall(data)
+        found = b""
+        while part := connection.recv(65_536):
+            found += part
+        return found
+
+
+def code(answer: bytes) -> int:
+    return int(json.loads(answer.split(b"\r\n\r\n", 1)[1])["code"])
+
+
+# MARK: What is published
+
+
+def test_a_post_is_pushed_to_the_devices(bellwire: Start, tmp_path: Path) -> None:
+    door = Door(bellwire, tmp_path, pairs=True)
+    text = door.desktop.line(r"^\{.*desktop-pairing.*").group()
+    assert bellwire("pair", text).wait() == 0
+    listener = bellwire("listen", "--json", "--all")
+    listener.event("connection.changed", online=True)
+    reply = door.post("/backups", "Backup done", {"Title": "Nightly", "Priority": "high", "Tags": "disk,ok"})
+    assert reply.status == 200
+    expected = {"event": "message", "topic": "backups", "title": "Nightly", "message": "Backup done", "priority": 4}
+    assert reply.json == {**reply.json, **expected, "tags": ["disk", "ok"]}
+    push = listener.event("notification.received", id=reply.json["id"])["data"]
+    assert (push["title"], push["body"], push["priority"], push["threadId"]) == (
+        "Nightly",
+        "Backup done",
+        "high",
+        "backups",
+    )
+    assert push["data"] == {"topic": "backups", "tags": "disk,ok"}
+    listener.end()
+    door.desktop.end()
+
+
+def test_apprise_publishes_without_a_change(door: Door) -> None:
+    token = door.token("apprise")
+    for url in (
+        f"ntfy://127.0.0.1:{door.port}/plain",
+        f"ntfy://{token}@127.0.0.1:{door.port}/bearer",
+        f"ntfy://me:{token}@127.0.0.1:{door.port}/basic?priority=high&tags=disk",
+    ):
+        messenger = apprise.Apprise()
+        assert messenger.add(url)
+        assert messenger.notify(title="Title", body="Body\nof two lines"), url
+    assert door.stored("title, body, priority") == [
+        ("Title", "Body\nof two lines", 1),
+        ("Title", "Body\nof two lines", 1),
+        ("Title", "Body\nof two lines", 2),
+    ]
+    messenger = apprise.Apprise()
+    assert messenger.add(f"ntfy://tk_wrong@127.0.0.1:{door.port}/topic")
+    assert not messenger.notify(body="Body")
+
+
+def test_json_and_chunks_are_taken_and_connections_kept(door: Door) -> None:
+    assert door.post("/", json.dumps({"topic": "t", "message": "ä", "priority": 5})).json["priority"] == 5
+    chunked = (
+        b"POST /c HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nchu\r\n3\r\nnky\r\n0\r\n\r\n"
+        b"PUT /d HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nConnection: close\r\n\r\nlast"
+    )
+    assert raw(door, chunked).count(b"HTTP/1.1 200 OK") == 2
+    assert [body for _, body in door.stored()] == ["ä", "chunky", "last"]
+
+
+def test_a_topic_goes_to_the_group_of_its_name_and_a_token_to_its_own(bellwire: Start, tmp_path: Path) -> None:
+    door = Door(bellwire, tmp_path, pairs=True)
+    text = door.desktop.line(r"^\{.*desktop-pairing.*").group()
+    assert bellwire("pair", text, "--name", "One", home="one").wait() == 0
+    text = json.loads(door.command("desktop", "pair", "--json")[0])["data"]["payload"]
+    assert bellwire("pair", text, "--name", "Two", home="two").wait() == 0
+    assert door.command("group", "first", "One") == ["first", "  " + door.command("desktop", "devices")[0].split()[-1]]
+    one, two = (bellwire("listen", "--json", "--all", home=home) for home in ("one", "two"))
+    for listener in (one, two):
+        listener.event("connection.changed", online=True)
+    assert door.post("/first", "to one").status == 200
+    token = door.token("bot", "--group", "first")
+    bearer = {"Authorization": f"Bearer {token}"}
+    assert door.post("/second", "to one again", bearer).status == 200
+    assert door.post("/second", "to all").status == 200
+    bodies = {one: [], two: []}
+    for listener, count in ((one, 3), (two, 1)):
+        bodies[listener] = [listener.event("notification.received")["data"]["body"] for _ in range(count)]
+    assert bodies == {one: ["to one", "to one again", "to all"], two: ["to all"]}
+    assert door.command("group", "--remove", "first") == []
+    assert door.post("/second", "gone", bearer).json["http"] == 404
+    assert door.post("/first", "to all now").status == 200
+    assert two.event("notification.received")["data"]["body"] == "to all now"
+    for program in (one, two, door.desktop):
+        program.end()
+
+
+def test_a_certificate_makes_it_https(bellwire: Start, tmp_path: Path) -> None:
+    authority = Authority(tmp_path / "certificates")
+    certificate, key = authority.issue("localhost", "DNS:localhost")
+    door = Door(bellwire, tmp_path, "--http-certificate", str(certificate), "--http-key", str(key))
+    context = ssl.create_default_context(cafile=str(authority.file))
+    request = urllib.request.Request(f"https://localhost:{door.port}/t", data=b"secret")
+    with urllib.request.urlopen(request, context=context, timeout=15) as response:
+        assert json.load(response)["message"] == "secret"
+    door.desktop.end()
+
+
+# MARK: Who may publish
+
+
+def test_without_a_token_only_this_machine_and_only_if_the_user_said_so(bellwire: Start, tmp_path: Path) -> None:
+    door = Door(bellwire, tmp_path, is_open=False)
+    assert door.post("/t", "x").json == {"code": 40101, "http": 401, "error": "unauthorized"}
+    token = door.token("ci")
+    bearer = {"Authorization": f"Bearer {token}"}
+    assert door.post("/t", "x", bearer).status == 200
+    assert door.post("/t", "x", {"Authorization": f"Bearer {token}x"}).status == 401
+    assert token not in (door.directory / "tokens.json").read_text()
+    assert [line.split()[0] for line in door.command("token")] == ["ci"]
+    door.command("token", "ci", code=1)
+    assert door.command("token", "--revoke", "ci") == ["Revoked ci."]
+    assert door.post("/t", "x", bearer).status == 401
+    door.command("token", "--revoke", "ci", code=4)
+    assert len(door.stored()) == 1
+    door.desktop.end()
+
+
+def test_each_token_has_its_own_limits(door: Door) -> None:
+    token = door.token("small", "--per-minute", "3", "--max-bytes", "10")
+    bearer = {"Authorization": f"Bearer {token}"}
+    assert door.post("/t", "0123456789", bearer).status == 200
+    assert door.post("/t", "0123456789x", bearer).json["code"] == 41301
+    assert door.post("/t", "x", bearer).status == 200
+    assert door.post("/t", "x", bearer).json["code"] == 42901
+    assert door.post("/t", "x").status == 200
+
+
+def test_web_pages_cannot_publish(door: Door) -> None:
+    for headers in (
+        {"Origin": "https://evil.example"},
+        {"Origin": f"http://127.0.0.1:{door.port}"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Host": "evil.example"},
+    ):
+        assert door.post("/t", "x", headers).status == 403, headers
+    preflight = raw(
+        door, b"OPTIONS /t HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\nConnection: close\r\n\r\n"
+    )
+    assert b"403" in preflight and b"access-control" not in preflight.lower()
+    assert door.stored() == []
+
+
+# MARK: What is wrong
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "headers", "expected"),
+    [
+        ("/t", b"\xff\xfe", {}, 40011),
+        ("/t", b"x", {"Title": "caf\xe9"}, 40011),
+        ("/t?title=%ff", b"x", {}, 40011),
+        ("/t", b"x", {"Priority": "shiny"}, 40007),
+        ("/t", b"x", {"Priority": "6"}, 40007),
+        ("/t", b"x", {"At": "tomorrow, 10am"}, 40004),
+        ("/t", b"x", {"In": "400d"}, 40006),
+        ("/t", b"x", {"Email": "me@example.org"}, 40000),
+        ("/t", b"x", {"Filename": "x.jpg"}, 40014),
+        ("/t", b"x", {"Attach": "http://example.org/x.png"}, 40013),
+        ("/t", b"x", {"Actions": "http, Do, https://example.org"}, 40018),
+        ("/a/b", b"x", {}, 40009),
+        ("/", b"{", {}, 40017),
+        ("/t", b"x" * 65_537, {}, 41301),
+    ],
+)
+def test_what_is_wrong_is_said_in_words(
+    door: Door, path: str, body: bytes, headers: dict[str, str], expected: int
+) -> None:
+    reply = door.post(path, body, headers)
+    assert (reply.json["code"], reply.json["http"]) == (expected, reply.status) == (expected, expected // 100)
+    assert reply.json["error"]
+    assert door.stored() == []
+
+
+def test_only_publishing_is_there(door: Door) -> None:
+    for method, path in (("GET", "/t/json"), ("GET", "/t"), ("DELETE", "/t"), ("GET", "/v1/health"), ("GET", "/")):
+        assert door.post(path, b"", method=method).json["code"] == 40401
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"Content-Length: 4\r\nContent-Length: 40\r\n",
+        b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n",
+        b"Transfer-Encoding: gzip, chunked\r\n",
+        b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n",
+        b"Content-Length : 4\r\n",
+        b"X: a\r\nHost: evil.example\r\nContent-Length: 4\r\n",
+        b"Content-Length: +4\r\n",
+        b"Transfer-Encoding: chunked\x0b\r\n",
+    ],
+)
+def test_smuggled_requests_are_refused_as_a_whole(door: Door, headers: bytes) -> None:
+    second = b"POST /smuggled HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx"
+    answer = raw(door, b"POST /t HTTP/1.1\r\nHost: localhost\r\n" + headers + b"\r\n" + b"0\r\n\r\n" + second)
+    assert answer.startswith(b"HTTP/1.1 4") and answer.count(b"HTTP/1.1") == 1
+    assert door.stored() == []
+
+
+def test_bodies_and_heads_without_end_are_cut_off(door: Door) -> None:
+    def flood(begin: bytes, part: bytes) -> None:
+        with socket.create_connection(("127.0.0.1", door.port), 15) as connection:
+            with pytest.raises(OSError) as found:
+                connection.sendall(begin)
+                while True:
+                    connection.sendall(part)
+            assert not isinstance(found.value, TimeoutError)
+            cut.append(part)
+
+    cut: list[bytes] = []
+    before = proc_status(door.desktop.pid, "VmRSS")
+    begin = b"POST /t HTTP/1.1\r\nHost: localhost\r\n"
+    chunked = begin + b"Transfer-Encoding: chunked\r\n\r\n"
+    floods = [
+        (chunked, b"1000\r\n" + b"x" * 4_096 + b"\r\n"),
+        (chunked + b"1;", b"x" * 4_096),
+        (chunked + b"0\r\n", b"A: b\r\n" * 1_000),
+        (begin, b"X: y\r\n" * 1_000),
+    ]
+    threads = [threading.Thread(target=flood, args=each) for each in floods]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(cut) == len(floods)
+    answer = raw(door, begin + b"Content-Length: 9223372036854775807\r\n\r\nx")
+    assert code(answer) in (40000, 41301)
+    assert door.post("/t", "still there").status == 200
+    assert len(door.stored()) == 1
+    assert proc_status(door.desktop.pid, "VmRSS") - before < 16 << 10
+
+
+def test_slow_clients_keep_nobody_out(door: Door) -> None:
+    """More of them than the door has places: each goes when its time is over."""
+    slow = []
+    for number in range(300):
+        connection = socket.create_connection(("127.0.0.1", door.port), 30)
+        half = b"POST /t HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhal"
+        connection.sendall(half[: 20 + number % 60])
+        slow.append(connection)
+    connection = socket.create_connection(("127.0.0.1", door.port), 60)
+    connection.sendall(b"POST /t HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nConnection: close\r\n\r\nme")
+    found = b""
+    while part := connection.recv(65_536):
+        found += part
+    assert found.startswith(b"HTTP/1.1 200 OK")
+    for each in [*slow, connection]:
+        each.close()
+    assert [body for _, body in door.stored()] == ["me"]
+
+
+def test_10_000_posts_at_once_come_in_order_and_in_bounded_memory(door: Door) -> None:
+    lanes, each = 50, 200
+    before = proc_status(door.desktop.pid, "VmRSS")
+    answers: list[int] = []
+
+    def publish(lane: int) -> None:
+        request = b"".join(
+            b"POST /lane%d HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n%s\r\n%04d"
+            % (lane, b"Connection: close\r\n" if number == each - 1 else b"", number)
+            for number in range(each)
+        )
+        answers.append(raw(door, request, 60).count(b"HTTP/1.1 200 OK"))
+
+    begin = time.monotonic()
+    threads = [threading.Thread(target=publish, args=(lane,)) for lane in range(lanes)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(f"{lanes * each / (time.monotonic() - begin):.0f} posts per second")
+    grown = proc_status(door.desktop.pid, "VmRSS") - before
+    print(f"{grown} KiB more")
+    assert answers == [each] * lanes
+    stored = door.stored()
+    assert len(stored) == lanes * each
+    found: dict[str, list[str]] = {}
+    for title, body in stored:
+        found.setdefault(title, []).append(body)
+    expected = [f"{number:04d}" for number in range(each)]
+    assert len(found) == lanes and all(bodies == expected for bodies in found.values())
+    assert grown < 32 << 10
+
+
+# MARK: Later
+
+
+def test_a_delayed_post_survives_a_restart_and_goes_out_once(bellwire: Start, tmp_path: Path) -> None:
+    door = Door(bellwire, tmp_path)
+    reply = door.post("/t", "later", {"At": "2s"})
+    assert reply.status == 200 and door.stored() == []
+    assert re.search(rf"{reply.json['id']}  t$", door.command("push", "--scheduled")[0])
+    door.desktop.kill()
+    door = Door(bellwire, tmp_path)
+    wait_until(lambda: len(door.stored()) == 1, 15)
+    assert door.stored("id, body") == [(reply.json["id"], "later")]
+    assert door.command("push", "--scheduled") == []
+    door.desktop.end()
