@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from programs import Program
+from programs import Program, wait_until
 
 Start = Callable[..., Program]
 
@@ -47,6 +47,16 @@ class Door:
             home="desk",
         )
         self.port = int(self.desktop.line(r"^HTTP at https?://127\.0\.0\.1:(\d+)$")[1])
+
+    @property
+    def code(self) -> str:
+        """The text of the code that it shows, which may be printed before and after its address."""
+
+        def shown() -> list[str]:
+            return [line for line in self.desktop.out.all if line.startswith('{"type":"desktop-pairing"')]
+
+        wait_until(lambda: bool(shown()), 15)
+        return shown()[0]
 
     def command(self, *arguments: str, code: int = 0) -> list[str]:
         """What another command of the same user prints."""

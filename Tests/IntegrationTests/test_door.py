@@ -45,8 +45,7 @@ def code(answer: bytes) -> int:
 
 def test_a_post_is_pushed_to_the_devices(bellwire: Start, tmp_path: Path) -> None:
     door = Door(bellwire, tmp_path, pairs=True)
-    text = door.desktop.line(r"^\{.*desktop-pairing.*").group()
-    assert bellwire("pair", text).wait() == 0
+    assert bellwire("pair", door.code).wait() == 0
     listener = bellwire("listen", "--json", "--all")
     listener.event("connection.changed", online=True)
     reply = door.post("/backups", "Backup done", {"Title": "Nightly", "Priority": "high", "Tags": "disk,ok"})
@@ -97,8 +96,7 @@ def test_json_and_chunks_are_taken_and_connections_kept(door: Door) -> None:
 
 def test_a_topic_goes_to_the_group_of_its_name_and_a_token_to_its_own(bellwire: Start, tmp_path: Path) -> None:
     door = Door(bellwire, tmp_path, pairs=True)
-    text = door.desktop.line(r"^\{.*desktop-pairing.*").group()
-    assert bellwire("pair", text, "--name", "One", home="one").wait() == 0
+    assert bellwire("pair", door.code, "--name", "One", home="one").wait() == 0
     text = json.loads(door.command("desktop", "pair", "--json")[0])["data"]["payload"]
     assert bellwire("pair", text, "--name", "Two", home="two").wait() == 0
     assert door.command("group", "first", "One") == ["first", "  " + door.command("desktop", "devices")[0].split()[-1]]

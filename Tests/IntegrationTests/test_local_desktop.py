@@ -27,8 +27,7 @@ def door(bellwire: Start, tmp_path: Path) -> Iterator[Door]:
 
 
 def pair(door: Door, bellwire: Start) -> None:
-    text = door.desktop.line(r"^\{.*desktop-pairing.*").group()
-    assert bellwire("pair", text, "--name", "Phone").wait() == 0
+    assert bellwire("pair", door.code, "--name", "Phone").wait() == 0
 
 
 def listen(bellwire: Start) -> Program:
