@@ -10,6 +10,7 @@ import Notifications
 import OfflineQueue
 import Pairing
 package import Peering
+import Sharing
 package import Signalling
 import Store
 import Transport
@@ -33,10 +34,20 @@ package final class Device: Role, KeyOwner {
         _ options: String?, _ channel: HostChannel, links: RelayLinkMaker? = nil
     ) throws(HostError) -> (Device, threaded: Bool) {
         let options = try DeviceOptions(parsing: options)
+        return (try open(options, nil, channel, nil, links: links), options.common.isThreaded)
+    }
+
+    /// - Parameters:
+    ///   - directory: the state directory, where it is locked already.
+    ///   - spool: of a device that programs share; `nil` = the program takes its stored events from ``sources``.
+    static func open(
+        _ options: DeviceOptions, _ directory: StateDirectory?, _ channel: HostChannel, _ spool: EventSpool?,
+        links: RelayLinkMaker? = nil
+    ) throws(HostError) -> Device {
         let common = options.common
         var opened: OpenedDevice?
         let state = try RoleState.open(
-            common, database: "device.db", migrations: DeviceSwitchboard.migrations, now: .now,
+            common, in: directory, database: "device.db", migrations: DeviceSwitchboard.migrations, now: .now,
             moving: RoleState.MovingTables(
                 peers: { (connection) throws(StoreError) in try PairedDesktops(connection).all().map(\.id) },
                 switched: { (connection) throws(StoreError) in try PrekeyTable(connection).removeAll() }),
@@ -54,12 +65,12 @@ package final class Device: Role, KeyOwner {
         // Data that only opening needs.
         linux_trim_heap()
         channel.report(state.rescue)
-        let core = DeviceSwitchboard(opened, links: links ?? .webSockets(trusting: common.caFile))
+        let core = DeviceSwitchboard(opened, spool, links: links ?? .webSockets(trusting: common.caFile))
         for name in opened.waiting { channel.waits(name) }
         EventLoop.post {
             core.channel.moves.attach(to: core.routes, peers: core.desktops.movable) { [weak core] in core?.act($0) }
         }
-        return (Device(core, state, opened.waitingPushes), common.isThreaded)
+        return Device(core, state, opened.waitingPushes)
     }
 
     private init(_ core: DeviceSwitchboard, _ state: RoleState, _ waiting: WaitingPushes) {

@@ -8,6 +8,7 @@ import OfflineQueue
 import Pairing
 import Peering
 import Sealing
+import Sharing
 import Signalling
 import Store
 import Transport
@@ -21,9 +22,10 @@ final class DeviceSwitchboard {
     nonisolated static let migrations =
         PairedDesktops.migrations + Inbox.migrations + ReceivedPushes.migrations + QueueTable.migrations
         + KeptEvents.migrations + PushTokenTable.migrations + AlertTable.migrations + ReminderTable.migrations
-        + PrekeyTable.migrations + PairingCopy.migrations
+        + PrekeyTable.migrations + PairingCopy.migrations + ApplicationFeed.migrations
 
     let opened: OpenedDevice
+    private let spool: EventSpool?
     let desktops: DesktopBook
     let routes: Routes
     let channel: PeerChannel
@@ -46,7 +48,7 @@ final class DeviceSwitchboard {
         removals: opened.tokenRemovals, context, desktops: { [weak self] in self?.desktops.peers.ids ?? [] },
         say: { [weak self] in self?.sender.sendEverywhere($0, to: $1) ?? [] })
     private(set) lazy var pushes = PushCarrier(
-        opened.waitingPushes, context.database, committed: opened.committedPushes,
+        opened.waitingPushes, context.database, spool, committed: opened.committedPushes,
         pushesWait: { [channel = context.channel] in channel.pushesWait() },
         judge: { [weak self] in self?.alerts.judge }, tell: { [weak self] in self?.act($0) })
     private(set) lazy var frames = FrameReader(context, desktops, channel) { [weak self] in self?.act($0, from: $1) }
@@ -60,8 +62,8 @@ final class DeviceSwitchboard {
     var sender: DesktopSender { DesktopSender(context: context, desktops: desktops, routes: routes, channel: channel) }
 
     nonisolated var context: DeviceContext { opened.context }
-    nonisolated init(_ opened: OpenedDevice, links: RelayLinkMaker) {
-        self.opened = opened
+    nonisolated init(_ opened: OpenedDevice, _ spool: EventSpool? = nil, links: RelayLinkMaker) {
+        (self.opened, self.spool) = (opened, spool)
         let context = opened.context
         routes = Routes(.device, links: links, registration: context.registration, provingWith: context.key)
         channel = PeerChannel(key: context.key, seal: opened.seal, database: context.database, role: .initiator)
