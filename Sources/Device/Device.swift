@@ -57,7 +57,8 @@ package final class Device: Role, KeyOwner {
                 throw HostError(error)
             }
         }
-        guard let opened else { throw .closed }
+        guard var opened else { throw .closed }
+        opened.spool = spool
         do throws(TransportError) { try EventLoop.start() } catch {
             state.close()
             throw HostError(error)
@@ -65,7 +66,7 @@ package final class Device: Role, KeyOwner {
         // Data that only opening needs.
         linux_trim_heap()
         channel.report(state.rescue)
-        let core = DeviceSwitchboard(opened, spool, links: links ?? .webSockets(trusting: common.caFile))
+        let core = DeviceSwitchboard(opened, links: links ?? .webSockets(trusting: common.caFile))
         for name in opened.waiting { channel.waits(name) }
         EventLoop.post {
             core.channel.moves.attach(to: core.routes, peers: core.desktops.movable) { [weak core] in core?.act($0) }

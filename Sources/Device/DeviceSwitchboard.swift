@@ -25,7 +25,6 @@ final class DeviceSwitchboard {
         + PrekeyTable.migrations + PairingCopy.migrations + ApplicationFeed.migrations
 
     let opened: OpenedDevice
-    private let spool: EventSpool?
     let desktops: DesktopBook
     let routes: Routes
     let channel: PeerChannel
@@ -48,7 +47,7 @@ final class DeviceSwitchboard {
         removals: opened.tokenRemovals, context, desktops: { [weak self] in self?.desktops.peers.ids ?? [] },
         say: { [weak self] in self?.sender.sendEverywhere($0, to: $1) ?? [] })
     private(set) lazy var pushes = PushCarrier(
-        opened.waitingPushes, context.database, spool, committed: opened.committedPushes,
+        opened.waitingPushes, context.database, opened.spool, committed: opened.committedPushes,
         pushesWait: { [channel = context.channel] in channel.pushesWait() },
         judge: { [weak self] in self?.alerts.judge }, tell: { [weak self] in self?.act($0) })
     private(set) lazy var frames = FrameReader(context, desktops, channel) { [weak self] in self?.act($0, from: $1) }
@@ -62,8 +61,8 @@ final class DeviceSwitchboard {
     var sender: DesktopSender { DesktopSender(context: context, desktops: desktops, routes: routes, channel: channel) }
 
     nonisolated var context: DeviceContext { opened.context }
-    nonisolated init(_ opened: OpenedDevice, _ spool: EventSpool? = nil, links: RelayLinkMaker) {
-        (self.opened, self.spool) = (opened, spool)
+    nonisolated init(_ opened: OpenedDevice, links: RelayLinkMaker) {
+        self.opened = opened
         let context = opened.context
         routes = Routes(.device, links: links, registration: context.registration, provingWith: context.key)
         channel = PeerChannel(key: context.key, seal: opened.seal, database: context.database, role: .initiator)

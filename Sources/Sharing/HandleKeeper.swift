@@ -229,7 +229,11 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     func take(_ source: HostEvent.Name, limit: Int, _ then: @escaping GuestClient.TakeThen) {
         switch role.current {
         case .holder(_, let feed): feed.take(role.settings?.application ?? "", source, limit: limit, for: 0, then: then)
-        case .guest(let client): client.take(source, limit: limit, then: then)
+        case .guest(let client):
+            client.take(source, limit: limit) { [weak self] result in
+                guard case .failure(let error) = result, error == .holderLost else { return then(result) }
+                EventLoop.post { self?.take(source, limit: limit, then) }
+            }
         case .seeking:
             wait({ [weak self] in self?.take(source, limit: limit, then) }, fail: { then(.failure($0)) })
         case .alone, .closed: then(.failure(.closed))

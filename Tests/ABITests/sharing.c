@@ -2,6 +2,7 @@
  * Several programs with one device: who holds it, what its guests may do, and what happens when the holder ends.
  *
  *   sharing [TEST…]                        the tests; SHARING_SEED repeats a run, SHARING_PUSHES sets its length
+ *   sharing --measure KILLS                prints what a guest costs and how long a takeover takes
  *   sharing --program DIR LOG APPLICATION  one of several programs; it ends when its standard input does
  */
 #include "roles.h"
@@ -38,19 +39,16 @@ static int be_a_program(char **argv)
         return 3;
     for (;;) {
         struct pollfd fds[2];
-        bw_status status;
         fds[0].fd = bw_device_fd(device);
         fds[1].fd = STDIN_FILENO;
         fds[0].events = fds[1].events = POLLIN;
         if (poll(fds, 2, -1) > 0 && fds[1].revents != 0)
             return bw_device_close(device) == BW_OK ? 0 : 4;
-        status = bw_device_dispatch(device);
-        if (status < 0) {
+        if (bw_device_dispatch(device) < 0) {
             char *error = bw_last_error();
             fprintf(stderr, "dispatch: %s\n", error);
             bw_free(error);
-            if (status != BW_E_OFFLINE)
-                return 5;
+            return 5;
         }
     }
 }
@@ -173,7 +171,7 @@ static void calls_and_pushes_of_a_guest(void)
     json_decref(list);
 
     /* Calls of a guest reach the desktop; wrong parameters are found at once. */
-    CHECK_STATUS(bw_notification_send(guest, NULL, "{\"title\":\"t\",\"body\":\"b\"}", within(10000), &json), BW_OK);
+    CHECK_STATUS(bw_notification_get_unread_count(guest, NULL, NULL, within(10000), &json), BW_OK);
     bw_free(json);
     CHECK_STATUS(bw_notification_send(guest, NULL, "{\"title\":7}", within(10000), NULL), BW_E_INVALID);
     CHECK_STATUS(bw_notification_send_async(guest, NULL, "{\"title\":7}", within(10000), complete, NULL, NULL),
@@ -198,7 +196,7 @@ static void calls_and_pushes_of_a_guest(void)
     second.wanted = 3;
     CHECK(dispatch_until(only_device(guest), recorded, &second, 10000), "its subscriptions go on");
     CHECK(is_title(&second, 2, 2), "with the next push, and nothing comes twice");
-    CHECK_STATUS(bw_notification_send(guest, NULL, "{\"title\":\"t\",\"body\":\"b\"}", within(10000), NULL), BW_OK);
+    CHECK_STATUS(bw_notification_get_unread_count(guest, NULL, NULL, within(10000), NULL), BW_OK);
 
     /* The first program comes again: what it has missed, and no more. */
     holder = open_shared(directory, "org.example.First");
@@ -296,27 +294,55 @@ static void a_socket_of_another_user(void)
     CHECK_STATUS(bw_device_close(guest), BW_OK);
 }
 
-/* Says something to the holder as another program would, and reads the answer; the text is the caller's. */
-static int say(const char *directory, const char *text, char *answer, size_t size)
+/* A connection to the holder's socket, or -1. */
+static int reach(const char *directory)
 {
     struct sockaddr_un address;
-    unsigned char head[4];
-    uint32_t length = (uint32_t)strlen(text);
     struct timeval limit = {10, 0};
-    ssize_t count;
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     memset(&address, 0, sizeof address);
     address.sun_family = AF_UNIX;
     snprintf(address.sun_path, sizeof address.sun_path, "%.80s/holder.sock", directory);
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    if (connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0)
+        return descriptor;
+    close(descriptor);
+    return -1;
+}
+
+static int send_frame(int descriptor, const char *text)
+{
+    unsigned char head[4];
+    uint32_t length = (uint32_t)strlen(text);
     head[0] = (unsigned char)(length >> 24);
     head[1] = (unsigned char)(length >> 16);
     head[2] = (unsigned char)(length >> 8);
     head[3] = (unsigned char)length;
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    return send(descriptor, head, 4, MSG_NOSIGNAL) == 4
+        && send(descriptor, text, length, MSG_NOSIGNAL) == (ssize_t)length;
+}
+
+/* Introduces itself, calls, and is gone before the answer. */
+static int leave_inside_a_call(const char *directory)
+{
+    char answer[2048];
+    int descriptor = reach(directory);
+    int good = descriptor >= 0
+        && send_frame(descriptor,
+                      "{\"message\":\"hello\",\"protocol\":1,\"library\":\"0\",\"role\":\"device\",\"application\":\"x\"}")
+        && recv(descriptor, answer, sizeof answer, 0) > 4
+        && send_frame(descriptor, "{\"message\":\"call\",\"number\":1,\"name\":\"pairing.list\",\"arguments\":[]}");
+    close(descriptor);
+    return good;
+}
+
+/* Says something to the holder as another program would, and reads the answer; the text is the caller's. */
+static int say(const char *directory, const char *text, char *answer, size_t size)
+{
+    ssize_t count;
+    int descriptor = reach(directory);
     memset(answer, 0, size);
-    if (connect(descriptor, (struct sockaddr *)&address, sizeof address) != 0
-        || send(descriptor, head, 4, MSG_NOSIGNAL) != 4
-        || send(descriptor, text, length, MSG_NOSIGNAL) != (ssize_t)length) {
+    if (descriptor < 0 || !send_frame(descriptor, text)) {
         close(descriptor);
         return -1;
     }
@@ -330,6 +356,7 @@ static void another_version_and_nonsense(void)
 {
     char directory[96];
     char answer[2048];
+    int round;
     bw_device *holder;
     path_in(directory, sizeof directory, "version");
     holder = open_shared(directory, "org.example.First");
@@ -339,6 +366,9 @@ static void another_version_and_nonsense(void)
     CHECK_NUMBER(say(directory, "{\"message\":\"call\",\"number\":1,\"name\":\"state\",\"arguments\":[]}", answer, sizeof answer),
                  0);
     CHECK_NUMBER(say(directory, "{\"message\":", answer, sizeof answer), 0);
+    /* Two frames at once, the second of which is a call whose answer nobody reads. */
+    for (round = 0; round < 20; round++)
+        CHECK(leave_inside_a_call(directory), "a guest ends inside a call");
     CHECK_NUMBER(say(directory, "[]", answer, sizeof answer), 0);
     CHECK(is_part(holder, "holder"), "the holder goes on");
     CHECK_STATUS(bw_device_close(holder), BW_OK);
@@ -426,6 +456,48 @@ static void read_log(const char *path, struct told *told)
         fclose(file);
 }
 
+static int is_ready(const char *path);
+
+static void a_guest_that_stops_reading(void)
+{
+    struct program program;
+    struct told told;
+    struct record record;
+    char directory[96];
+    int64_t deadline;
+    bw_desktop *desktop = open_desktop(":memory:");
+    bw_device *holder;
+    path_in(directory, sizeof directory, "stopped");
+    path_in(program.log, sizeof program.log, "stopped.log");
+    snprintf(program.application, sizeof program.application, "org.example.Stopped");
+    record_begin(&record);
+    holder = open_shared(directory, "org.example.First");
+    if (!pair(holder, desktop))
+        return;
+    CHECK_STATUS(bw_device_subscribe(holder, "notification.received", record_event, &record, NULL, NULL), BW_OK);
+    start_program(&program, directory);
+    deadline = monotonic_ms() + within(20000);
+    while (!is_ready(program.log) && monotonic_ms() < deadline)
+        poll(NULL, 0, 5);
+    kill(program.pid, SIGSTOP);
+    notify(desktop, 0);
+    notify(desktop, 1);
+    record.wanted = 2;
+    CHECK(dispatch_until(only_device(holder), recorded, &record, 10000), "a guest that is stopped holds nobody up");
+    CHECK(is_part(holder, "holder"), "calls work");
+    kill(program.pid, SIGCONT);
+    deadline = monotonic_ms() + within(20000);
+    do {
+        read_log(program.log, &told);
+        poll(NULL, 0, 5);
+    } while (told.next < 2 && monotonic_ms() < deadline);
+    CHECK_NUMBER(told.next, 2);
+    CHECK_NUMBER(end_program(&program, 0), 0);
+    CHECK_STATUS(bw_device_close(holder), BW_OK);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+    record_end(&record);
+}
+
 static int is_ready(const char *path)
 {
     char word[16] = "";
@@ -445,7 +517,7 @@ static void programs_killed_at_random(void)
     char directory[96];
     const char *seed_text = getenv("SHARING_SEED");
     const char *pushes_text = getenv("SHARING_PUSHES");
-    int pushes = pushes_text != NULL ? atoi(pushes_text) : 200;
+    int pushes = pushes_text != NULL ? atoi(pushes_text) : 300;
     uint64_t seed = seed_text != NULL ? strtoull(seed_text, NULL, 10) : (uint64_t)epoch_ms() ^ (uint64_t)getpid() << 20;
     uint64_t random = seed | 1;
     int64_t deadline = monotonic_ms() + within(pushes * 100 + 30000);
@@ -478,14 +550,14 @@ static void programs_killed_at_random(void)
         }
         if (slowest == pushes)
             break;
-        while (sent < pushes && sent < slowest + BACKLOG)
+        if (sent < pushes && sent < slowest + BACKLOG)
             notify(desktop, sent++);
         bw_desktop_dispatch(desktop);
         if (monotonic_ms() >= next_death && sent < pushes) {
             index = (int)(next_random(&random) % PROGRAMS);
             end_program(&programs[index], next_random(&random) % 4 == 0 ? 0 : SIGKILL);
             start_program(&programs[index], directory);
-            next_death = monotonic_ms() + 20 + (int64_t)(next_random(&random) % 200);
+            next_death = monotonic_ms() + 20 + (int64_t)(next_random(&random) % 60);
             deaths++;
         }
         poll(NULL, 0, 2);
@@ -503,9 +575,114 @@ static void programs_killed_at_random(void)
     CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
 }
 
+/* ---- measured: for Tests/soak.sh ------------------------------------------------------------------------------- */
+
+static int64_t monotonic_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static int by_size(const void *one, const void *other)
+{
+    int64_t left = *(const int64_t *)one, right = *(const int64_t *)other;
+    return left < right ? -1 : left > right;
+}
+
+static void say_times(const char *what, int64_t *times, int count)
+{
+    qsort(times, (size_t)count, sizeof *times, by_size);
+    printf("%s: p50 %.3f ms, p99 %.3f ms, worst %.3f ms of %d\n", what, (double)times[count / 2] / 1000,
+           (double)times[count * 99 / 100] / 1000, (double)times[count - 1] / 1000, count);
+}
+
+static long resident_kb(pid_t pid)
+{
+    char path[64];
+    char line[128];
+    long kb = 0;
+    FILE *file;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "VmRSS: %ld", &kb) == 1)
+            break;
+    if (file != NULL)
+        fclose(file);
+    return kb;
+}
+
+static void begin_program(struct program *program, const char *directory)
+{
+    unlink(program->log);
+    start_program(program, directory);
+    while (!is_ready(program->log))
+        poll(NULL, 0, 1);
+}
+
+/* A guest's calls, its memory, and how long a call takes whose holder is killed right before. */
+static int measure(int rounds)
+{
+    static int64_t times[10000];
+    char directory[96];
+    struct program program, other;
+    bw_device *device = NULL;
+    char *json = NULL;
+    int round;
+    memset(&program, 0, sizeof program);
+    memset(&other, 0, sizeof other);
+    path_in(directory, sizeof directory, "measured");
+    path_in(program.log, sizeof program.log, "program");
+    path_in(other.log, sizeof other.log, "other");
+    snprintf(program.application, sizeof program.application, "org.example.Program");
+    snprintf(other.application, sizeof other.application, "org.example.Other");
+    begin_program(&program, directory);
+    begin_program(&other, directory);
+    printf("resident: holder %ld kB, guest %ld kB\n", resident_kb(program.pid), resident_kb(other.pid));
+    if (end_program(&other, 0) != 0 || open_with(directory, "org.example.Measured", "", &device) != BW_OK)
+        return 1;
+    for (round = 0; round < 10000; round++) {
+        int64_t start = monotonic_us();
+        if (bw_pairing_list(device, &json) != BW_OK)
+            return 1;
+        times[round] = monotonic_us() - start;
+        bw_free(json);
+    }
+    say_times("a guest's call", times, 10000);
+    for (round = 0; round < rounds; round++) {
+        int64_t start;
+        int status;
+        kill(program.pid, SIGKILL);
+        start = monotonic_us();
+        if (!is_part(device, "holder"))
+            return 1;
+        times[round] = monotonic_us() - start;
+        close(program.control);
+        waitpid(program.pid, &status, 0);
+        begin_program(&program, directory);
+        if (bw_device_close(device) != BW_OK || open_with(directory, "org.example.Measured", "", &device) != BW_OK)
+            return 1;
+        while (!is_part(device, "guest")) {
+            /* The other program was slower. */
+            if (bw_device_close(device) != BW_OK)
+                return 1;
+            poll(NULL, 0, 20);
+            if (open_with(directory, "org.example.Measured", "", &device) != BW_OK)
+                return 1;
+        }
+    }
+    say_times("a call whose holder is killed", times, rounds);
+    bw_device_close(device);
+    end_program(&program, 0);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     self = argv[0];
+    if (argc == 3 && strcmp(argv[1], "--measure") == 0)
+        return measure(atoi(argv[2]));
     if (argc == 5 && strcmp(argv[1], "--program") == 0)
         return be_a_program(argv);
     signal(SIGPIPE, SIG_IGN);
@@ -516,6 +693,7 @@ int main(int argc, char **argv)
     RUN(a_socket_of_another_user);
     RUN(another_version_and_nonsense);
     RUN(two_hundred_guests);
+    RUN(a_guest_that_stops_reading);
     RUN(programs_killed_at_random);
     return check_end();
 }
