@@ -11,7 +11,9 @@ extension DeviceEndpoint {
     /// Carries out a call and waits for its result.
     func answer(_ call: HostCall) throws(HostError) -> Answer {
         try queue.answer { end in
-            do throws(HostError) { try role.perform(call) { end($0.map { Answer($0) }) } } catch { end(.failure(error)) }
+            do throws(HostError) { try role.perform(call) { end($0.map { Answer($0) }) } } catch {
+                end(.failure(error))
+            }
         }
     }
 
@@ -27,7 +29,9 @@ extension DeviceEndpoint {
         try Device.check(call)
         let completion = try CABI.completion(completion, userData)
         try queue.answer(completion) { end in
-            do throws(HostError) { try role.perform(call) { end($0.map { Answer($0) }) } } catch { end(.failure(error)) }
+            do throws(HostError) { try role.perform(call) { end($0.map { Answer($0) }) } } catch {
+                end(.failure(error))
+            }
         }
     }
 

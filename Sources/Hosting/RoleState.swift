@@ -109,7 +109,8 @@ package struct RoleState: Sendable {
     ///   - rescue: what outlives a damaged database; `nil` = nothing.
     ///   - read: reads what the role starts with.
     package static func open(
-        _ options: CommonOptions, in held: StateDirectory? = nil, database name: String, migrations: [Migration], now: EpochMilliseconds,
+        _ options: CommonOptions, in held: StateDirectory? = nil, database name: String, migrations: [Migration],
+        now: EpochMilliseconds,
         moving tables: MovingTables = MovingTables(), rescue: Rescue? = nil,
         read: (RoleState) throws(HostError) -> Void = { _ in }
     ) throws(HostError) -> RoleState {

@@ -5,64 +5,6 @@ import Store
 import Synchronization
 import Transport
 
-/// What a program has after it has taken the state directory or joined its holder, before the loop knows of it.
-struct Opened<Kind: SharableRole>: Sendable {
-    enum Part: Sendable {
-        case holder(Kind, StoredFeed, EventSpool, listener: Result<CInt, HostError>)
-        case guest(CInt, options: JSONObject)
-    }
-
-    let part: Part
-
-    /// Opens the role if the directory was taken. Blocks.
-    ///
-    /// - Parameter options: to open it with.
-    init(_ opening: SharedOpening, _ role: SharedRole<Kind>, _ options: JSONObject) throws(HostError) {
-        switch opening {
-        case .guest(let descriptor, let options): part = .guest(descriptor, options: options)
-        case .holder(let directory):
-            let spool = EventSpool(role.move)
-            let kind: Kind
-            do throws(HostError) {
-                kind = try role.open(options, directory, role.channel.shared(by: role, spool), spool)
-            } catch {
-                directory.close()
-                throw error
-            }
-            let feed = StoredFeed(kind.database)
-            let application = role.settings?.application ?? ""
-            let (sources, handed) = (role.sources.map(\.name), role.hello.handed)
-            do throws(StoreError) {
-                try kind.database.run { (connection) throws(StoreError) in
-                    let stored = ApplicationFeed(connection)
-                    _ = try stored.register(application, sources: sources, handed: handed, now: .wallClock)
-                    try stored.prune(running: [application], now: .wallClock)
-                }
-            } catch {
-                kind.shutDown {}
-                throw HostError(error)
-            }
-            let listener: Result<CInt, HostError>
-            do throws(HostError) {
-                listener = .success(try SharedSocket(in: directory.path ?? "").listen())
-            } catch { listener = .failure(error) }
-            part = .holder(kind, feed, spool, listener: listener)
-        }
-    }
-
-    /// For a handle that was closed meanwhile.
-    func discard(then: @escaping @Sendable () -> Void) {
-        switch part {
-        case .guest(let descriptor, _):
-            close(descriptor)
-            then()
-        case .holder(let kind, _, _, let listener):
-            if case .success(let descriptor) = listener { close(descriptor) }
-            kind.shutDown(then: then)
-        }
-    }
-}
-
 /// Keeps a shared handle connected: as the holder serves its guests, as a guest follows the holder, and takes over from it.
 @EventLoop
 final class HandleKeeper<Kind: SharableRole>: GuestService {
@@ -79,8 +21,8 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         let fail: (HostError) -> Void
     }
 
-    /// It owns this; set once, before anything else is called.
-    nonisolated(unsafe) unowned var role: SharedRole<Kind>!
+    /// It owns this, and is set once, before anything else is called.
+    nonisolated(unsafe) weak var role: SharedRole<Kind>?
     private var socket: HolderSocket?
     /// The options of the holder, for the case that this program follows it.
     private var holderOptions: JSONObject = [:]
@@ -94,11 +36,12 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
 
     nonisolated init() {}
 
-    private var sources: [HostEvent.Name] { role.sources.map(\.name) }
+    private var sources: [HostEvent.Name] { role?.sources.map(\.name) ?? [] }
 
     // MARK: Becoming holder or guest
 
     func take(_ opened: Opened<Kind>) -> Result<Void, HostError> {
+        guard let role else { return .failure(.closed) }
         switch opened.part {
         case .guest(let descriptor, let options):
             do throws(TransportError) {
@@ -132,6 +75,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     }
 
     private func serve(_ listener: Result<CInt, HostError>, _ feed: StoredFeed) {
+        guard let role else { return }
         switch listener {
         case .success(let descriptor):
             do throws(TransportError) {
@@ -148,7 +92,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
 
     /// The holder has ended, or the connection to it.
     private func lost(_ error: HostError?) {
-        guard case .guest(let client) = role.current else { return }
+        guard let role, case .guest(let client) = role.current else { return }
         role.enter(.seeking)
         for pending in client.close() {
             if pending.isRefused || Kind.isRepeatable(pending.call) {
@@ -161,9 +105,8 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     }
 
     private func seek() {
-        guard !isSeeking, case .seeking = role.current, let settings = role.settings else { return }
+        guard let role, !isSeeking, case .seeking = role.current, let settings = role.settings else { return }
         isSeeking = true
-        guard let role else { return }
         let hello = role.hello
         let options = HostedOptions.taken(over: holderOptions, by: role.options)
         let code = startThread(named: "bw-takeover") {
@@ -180,6 +123,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     }
 
     private func sought(_ result: Result<Opened<Kind>, HostError>) {
+        guard let role else { return }
         isSeeking = false
         guard case .seeking = role.current else {
             let then = closing ?? {}
@@ -198,16 +142,19 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
 
     /// Once for each search.
     private func report(_ error: HostError) {
+        guard let role else { return }
         guard !isReported else { return }
         isReported = true
         role.channel.problem(
-            "holder_lost", "the program that had the state directory has ended, and no other can be reached: "
+            "holder_lost",
+            "the program that had the state directory has ended, and no other can be reached: "
                 + "\(error.message); this is tried again", error.detail)
     }
 
     // MARK: The program's own calls
 
     func forward(_ call: HostCall, _ then: @escaping ReplyThen) {
+        guard let role else { return then(.failure(.closed)) }
         switch role.current {
         case .alone(let kind), .holder(let kind, _): perform(call, on: kind, for: 0, then)
         case .guest(let client):
@@ -222,11 +169,13 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
 
     /// Whether this program wants the role to run: its next holder hears of it.
     private func note(_ call: HostCall) {
+        guard let role else { return }
         if Kind.isStart(call) || Kind.starts(call) { role.starts.withLock { _ = $0.insert(0) } }
         if Kind.isStop(call) { role.starts.withLock { _ = $0.remove(0) } }
     }
 
     func take(_ source: HostEvent.Name, limit: Int, _ then: @escaping GuestClient.TakeThen) {
+        guard let role else { return then(.failure(.closed)) }
         switch role.current {
         case .holder(_, let feed): feed.take(role.settings?.application ?? "", source, limit: limit, for: 0, then: then)
         case .guest(let client):
@@ -241,6 +190,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     }
 
     func finish(_ source: HostEvent.Name, through row: Int64, _ then: @escaping GuestClient.TakeThen) {
+        guard let role else { return then(.failure(.closed)) }
         switch role.current {
         case .holder(_, let feed):
             feed.finish(role.settings?.application ?? "", source, through: row) { then($0.map { [] }) }
@@ -257,6 +207,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     }
 
     func seen(_ source: HostEvent.Name, _ row: Int64) {
+        guard let role else { return }
         switch role.current {
         case .holder(_, let feed): feed.seen(role.settings?.application ?? "", source, row, by: 0)
         case .guest(let client): client.seen(source, row)
@@ -283,7 +234,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         _ hello: GuestHello, _ session: StoredFeed.Session,
         then: @escaping @Sendable @EventLoop (Result<JSONObject, HostError>) -> Void
     ) {
-        guard case .holder(let kind, _) = role.current, let settings = role.settings else {
+        guard let role, case .holder(let kind, _) = role.current, let settings = role.settings else {
             return then(.failure(.noHolder))
         }
         let options = HostedOptions(HostedOptions.taken(over: holderOptions, by: role.options))
@@ -310,14 +261,14 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     }
 
     func perform(_ call: HostCall, for session: StoredFeed.Session, then: @escaping ReplyThen) {
-        guard case .holder(let kind, _) = role.current else { return then(.failure(.moved)) }
+        guard let role, case .holder(let kind, _) = role.current else { return then(.failure(.moved)) }
         perform(call, on: kind, for: session, then)
     }
 
     private func perform(
         _ call: HostCall, on kind: Kind, for session: StoredFeed.Session, _ then: @escaping ReplyThen
     ) {
-        guard let role else { return }
+        guard let role else { return then(.failure(.closed)) }
         let start: @Sendable () -> Void = {
             do throws(HostError) { try role.perform(call, on: kind, for: session, then) } catch {
                 then(.failure(error))
@@ -330,6 +281,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     }
 
     func ended(_ session: StoredFeed.Session) {
+        guard let role else { return }
         let isLast = role.starts.withLock { $0.remove(session) != nil && $0.isEmpty }
         guard case .holder(let kind, _) = role.current else { return }
         if isLast { try? kind.perform(HostCall(SharedCall.stop)) { _ in } }
@@ -345,6 +297,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     // MARK: The end
 
     func shutDown(_ then: @escaping @Sendable () -> Void) {
+        guard let role else { return then() }
         let phase = role.current
         let calls = waiting
         waiting = []
@@ -358,12 +311,13 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
             if isSeeking { closing = then } else { then() }
         case .guest(let client):
             role.enter(.closed)
+            client.leave()
             for pending in client.close() { pending.then(.failure(.closed)) }
             then()
         case .holder(let kind, let feed):
             let finish: @EventLoop () -> Void = { [self] in
                 role.enter(.closed)
-                feed.end(0)
+                feed.end(0, settles: true)
                 let socket = socket
                 self.socket = nil
                 kind.shutDown {
@@ -396,13 +350,4 @@ extension HostError {
     static let noHolder = HostError(
         .offline, "the program that held the connection has ended, and no other has taken over",
         detail: ["reason": "holder_ended"])
-}
-
-extension Int64 {
-    /// Milliseconds since 1970.
-    static var wallClock: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) &* 1_000 &+ Int64(time.tv_nsec) / 1_000_000
-    }
 }

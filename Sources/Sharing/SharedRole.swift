@@ -10,9 +10,10 @@ import Transport
 /// All calls come in as text. A guest whose holder ends becomes the holder itself, or the guest of who does.
 package final class SharedRole<Kind: SharableRole>: Role, FeedBackend {
     /// Opens the role. Blocks. The spool is `nil` where nothing is shared.
-    package typealias Open = @Sendable (
-        _ options: JSONObject, _ directory: StateDirectory?, HostChannel, EventSpool?
-    ) throws(HostError) -> Kind
+    package typealias Open =
+        @Sendable (
+            _ options: JSONObject, _ directory: StateDirectory?, HostChannel, EventSpool?
+        ) throws(HostError) -> Kind
 
     enum Phase {
         /// Not shared.

@@ -553,6 +553,15 @@ static void programs_killed_at_random(void)
         if (sent < pushes && sent < slowest + BACKLOG)
             notify(desktop, sent++);
         bw_desktop_dispatch(desktop);
+        for (index = 0; index < PROGRAMS; index++) {
+            int status;
+            if (waitpid(programs[index].pid, &status, WNOHANG) != programs[index].pid)
+                continue;
+            CHECK_NUMBER(status, 0);
+            CHECK(0, "no program ends by itself");
+            close(programs[index].control);
+            start_program(&programs[index], directory);
+        }
         if (monotonic_ms() >= next_death && sent < pushes) {
             index = (int)(next_random(&random) % PROGRAMS);
             end_program(&programs[index], next_random(&random) % 4 == 0 ? 0 : SIGKILL);

@@ -49,8 +49,9 @@ import Testing
         }
         #expect(received == call)
         let error = HostError(.notFound, "no such desktop", detail: ["field": "desktop"])
-        guard case .answer(6, .failure(let failed)) = try HolderMessage(
-            HolderMessage.answer(number: 6, .failure(error)).object)
+        guard
+            case .answer(6, .failure(let failed)) = try HolderMessage(
+                HolderMessage.answer(number: 6, .failure(error)).object)
         else {
             Issue.record("not an answer")
             return
@@ -58,7 +59,9 @@ import Testing
         #expect(failed == error)
     }
 
-    @Test("A message that lacks what it needs is an error", arguments: ["{}", #"{"message":"take"}"#, #"{"message":"call"}"#])
+    @Test(
+        "A message that lacks what it needs is an error",
+        arguments: ["{}", #"{"message":"take"}"#, #"{"message":"call"}"#])
     func incomplete(_ text: String) throws {
         let object = try #require(try JSONValue(parsing: text).object)
         #expect(throws: HostError.self) { try GuestMessage(object) }

@@ -61,7 +61,9 @@ package final class StoredFeed: Sendable {
     ) {
         database.submitLater(within: Self.finishDelay) { (connection) throws(StoreError) in
             _ = try ApplicationFeed(connection).finish(application, source, through: row)
-        } then: { then($0.mapError { HostError($0) }) }
+        } then: {
+            then($0.mapError { HostError($0) })
+        }
     }
 
     /// How long the mark of a dispatch may wait for another transaction, in milliseconds.
@@ -81,22 +83,28 @@ package final class StoredFeed: Sendable {
         }
     }
 
-    /// The session has ended: records what its callbacks have seen, and lets others of its name take.
+    /// The session has ended: lets others of its name take.
     ///
-    /// - Parameter then: called on any thread, with the sources that others may take now.
+    /// - Parameters:
+    ///   - settles: what its callbacks have seen is known, because it ended by itself. A program that was killed may have
+    ///     called one and not said so: all that was offered to it counts.
+    ///   - then: called on any thread, with the sources that others may take now.
     package func end(
-        _ session: Session, then: @escaping @Sendable ([HostEvent.Name]) -> Void = { _ in }
+        _ session: Session, settles: Bool, then: @escaping @Sendable ([HostEvent.Name]) -> Void = { _ in }
     ) {
         let ended = leases.withLock { leases in
             let ended = leases.filter { $0.value.session == session }
             for key in ended.keys { leases[key] = nil }
             return ended.map { (key: $0.key, lease: $0.value) }
         }
-        guard !ended.isEmpty else { return then([]) }
+        let sources = ended.map(\.key.source)
+        guard settles, !ended.isEmpty else { return then(sources) }
         database.submit { (connection) throws(StoreError) in
             for (key, lease) in ended where lease.isKnown {
                 try ApplicationFeed(connection).settle(key.application, key.source, seen: lease.seen)
             }
-        } then: { _ in then(ended.map(\.key.source)) }
+        } then: { _ in
+            then(sources)
+        }
     }
 }

@@ -56,6 +56,9 @@ package final class GuestClient {
 
     package func seen(_ source: HostEvent.Name, _ row: Int64) { send(.seen(source: source, row: row)) }
 
+    /// The last message, of a program that ends by itself.
+    package func leave() { send(.leave) }
+
     /// Ends the connection. Returns the calls without an answer, in their order; takes fail.
     package func close() -> [PendingCall] {
         link?.close()

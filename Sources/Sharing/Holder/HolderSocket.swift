@@ -112,7 +112,7 @@ package final class HolderSocket {
                 EventLoop.post { [weak session] in
                     switch result {
                     case .success(let events): session?.send(.taken(number: number, events))
-                    case .failure(let error): session?.send(.answer(number: number, .failure(error)))
+                    case .failure(let error): session?.answer(number, .failure(error))
                     }
                 }
             }
@@ -120,12 +120,13 @@ package final class HolderSocket {
             try session.requireAdmitted()
             feed.finish(session.application, source, through: through) { result in
                 EventLoop.post { [weak session] in
-                    session?.send(.answer(number: number, result.map { HostReply("null") }))
+                    session?.answer(number, result.map { HostReply("null") })
                 }
             }
         case .seen(let source, let row):
             try session.requireAdmitted()
             feed.seen(session.application, source, row, by: session.number)
+        case .leave: session.isLeaving = true
         }
     }
 
@@ -156,6 +157,10 @@ package final class HolderSocket {
             case .success(let options):
                 session.isAdmitted = true
                 session.send(.welcome(options: options))
+            case .failure(let error) where error.code == .closed:
+                // The next holder takes this guest.
+                session.link?.close()
+                self?.end(session.number)
             case .failure(let error): refuse(error)
             }
         }
@@ -175,7 +180,7 @@ package final class HolderSocket {
             EventLoop.post { [weak self, weak session] in
                 guard let session else { return }
                 session.calls -= 1
-                session.send(.answer(number: number, result))
+                session.answer(number, result)
                 self?.checkDrain()
             }
         }
@@ -184,7 +189,7 @@ package final class HolderSocket {
     private func end(_ number: StoredFeed.Session) {
         guard let session = sessions.removeValue(forKey: number) else { return }
         count.store(sessions.count, ordering: .relaxed)
-        feed.end(number) { sources in
+        feed.end(number, settles: session.isLeaving) { sources in
             guard !sources.isEmpty else { return }
             EventLoop.post { [weak self] in self?.tellWaits(sources) }
         }
@@ -238,6 +243,7 @@ private final class GuestSession {
     var link: FrameLink?
     var hello: GuestHello?
     var isAdmitted = false
+    var isLeaving = false
     var calls = 0
     /// Sources of which it knows that there are events to take.
     var told: Set<HostEvent.Name> = []
@@ -247,6 +253,12 @@ private final class GuestSession {
     var application: String { hello?.application ?? "" }
 
     func send(_ message: HolderMessage) { link?.send(message.object) }
+
+    /// What failed because this holder ends has no answer: the guest asks the next one.
+    func answer(_ number: UInt64, _ result: Result<HostReply, HostError>) {
+        if case .failure(let error) = result, error.code == .closed { return }
+        send(.answer(number: number, result))
+    }
 
     func tellWaits(_ source: HostEvent.Name) {
         if told.insert(source).inserted { send(.waits(source)) }

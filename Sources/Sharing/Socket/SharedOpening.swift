@@ -82,7 +82,9 @@ package enum SharedOpening {
         var bytes = [UInt8](repeating: 0, count: length)
         var count = 0
         while count < length {
-            let got = bytes.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress.map { $0 + count }, length - count, flags) }
+            let got = bytes.withUnsafeMutableBytes {
+                recv(descriptor, $0.baseAddress.map { $0 + count }, length - count, flags)
+            }
             if got > 0 {
                 count += got
                 continue

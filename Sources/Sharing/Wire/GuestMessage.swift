@@ -12,6 +12,8 @@ package enum GuestMessage: Sendable {
     case finish(number: UInt64, source: HostEvent.Name, through: Int64)
     /// A callback is about to be called with this row.
     case seen(source: HostEvent.Name, row: Int64)
+    /// The last one of a guest that ends by itself: callbacks have seen what was said and no more.
+    case leave
 
     package init(_ object: JSONObject) throws(HostError) {
         let number = object["number"]?.integer.map { UInt64(bitPattern: $0) } ?? 0
@@ -34,6 +36,7 @@ package enum GuestMessage: Sendable {
         case "finish":
             self = .finish(number: number, source: try source(), through: object["through"]?.integer ?? 0)
         case "seen": self = .seen(source: try source(), row: object["row"]?.integer ?? 0)
+        case "leave": self = .leave
         case let other: throw HostError(.undecodable, "unknown message \(other ?? "without a name")")
         }
     }
@@ -59,6 +62,7 @@ package enum GuestMessage: Sendable {
             ]
         case .seen(let source, let row):
             ["message": "seen", "source": .string(source.rawValue), "row": .integer(row)]
+        case .leave: ["message": "leave"]
         }
     }
 }
