@@ -34,7 +34,8 @@ package final class Desktop: Role, KeyOwner {
         let options = try DesktopOptions(parsing: options)
         var stored: StoredDesktop?
         let state = try RoleState.open(
-            options.common, database: "desktop.db", migrations: DesktopSwitchboard.migrations, now: .now,
+            options.common, database: "desktop.db", migrations: DesktopSwitchboard.migrations,
+            newest: DesktopSchema.newest, now: .now,
             moving: RoleState.MovingTables(
                 peers: { (connection) throws(StoreError) in try PairedDevices(connection).all().map(\.id) },
                 switched: { (connection) throws(StoreError) in try DevicePrekeyTable(connection).removeAll() }),

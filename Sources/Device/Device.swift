@@ -47,7 +47,8 @@ package final class Device: Role, KeyOwner {
         let common = options.common
         var opened: OpenedDevice?
         let state = try RoleState.open(
-            common, in: directory, database: "device.db", migrations: DeviceSwitchboard.migrations, now: .now,
+            common, in: directory, database: "device.db", migrations: DeviceSwitchboard.migrations,
+            newest: DeviceSchema.newest, now: .now,
             moving: RoleState.MovingTables(
                 peers: { (connection) throws(StoreError) in try PairedDesktops(connection).all().map(\.id) },
                 switched: { (connection) throws(StoreError) in try PrekeyTable(connection).removeAll() }),

@@ -105,13 +105,15 @@ package struct RoleState: Sendable {
     ///
     /// - Parameters:
     ///   - held: the state directory, where it is locked already; after a failure it is closed.
+    ///   - migrations: the role's own; those of the seal come before them.
+    ///   - newest: SQL that makes in an empty database what all of them make.
     ///   - tables: what the role keeps that a move concerns.
     ///   - rescue: what outlives a damaged database; `nil` = nothing.
     ///   - read: reads what the role starts with.
     package static func open(
         _ options: CommonOptions, in held: StateDirectory? = nil, database name: String, migrations: [Migration],
-        now: EpochMilliseconds,
-        moving tables: MovingTables = MovingTables(), rescue: Rescue? = nil,
+        newest: String? = nil, now: EpochMilliseconds, moving tables: MovingTables = MovingTables(),
+        rescue: Rescue? = nil,
         read: (RoleState) throws(HostError) -> Void = { _ in }
     ) throws(HostError) -> RoleState {
         do throws(IdentityError) { try Identity.start() } catch {
@@ -132,9 +134,9 @@ package struct RoleState: Sendable {
             for isLast in [false, false, true] {
                 do throws(HostError) {
                     return try open(
-                        directory, KeyStore(options, in: directory), name, SealStates.migrations + migrations, now,
-                        tables,
-                        rescue, salvaging: isLast ? [] : rescue?.salvaged ?? [], isDamaged: damage != nil, &damage, read
+                        directory, KeyStore(options, in: directory), name,
+                        (SealStates.migrations + migrations, newest), now, tables, rescue,
+                        salvaging: isLast ? [] : rescue?.salvaged ?? [], isDamaged: damage != nil, &damage, read
                     )
                 } catch {
                     guard error.isDamage, !isLast, directory.path != nil else { throw error }
@@ -150,9 +152,10 @@ package struct RoleState: Sendable {
 
     /// - Parameter damage: of the tries before. What they have moved aside first has the most.
     private static func open(
-        _ directory: StateDirectory, _ keys: KeyStore, _ name: String, _ migrations: [Migration],
-        _ now: EpochMilliseconds, _ tables: MovingTables, _ rescue: Rescue?, salvaging: [String], isDamaged: Bool,
-        _ damage: inout DatabaseDamage?, _ read: (RoleState) throws(HostError) -> Void
+        _ directory: StateDirectory, _ keys: KeyStore, _ name: String,
+        _ schema: (migrations: [Migration], newest: String?), _ now: EpochMilliseconds, _ tables: MovingTables,
+        _ rescue: Rescue?, salvaging: [String], isDamaged: Bool, _ damage: inout DatabaseDamage?,
+        _ read: (RoleState) throws(HostError) -> Void
     ) throws(HostError) -> RoleState {
         // Before the database: a directory whose key can't be read stays as it is.
         var key = try keys.current()
@@ -163,8 +166,8 @@ package struct RoleState: Sendable {
         let opened: Database.Opened
         do throws(StoreError) {
             opened = try Database.open(
-                path: directory.file(name) ?? ":memory:", migrations: migrations, salvaging: salvaging,
-                isDamaged: isDamaged, observer: copy)
+                path: directory.file(name) ?? ":memory:", migrations: schema.migrations,
+                newest: schema.newest, salvaging: salvaging, isDamaged: isDamaged, observer: copy)
         } catch {
             throw HostError(error)
         }

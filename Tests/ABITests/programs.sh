@@ -26,18 +26,19 @@ compile_with() {
     esac
 }
 
-# Runs a program by itself or under valgrind, where everything takes longer, to a log whose last line is the status: the
-# program's, or 99 when valgrind found something. One that hangs is ended. Children of a fork are not looked at: of the
-# threads that they do not have, the stacks would be leaks.
+# Runs a program by itself or under valgrind, where everything takes longer, to a log that ends with the seconds and the
+# status: the program's, or 99 when valgrind found something. One that hangs is ended. Children of a fork are not looked
+# at: of the threads that they do not have, the stacks would be leaks.
 run_logged() {
-    local log=$1 how=$2 program=$3 status
+    local log=$1 how=$2 program=$3 status begin=$SECONDS
     shift 3
     if [ "$how" = native ]; then
         timeout --kill-after=10 300 "$program" "$@" > "$log" 2>&1
         status=$?
     else
-        CHECK_SCALE=10 timeout --kill-after=10 1500 valgrind --quiet --log-file="$log.valgrind" --leak-check=full \
-            --show-leak-kinds=definite --num-callers=30 --child-silent-after-fork=yes \
+        # Of threads that never wait, one alone could run for minutes: they take turns.
+        CHECK_SCALE=10 timeout --kill-after=10 1500 valgrind --quiet --fair-sched=yes --log-file="$log.valgrind" \
+            --leak-check=full --show-leak-kinds=definite --num-callers=30 --child-silent-after-fork=yes \
             --suppressions="$here/valgrind.supp" "$program" "$@" > "$log" 2>&1
         status=$?
         if [ -s "$log.valgrind" ]; then
@@ -45,22 +46,23 @@ run_logged() {
             [ "$status" -ne 0 ] || status=99
         fi
     fi
-    echo "status $status" >> "$log"
+    printf 'seconds %d\nstatus %d\n' $((SECONDS - begin)) "$status" >> "$log"
 }
 
 # Adds a log's checks to the counts. One that did not get to its end, or with an error of valgrind's, has failed.
 count_log() {
-    local name=$1 log=$2 good bad status
+    local name=$1 log=$2 good bad status seconds
     good=$(grep -c '^ok ' "$log")
     bad=$(grep -c '^FAIL ' "$log")
     status=$(sed -n '$s/^status //p' "$log")
+    seconds=$(sed -n 's/^seconds //p' "$log" | tail -n 1)
     passed=$((passed + good))
     failed=$((failed + bad))
     if [ "$bad" -gt 0 ]; then grep '^FAIL ' "$log" | sed "s|^FAIL |FAIL  $name:|"; fi
     if [ "$status" != 0 ] && ! { [ "$status" = 1 ] && [ "$bad" -gt 0 ]; }; then
-        bad "$name: ended with status $status" < <(grep -vE '^(ok|FAIL) ' "$log")
+        bad "$name: ended with status $status" < <(grep -vE '^(ok|FAIL|seconds) ' "$log")
     fi
-    printf '%-52s %5d passed, %d failed\n' "$name" "$good" "$bad"
+    printf '%-52s %5d passed, %d failed  (%s s)\n' "$name" "$good" "$bad" "$seconds"
 }
 
 test_programs() {

@@ -115,10 +115,11 @@ import Testing
 /// What an observer hears of transactions.
 @Suite struct CommitObserverTests {
     private final class Recording: CommitObserver, @unchecked Sendable {
-        let tables: Set<String> = ["number"]
         var isBehind = false
         var refuses = false
         var heard: [String] = []
+
+        func follows(_ table: String, column: String?) -> Bool { table == "number" && column != "value" }
 
         func opened(_ connection: Connection, damage: DatabaseDamage?) { heard.append("opened") }
 
@@ -130,7 +131,7 @@ import Testing
         func ended(committed: Bool) { heard.append(committed ? "committed" : "rolled back") }
     }
 
-    @Test("it hears of its tables alone, before and after the commit; an error of its rolls back")
+    @Test("it hears of changes of its columns alone, before and after the commit; an error of its rolls back")
     func heard() throws {
         let observer = Recording()
         let other = Migration("other.1", sql: "CREATE TABLE other (value INTEGER NOT NULL) STRICT")
@@ -152,6 +153,8 @@ import Testing
         // From the cache of statements, too.
         expect(["will 2", "committed"], "UPDATE number SET note = 'a'")
         expect(["will 2", "committed"], "UPDATE number SET note = 'a'")
+        expect([], "UPDATE number SET value = value")
+        expect([], "UPDATE number SET note = 'b' WHERE value = 3")
         expect(["will 1", "committed"], "DELETE FROM number WHERE value = 2")
         expect(["rolled back"], "INSERT INTO number(value) VALUES (1)")
         observer.refuses = true

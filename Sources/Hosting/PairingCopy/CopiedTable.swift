@@ -18,6 +18,8 @@ package struct CopiedTable: Sendable {
     private let keys: Int
     let columns: String
     private let values: String
+    /// Those that are copied as they are.
+    private let kept: Set<String>
 
     /// - Parameters:
     ///   - keys: how many of the first columns tell rows apart.
@@ -26,6 +28,8 @@ package struct CopiedTable: Sendable {
     package init(_ name: String, _ kind: Kind, keys: Int = 1, _ columns: String, values: String? = nil) {
         (self.name, self.kind, self.keys) = (name, kind, keys)
         (self.columns, self.values) = (columns, values ?? columns)
+        let pairs = zip(Self.names(columns), Self.names(self.values))
+        kept = Set(pairs.lazy.filter { $0 == $1 }.map(\.0))
     }
 
     /// The tables of the seal, on either side.
@@ -36,6 +40,13 @@ package struct CopiedTable: Sendable {
         CopiedTable("own_move", .grants, "only, phase, old, new, at"),
         CopiedTable("own_move_peer", .grants, "peer, statement, answer"),
     ]
+
+    private static func names(_ list: String) -> [String] {
+        list.split(separator: ",").map { String($0.drop { $0 == " " }) }
+    }
+
+    /// Whether a change of this column changes the copy; `nil` = a row that comes or goes.
+    func copies(_ column: String?) -> Bool { column.map(kept.contains) ?? true }
 
     /// All rows, each an array.
     func rows(in connection: Connection) throws(StoreError) -> [JSONValue] {

@@ -47,7 +47,6 @@ package final class PairingCopy: CommitObserver, @unchecked Sendable {
     /// What the file says: `{"generation","final","tables":{name: {"columns","rows"}}}`.
     private typealias File = JSONObject
 
-    package let tables: Set<String>
     private(set) var outcome = Outcome.kept
     /// Epoch milliseconds; `nil` = never.
     private(set) var lostAt: Int64?
@@ -65,7 +64,6 @@ package final class PairingCopy: CommitObserver, @unchecked Sendable {
     init(_ path: String, of tables: [CopiedTable], settling: String, now: Int64) {
         (self.path, self.settling, self.now) = (path, settling, now)
         copied = CopiedTable.ofSeal + tables
-        self.tables = Set(copied.map(\.name))
     }
 
     package func opened(_ connection: Connection, damage: DatabaseDamage?) throws(StoreError) {
@@ -113,6 +111,10 @@ package final class PairingCopy: CommitObserver, @unchecked Sendable {
             _ = try? connection.executeScript("ROLLBACK")
             throw error
         }
+    }
+
+    package func follows(_ table: String, column: String?) -> Bool {
+        copied.contains { $0.name == table && $0.copies(column) }
     }
 
     package func willCommit(_ connection: Connection) throws(StoreError) {

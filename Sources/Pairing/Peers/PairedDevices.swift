@@ -102,8 +102,12 @@ package struct PairedDevices {
     /// The device was heard of, and wrote so. The time never goes back.
     package func touch(_ did: PeerID, at time: EpochMilliseconds, form: PayloadForm) throws(StoreError) {
         try connection.execute(
-            "UPDATE paired_device SET last_seen_at = max(last_seen_at, ?), text_payload = ? WHERE did = ?",
-            [.integer(time), .flag(form == .text), .text(did.text)])
+            "UPDATE paired_device SET last_seen_at = max(last_seen_at, ?) WHERE did = ?",
+            [.integer(time), .text(did.text)])
+        // By itself, since a change of it is a change of the pairing (PairingCopy).
+        try connection.execute(
+            "UPDATE paired_device SET text_payload = ?1 WHERE did = ?2 AND text_payload <> ?1",
+            [.flag(form == .text), .text(did.text)])
     }
 
     private static func read(_ row: borrowing Row) throws(StoreError) -> PairedDevice {

@@ -12,9 +12,9 @@ package final class Connection {
     /// there by itself.
     var isWorking = false
     private var observer: (any CommitObserver)?
-    /// The transaction has changed a table that is observed.
+    /// The transaction has changed what is observed.
     private var isTouched = false
-    /// Set by SQLite while it prepares a statement that writes to such a table.
+    /// Set by SQLite while it prepares a statement that would.
     private var isTouching = false
 
     /// Texts that differ from use to use would fill the cache; beyond this many it begins anew.
@@ -119,14 +119,17 @@ package final class Connection {
     ) throws(StoreError) {
         try checkTransaction(sql)
         let statement = try statement(sql)
-        if statement.isTouching { isTouched = true }
         statement.isRunning = true
+        let before = sqlite3_total_changes64(handle)
+        var hasFailed = true
         defer {
             statement.reset()
             statement.isRunning = false
+            if statement.isTouching && (hasFailed || sqlite3_total_changes64(handle) != before) { isTouched = true }
         }
         try statement.bind(values)
         try use(statement)
+        hasFailed = false
     }
 
     private func statement(_ sql: String) throws(StoreError) -> Statement {
@@ -158,16 +161,20 @@ extension Connection {
         self.observer = observer
         sqlite3_set_authorizer(
             handle,
-            { context, action, table, _, _, _ in
+            { context, action, table, column, _, _ in
                 if action == SQLITE_INSERT || action == SQLITE_UPDATE || action == SQLITE_DELETE, let context, let table
                 {
-                    Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().writes(to: String(cString: table))
+                    // SQLite names a column for an UPDATE alone.
+                    Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
+                        .writes(to: String(cString: table), column: column.map { String(cString: $0) })
                 }
                 return SQLITE_OK
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    private func writes(to table: String) { if observer?.tables.contains(table) == true { isTouching = true } }
+    private func writes(to table: String, column: String?) {
+        if observer?.follows(table, column: column) == true { isTouching = true }
+    }
 
     func commit() throws(StoreError) {
         if observer?.isBehind == true { isTouched = true }

@@ -1,13 +1,14 @@
-/// Follows the transactions that change some tables. Called on the store's thread, but for ``opened(_:damage:)``.
+/// Follows the transactions that change some columns. Called on the store's thread, but for ``opened(_:damage:)``.
 package protocol CommitObserver: AnyObject, Sendable {
-    /// The tables whose changes it follows.
-    var tables: Set<String> { get }
+    /// Whether a change of this column matters to it; `nil` = a row that comes or goes. Asked once for each statement
+    /// that is prepared.
+    func follows(_ table: String, column: String?) -> Bool
     /// It has something to do at the next commit, whatever that changes.
     var isBehind: Bool { get }
     /// The file is open, at the newest schema, and no work has been done on it. In no transaction; on the opener's
     /// thread.
     func opened(_ connection: Connection, damage: DatabaseDamage?) throws(StoreError)
-    /// A transaction that has changed a table of these is about to be committed. It may still write; an error rolls
+    /// A transaction that has changed what it follows is about to be committed. It may still write; an error rolls
     /// the transaction back.
     func willCommit(_ connection: Connection) throws(StoreError)
     /// That transaction has ended; its callers have not been told yet.

@@ -21,7 +21,7 @@ struct DatabaseFile {
     ///   - tables: what is taken over from a damaged file, as far as it can be read.
     ///   - isDamaged: its content has turned out to be bad.
     func open(
-        _ migrations: [Migration], salvaging tables: [String] = [], isDamaged: Bool = false
+        _ migrator: Migrator, salvaging tables: [String] = [], isDamaged: Bool = false
     ) throws(StoreError) -> (connection: Connection, damage: DatabaseDamage?) {
         if !isInMemory {
             if access(path, F_OK) != 0 { rename(repairedPath, path) }
@@ -29,28 +29,28 @@ struct DatabaseFile {
         }
         do throws(StoreError) {
             guard !isDamaged else { throw StoreError(.corrupt, "the database's content is damaged") }
-            return (try connect(migrations), nil)
+            return (try connect(migrator), nil)
         } catch {
             guard error.isDamage, !isInMemory else { throw error }
             var damage = DatabaseDamage(movedAside: asidePath())
-            if !tables.isEmpty { try salvage(tables, migrations, &damage) }
+            if !tables.isEmpty { try salvage(tables, migrator, &damage) }
             try moveAside(to: damage.movedAside)
             rename(repairedPath, path)
-            return (try connect(migrations), damage)
+            return (try connect(migrator), damage)
         }
     }
 
     /// Makes the new file from what can be read of the damaged one, which is only read.
     private func salvage(
-        _ tables: [String], _ migrations: [Migration], _ damage: inout DatabaseDamage
+        _ tables: [String], _ migrator: Migrator, _ damage: inout DatabaseDamage
     ) throws(StoreError) {
         let file = DatabaseFile(path: path + ".repair")
         for suffix in ["", "-wal", "-shm"] { unlink(file.path + suffix) }
-        try Salvage.copy(tables, from: path, to: file.connect(migrations), &damage)
+        try Salvage.copy(tables, from: path, to: file.connect(migrator), &damage)
         rename(file.path, repairedPath)
     }
 
-    private func connect(_ migrations: [Migration]) throws(StoreError) -> Connection {
+    private func connect(_ migrator: Migrator) throws(StoreError) -> Connection {
         let needsCheck = try isInMemory ? false : prepare()
         let connection = try Connection(path: path)
         connection.keepLog(true)
@@ -62,7 +62,7 @@ struct DatabaseFile {
         connection.keepLog(false)
         // Only now: a log that has a limit is cut when it is folded in, also that of a damaged file.
         if !isInMemory { try connection.executeScript("PRAGMA journal_size_limit = 16777216") }
-        try Migrator(migrations: migrations).migrate(connection)
+        try migrator.migrate(connection)
         return connection
     }
 
