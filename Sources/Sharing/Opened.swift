@@ -27,7 +27,7 @@ struct Opened<Kind: SharableRole>: Sendable {
                 directory.close()
                 throw error
             }
-            let feed = StoredFeed(kind.database)
+            let feed = StoredFeed(kind.database, move: role.move)
             let application = role.settings?.application ?? ""
             let (sources, handed) = (role.sources.map(\.name), role.hello.handed)
             do throws(StoreError) {

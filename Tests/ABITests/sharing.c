@@ -35,7 +35,7 @@ static int be_a_program(char **argv)
              argv[4]);
     if (log < 0 || bw_device_open(options, &device) != BW_OK
         || bw_device_subscribe(device, "notification.received", write_down, &log, NULL, NULL) != BW_OK
-        || bw_device_start(device) != BW_OK || write(log, "ready 0\n", 8) != 8)
+        || bw_device_start(device) != BW_OK || bw_device_dispatch(device) != BW_OK || write(log, "ready 0\n", 8) != 8)
         return 3;
     for (;;) {
         struct pollfd fds[2];
@@ -180,7 +180,9 @@ static void calls_and_pushes_of_a_guest(void)
     CHECK_STATUS(bw_inbox_load(guest, "{\"limit\":1}", &json), BW_OK);
     bw_free(json);
 
-    /* Each gets every push once. */
+    /* Each gets every push once, from its first dispatch with a subscription on. */
+    CHECK_STATUS(bw_device_dispatch(holder), BW_OK);
+    CHECK_STATUS(bw_device_dispatch(guest), BW_OK);
     notify(desktop, 0);
     notify(desktop, 1);
     first.wanted = second.wanted = 2;
@@ -397,7 +399,8 @@ static void two_hundred_guests(void)
         snprintf(application, sizeof application, "org.example.Guest%d", index);
         if (open_with(directory, application, "", &guests[index]) == BW_OK
             && bw_device_subscribe(guests[index], "notification.received", record_event, &records[index], NULL, NULL)
-                == BW_OK)
+                == BW_OK
+            && bw_device_dispatch(guests[index]) == BW_OK)
             good++;
     }
     CHECK_NUMBER(good, HANDLES);

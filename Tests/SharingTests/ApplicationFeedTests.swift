@@ -30,8 +30,10 @@ import Testing
 
     private func register(_ name: String, now: Int64 = 0, handed: Int64? = nil) throws -> Int64 {
         try work { (feed) throws(StoreError) in
-            try feed.register(
+            let dropped = try feed.register(
                 name, sources: [Self.source], handed: handed.map { [Self.source: $0] } ?? [:], now: now)
+            _ = try feed.join(name, Self.source)
+            return dropped
         }
     }
 
@@ -116,6 +118,21 @@ import Testing
         #expect(try stored() == ApplicationFeed.capacity)
         #expect(try register("a") == 5)
         #expect(try take("a", limit: 1).first?.event.data["n"]?.integer == 6)
+    }
+
+    @Test("A program that never wanted events holds none up")
+    func unwanted() throws {
+        let found = try work { (feed) throws(StoreError) in
+            _ = try feed.register("a", sources: [Self.source], now: 0)
+            var found = [try feed.isWanted(Self.source)]
+            for name in ["a", "a", "b"] { found.append(try feed.join(name, Self.source)) }
+            return found + [try feed.isWanted(Self.source)]
+        }
+        // Not wanted before the first; the second is no news, and "b" is not known.
+        #expect(found == [false, true, false, false, true])
+        try add(1...2)
+        #expect(try take("a").count == 2)
+        #expect(try take("b").isEmpty)
     }
 
     @Test("One program more than the limit is refused")

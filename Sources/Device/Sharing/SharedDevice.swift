@@ -75,7 +75,7 @@ extension Device {
         var sources: [HostEvent.Name] = []
         let handover = Inbox(connection).handover
         var found = 0
-        while true {
+        while try feed.isWanted(.notificationReceived) {
             let entries = try handover.waitingForHost(limit: batch, after: 0)
             guard let last = entries.last else { break }
             for entry in entries {
@@ -88,7 +88,7 @@ extension Device {
         let kept = KeptEvents(connection)
         for name in KeptEvents.names {
             var isNew = false
-            while true {
+            while try feed.isWanted(name) {
                 let waiting = try kept.take(name, limit: batch)
                 guard !waiting.isEmpty else { break }
                 for item in waiting { try feed.add(item.event, of: name) }

@@ -46,7 +46,7 @@ package struct ApplicationFeed {
 
     // MARK: Programs
 
-    /// The program is running: a new one is given what comes from now on.
+    /// The program is running. It is given the events of a source from its first ``join(_:_:)`` on.
     ///
     /// - Parameters:
     ///   - sources: all that the role has.
@@ -70,20 +70,31 @@ package struct ApplicationFeed {
         let first = try connection.integer("SELECT ifnull(min(row), ?) FROM shared_event", [.integer(last + 1)])
         var dropped: Int64 = 0
         for source in sources {
-            let values: [Value] = [id, .text(source.rawValue), .integer(last)]
-            try connection.execute(
-                """
-                INSERT INTO application_mark (application, source, handed, offered) VALUES (?1, ?2, ?3, ?3)
-                    ON CONFLICT (application, source) DO NOTHING
-                """, values)
+            guard let marks = try marks(application, source) else { continue }
             if let through = handed[source] { _ = try finish(application, source, through: through) }
-            let gone = try connection.integer(
-                "SELECT \(first - 1) - handed FROM application_mark WHERE application = ?1 AND source = ?2",
-                Array(values.prefix(2)))
-            dropped = max(dropped, gone)
+            dropped = max(dropped, first - 1 - marks.handed)
         }
         // A gap is dropped events only where the capacity was reached.
         return last - first + 1 >= Self.capacity ? max(0, dropped) : 0
+    }
+
+    /// The program wants the events of that source. The first time it is given what comes from then on.
+    ///
+    /// - Returns: whether it was the first time.
+    package func join(_ application: String, _ source: HostEvent.Name) throws(StoreError) -> Bool {
+        let last = try last()
+        return try connection.execute(
+            """
+            INSERT INTO application_mark (application, source, handed, offered)
+                SELECT id, ?2, ?3, ?3 FROM application WHERE id = ?1
+                ON CONFLICT (application, source) DO NOTHING
+            """, [.text(application), .text(source.rawValue), .integer(last)]) > 0
+    }
+
+    /// Whether there is a program that wants the events of that source. Without one they wait for whoever opens the role.
+    package func isWanted(_ source: HostEvent.Name) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT EXISTS (SELECT 1 FROM application_mark WHERE source = ?)", [.text(source.rawValue)]) != 0
     }
 
     /// Programs in `running` were seen now; those that were not for ``memory`` are forgotten.
@@ -191,15 +202,6 @@ package struct ApplicationFeed {
         try connection.execute(
             "UPDATE application_mark SET offered = max(handed, ?3) WHERE application = ?1 AND source = ?2",
             [.text(application), .text(source.rawValue), .integer(seen)])
-    }
-
-    /// Whether the program has events to take.
-    package func waits(_ application: String, _ source: HostEvent.Name) throws(StoreError) -> Bool {
-        try connection.integer(
-            """
-            SELECT EXISTS (SELECT 1 FROM shared_event WHERE source = ?2 AND row > (
-                SELECT handed FROM application_mark WHERE application = ?1 AND source = ?2))
-            """, [.text(application), .text(source.rawValue)]) != 0
     }
 
     private func deleteHanded(_ source: String) throws(StoreError) {

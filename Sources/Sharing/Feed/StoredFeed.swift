@@ -23,9 +23,13 @@ package final class StoredFeed: Sendable {
     }
 
     private let database: Database
+    private let move: EventSpool.Move
     private let leases = Mutex<[Key: Lease]>([:])
 
-    package init(_ database: Database) { self.database = database }
+    /// - Parameter move: moves what waits for a first program.
+    package init(_ database: Database, move: @escaping EventSpool.Move) {
+        (self.database, self.move) = (database, move)
+    }
 
     /// Programs that take the events of that source as they come.
     package func takers(_ source: HostEvent.Name) -> [String] {
@@ -44,8 +48,12 @@ package final class StoredFeed: Sendable {
             return lease
         }
         guard let lease else { return then(.success([])) }
-        database.submit { (connection) throws(StoreError) in
+        database.submit { [self] (connection) throws(StoreError) in
             let feed = ApplicationFeed(connection)
+            if !lease.isKnown, try feed.join(application, source) {
+                // If others want this source, nothing waits.
+                _ = try move(connection) { takers($0) }
+            }
             var seen = lease.seen
             if !lease.isKnown { seen = max(seen, try feed.marks(application, source)?.offered ?? 0) }
             return (try feed.take(application, source, limit: limit, seen: seen), seen)
