@@ -79,6 +79,8 @@ targets += [
     // What roles share towards the program that embeds them: options, events, errors, log, state directory.
     .target(
         name: "Hosting", dependencies: ["Transport", "Store", "Identity", "Sealing", "SystemServices", "Wire", "JSON"]),
+    // A state directory that several programs have open: its holder, its guests, and what each has been given.
+    .target(name: "Sharing", dependencies: ["Transport", "Store", "Hosting", "JSON", "CLinux"]),
     // What device and desktop share: routes to peers, sealed channels, paired peers, pairing flows on the loop.
     .target(
         name: "Peering",
@@ -97,8 +99,8 @@ targets += [
         name: "Device",
         dependencies: [
             "Transport", "Signalling", "Sealing", "Pairing", "Peering", "Commands", "OfflineQueue", "Notifications",
-            "Inbox", "Listing", "Delivery", "Alerts", "DeviceAlerts", "Hosting", "Wire", "Store", "Identity", "JSON",
-            "CLinux", "SystemServices",
+            "Inbox", "Listing", "Delivery", "Alerts", "DeviceAlerts", "Sharing", "Hosting", "Wire", "Store", "Identity",
+            "JSON", "CLinux", "SystemServices",
         ]),
     .target(
         name: "Desktop",
@@ -117,8 +119,8 @@ targets += [
     .target(
         name: "CABI",
         dependencies: [
-            "CBellwire", "CEnvironment", "CLinux", "Device", "DeviceAlerts", "Desktop", "Relay", "Hosting", "Transport",
-            "Store", "Notifications", "History", "Wire", "JSON", "QR",
+            "CBellwire", "CEnvironment", "CLinux", "Device", "DeviceAlerts", "Desktop", "Relay", "Sharing", "Hosting",
+            "Transport", "Store", "Notifications", "History", "Wire", "JSON", "QR",
         ]),
     // The command-line program: a host of the C interface like any other, but for the relay, which it runs by itself.
     .executableTarget(
@@ -194,6 +196,7 @@ targets += [
         dependencies: [
             "DeviceAlerts", "Alerts", "Notifications", "Hosting", "HTTPClient", "Transport", "Store", "Wire", "JSON",
         ]),
+    .testTarget(name: "SharingTests", dependencies: ["Sharing", "Hosting", "Transport", "Store", "JSON"]),
     .testTarget(name: "HostingTests", dependencies: ["Hosting", "Sealing", "Store", "Wire", "JSON"]),
     .testTarget(
         name: "SystemServicesTests", dependencies: ["SystemServices", "Hosting", "Identity", "Transport", "CLinux"],

@@ -3,6 +3,7 @@
 # needs first. Asks no questions; can be run again. Takes about ten minutes.
 #
 #   Tests/soak.sh [--seed N] [crashes] [queue] [alerts] [store] [relays] [damage] [failures] [chaos] [privacy]
+#     [sharing]
 #
 #   --seed N   seed that decides what is killed when (default: 1)
 #   crashes    10,000 pushes while relay, desktops and device are killed, also at each fail point
@@ -17,12 +18,13 @@
 #              Tests/Soak/chaos.py --seconds 14400 --curve FILE
 #   privacy    1,000 samples of each answer of a relay that must not tell whether an id is there, compared in time; takes
 #              ten minutes
+#   sharing    10,000 pushes to four programs with one device, which are killed at random; 100 takeovers are measured
 #
 # Without names it runs the first four. The last line is "N passed, N failed"; the exit code is 0 if nothing failed.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-usage="usage: Tests/soak.sh [--seed N] [crashes] [queue] [alerts] [store] [relays] [damage] [failures] [chaos] [privacy]"
+usage="usage: Tests/soak.sh [--seed N] [crashes] [queue] [alerts] [store] [relays] [damage] [failures] [chaos] [privacy] [sharing]"
 seed=1
 names=()
 while [ $# -gt 0 ]; do
@@ -32,7 +34,7 @@ while [ $# -gt 0 ]; do
             seed=$2
             shift
             ;;
-        crashes | queue | alerts | store | relays | damage | failures | chaos | privacy) names+=("$1") ;;
+        crashes | queue | alerts | store | relays | damage | failures | chaos | privacy | sharing) names+=("$1") ;;
         *)
             echo "Tests/soak.sh: unknown argument '$1'; $usage" >&2
             exit 2
@@ -54,6 +56,15 @@ for name in "${names[@]}"; do
             (cd "$root" && swift build --product bellwire) || exit 2
             command=("$python" "$root/Tests/Soak/relays.py")
             ;;
+        sharing)
+            mkdir -p "$root/.build/tests"
+            cc -std=c99 -g -O1 -D_GNU_SOURCE -pthread -I"$root/build/stage/include" "$root/Tests/ABITests/sharing.c" \
+                -L"$root/build/stage/lib" -lbellwire -ljansson "-Wl,-rpath,$root/build/stage/lib" \
+                -o "$root/.build/tests/sharing" || exit 2
+            "$root/.build/tests/sharing" --measure 100 || exit 2
+            command=(env SHARING_PUSHES=10000 SHARING_SEED="$seed" "$root/.build/tests/sharing"
+                programs_killed_at_random)
+            ;;
         damage | failures)
             mkdir -p "$root/.build/tests"
             cc -std=c99 -g -O1 -D_GNU_SOURCE -pthread -I"$root/build/stage/include" "$root/Tests/ABITests/$name.c" \
@@ -68,8 +79,8 @@ for name in "${names[@]}"; do
         privacy) command=("$python" "$root/Tests/Soak/privacy.py") ;;
         queue | alerts) command=("$python" "$root/Tests/IntegrationTests/${name%s}_crashes.py") ;;
     esac
-    # Nothing of these two is random.
-    [[ $name == damage || $name == failures ]] || command+=(--seed "$seed")
+    # Nothing of the first two is random; the last one has its seed already.
+    [[ $name == @(damage|failures|sharing) ]] || command+=(--seed "$seed")
     if "${command[@]}"; then
         passed=$((passed + 1))
     else

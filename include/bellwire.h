@@ -131,7 +131,13 @@ typedef struct bw_device bw_device;
  * options_json is an object, or NULL for the defaults. Unknown keys are errors.
  *   "state_dir"  text   directory for keys and database, created with mode 0700. Default:
  *                       $XDG_STATE_HOME/bellwire/device, or ~/.local/state/bellwire/device. ":memory:" stores nothing.
- *                       Only one handle, in all processes, can have a directory open
+ *                       Only one handle, in all processes, can have a directory open, unless it is "shared"
+ *   "shared"     bool   true = handles of other programs may open the directory at the same time, with "shared" as well.
+ *                       The first is the holder: it has the connections and the database. The others are guests: the
+ *                       same functions work, and the holder carries them out. If it ends, a guest takes over. Pushes and
+ *                       responses are delivered once for each "application_id". A guest omits the options that describe
+ *                       the device ("name", "relay_url", "alerts" and so on) or repeats the holder's; another value gives
+ *                       BW_E_INVALID, with "reason":"shared_option". Default: false
  *   "yields"     bool   true = steps aside for others: an open of the same directory elsewhere waits up to 3 s for this
  *                       handle to close instead of failing with BW_E_BUSY. This program must notice that, by watching
  *                       state_dir/lock with inotify for IN_OPEN, and close. Default: false
@@ -152,8 +158,9 @@ typedef struct bw_device bw_device;
  *                       "summary" (one alert with their number) or "each"
  *   "alerts"     text   who shows alerts: "none" (default) = nobody, "system" = the desktop environment, "host" = your
  *                       program; see "Alerts"
- *   "application_id" text  name of the program's .desktop file without the extension, such as org.example.App. "system"
- *                       alerts carry it, and the badge requires it. The library claims this name on the session bus. A
+ *   "application_id" text  name of the program's .desktop file without the extension, such as org.example.App. With
+ *                       "shared" also the program's name among those that share; its default there is the file name of
+ *                       the executable. "system" alerts carry it, and the badge requires it. The library claims this name on the session bus. A
  *                       click can start the program if its .desktop file has DBusActivatable=true and the notification
  *                       server supports it (GNOME's does)
  *   "icon"       text   icon of "system" alerts: a name from the icon theme, or a path
@@ -164,15 +171,17 @@ typedef struct bw_device bw_device;
  *
  * If the database is damaged, the library moves it aside (it never deletes it), starts a new one with what can still
  * be read, and sends the "problem" event database_damaged. Pairings and rights have a second copy, from which they are
- * restored. Errors: BW_E_BUSY (state_dir is in use), BW_E_IO (state_dir cannot be created or read),
- * BW_E_DENIED (others can read the key file or write to state_dir, or the keyring is locked), BW_E_STORE, BW_E_LIMIT
- * (file descriptors). Since 0.1. */
+ * restored. Errors: BW_E_BUSY (state_dir is in use; with "shared": by a program that does not share it, or
+ * does not answer for 5 s), BW_E_IO (state_dir cannot be created or read), BW_E_DENIED (others can read the key file or
+ * write to state_dir, the keyring is locked, or the holder's socket is another user's), BW_E_UNSUPPORTED (the holder uses
+ * another version of the library, with "reason":"library_version"), BW_E_STORE, BW_E_LIMIT (file descriptors; 512 guests;
+ * 256 programs). Since 0.1. */
 BW_API bw_status bw_device_open(const char *options_json, bw_device **device);
 
 /* Connects to the paired desktops and stays connected until stop or close. Does not wait. Idempotent. Since 0.1. */
 BW_API bw_status bw_device_start(bw_device *device);
 
-/* Disconnects. Pending calls fail with BW_E_OFFLINE or enter the queue (see "Methods"). A pairing in progress fails
+/* Disconnects; a "shared" device as soon as no program that has started it is left. Pending calls fail with BW_E_OFFLINE or enter the queue (see "Methods"). A pairing in progress fails
  * with BW_E_PAIRING (cancelled). Subscriptions stay. Idempotent. Since 0.1. */
 BW_API bw_status bw_device_stop(bw_device *device);
 
@@ -211,7 +220,8 @@ BW_API bw_status bw_device_quit(bw_device *device);
 /* The state of the device, as JSON:
  * {"id","deviceId","name","started","unread","latestPush","authorization","connection":[{"desktop","name","online",
  * "routes":[{"url","state","problem"?,"forgeable"?}]}],"queue":{"count","pending","sending","failed"},"notes":[],
- * "counters":{}}. "forgeable":true = probes have shown that this relay lets anyone send in the name of any peer that is
+ * "counters":{},"sharing"?:{"part":"holder" or "guest","holder":{"application","process","showsAlerts"}}}.
+ * "sharing" is there with the option "shared"; "process" is the holder's process id. "forgeable":true = probes have shown that this relay lets anyone send in the name of any peer that is
  * not encrypted: what comes from such a desktop over it may be forged. false = they have not shown it, which proves
  * nothing of a malicious relay; absent = not known yet. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_state(bw_device *device, char **state_json);

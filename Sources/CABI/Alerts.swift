@@ -1,9 +1,9 @@
 public import CBellwire
 import Device
-import DeviceAlerts
 import Glibc
 import Hosting
 import JSON
+import Sharing
 
 // bellwire.h, "Alerts", "Reminders", and of "Push services" what comes in.
 
@@ -11,14 +11,13 @@ typealias TextResult = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 
 /// Calls the device's alerts, and returns the result to the caller. `result` may be NULL if the header says so.
 private func ask(
-    _ device: OpaquePointer?, _ result: TextResult?, timeout: Int64 = 0, mayBeNULL: Bool = true, _ name: String = "",
-    _ request: () throws(HostError) -> AlertRequest
+    _ device: OpaquePointer?, _ result: TextResult?, mayBeNULL: Bool = true, _ name: String = "",
+    _ request: () throws(HostError) -> HostCall
 ) -> bw_status {
     entry { () throws(HostError) in
         let endpoint = try DeviceEndpoint.find(device)
         if !mayBeNULL { _ = try output(result, name) }
-        let request = try request()
-        let text = try endpoint.queue.call { endpoint.role.alerts(request, timeout: timeout, then: $0) }
+        let text = try endpoint.answer(try request()).json
         if let result { try give(text, to: result) }
     }
 }
@@ -27,18 +26,20 @@ private func ask(
 public func bw_alerts_state(
     _ device: OpaquePointer?, _ state_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    ask(device, state_json, mayBeNULL: false, "state_json") { .state }
+    ask(device, state_json, mayBeNULL: false, "state_json") { HostCall(.alertsState) }
 }
 
 // MARK: Authorization
 
 /// `{"provisional"?}`
-private func authorizationRequest(_ params_json: UnsafePointer<CChar>?) throws(HostError) -> AlertRequest {
+private func authorizationRequest(
+    _ params_json: UnsafePointer<CChar>?, _ timeout_ms: Int32
+) throws(HostError) -> HostCall {
     let params = try JSONObject(parameter: "params_json", try optionalText(params_json, "params_json"))
     var reader = OptionsReader(params)
     let isProvisional = try reader.flag("provisional") ?? false
     try reader.finish()
-    return .requestAuthorization(isProvisional: isProvisional)
+    return HostCall(.requestAlerts, .bool(isProvisional), .integer(try timeout(timeout_ms)))
 }
 
 @_cdecl("bw_alerts_request") @implementation
@@ -48,9 +49,7 @@ public func bw_alerts_request(
 ) -> bw_status {
     entry { () throws(HostError) in
         let endpoint = try DeviceEndpoint.find(device)
-        let request = try authorizationRequest(params_json)
-        let timeout = try timeout(timeout_ms)
-        let text = try endpoint.queue.call { endpoint.role.alerts(request, timeout: timeout, then: $0) }
+        let text = try endpoint.answer(try authorizationRequest(params_json, timeout_ms)).json
         if let authorization_json { try give(text, to: authorization_json) }
     }
 }
@@ -63,10 +62,7 @@ public func bw_alerts_request_async(
     let userData = UserData(user_data, destroy)
     return entry { () throws(HostError) in
         let endpoint = try DeviceEndpoint.find(device)
-        let request = try authorizationRequest(params_json)
-        let timeout = try timeout(timeout_ms)
-        let completion = try CABI.completion(completion, userData)
-        try endpoint.queue.call(completion) { endpoint.role.alerts(request, timeout: timeout, then: $0) }
+        try endpoint.answer(try authorizationRequest(params_json, timeout_ms), completion, userData)
     }
 }
 
@@ -75,7 +71,7 @@ public func bw_alerts_authorize(
     _ device: OpaquePointer?, _ status: UnsafePointer<CChar>?, _ until_ms: Int64
 ) -> bw_status {
     ask(device, nil) { () throws(HostError) in
-        .authorize(status: try text(status, "status"), until: until_ms)
+        HostCall(.authorizeAlerts, .string(try text(status, "status")), .integer(until_ms))
     }
 }
 
@@ -134,7 +130,7 @@ public func bw_alerts_on_present(
 
 @_cdecl("bw_alerts_in_front") @implementation
 public func bw_alerts_in_front(_ device: OpaquePointer?, _ in_front: Int32) -> bw_status {
-    ask(device, nil) { .inFront(in_front != 0) }
+    ask(device, nil) { HostCall(.inFront, .bool(in_front != 0)) }
 }
 
 @_cdecl("bw_alerts_respond") @implementation
@@ -143,9 +139,9 @@ public func bw_alerts_respond(
     _ action: UnsafePointer<CChar>?, _ text: UnsafePointer<CChar>?
 ) -> bw_status {
     ask(device, nil) { () throws(HostError) in
-        .respond(
-            desktop: try optionalText(desktop, "desktop"), id: try CABI.text(id, "id"),
-            action: try CABI.text(action, "action"), text: try optionalText(text, "text"))
+        HostCall(
+            .respond, .text(try optionalText(desktop, "desktop")), .string(try CABI.text(id, "id")),
+            .string(try CABI.text(action, "action")), .text(try optionalText(text, "text")))
     }
 }
 
@@ -153,7 +149,7 @@ public func bw_alerts_respond(
 public func bw_alerts_categories(_ device: OpaquePointer?, _ categories_json: UnsafePointer<CChar>?) -> bw_status {
     ask(device, nil) { () throws(HostError) in
         let text = try text(categories_json, "categories_json")
-        do throws(JSONError) { return .categories(try JSONValue(parsing: text)) } catch {
+        do throws(JSONError) { return HostCall(.categories, try JSONValue(parsing: text)) } catch {
             throw HostError(
                 .invalid, "categories_json is not JSON: \(error.message)", detail: ["field": "categories_json"])
         }
@@ -166,7 +162,7 @@ public func bw_alerts_categories(_ device: OpaquePointer?, _ categories_json: Un
 public func bw_alerts_settings(
     _ device: OpaquePointer?, _ settings_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    ask(device, settings_json, mayBeNULL: false, "settings_json") { .settings }
+    ask(device, settings_json, mayBeNULL: false, "settings_json") { HostCall(.alertSettings) }
 }
 
 @_cdecl("bw_alerts_set_settings") @implementation
@@ -175,7 +171,8 @@ public func bw_alerts_set_settings(
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
     ask(device, result_json) { () throws(HostError) in
-        .change(try JSONObject(parameter: "settings_json", try text(settings_json, "settings_json")))
+        let change = try JSONObject(parameter: "settings_json", try text(settings_json, "settings_json"))
+        return HostCall(.changeAlertSettings, .object(change))
     }
 }
 
@@ -190,7 +187,7 @@ public func bw_alerts_settings_open(_ device: OpaquePointer?) -> bw_status {
 public func bw_alerts_delivered(
     _ device: OpaquePointer?, _ alerts_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    ask(device, alerts_json, mayBeNULL: false, "alerts_json") { .delivered }
+    ask(device, alerts_json, mayBeNULL: false, "alerts_json") { HostCall(.deliveredAlerts) }
 }
 
 @_cdecl("bw_alerts_remove") @implementation
@@ -199,9 +196,9 @@ public func bw_alerts_remove(
     _ thread: UnsafePointer<CChar>?
 ) -> bw_status {
     ask(device, nil) { () throws(HostError) in
-        .remove(
-            desktop: try optionalText(desktop, "desktop"), id: try optionalText(id, "id"),
-            thread: try optionalText(thread, "thread"))
+        HostCall(
+            .removeAlerts, .text(try optionalText(desktop, "desktop")), .text(try optionalText(id, "id")),
+            .text(try optionalText(thread, "thread")))
     }
 }
 
@@ -211,7 +208,7 @@ public func bw_alerts_badge(_ device: OpaquePointer?, _ badge: Int64) -> bw_stat
         guard badge >= 0 else {
             throw HostError(.invalid, "badge must not be negative; 0 clears it", detail: ["field": "badge"])
         }
-        return .badge(badge)
+        return HostCall(.badge, .integer(badge))
     }
 }
 
@@ -223,7 +220,8 @@ public func bw_reminder_add(
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
     ask(device, result_json) { () throws(HostError) in
-        .addReminder(try JSONObject(parameter: "reminder_json", try text(reminder_json, "reminder_json")))
+        let reminder = try JSONObject(parameter: "reminder_json", try text(reminder_json, "reminder_json"))
+        return HostCall(.addReminder, .object(reminder))
     }
 }
 
@@ -231,7 +229,7 @@ public func bw_reminder_add(
 public func bw_reminder_list(
     _ device: OpaquePointer?, _ reminders_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    ask(device, reminders_json, mayBeNULL: false, "reminders_json") { .reminders }
+    ask(device, reminders_json, mayBeNULL: false, "reminders_json") { HostCall(.reminders) }
 }
 
 @_cdecl("bw_reminder_remove") @implementation
@@ -239,7 +237,8 @@ public func bw_reminder_remove(
     _ device: OpaquePointer?, _ id: UnsafePointer<CChar>?, _ thread: UnsafePointer<CChar>?
 ) -> bw_status {
     ask(device, nil) { () throws(HostError) in
-        .removeReminders(id: try optionalText(id, "id"), thread: try optionalText(thread, "thread"))
+        HostCall(
+            .removeReminders, .text(try optionalText(id, "id")), .text(try optionalText(thread, "thread")))
     }
 }
 
@@ -248,7 +247,7 @@ public func bw_reminder_position(
     _ device: OpaquePointer?, _ latitude: Double, _ longitude: Double, _ accuracy_m: Double
 ) -> bw_status {
     ask(device, nil) { () throws(HostError) in
-        .position(latitude: latitude, longitude: longitude, accuracy: accuracy_m)
+        HostCall(.position, .number(latitude), .number(longitude), .number(accuracy_m))
     }
 }
 
@@ -263,7 +262,7 @@ public func bw_device_receive(
         let endpoint = try DeviceEndpoint.find(device)
         let service = try text(service, "service")
         let payload = try JSONObject(parameter: "payload_json", try text(payload_json, "payload_json"))
-        let result = try endpoint.queue.call { endpoint.role.receive(payload, service: service, then: $0) }
+        let result = try endpoint.call(.receive, .string(service), .object(payload))
         if let result_json { try give(result, to: result_json) }
     }
 }
@@ -276,6 +275,11 @@ public func bw_device_complete(
         let endpoint = try DeviceEndpoint.find(device)
         let id = try text(id, "id")
         let result = try text(result, "result")
-        _ = try endpoint.queue.call { endpoint.role.complete(id, result, then: $0) }
+        _ = try endpoint.call(.complete, .string(id), .string(result))
     }
+}
+
+extension JSONValue {
+    /// JSON has no infinity and no NaN.
+    fileprivate static func number(_ number: Double) -> JSONValue { number.isFinite ? .double(number) : .null }
 }

@@ -2,14 +2,15 @@ public import CBellwire
 import Device
 import Glibc
 import Hosting
+import Sharing
 
 // bellwire.h, "Device" and "Events".
 
 final class DeviceEndpoint: Endpoint {
-    let role: Device
+    let role: SharedDevice
     let queue: HostQueue
 
-    init(_ role: Device, _ queue: HostQueue) { (self.role, self.queue) = (role, queue) }
+    init(_ role: SharedDevice, _ queue: HostQueue) { (self.role, self.queue) = (role, queue) }
 }
 
 @_cdecl("bw_device_open") @implementation
@@ -19,28 +20,28 @@ public func bw_device_open(
     entry { () throws(HostError) in
         let options = try optionalText(options_json, "options_json")
         try DeviceEndpoint.open(
-            to: device, { (channel) throws(HostError) in try Device.open(options, channel) }, DeviceEndpoint.init)
+            to: device, { (channel) throws(HostError) in try SharedDevice.open(options, channel) }, DeviceEndpoint.init)
     }
 }
 
 @_cdecl("bw_device_start") @implementation
 public func bw_device_start(_ device: OpaquePointer?) -> bw_status {
-    entry { () throws(HostError) in try DeviceEndpoint.find(device).role.start() }
+    entry { () throws(HostError) in try DeviceEndpoint.find(device).start(.start) }
 }
 
 @_cdecl("bw_device_stop") @implementation
 public func bw_device_stop(_ device: OpaquePointer?) -> bw_status {
-    entry { () throws(HostError) in try DeviceEndpoint.find(device).role.stop() }
+    entry { () throws(HostError) in try DeviceEndpoint.find(device).start(.stop) }
 }
 
 @_cdecl("bw_device_suspend") @implementation
 public func bw_device_suspend(_ device: OpaquePointer?) -> bw_status {
-    entry { () throws(HostError) in try DeviceEndpoint.find(device).role.suspend() }
+    entry { () throws(HostError) in try DeviceEndpoint.find(device).start(.suspend) }
 }
 
 @_cdecl("bw_device_resume") @implementation
 public func bw_device_resume(_ device: OpaquePointer?) -> bw_status {
-    entry { () throws(HostError) in try DeviceEndpoint.find(device).role.resume() }
+    entry { () throws(HostError) in try DeviceEndpoint.find(device).start(.resume) }
 }
 
 @_cdecl("bw_device_close") @implementation
@@ -73,7 +74,7 @@ public func bw_device_state(
     entry { () throws(HostError) in
         let endpoint = try DeviceEndpoint.find(device)
         let state = try output(state_json, "state_json")
-        try give(try endpoint.queue.call { endpoint.role.state(then: $0) }, to: state)
+        try give(try endpoint.call(.state), to: state)
     }
 }
 

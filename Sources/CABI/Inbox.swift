@@ -2,6 +2,8 @@ public import CBellwire
 import Device
 import Glibc
 import Hosting
+import JSON
+import Sharing
 
 // bellwire.h, "Inbox".
 
@@ -13,8 +15,8 @@ public func bw_inbox_load(
     entry { () throws(HostError) in
         let endpoint = try DeviceEndpoint.find(device)
         let page = try output(page_json, "page_json")
-        let query = try Device.InboxQuery(parsing: try optionalText(params_json, "params_json"))
-        try give(try endpoint.queue.call { endpoint.role.load(query, then: $0) }, to: page)
+        let query = try optionalText(params_json, "params_json")
+        try give(try endpoint.call(.loadInbox, .text(query)), to: page)
     }
 }
 
@@ -25,7 +27,7 @@ public func bw_inbox_state(
     entry { () throws(HostError) in
         let endpoint = try DeviceEndpoint.find(device)
         let state = try output(state_json, "state_json")
-        try give(try endpoint.queue.call { endpoint.role.inbox(then: $0) }, to: state)
+        try give(try endpoint.call(.inboxState), to: state)
     }
 }
 
@@ -38,7 +40,7 @@ public func bw_inbox_settings(
         let endpoint = try DeviceEndpoint.find(device)
         let desktop = try optionalText(desktop, "desktop")
         let settings = try output(settings_json, "settings_json")
-        try give(try endpoint.queue.call { endpoint.role.settings(of: desktop, then: $0) }, to: settings)
+        try give(try endpoint.call(.inboxSettings, .text(desktop)), to: settings)
     }
 }
 
@@ -46,13 +48,13 @@ public func bw_inbox_settings(
 public func bw_inbox_refresh(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
-) -> bw_status { ask(device, desktop, timeout_ms, result_json) { .refresh } }
+) -> bw_status { ask(device, desktop, timeout_ms, result_json) { (.refresh, []) } }
 
 @_cdecl("bw_inbox_refresh_async") @implementation
 public func bw_inbox_refresh_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ completion: bw_completion?,
     _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
-) -> bw_status { ask(device, desktop, timeout_ms, completion, user_data, destroy) { .refresh } }
+) -> bw_status { ask(device, desktop, timeout_ms, completion, user_data, destroy) { (.refresh, []) } }
 
 // MARK: Changes
 
@@ -61,7 +63,7 @@ public func bw_inbox_mark_read(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ id: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in .change(try .markRead(try text(id, "id"))) }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in (.markRead, [.string(try text(id, "id"))]) }
 }
 
 @_cdecl("bw_inbox_mark_read_async") @implementation
@@ -70,7 +72,7 @@ public func bw_inbox_mark_read_async(
     _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
     ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
-        .change(try .markRead(try text(id, "id")))
+        (.markRead, [.string(try text(id, "id"))])
     }
 }
 
@@ -79,7 +81,7 @@ public func bw_inbox_mark_all_read(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in .change(try .markAllRead()) }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in (.markAllRead, []) }
 }
 
 @_cdecl("bw_inbox_mark_all_read_async") @implementation
@@ -88,7 +90,7 @@ public func bw_inbox_mark_all_read_async(
     _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
     ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
-        .change(try .markAllRead())
+        (.markAllRead, [])
     }
 }
 
@@ -97,7 +99,7 @@ public func bw_inbox_delete(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ id: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in .change(try .delete(try text(id, "id"))) }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in (.delete, [.string(try text(id, "id"))]) }
 }
 
 @_cdecl("bw_inbox_delete_async") @implementation
@@ -106,7 +108,7 @@ public func bw_inbox_delete_async(
     _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
     ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
-        .change(try .delete(try text(id, "id")))
+        (.delete, [.string(try text(id, "id"))])
     }
 }
 
@@ -115,7 +117,7 @@ public func bw_inbox_clear(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in .change(try .clear()) }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in (.clear, []) }
 }
 
 @_cdecl("bw_inbox_clear_async") @implementation
@@ -123,5 +125,5 @@ public func bw_inbox_clear_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ completion: bw_completion?,
     _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in .change(try .clear()) }
+    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in (.clear, []) }
 }

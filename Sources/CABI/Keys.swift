@@ -2,7 +2,9 @@ public import CBellwire
 import Desktop
 import Device
 import Hosting
+import JSON
 import Peering
+import Sharing
 
 // Keys that are revoked, and keys that are replaced (WireRekey, "Overview").
 
@@ -75,38 +77,70 @@ extension Endpoint where Kind: KeyOwner {
     }
 }
 
+// A device's calls may go to another program.
+
 @_cdecl("bw_device_revoke") @implementation
 public func bw_device_revoke(_ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?) -> bw_status {
-    DeviceEndpoint.revoke(device, desktop, "desktop")
+    entry { () throws(HostError) in
+        _ = try DeviceEndpoint.find(device).call(.revoke, .string(try text(desktop, "desktop")))
+    }
 }
 
 @_cdecl("bw_device_readmit") @implementation
 public func bw_device_readmit(_ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?) -> bw_status {
-    DeviceEndpoint.readmit(device, desktop, "desktop")
+    entry { () throws(HostError) in
+        _ = try DeviceEndpoint.find(device).call(.readmit, .string(try text(desktop, "desktop")))
+    }
 }
 
 @_cdecl("bw_device_revoked") @implementation
 public func bw_device_revoked(
     _ device: OpaquePointer?, _ keys_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
-) -> bw_status { DeviceEndpoint.revoked(device, keys_json) }
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let output = try output(keys_json, "keys_json")
+        try give(try endpoint.call(.revoked), to: output)
+    }
+}
 
 @_cdecl("bw_device_rekey") @implementation
 public func bw_device_rekey(
     _ device: OpaquePointer?, _ status_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
-) -> bw_status { DeviceEndpoint.rekey(device, status_json) }
+) -> bw_status {
+    entry { () throws(HostError) in
+        let status = try DeviceEndpoint.find(device).call(.rekey)
+        if let status_json { try give(status, to: status_json) }
+    }
+}
 
 @_cdecl("bw_device_rekey_cancel") @implementation
-public func bw_device_rekey_cancel(_ device: OpaquePointer?) -> bw_status { DeviceEndpoint.cancelRekey(device) }
+public func bw_device_rekey_cancel(_ device: OpaquePointer?) -> bw_status {
+    entry { () throws(HostError) in _ = try DeviceEndpoint.find(device).call(.cancelRekey) }
+}
 
 @_cdecl("bw_device_rekey_status") @implementation
 public func bw_device_rekey_status(
     _ device: OpaquePointer?, _ status_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
-) -> bw_status { DeviceEndpoint.rekeyStatus(device, status_json) }
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let output = try output(status_json, "status_json")
+        try give(try endpoint.call(.rekeyState), to: output)
+    }
+}
 
 @_cdecl("bw_device_rekey_confirm") @implementation
 public func bw_device_rekey_confirm(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ new_id: UnsafePointer<CChar>?, _ accept: Int32
-) -> bw_status { DeviceEndpoint.confirmRekey(device, desktop, "desktop", new_id, accept) }
+) -> bw_status {
+    entry { () throws(HostError) in
+        let endpoint = try DeviceEndpoint.find(device)
+        let desktop = try text(desktop, "desktop")
+        let new = try text(new_id, "new_id")
+        _ = try endpoint.call(.confirmRekey, .string(desktop), .string(new), .bool(accept != 0))
+    }
+}
 
 @_cdecl("bw_desktop_revoke") @implementation
 public func bw_desktop_revoke(_ desktop: OpaquePointer?, _ device: UnsafePointer<CChar>?) -> bw_status {

@@ -2,22 +2,24 @@ public import CBellwire
 import Device
 import Glibc
 import Hosting
+import JSON
 import Notifications
+import Sharing
 
 // bellwire.h, "Methods".
 
-/// A notification method, its parameters checked.
+/// A notification method.
 private func command(
     _ method: NotificationMethod, _ params_json: UnsafePointer<CChar>?
 ) throws(HostError) -> DesktopRequest {
-    .command(try Device.Command(method, params: try optionalText(params_json, "params_json")))
+    (.notification, [.string(method.name), .text(try optionalText(params_json, "params_json"))])
 }
 
 /// Any other method.
 private func command(
     _ method: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?
 ) throws(HostError) -> DesktopRequest {
-    .command(try Device.Command(try text(method, "method"), params: try optionalText(params_json, "params_json")))
+    (.invoke, [.string(try text(method, "method")), .text(try optionalText(params_json, "params_json"))])
 }
 
 @_cdecl("bw_notification_send") @implementation

@@ -3,6 +3,7 @@ import Device
 import Glibc
 import Hosting
 import JSON
+import Sharing
 
 // bellwire.h, "Pairing".
 
@@ -15,7 +16,7 @@ public func bw_pairing_scan(
         let endpoint = try DeviceEndpoint.find(device)
         let text = try text(qr_text, "qr_text")
         let timeout = try timeout(timeout_ms)
-        let desktop = try endpoint.queue.call { endpoint.role.scan(text, timeout: timeout, then: $0) }
+        let desktop = try endpoint.call(.scan, .string(text), .integer(timeout))
         if let desktop_json { try give(desktop, to: desktop_json) }
     }
 }
@@ -30,8 +31,7 @@ public func bw_pairing_scan_async(
         let endpoint = try DeviceEndpoint.find(device)
         let text = try text(qr_text, "qr_text")
         let timeout = try timeout(timeout_ms)
-        let completion = try CABI.completion(completion, userData)
-        try endpoint.queue.call(completion) { endpoint.role.scan(text, timeout: timeout, then: $0) }
+        try endpoint.answer(HostCall(.scan, .string(text), .integer(timeout)), completion, userData)
     }
 }
 
@@ -39,7 +39,7 @@ public func bw_pairing_scan_async(
 public func bw_pairing_cancel(_ device: OpaquePointer?, _ flow: UnsafePointer<CChar>?) -> bw_status {
     entry { () throws(HostError) in
         let endpoint = try DeviceEndpoint.find(device)
-        endpoint.role.cancel(try CABI.flow(flow, of: DevicePairingFlow.self))
+        try endpoint.start(.cancel, .text(try CABI.flow(flow, of: DevicePairingFlow.self)?.rawValue))
     }
 }
 
@@ -50,7 +50,7 @@ public func bw_pairing_confirm(
     entry { () throws(HostError) in
         let endpoint = try DeviceEndpoint.find(device)
         let flow = try CABI.flow(flow, of: DevicePairingFlow.self)
-        _ = try endpoint.queue.call { endpoint.role.confirm(flow, accept != 0, then: $0) }
+        _ = try endpoint.call(.confirm, .text(flow?.rawValue), .bool(accept != 0))
     }
 }
 
@@ -61,7 +61,7 @@ public func bw_pairing_list(
     entry { () throws(HostError) in
         let endpoint = try DeviceEndpoint.find(device)
         let desktops = try output(desktops_json, "desktops_json")
-        try give(try endpoint.queue.call { endpoint.role.desktops(then: $0) }, to: desktops)
+        try give(try endpoint.call(.desktops), to: desktops)
     }
 }
 
@@ -73,7 +73,7 @@ public func bw_pairing_show(
         let endpoint = try DeviceEndpoint.find(device)
         let offer = try output(offer_json, "offer_json")
         let timeout = try timeout(timeout_ms)
-        try give(try endpoint.queue.call { endpoint.role.show(timeout: timeout, then: $0) }, to: offer)
+        try give(try endpoint.call(.show, .integer(timeout)), to: offer)
     }
 }
 
@@ -86,8 +86,7 @@ public func bw_pairing_show_async(
     return entry { () throws(HostError) in
         let endpoint = try DeviceEndpoint.find(device)
         let timeout = try timeout(timeout_ms)
-        let completion = try CABI.completion(completion, userData)
-        try endpoint.queue.call(completion) { endpoint.role.show(timeout: timeout, then: $0) }
+        try endpoint.answer(HostCall(.show, .integer(timeout)), completion, userData)
     }
 }
 
@@ -100,7 +99,7 @@ public func bw_pairing_type(
         let endpoint = try DeviceEndpoint.find(device)
         let code = try text(code, "code")
         let timeout = try timeout(timeout_ms)
-        let desktop = try endpoint.queue.call { endpoint.role.type(code, timeout: timeout, then: $0) }
+        let desktop = try endpoint.call(.type, .string(code), .integer(timeout))
         if let desktop_json { try give(desktop, to: desktop_json) }
     }
 }
@@ -115,8 +114,7 @@ public func bw_pairing_type_async(
         let endpoint = try DeviceEndpoint.find(device)
         let code = try text(code, "code")
         let timeout = try timeout(timeout_ms)
-        let completion = try CABI.completion(completion, userData)
-        try endpoint.queue.call(completion) { endpoint.role.type(code, timeout: timeout, then: $0) }
+        try endpoint.answer(HostCall(.type, .string(code), .integer(timeout)), completion, userData)
     }
 }
 
@@ -128,7 +126,7 @@ public func bw_pairing_rename(
         let endpoint = try DeviceEndpoint.find(device)
         let desktop = try text(desktop, "desktop")
         let name = try peerName(name)
-        _ = try endpoint.queue.call { endpoint.role.rename(desktop, to: name, then: $0) }
+        _ = try endpoint.call(.rename, .string(desktop), .string(name))
     }
 }
 
@@ -137,7 +135,7 @@ public func bw_pairing_unpair(_ device: OpaquePointer?, _ desktop: UnsafePointer
     entry { () throws(HostError) in
         let endpoint = try DeviceEndpoint.find(device)
         let desktop = try text(desktop, "desktop")
-        _ = try endpoint.queue.call { endpoint.role.unpair(desktop, then: $0) }
+        _ = try endpoint.call(.unpair, .string(desktop))
     }
 }
 
@@ -145,7 +143,7 @@ public func bw_pairing_unpair(_ device: OpaquePointer?, _ desktop: UnsafePointer
 public func bw_pairing_clear(_ device: OpaquePointer?) -> bw_status {
     entry { () throws(HostError) in
         let endpoint = try DeviceEndpoint.find(device)
-        _ = try endpoint.queue.call { endpoint.role.unpairAll(then: $0) }
+        _ = try endpoint.call(.unpairAll)
     }
 }
 

@@ -2,6 +2,7 @@ public import CBellwire
 import Device
 import Hosting
 import JSON
+import Sharing
 import Wire
 
 // bellwire.h, "Push services".
@@ -21,7 +22,7 @@ public func bw_device_token(
             throw HostError(
                 .invalid, "a token must have 1 to \(PushToken.maximumBytes) bytes", detail: ["field": "length"])
         }
-        _ = try endpoint.queue.call { endpoint.role.give(token, for: service, then: $0) }
+        _ = try endpoint.call(.token, .string(service.text), .string(token.hex))
     }
 }
 
@@ -31,7 +32,7 @@ public func bw_device_clear_token(_ device: OpaquePointer?, _ service: UnsafePoi
         let endpoint = try DeviceEndpoint.find(device)
         var named: PushService?
         if let text = try optionalText(service, "service") { named = try pushService(text) }
-        _ = try endpoint.queue.call { endpoint.role.takeBackToken(of: named, then: $0) }
+        _ = try endpoint.call(.clearToken, .text(named?.text))
     }
 }
 

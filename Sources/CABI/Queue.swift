@@ -3,6 +3,7 @@ import Device
 import Glibc
 import Hosting
 import JSON
+import Sharing
 
 // bellwire.h, "Queue".
 
@@ -13,7 +14,7 @@ public func bw_queue_list(
     entry { () throws(HostError) in
         let endpoint = try DeviceEndpoint.find(device)
         let commands = try output(commands_json, "commands_json")
-        try give(try endpoint.queue.call { endpoint.role.queue(then: $0) }, to: commands)
+        try give(try endpoint.call(.queue), to: commands)
     }
 }
 
@@ -22,7 +23,7 @@ public func bw_queue_remove(_ device: OpaquePointer?, _ id: UnsafePointer<CChar>
     entry { () throws(HostError) in
         let endpoint = try DeviceEndpoint.find(device)
         let id = try text(id, "id")
-        _ = try endpoint.queue.call { endpoint.role.removeQueued(id, then: $0) }
+        _ = try endpoint.call(.removeQueued, .string(id))
     }
 }
 
@@ -31,7 +32,7 @@ public func bw_queue_retry(_ device: OpaquePointer?, _ id: UnsafePointer<CChar>?
     entry { () throws(HostError) in
         let endpoint = try DeviceEndpoint.find(device)
         let id = try optionalText(id, "id")
-        _ = try endpoint.queue.call { endpoint.role.retryQueued(id, then: $0) }
+        _ = try endpoint.call(.retryQueued, .text(id))
     }
 }
 
@@ -42,7 +43,6 @@ public func bw_queue_clear(_ device: OpaquePointer?, _ older_than_ms: Int64) -> 
         guard older_than_ms >= 0 else {
             throw HostError(.invalid, "older_than_ms must not be negative", detail: ["field": "older_than_ms"])
         }
-        let moment = older_than_ms == 0 ? nil : older_than_ms
-        _ = try endpoint.queue.call { endpoint.role.clearQueue(before: moment, then: $0) }
+        _ = try endpoint.call(.clearQueue, .integer(older_than_ms))
     }
 }

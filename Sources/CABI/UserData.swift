@@ -1,7 +1,7 @@
 import CBellwire
-import Device
 import Hosting
 import JSON
+import Sharing
 import Synchronization
 
 /// A host's pointer and the function that ends it: run exactly once, whatever happens.
@@ -32,7 +32,7 @@ struct Answer: Sendable {
 
     init(_ json: String) { (self.json, status) = (json, BW_OK) }
 
-    init(_ reply: Device.Reply) { (json, status) = (reply.json, reply.isQueued ? BW_QUEUED : BW_OK) }
+    init(_ reply: HostReply) { (json, status) = (reply.json, reply.isQueued ? BW_QUEUED : BW_OK) }
 }
 
 /// What a call came to: its answer, or why it failed.

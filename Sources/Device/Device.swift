@@ -10,6 +10,7 @@ import Notifications
 import OfflineQueue
 import Pairing
 package import Peering
+import Sharing
 package import Signalling
 import Store
 import Transport
@@ -33,10 +34,20 @@ package final class Device: Role, KeyOwner {
         _ options: String?, _ channel: HostChannel, links: RelayLinkMaker? = nil
     ) throws(HostError) -> (Device, threaded: Bool) {
         let options = try DeviceOptions(parsing: options)
+        return (try open(options, nil, channel, nil, links: links), options.common.isThreaded)
+    }
+
+    /// - Parameters:
+    ///   - directory: the state directory, where it is locked already.
+    ///   - spool: of a device that programs share; `nil` = the program takes its stored events from ``sources``.
+    static func open(
+        _ options: DeviceOptions, _ directory: StateDirectory?, _ channel: HostChannel, _ spool: EventSpool?,
+        links: RelayLinkMaker? = nil
+    ) throws(HostError) -> Device {
         let common = options.common
         var opened: OpenedDevice?
         let state = try RoleState.open(
-            common, database: "device.db", migrations: DeviceSwitchboard.migrations,
+            common, in: directory, database: "device.db", migrations: DeviceSwitchboard.migrations,
             newest: DeviceSchema.newest, now: .now,
             moving: RoleState.MovingTables(
                 peers: { (connection) throws(StoreError) in try PairedDesktops(connection).all().map(\.id) },
@@ -47,7 +58,8 @@ package final class Device: Role, KeyOwner {
                 throw HostError(error)
             }
         }
-        guard let opened else { throw .closed }
+        guard var opened else { throw .closed }
+        opened.spool = spool
         do throws(TransportError) { try EventLoop.start() } catch {
             state.close()
             throw HostError(error)
@@ -60,7 +72,7 @@ package final class Device: Role, KeyOwner {
         EventLoop.post {
             core.channel.moves.attach(to: core.routes, peers: core.desktops.movable) { [weak core] in core?.act($0) }
         }
-        return (Device(core, state, opened.waitingPushes), common.isThreaded)
+        return Device(core, state, opened.waitingPushes)
     }
 
     private init(_ core: DeviceSwitchboard, _ state: RoleState, _ waiting: WaitingPushes) {

@@ -8,6 +8,8 @@ struct DeviceOptions: Sendable {
     var common: CommonOptions
     var lateAlerts: LateAlerts
     var alerts: AlertOptions
+    /// Other programs may have the same state directory open.
+    var isShared: Bool
 
     init(parsing text: String?) throws(HostError) {
         var reader = try OptionsReader(parsing: text)
@@ -17,6 +19,10 @@ struct DeviceOptions: Sendable {
         }
         lateAlerts = try reader.choice("late_alerts", of: LateAlerts.self) ?? .none
         alerts = try AlertOptions(&reader)
+        isShared = try reader.flag("shared") ?? false
+        guard !isShared || !common.yields else {
+            throw reader.invalid("yields", "has no meaning with \"shared\"; omit it")
+        }
         try reader.finish()
     }
 }

@@ -288,6 +288,25 @@ enum DeviceSchema {
             -- When pairings were lost; NULL = never.
             lost_at INTEGER
         ) STRICT;
+        CREATE TABLE shared_event (
+            row INTEGER PRIMARY KEY AUTOINCREMENT,
+            source TEXT NOT NULL,
+            name TEXT NOT NULL,
+            desktop TEXT,
+            data TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX shared_event_order ON shared_event (source, row);
+        CREATE TABLE application (
+            id TEXT PRIMARY KEY,
+            seen INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE application_mark (
+            application TEXT NOT NULL REFERENCES application (id) ON DELETE CASCADE,
+            source TEXT NOT NULL,
+            handed INTEGER NOT NULL,
+            offered INTEGER NOT NULL,
+            PRIMARY KEY (application, source)
+        ) STRICT, WITHOUT ROWID;
         INSERT INTO inbox_host VALUES (1, 0, 0, 0, 0);
         """
 }

@@ -8,6 +8,7 @@ import OfflineQueue
 import Pairing
 import Peering
 import Sealing
+import Sharing
 import Signalling
 import Store
 import Transport
@@ -21,7 +22,7 @@ final class DeviceSwitchboard {
     nonisolated static let migrations =
         PairedDesktops.migrations + Inbox.migrations + ReceivedPushes.migrations + QueueTable.migrations
         + KeptEvents.migrations + PushTokenTable.migrations + AlertTable.migrations + ReminderTable.migrations
-        + PrekeyTable.migrations + PairingCopy.migrations
+        + PrekeyTable.migrations + PairingCopy.migrations + ApplicationFeed.migrations
 
     let opened: OpenedDevice
     let desktops: DesktopBook
@@ -46,7 +47,7 @@ final class DeviceSwitchboard {
         removals: opened.tokenRemovals, context, desktops: { [weak self] in self?.desktops.peers.ids ?? [] },
         say: { [weak self] in self?.sender.sendEverywhere($0, to: $1) ?? [] })
     private(set) lazy var pushes = PushCarrier(
-        opened.waitingPushes, context.database, committed: opened.committedPushes,
+        opened.waitingPushes, context.database, opened.spool, committed: opened.committedPushes,
         pushesWait: { [channel = context.channel] in channel.pushesWait() },
         judge: { [weak self] in self?.alerts.judge }, tell: { [weak self] in self?.act($0) })
     private(set) lazy var frames = FrameReader(context, desktops, channel) { [weak self] in self?.act($0, from: $1) }

@@ -6,6 +6,7 @@ import Inbox
 import OfflineQueue
 import Pairing
 import Peering
+import Sharing
 import Signalling
 import Store
 import Wire
@@ -24,6 +25,8 @@ struct OpenedDevice: Sendable {
     let hasTokens: Bool
     /// `nil` = they are read when alerts are first used.
     let alerts: StoredAlertState?
+    /// Takes the stored events of a device that programs share.
+    var spool: EventSpool?
     /// Events that the host has not taken.
     let waiting: [HostEvent.Name]
 

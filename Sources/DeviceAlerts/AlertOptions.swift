@@ -15,7 +15,7 @@ package struct AlertOptions: Sendable {
 
     package let kind: Kind
     /// The name of the program's .desktop file, without its extension; also its name on the session bus.
-    let applicationID: String?
+    package let applicationID: String?
     /// A name of the icon theme, or a path.
     let icon: String?
     let images: Images

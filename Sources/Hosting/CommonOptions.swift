@@ -63,7 +63,7 @@ package struct CommonOptions: Sendable {
         followsSystem = try options.flag("follow_system") ?? true
     }
 
-    private static func hostName() -> String {
+    package static func hostName() -> String {
         // POSIX: a host name has at most 255 bytes.
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "Bellwire" }

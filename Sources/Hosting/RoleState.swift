@@ -104,22 +104,31 @@ package struct RoleState: Sendable {
     /// A database that can be read, but says what can't be, is damaged, too: it is moved aside, and opened again.
     ///
     /// - Parameters:
+    ///   - held: the state directory, where it is locked already; after a failure it is closed.
     ///   - migrations: the role's own; those of the seal come before them.
     ///   - newest: SQL that makes in an empty database what all of them make.
     ///   - tables: what the role keeps that a move concerns.
     ///   - rescue: what outlives a damaged database; `nil` = nothing.
     ///   - read: reads what the role starts with.
     package static func open(
-        _ options: CommonOptions, database name: String, migrations: [Migration], newest: String? = nil,
-        now: EpochMilliseconds, moving tables: MovingTables = MovingTables(), rescue: Rescue? = nil,
+        _ options: CommonOptions, in held: StateDirectory? = nil, database name: String, migrations: [Migration],
+        newest: String? = nil, now: EpochMilliseconds, moving tables: MovingTables = MovingTables(),
+        rescue: Rescue? = nil,
         read: (RoleState) throws(HostError) -> Void = { _ in }
     ) throws(HostError) -> RoleState {
-        do throws(IdentityError) { try Identity.start() } catch { throw HostError(error) }
+        do throws(IdentityError) { try Identity.start() } catch {
+            held?.close()
+            throw HostError(error)
+        }
         var damage: DatabaseDamage?
-        let directory: StateDirectory =
-            try options.stateDirectory.map { (path) throws(HostError) in
-                try .open(path, yields: options.yields)
-            } ?? .inMemory()
+        let directory: StateDirectory
+        if let held {
+            directory = held
+        } else if let path = options.stateDirectory {
+            directory = try .open(path, yields: options.yields)
+        } else {
+            directory = .inMemory()
+        }
         do throws(HostError) {
             // Salvaged rows may be what is bad: the last try does without.
             for isLast in [false, false, true] {

@@ -56,6 +56,26 @@ package final class StateDirectory: Sendable {
         }
     }
 
+    /// Like ``open(_:yields:)``, for a directory that programs share: `nil` = another handle or process has it.
+    package static func openIfFree(_ path: String) throws(HostError) -> StateDirectory? {
+        try make(path)
+        guard let resolved = realpath(path, nil) else { throw failure("find", path) }
+        defer { free(resolved) }
+        let canonical = String(cString: resolved)
+        // Before the file is opened: closing any descriptor of it would drop this process's lock.
+        guard held.withLock({ $0.insert(canonical).inserted }) else { return nil }
+        do throws(HostError) {
+            guard let descriptor = try lock(canonical + "/lock", yields: false, waits: false) else {
+                throw busy(path, "")
+            }
+            return StateDirectory(path: canonical, lock: descriptor)
+        } catch {
+            release(canonical)
+            guard error.code == .busy else { throw error }
+            return nil
+        }
+    }
+
     /// The locked descriptor; `nil` = a handle that yields has it, and may be waited for.
     private static func lock(_ file: String, yields: Bool, waits: Bool) throws(HostError) -> Int32? {
         let descriptor = Glibc.open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -145,7 +165,7 @@ package final class StateDirectory: Sendable {
         }
     }
 
-    private static func busy(_ path: String, _ holder: String) -> HostError {
+    package static func busy(_ path: String, _ holder: String) -> HostError {
         HostError(
             .busy, "\(path) is in use \(holder); stop that, or use another \"state_dir\"",
             detail: ["path": .string(path)])

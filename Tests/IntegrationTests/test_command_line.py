@@ -143,12 +143,23 @@ def test_not_paired_is_code_4(tmp_path: Path) -> None:
         assert "bellwire pair" in found.stderr
 
 
-def test_a_state_directory_in_use_is_code_5(bellwire: Start, fake_desktop: FakeDesktop) -> None:
+def test_commands_share_a_device(bellwire: Start, fake_desktop: FakeDesktop) -> None:
+    """One listens; others use the device meanwhile."""
     pair_with(bellwire, fake_desktop)
-    bellwire("listen")
+    listen = bellwire("listen", "--count", "1", "--json")
     fake_desktop.accept()
-    second = bellwire("listen", "--json")
-    assert second.wait() == 5
+    for _ in range(3):
+        assert bellwire("peers").wait() == 0
+    assert listen.process.poll() is None
+
+
+def test_a_state_directory_in_use_is_code_5(bellwire: Start, fake_desktop: FakeDesktop, tmp_path: Path) -> None:
+    pair_with(bellwire, fake_desktop)
+    with (tmp_path / "home/bellwire/device/lock").open("r+b") as lock:
+        # As a program that doesn't share the device.
+        fcntl.lockf(lock, fcntl.LOCK_EX)
+        second = bellwire("listen", "--json")
+        assert second.wait() == 5
     assert json.loads(second.err.all[-1])["error"]["status"] == "BW_E_BUSY"
     assert json.loads(second.err.all[-1])["exit"] == 5
 

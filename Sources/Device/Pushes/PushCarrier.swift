@@ -6,6 +6,7 @@ import JSON
 import Notifications
 import Sealing
 import Signalling
+import Sharing
 import Store
 import Transport
 import Wire
@@ -68,6 +69,7 @@ final class PushCarrier {
 
     let waiting: WaitingPushes
     private let database: Database
+    private let spool: EventSpool?
     private let pushesWait: @Sendable () -> Void
     private let judge: @EventLoop () -> AlertJudge?
     private let tell: @EventLoop (Event) -> Void
@@ -81,16 +83,17 @@ final class PushCarrier {
     private lazy var dueTimer = LoopTimer { [weak self] in self?.tellDue() }
 
     /// - Parameters:
+    ///   - spool: takes the pushes of a device that programs share; `nil` = they wait in `waiting`.
     ///   - committed: the last stored number of each desktop.
     ///   - pushesWait: the host has something to take. Called on the store's thread.
     ///   - judge: decides alerts; `nil` = none are shown.
     init(
-        _ waiting: WaitingPushes, _ database: Database, committed: [(PeerID, Int64)],
+        _ waiting: WaitingPushes, _ database: Database, _ spool: EventSpool? = nil, committed: [(PeerID, Int64)],
         pushesWait: @escaping @Sendable () -> Void, judge: @escaping @EventLoop () -> AlertJudge?,
         tell: @escaping @EventLoop (Event) -> Void
     ) {
         self.waiting = waiting
-        self.database = database
+        (self.database, self.spool) = (database, spool)
         self.pushesWait = pushesWait
         self.judge = judge
         self.tell = tell
@@ -206,17 +209,22 @@ final class PushCarrier {
                 return try alert?.saved(connection, replacing: replaced)
             }
         }
-        database.submit { [waiting] (connection) throws(StoreError) in
+        database.submit { [waiting, spool] (connection) throws(StoreError) in
             let host = waiting.place
-            return try PushIntake(connection).take(
+            let outcome = try PushIntake(connection).take(
                 work, hostTakes: host.hostTakes, hostHasSeen: host.hostHasSeen, pruning: ExpiryMoment.current.pruning)
-        } then: { [waiting, pushesWait] result in
+            return (outcome, moved: try spool?.moveWaiting(connection) ?? [])
+        } then: { [waiting, spool, pushesWait] result in
             // Straight to the host, without a turn through the loop.
-            if case .success(let outcome) = result, !outcome.waiting.pushes.isEmpty {
-                waiting.stored(outcome.waiting)
-                pushesWait()
+            if case .success((let outcome, let moved)) = result {
+                if let spool {
+                    spool.moved(moved)
+                } else if !outcome.waiting.pushes.isEmpty {
+                    waiting.stored(outcome.waiting)
+                    pushesWait()
+                }
             }
-            EventLoop.post { self.committed(items, result) }
+            EventLoop.post { self.committed(items, result.map(\.0)) }
         }
     }
 

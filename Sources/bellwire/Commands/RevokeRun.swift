@@ -19,7 +19,10 @@ struct RevokeRun {
         json = arguments.has(.json)
         handle = try Handle(
             isDesktop ? .desktop : .device,
-            options: ["state_dir": arguments.text(Command.revokeStateDirectory).map { .string($0) }],
+            options: [
+                "state_dir": arguments.text(Command.revokeStateDirectory).map { .string($0) },
+                "shared": isDesktop ? nil : .bool(true),
+            ],
             verbose: arguments.has(.verbose))
     }
 

@@ -1,0 +1,218 @@
+package import Hosting
+import JSON
+package import Store
+
+/// The stored events of a shared role, and how far each program has been given them.
+///
+/// Made for one piece of work on the store, over its connection. An event is stored once, whatever the number of programs,
+/// and is deleted when every known program has had it.
+package struct ApplicationFeed {
+    package static let migrations = [
+        Migration(
+            "shared.1",
+            sql: """
+                CREATE TABLE shared_event (
+                    row INTEGER PRIMARY KEY AUTOINCREMENT,
+                    source TEXT NOT NULL,
+                    name TEXT NOT NULL,
+                    desktop TEXT,
+                    data TEXT NOT NULL
+                ) STRICT;
+                CREATE INDEX shared_event_order ON shared_event (source, row);
+                CREATE TABLE application (
+                    id TEXT PRIMARY KEY,
+                    seen INTEGER NOT NULL
+                ) STRICT, WITHOUT ROWID;
+                CREATE TABLE application_mark (
+                    application TEXT NOT NULL REFERENCES application (id) ON DELETE CASCADE,
+                    source TEXT NOT NULL,
+                    handed INTEGER NOT NULL,
+                    offered INTEGER NOT NULL,
+                    PRIMARY KEY (application, source)
+                ) STRICT, WITHOUT ROWID;
+                """)
+    ]
+
+    /// Programs that are known at a time.
+    package static let applicationLimit: Int64 = 256
+    /// Events that are kept for programs that have not had them; beyond that the oldest is dropped.
+    package static let capacity: Int64 = 10_000
+    /// How long a program is known that isn't running, in milliseconds.
+    package static let memory: Int64 = 30 * 86_400_000
+
+    private let connection: Connection
+
+    package init(_ connection: Connection) { self.connection = connection }
+
+    // MARK: Programs
+
+    /// The program is running. It is given the events of a source from its first ``join(_:_:)`` on.
+    ///
+    /// - Parameters:
+    ///   - sources: all that the role has.
+    ///   - handed: what this program says it was given, beyond what is recorded here.
+    /// - Returns: how many events were dropped before it could be given them.
+    ///
+    /// Errors: `queueFull` beyond ``applicationLimit`` programs.
+    package func register(
+        _ application: String, sources: [HostEvent.Name], handed: [HostEvent.Name: Int64] = [:], now: Int64
+    ) throws(StoreError) -> Int64 {
+        let id = Value.text(application)
+        let isKnown = try connection.integer("SELECT count(*) FROM application WHERE id = ?", [id]) > 0
+        if !isKnown, try connection.integer("SELECT count(*) FROM application") >= Self.applicationLimit {
+            throw StoreError(
+                .queueFull, "\(Self.applicationLimit) programs share this state directory; at most that many can")
+        }
+        try connection.execute(
+            "INSERT INTO application (id, seen) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET seen = ?2",
+            [id, .integer(now)])
+        let last = try last()
+        let first = try connection.integer("SELECT ifnull(min(row), ?) FROM shared_event", [.integer(last + 1)])
+        var dropped: Int64 = 0
+        for source in sources {
+            guard let marks = try marks(application, source) else { continue }
+            if let through = handed[source] { _ = try finish(application, source, through: through) }
+            dropped = max(dropped, first - 1 - marks.handed)
+        }
+        // A gap is dropped events only where the capacity was reached.
+        return last - first + 1 >= Self.capacity ? max(0, dropped) : 0
+    }
+
+    /// The program wants the events of that source. The first time it is given what comes from then on.
+    ///
+    /// - Returns: whether it was the first time.
+    package func join(_ application: String, _ source: HostEvent.Name) throws(StoreError) -> Bool {
+        let last = try last()
+        return try connection.execute(
+            """
+            INSERT INTO application_mark (application, source, handed, offered)
+                SELECT id, ?2, ?3, ?3 FROM application WHERE id = ?1
+                ON CONFLICT (application, source) DO NOTHING
+            """, [.text(application), .text(source.rawValue), .integer(last)]) > 0
+    }
+
+    /// Whether there is a program that wants the events of that source. Without one they wait for whoever opens the role.
+    package func isWanted(_ source: HostEvent.Name) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT EXISTS (SELECT 1 FROM application_mark WHERE source = ?)", [.text(source.rawValue)]) != 0
+    }
+
+    /// Programs in `running` were seen now; those that were not for ``memory`` are forgotten.
+    package func prune(running: [String], now: Int64) throws(StoreError) {
+        for application in running {
+            try connection.execute(
+                "UPDATE application SET seen = ? WHERE id = ?", [.integer(now), .text(application)])
+        }
+        let gone: [Value] = [.integer(now - Self.memory)]
+        try connection.execute(
+            "DELETE FROM application_mark WHERE application IN (SELECT id FROM application WHERE seen < ?)", gone)
+        try connection.execute("DELETE FROM application WHERE seen < ?", gone)
+        for source in try connection.query(
+            "SELECT DISTINCT source FROM application_mark", [], { (row) throws(StoreError) in try row.text(0) })
+        { try deleteHanded(source) }
+    }
+
+    // MARK: Events
+
+    /// Stores an event for every program.
+    ///
+    /// - Parameter takers: programs that take what comes as it comes: their callbacks may see it right after the commit.
+    package func add(_ event: HostEvent, of source: HostEvent.Name) throws(StoreError) {
+        try connection.execute(
+            "INSERT INTO shared_event (source, name, desktop, data) VALUES (?, ?, ?, ?)",
+            [
+                .text(source.rawValue), .text(event.name.rawValue), event.desktop.map(Value.text) ?? .null,
+                .text(JSONValue.object(event.data).serialized()),
+            ])
+    }
+
+    /// After events were added, in the same transaction: programs that take them as they come may see them right after
+    /// the commit. What is beyond ``capacity`` is dropped.
+    package func added(_ source: HostEvent.Name, takers: [String]) throws(StoreError) {
+        let last = try last()
+        for application in takers {
+            try connection.execute(
+                """
+                UPDATE application_mark SET offered = ?3
+                    WHERE application = ?1 AND source = ?2 AND handed >= ?3 - \(Self.offeredAhead)
+                """, [.text(application), .text(source.rawValue), .integer(last)])
+        }
+        try connection.execute("DELETE FROM shared_event WHERE row <= ?", [.integer(last - Self.capacity)])
+    }
+
+    /// How far a program may be behind for new events to be offered to it as they are stored.
+    private static let offeredAhead: Int64 = 256
+
+    package struct Marks: Sendable, Equatable {
+        package let handed: Int64
+        /// No callback can have seen an event beyond this one.
+        package let offered: Int64
+    }
+
+    /// `nil` = no such program.
+    package func marks(_ application: String, _ source: HostEvent.Name) throws(StoreError) -> Marks? {
+        try connection.first(
+            "SELECT handed, offered FROM application_mark WHERE application = ? AND source = ?",
+            [.text(application), .text(source.rawValue)]
+        ) { (row) throws(StoreError) in Marks(handed: try row.integer(0), offered: try row.integer(1)) }
+    }
+
+    /// The oldest events that the program has not had, recorded as ones that callbacks may see.
+    ///
+    /// - Parameter seen: through this row callbacks may have been called before; these events say so.
+    package func take(
+        _ application: String, _ source: HostEvent.Name, limit: Int, seen: Int64
+    ) throws(StoreError) -> [WaitingEvent] {
+        guard let marks = try marks(application, source) else { return [] }
+        let events = try connection.query(
+            "SELECT row, name, desktop, data FROM shared_event WHERE source = ? AND row > ? ORDER BY row LIMIT ?",
+            [.text(source.rawValue), .integer(marks.handed), .integer(limit)]
+        ) { (row) throws(StoreError) in
+            var data = (try? JSONValue(parsing: try row.text(3)))?.object ?? [:]
+            let number = try row.integer(0)
+            if number <= seen { data["redelivered"] = true }
+            let name = HostEvent.Name(rawValue: try row.text(1)) ?? source
+            return WaitingEvent(row: number, event: HostEvent(name, desktop: try row.optionalText(2), data: data))
+        }
+        if let last = events.last, last.row > marks.offered {
+            try connection.execute(
+                "UPDATE application_mark SET offered = ? WHERE application = ? AND source = ?",
+                [.integer(last.row), .text(application), .text(source.rawValue)])
+        }
+        return events
+    }
+
+    /// The program has had everything through this row. Never goes back.
+    @discardableResult
+    package func finish(
+        _ application: String, _ source: HostEvent.Name, through row: Int64
+    ) throws(StoreError) -> Bool {
+        let row = min(row, try last())
+        let changed = try connection.execute(
+            """
+            UPDATE application_mark SET handed = ?3, offered = max(offered, ?3)
+                WHERE application = ?1 AND source = ?2 AND handed < ?3
+            """, [.text(application), .text(source.rawValue), .integer(row)])
+        if changed > 0 { try deleteHanded(source.rawValue) }
+        return changed > 0
+    }
+
+    /// The program has ended or has lost its connection, after its callbacks were called with everything through `seen`.
+    package func settle(_ application: String, _ source: HostEvent.Name, seen: Int64) throws(StoreError) {
+        try connection.execute(
+            "UPDATE application_mark SET offered = max(handed, ?3) WHERE application = ?1 AND source = ?2",
+            [.text(application), .text(source.rawValue), .integer(seen)])
+    }
+
+    private func deleteHanded(_ source: String) throws(StoreError) {
+        try connection.execute(
+            """
+            DELETE FROM shared_event WHERE source = ?1
+                AND row <= (SELECT min(handed) FROM application_mark WHERE source = ?1)
+            """, [.text(source)])
+    }
+
+    private func last() throws(StoreError) -> Int64 {
+        try connection.integer("SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'shared_event'")
+    }
+}

@@ -1,0 +1,353 @@
+import Glibc
+import Hosting
+import JSON
+import Store
+import Synchronization
+import Transport
+
+/// Keeps a shared handle connected: as the holder serves its guests, as a guest follows the holder, and takes over from it.
+@EventLoop
+final class HandleKeeper<Kind: SharableRole>: GuestService {
+    /// How long a call waits for a new holder, in milliseconds.
+    private static var patience: UInt64 { 3_000 }
+    /// How long the holder's end waits for calls of its guests, in milliseconds.
+    private static var drainTime: UInt64 { 1_000 }
+    /// Between two tries, where nobody can be reached, in milliseconds.
+    private static var retryInterval: UInt64 { 100 }
+
+    private struct Waiting {
+        let deadline: UInt64
+        let carryOut: @EventLoop () -> Void
+        let fail: (HostError) -> Void
+    }
+
+    /// It owns this, and is set once, before anything else is called.
+    nonisolated(unsafe) weak var role: SharedRole<Kind>?
+    private var socket: HolderSocket?
+    /// The options of the holder, for the case that this program follows it.
+    private var holderOptions: JSONObject = [:]
+    private var waiting: [Waiting] = []
+    private var isSeeking = false
+    private var isReported = false
+    /// Waits for the end of the search.
+    private var closing: (@Sendable () -> Void)?
+    private lazy var waitTimer = LoopTimer { [weak self] in self?.failExpired() }
+    private lazy var retryTimer = LoopTimer { [weak self] in self?.seek() }
+
+    nonisolated init() {}
+
+    private var sources: [HostEvent.Name] { role?.sources.map(\.name) ?? [] }
+
+    // MARK: Becoming holder or guest
+
+    func take(_ opened: Opened<Kind>) -> Result<Void, HostError> {
+        guard let role else { return .failure(.closed) }
+        switch opened.part {
+        case .guest(let descriptor, let options):
+            do throws(TransportError) {
+                let client = try GuestClient(descriptor, role.channel) { [weak self] in self?.lost($0) }
+                holderOptions = options
+                role.enter(.guest(client))
+            } catch {
+                close(descriptor)
+                return .failure(HostError(error))
+            }
+        case .holder(let kind, let feed, let spool, let listener):
+            serve(listener, feed)
+            role.enter(.holder(kind, feed))
+            spool.attach(kind.database, feed) { [weak role] sources in
+                guard let role else { return }
+                for source in sources { role.channel.waits(source) }
+                EventLoop.post { role.keeper.socket?.tellWaits(sources) }
+            }
+            spool.flush()
+            for hook in role.hooks.withLock({ $0 }) { kind.hostAnswers(hook, true) }
+            if role.isStarted { try? kind.perform(HostCall(SharedCall.start)) { _ in } }
+        }
+        isReported = false
+        // What was stored before is to be taken.
+        for source in sources { role.channel.waits(source) }
+        let calls = waiting
+        waiting = []
+        waitTimer.stop()
+        for call in calls { call.carryOut() }
+        return .success(())
+    }
+
+    private func serve(_ listener: Result<CInt, HostError>, _ feed: StoredFeed) {
+        guard let role else { return }
+        switch listener {
+        case .success(let descriptor):
+            do throws(TransportError) {
+                socket = try HolderSocket(descriptor, in: role.settings?.path ?? "", feed, self)
+            } catch {
+                close(descriptor)
+                role.channel.problem("sharing_unavailable", "other programs cannot join: \(error.message)")
+            }
+        case .failure(let error):
+            role.channel.problem(
+                "sharing_unavailable", "other programs cannot join: \(error.message)", error.detail)
+        }
+    }
+
+    /// The holder has ended, or the connection to it.
+    private func lost(_ error: HostError?) {
+        guard let role, case .guest(let client) = role.current else { return }
+        role.enter(.seeking)
+        for pending in client.close() {
+            if pending.isRefused || Kind.isRepeatable(pending.call) {
+                forward(pending.call, pending.then)
+            } else {
+                pending.then(.failure(.holderLost))
+            }
+        }
+        seek()
+    }
+
+    private func seek() {
+        guard let role, !isSeeking, case .seeking = role.current, let settings = role.settings else { return }
+        isSeeking = true
+        let hello = role.hello
+        let options = HostedOptions.taken(over: holderOptions, by: role.options)
+        let code = startThread(named: "bw-takeover") {
+            let result: Result<Opened<Kind>, HostError>
+            do throws(HostError) {
+                let opening = try SharedOpening.acquire(settings.path, hello, patience: 1_000)
+                result = .success(try Opened(opening, role, options))
+            } catch { result = .failure(error) }
+            EventLoop.post { role.keeper.sought(result) }
+        }
+        guard code != 0 else { return }
+        isSeeking = false
+        retryTimer.start(after: Self.retryInterval)
+    }
+
+    private func sought(_ result: Result<Opened<Kind>, HostError>) {
+        guard let role else { return }
+        isSeeking = false
+        guard case .seeking = role.current else {
+            let then = closing ?? {}
+            closing = nil
+            guard case .success(let opened) = result else { return then() }
+            return opened.discard(then: then)
+        }
+        switch result {
+        case .success(let opened):
+            guard case .failure(let error) = take(opened) else { return }
+            report(error)
+        case .failure(let error): report(error)
+        }
+        retryTimer.start(after: Self.retryInterval)
+    }
+
+    /// Once for each search.
+    private func report(_ error: HostError) {
+        guard let role else { return }
+        guard !isReported else { return }
+        isReported = true
+        role.channel.problem(
+            "holder_lost",
+            "the program that had the state directory has ended, and no other can be reached: "
+                + "\(error.message); this is tried again", error.detail)
+    }
+
+    // MARK: The program's own calls
+
+    func forward(_ call: HostCall, _ then: @escaping ReplyThen) {
+        guard let role else { return then(.failure(.closed)) }
+        switch role.current {
+        case .alone(let kind), .holder(let kind, _): perform(call, on: kind, for: 0, then)
+        case .guest(let client):
+            note(call)
+            client.call(call, then: then)
+        case .seeking:
+            note(call)
+            wait({ [weak self] in self?.forward(call, then) }, fail: { then(.failure($0)) })
+        case .closed: then(.failure(.closed))
+        }
+    }
+
+    /// Whether this program wants the role to run: its next holder hears of it.
+    private func note(_ call: HostCall) {
+        guard let role else { return }
+        if Kind.isStart(call) || Kind.starts(call) { role.starts.withLock { _ = $0.insert(0) } }
+        if Kind.isStop(call) { role.starts.withLock { _ = $0.remove(0) } }
+    }
+
+    func take(_ source: HostEvent.Name, limit: Int, _ then: @escaping GuestClient.TakeThen) {
+        guard let role else { return then(.failure(.closed)) }
+        switch role.current {
+        case .holder(_, let feed): feed.take(role.settings?.application ?? "", source, limit: limit, for: 0, then: then)
+        case .guest(let client):
+            client.take(source, limit: limit) { [weak self] result in
+                guard case .failure(let error) = result, error == .holderLost else { return then(result) }
+                EventLoop.post { self?.take(source, limit: limit, then) }
+            }
+        case .seeking:
+            wait({ [weak self] in self?.take(source, limit: limit, then) }, fail: { then(.failure($0)) })
+        case .alone, .closed: then(.failure(.closed))
+        }
+    }
+
+    func finish(_ source: HostEvent.Name, through row: Int64, _ then: @escaping GuestClient.TakeThen) {
+        guard let role else { return then(.failure(.closed)) }
+        switch role.current {
+        case .holder(_, let feed):
+            feed.finish(role.settings?.application ?? "", source, through: row) { then($0.map { [] }) }
+        case .guest(let client):
+            client.finish(source, through: row) { [weak self] result in
+                // It is repeated at the next holder: it only moves a mark forward.
+                guard case .failure(let error) = result, error == .holderLost else { return then(result) }
+                EventLoop.post { self?.finish(source, through: row, then) }
+            }
+        case .seeking:
+            wait({ [weak self] in self?.finish(source, through: row, then) }, fail: { then(.failure($0)) })
+        case .alone, .closed: then(.failure(.closed))
+        }
+    }
+
+    func seen(_ source: HostEvent.Name, _ row: Int64) {
+        guard let role else { return }
+        switch role.current {
+        case .holder(_, let feed): feed.seen(role.settings?.application ?? "", source, row, by: 0)
+        case .guest(let client): client.seen(source, row)
+        case .alone, .seeking, .closed: break
+        }
+    }
+
+    private func wait(_ carryOut: @escaping @EventLoop () -> Void, fail: @escaping (HostError) -> Void) {
+        waiting.append(Waiting(deadline: EventLoop.now + Self.patience, carryOut: carryOut, fail: fail))
+        if !waitTimer.isRunning { waitTimer.start(after: Self.patience) }
+    }
+
+    private func failExpired() {
+        let now = EventLoop.now
+        let expired = waiting.filter { $0.deadline <= now }
+        waiting.removeAll { $0.deadline <= now }
+        if let next = waiting.map(\.deadline).min() { waitTimer.start(after: next - now) }
+        for call in expired { call.fail(.noHolder) }
+    }
+
+    // MARK: Guests
+
+    func admit(
+        _ hello: GuestHello, _ session: StoredFeed.Session,
+        then: @escaping @Sendable @EventLoop (Result<JSONObject, HostError>) -> Void
+    ) {
+        guard let role, case .holder(let kind, _) = role.current, let settings = role.settings else {
+            return then(.failure(.noHolder))
+        }
+        let options = HostedOptions(HostedOptions.taken(over: holderOptions, by: role.options))
+        do throws(HostError) {
+            guard hello.role == settings.role, (1...255).contains(hello.application.utf8.count) else {
+                throw HostError(.invalid, "the program that has the state directory runs a \(settings.role) in it")
+            }
+            try options.admit(hello.options, name: CommonOptions.hostName())
+        } catch { return then(.failure(error)) }
+        let sources = sources
+        kind.database.submit { (connection) throws(StoreError) in
+            try ApplicationFeed(connection).register(
+                hello.application, sources: sources, handed: hello.handed, now: .wallClock)
+        } then: { result in
+            EventLoop.post { [weak self] in
+                switch result {
+                case .success:
+                    then(.success(options.given))
+                    if hello.isStarted { self?.perform(HostCall(SharedCall.start), for: session) { _ in } }
+                case .failure(let error): then(.failure(HostError(error)))
+                }
+            }
+        }
+    }
+
+    func perform(_ call: HostCall, for session: StoredFeed.Session, then: @escaping ReplyThen) {
+        guard let role, case .holder(let kind, _) = role.current else { return then(.failure(.moved)) }
+        perform(call, on: kind, for: session, then)
+    }
+
+    private func perform(
+        _ call: HostCall, on kind: Kind, for session: StoredFeed.Session, _ then: @escaping ReplyThen
+    ) {
+        guard let role else { return then(.failure(.closed)) }
+        let start: @Sendable () -> Void = {
+            do throws(HostError) { try role.perform(call, on: kind, for: session, then) } catch {
+                then(.failure(error))
+            }
+        }
+        guard Kind.blocks(call) else { return start() }
+        if startThread(named: "bw-call", start) != 0 {
+            then(.failure(HostError(.limit, "cannot start a thread")))
+        }
+    }
+
+    func ended(_ session: StoredFeed.Session) {
+        guard let role else { return }
+        let isLast = role.starts.withLock { $0.remove(session) != nil && $0.isEmpty }
+        guard case .holder(let kind, _) = role.current else { return }
+        if isLast { try? kind.perform(HostCall(SharedCall.stop)) { _ in } }
+        // It may have had what another handle of its name is to take now.
+        for source in sources { role.channel.waits(source) }
+    }
+
+    /// Every guest gets the event.
+    func broadcast(_ event: HostEvent) { socket?.broadcast(event) }
+
+    var hasGuests: Bool { socket?.hasGuests ?? false }
+
+    // MARK: The end
+
+    func shutDown(_ then: @escaping @Sendable () -> Void) {
+        guard let role else { return then() }
+        let phase = role.current
+        let calls = waiting
+        waiting = []
+        waitTimer.stop()
+        retryTimer.stop()
+        for call in calls { call.fail(.closed) }
+        switch phase {
+        case .alone, .closed: then()
+        case .seeking:
+            role.enter(.closed)
+            if isSeeking { closing = then } else { then() }
+        case .guest(let client):
+            role.enter(.closed)
+            client.leave()
+            for pending in client.close() { pending.then(.failure(.closed)) }
+            then()
+        case .holder(let kind, let feed):
+            let finish: @EventLoop () -> Void = { [self] in
+                role.enter(.closed)
+                feed.end(0, settles: true)
+                let socket = socket
+                self.socket = nil
+                kind.shutDown {
+                    // The lock is free: the guests find it so.
+                    EventLoop.post {
+                        socket?.close()
+                        then()
+                    }
+                }
+            }
+            guard let socket else { return finish() }
+            socket.drain(within: Self.drainTime, then: finish)
+        }
+    }
+}
+
+extension HostChannel {
+    /// For a holder's role: its events also go to the guests, and its stored events to the feed.
+    func shared<Kind: SharableRole>(by role: SharedRole<Kind>, _ spool: EventSpool) -> HostChannel {
+        HostChannel(
+            post: { [post, weak role] event in
+                post(event)
+                EventLoop.post { role?.keeper.broadcast(event) }
+            }, waits: { _ in spool.flush() }, ask: ask, log: log)
+    }
+}
+
+extension HostError {
+    /// Nobody has the state directory, and it can't be taken.
+    static let noHolder = HostError(
+        .offline, "the program that held the connection has ended, and no other has taken over",
+        detail: ["reason": "holder_ended"])
+}

@@ -1,0 +1,71 @@
+import Glibc
+import Hosting
+import JSON
+import Store
+
+/// What a program has after it has taken the state directory or joined its holder, before the loop knows of it.
+struct Opened<Kind: SharableRole>: Sendable {
+    enum Part: Sendable {
+        case holder(Kind, StoredFeed, EventSpool, listener: Result<CInt, HostError>)
+        case guest(CInt, options: JSONObject)
+    }
+
+    let part: Part
+
+    /// Opens the role if the directory was taken. Blocks.
+    ///
+    /// - Parameter options: to open it with.
+    init(_ opening: SharedOpening, _ role: SharedRole<Kind>, _ options: JSONObject) throws(HostError) {
+        switch opening {
+        case .guest(let descriptor, let options): part = .guest(descriptor, options: options)
+        case .holder(let directory):
+            let spool = EventSpool(role.move)
+            let kind: Kind
+            do throws(HostError) {
+                kind = try role.open(options, directory, role.channel.shared(by: role, spool), spool)
+            } catch {
+                directory.close()
+                throw error
+            }
+            let feed = StoredFeed(kind.database, move: role.move)
+            let application = role.settings?.application ?? ""
+            let (sources, handed) = (role.sources.map(\.name), role.hello.handed)
+            do throws(StoreError) {
+                try kind.database.run { (connection) throws(StoreError) in
+                    let stored = ApplicationFeed(connection)
+                    _ = try stored.register(application, sources: sources, handed: handed, now: .wallClock)
+                    try stored.prune(running: [application], now: .wallClock)
+                }
+            } catch {
+                kind.shutDown {}
+                throw HostError(error)
+            }
+            let listener: Result<CInt, HostError>
+            do throws(HostError) {
+                listener = .success(try SharedSocket(in: directory.path ?? "").listen())
+            } catch { listener = .failure(error) }
+            part = .holder(kind, feed, spool, listener: listener)
+        }
+    }
+
+    /// For a handle that was closed meanwhile.
+    func discard(then: @escaping @Sendable () -> Void) {
+        switch part {
+        case .guest(let descriptor, _):
+            close(descriptor)
+            then()
+        case .holder(let kind, _, _, let listener):
+            if case .success(let descriptor) = listener { close(descriptor) }
+            kind.shutDown(then: then)
+        }
+    }
+}
+
+extension Int64 {
+    /// Milliseconds since 1970.
+    static var wallClock: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) &* 1_000 &+ Int64(time.tv_nsec) / 1_000_000
+    }
+}

@@ -1,0 +1,711 @@
+/*
+ * Several programs with one device: who holds it, what its guests may do, and what happens when the holder ends.
+ *
+ *   sharing [TEST…]                        the tests; SHARING_SEED repeats a run, SHARING_PUSHES sets its length
+ *   sharing --measure KILLS                prints what a guest costs and how long a takeover takes
+ *   sharing --program DIR LOG APPLICATION  one of several programs; it ends when its standard input does
+ */
+#include "roles.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/* ---- a program of its own -------------------------------------------------------------------------------------- */
+
+static void write_down(void *user_data, const char *event, const char *event_json)
+{
+    json_t *value = json_loads(event_json, 0, NULL);
+    json_t *data = json_object_get(value, "data");
+    char line[128];
+    int length = snprintf(line, sizeof line, "%.60s %d\n", json_string_value(json_object_get(data, "title")),
+                          json_is_true(json_object_get(data, "redelivered")));
+    (void)event;
+    if (write(*(int *)user_data, line, (size_t)length) != length)
+        abort();
+    json_decref(value);
+}
+
+static int be_a_program(char **argv)
+{
+    char options[512];
+    bw_device *device = NULL;
+    int log = open(argv[3], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    snprintf(options, sizeof options,
+             "{\"state_dir\":\"%.300s\",\"follow_system\":false,\"shared\":true,\"application_id\":\"%.100s\"}", argv[2],
+             argv[4]);
+    if (log < 0 || bw_device_open(options, &device) != BW_OK
+        || bw_device_subscribe(device, "notification.received", write_down, &log, NULL, NULL) != BW_OK
+        || bw_device_start(device) != BW_OK || bw_device_dispatch(device) != BW_OK || write(log, "ready 0\n", 8) != 8)
+        return 3;
+    for (;;) {
+        struct pollfd fds[2];
+        fds[0].fd = bw_device_fd(device);
+        fds[1].fd = STDIN_FILENO;
+        fds[0].events = fds[1].events = POLLIN;
+        if (poll(fds, 2, -1) > 0 && fds[1].revents != 0)
+            return bw_device_close(device) == BW_OK ? 0 : 4;
+        if (bw_device_dispatch(device) < 0) {
+            char *error = bw_last_error();
+            fprintf(stderr, "dispatch: %s\n", error);
+            bw_free(error);
+            return 5;
+        }
+    }
+}
+
+static const char *self;
+
+struct program {
+    pid_t pid;
+    int control;
+    char log[96];
+    char application[64];
+};
+
+static void start_program(struct program *program, const char *directory)
+{
+    int pipes[2];
+    if (pipe(pipes) != 0)
+        abort();
+    fcntl(pipes[1], F_SETFD, FD_CLOEXEC);
+    program->control = pipes[1];
+    program->pid = fork();
+    if (program->pid == 0) {
+        dup2(pipes[0], STDIN_FILENO);
+        close(pipes[0]);
+        execl(self, self, "--program", directory, program->log, program->application, (char *)NULL);
+        _exit(6);
+    }
+    close(pipes[0]);
+}
+
+static int end_program(struct program *program, int by)
+{
+    int status = -1;
+    if (by != 0)
+        kill(program->pid, by);
+    close(program->control);
+    waitpid(program->pid, &status, 0);
+    program->pid = 0;
+    return status;
+}
+
+/* ---- handles --------------------------------------------------------------------------------------------------- */
+
+static bw_status open_with(const char *directory, const char *application, const char *more, bw_device **device)
+{
+    char options[1024];
+    snprintf(options, sizeof options,
+             "{\"state_dir\":\"%.600s\",\"follow_system\":false,\"shared\":true,\"application_id\":\"%.100s\"%.200s}",
+             directory, application, more);
+    return bw_device_open(options, device);
+}
+
+static bw_device *open_shared(const char *directory, const char *application)
+{
+    bw_device *device = NULL;
+    CHECK_STATUS(open_with(directory, application, "", &device), BW_OK);
+    return device;
+}
+
+/* "holder" or "guest". */
+static int is_part(bw_device *device, const char *part)
+{
+    char *json = NULL;
+    json_t *state;
+    const char *found;
+    int is;
+    if (bw_device_state(device, &json) != BW_OK)
+        return 0;
+    state = parsed(json);
+    found = json_string_value(json_object_get(json_object_get(state, "sharing"), "part"));
+    is = found != NULL && strcmp(found, part) == 0;
+    json_decref(state);
+    return is;
+}
+
+static void notify(bw_desktop *desktop, int number)
+{
+    char push[96];
+    snprintf(push, sizeof push, "{\"title\":\"%d\",\"body\":\"b\"}", number);
+    CHECK_STATUS(bw_desktop_notify_async(desktop, push, 60000, complete, calloc(1, sizeof(struct outcome)), free), BW_OK);
+}
+
+static int is_title(const struct record *record, int index, int number)
+{
+    const char *title = json_string_value(
+        json_object_get(json_object_get(json_array_get(record->all, (size_t)index), "data"), "title"));
+    return title != NULL && atoi(title) == number;
+}
+
+/* ---- one process ----------------------------------------------------------------------------------------------- */
+
+static void calls_and_pushes_of_a_guest(void)
+{
+    char directory[96];
+    char *json = NULL;
+    json_t *list;
+    struct record first, second;
+    bw_desktop *desktop = open_desktop(":memory:");
+    bw_device *holder, *guest;
+    path_in(directory, sizeof directory, "shared");
+    record_begin(&first);
+    record_begin(&second);
+    holder = open_shared(directory, "org.example.First");
+    guest = open_shared(directory, "org.example.Second");
+    CHECK(is_part(holder, "holder"), "the first to open it is the holder");
+    CHECK(is_part(guest, "guest"), "the second is a guest");
+    CHECK_STATUS(bw_device_subscribe(holder, "notification.received", record_event, &first, NULL, NULL), BW_OK);
+    CHECK_STATUS(bw_device_subscribe(guest, "notification.received", record_event, &second, NULL, NULL), BW_OK);
+
+    /* A guest pairs, and both see it. */
+    if (!pair(guest, desktop))
+        return;
+    CHECK_STATUS(bw_pairing_list(holder, &json), BW_OK);
+    list = parsed(json);
+    CHECK_NUMBER(json_array_size(list), 1);
+    json_decref(list);
+    CHECK_STATUS(bw_pairing_list(guest, &json), BW_OK);
+    list = parsed(json);
+    CHECK_NUMBER(json_array_size(list), 1);
+    json_decref(list);
+
+    /* Calls of a guest reach the desktop; wrong parameters are found at once. */
+    CHECK_STATUS(bw_notification_get_unread_count(guest, NULL, NULL, within(10000), &json), BW_OK);
+    bw_free(json);
+    CHECK_STATUS(bw_notification_send(guest, NULL, "{\"title\":7}", within(10000), NULL), BW_E_INVALID);
+    CHECK_STATUS(bw_notification_send_async(guest, NULL, "{\"title\":7}", within(10000), complete, NULL, NULL),
+                 BW_E_INVALID);
+    CHECK_STATUS(bw_pairing_unpair(guest, "did:key:nobody"), BW_E_NOT_FOUND);
+    CHECK_STATUS(bw_inbox_load(guest, "{\"limit\":1}", &json), BW_OK);
+    bw_free(json);
+
+    /* Each gets every push once, from its first dispatch with a subscription on. */
+    CHECK_STATUS(bw_device_dispatch(holder), BW_OK);
+    CHECK_STATUS(bw_device_dispatch(guest), BW_OK);
+    notify(desktop, 0);
+    notify(desktop, 1);
+    first.wanted = second.wanted = 2;
+    CHECK(dispatch_until(only_device(holder), recorded, &first, 10000), "the holder gets the pushes");
+    CHECK(dispatch_until(only_device(guest), recorded, &second, 10000), "the guest gets them, too");
+    CHECK(is_title(&first, 0, 0) && is_title(&first, 1, 1), "in order");
+    CHECK(is_title(&second, 0, 0) && is_title(&second, 1, 1), "in order, at the guest");
+
+    /* The holder ends; the guest goes on. */
+    CHECK_STATUS(bw_device_close(holder), BW_OK);
+    CHECK(is_part(guest, "holder"), "when the holder ends, the guest takes over");
+    notify(desktop, 2);
+    second.wanted = 3;
+    CHECK(dispatch_until(only_device(guest), recorded, &second, 10000), "its subscriptions go on");
+    CHECK(is_title(&second, 2, 2), "with the next push, and nothing comes twice");
+    CHECK_STATUS(bw_notification_get_unread_count(guest, NULL, NULL, within(10000), NULL), BW_OK);
+
+    /* The first program comes again: what it has missed, and no more. */
+    holder = open_shared(directory, "org.example.First");
+    CHECK(is_part(holder, "guest"), "who comes again is a guest");
+    CHECK_STATUS(bw_device_subscribe(holder, "notification.received", record_event, &first, NULL, NULL), BW_OK);
+    first.wanted = 3;
+    CHECK(dispatch_until(only_device(holder), recorded, &first, 10000), "a program gets what it has missed");
+    CHECK(is_title(&first, 2, 2), "by its own mark");
+    CHECK_NUMBER(first.events, 3);
+    CHECK_NUMBER(second.events, 3);
+
+    CHECK_STATUS(bw_device_close(guest), BW_OK);
+    CHECK_STATUS(bw_device_close(holder), BW_OK);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+    record_end(&first);
+    record_end(&second);
+}
+
+static void options_of_a_guest(void)
+{
+    char directory[96];
+    char options[256];
+    bw_device *holder = NULL, *guest = NULL;
+    path_in(directory, sizeof directory, "options");
+    CHECK_STATUS(open_with(directory, "org.example.First", ",\"name\":\"one\",\"late_alerts\":\"each\"", &holder), BW_OK);
+    CHECK_STATUS(open_with(directory, "org.example.Second", ",\"name\":\"two\"", &guest), BW_E_INVALID);
+    CHECK_ERROR(BW_E_INVALID, "shared_option");
+    CHECK_STATUS(open_with(directory, "org.example.Second", ",\"relay_url\":\"ws://127.0.0.1:1\"", &guest), BW_E_INVALID);
+    CHECK_STATUS(open_with(directory, "org.example.Second", ",\"name\":\"one\",\"platform\":\"linux\"", &guest), BW_OK);
+    CHECK_STATUS(bw_device_close(guest), BW_OK);
+    snprintf(options, sizeof options, "{\"state_dir\":\"%.100s\"}", directory);
+    CHECK_STATUS(bw_device_open(options, &guest), BW_E_BUSY);
+    CHECK_STATUS(open_with(directory, "org.example.Second", ",\"yields\":true", &guest), BW_E_INVALID);
+    CHECK_STATUS(bw_device_close(holder), BW_OK);
+    CHECK_STATUS(bw_device_open(options, &guest), BW_OK);
+    CHECK_STATUS(open_with(directory, "org.example.Second", "", &holder), BW_E_BUSY);
+    CHECK_STATUS(bw_device_close(guest), BW_OK);
+}
+
+/* ---- faults ---------------------------------------------------------------------------------------------------- */
+
+static void a_path_longer_than_a_socket_address(void)
+{
+    char directory[600];
+    bw_device *holder, *guest;
+    path_in(directory, 96, "long");
+    while (strlen(directory) < 400)
+        strcat(directory, "/a-directory-with-a-rather-long-name");
+    holder = open_shared(directory, "org.example.First");
+    guest = open_shared(directory, "org.example.Second");
+    CHECK(is_part(guest, "guest"), "a long path is shared");
+    CHECK_STATUS(bw_device_close(holder), BW_OK);
+    CHECK(is_part(guest, "holder"), "and taken over");
+    CHECK_STATUS(bw_device_close(guest), BW_OK);
+}
+
+static int has_problem(void *context)
+{
+    return has_event((struct record *)context, "problem", "code", "sharing_unavailable");
+}
+
+static void a_directory_without_a_socket(void)
+{
+    char directory[96];
+    char socket_path[128];
+    struct record problems;
+    bw_device *holder, *guest = NULL;
+    record_begin(&problems);
+    path_in(directory, sizeof directory, "nosocket");
+    snprintf(socket_path, sizeof socket_path, "%s/holder.sock", directory);
+    CHECK(mkdir(directory, 0700) == 0 && mkdir(socket_path, 0700) == 0, "a directory is in the socket's place");
+    holder = open_shared(directory, "org.example.First");
+    CHECK_STATUS(bw_device_subscribe(holder, "problem", record_event, &problems, NULL, NULL), BW_OK);
+    CHECK(dispatch_until(only_device(holder), has_problem, &problems, 5000), "the holder works, and reports it");
+    CHECK_STATUS(open_with(directory, "org.example.Second", "", &guest), BW_E_BUSY);
+    CHECK_STATUS(bw_device_close(holder), BW_OK);
+    record_end(&problems);
+}
+
+static void a_socket_of_another_user(void)
+{
+    char directory[96];
+    char socket_path[128];
+    bw_device *holder, *guest = NULL;
+    if (geteuid() != 0)
+        return;
+    path_in(directory, sizeof directory, "foreign");
+    snprintf(socket_path, sizeof socket_path, "%s/holder.sock", directory);
+    holder = open_shared(directory, "org.example.First");
+    CHECK(lchown(socket_path, 65534, 65534) == 0, "the socket is another user's");
+    CHECK_STATUS(open_with(directory, "org.example.Second", "", &guest), BW_E_DENIED);
+    CHECK_ERROR(BW_E_DENIED, "socket_owner");
+    CHECK_STATUS(bw_device_close(holder), BW_OK);
+    guest = open_shared(directory, "org.example.Second");
+    CHECK_STATUS(bw_device_close(guest), BW_OK);
+}
+
+/* A connection to the holder's socket, or -1. */
+static int reach(const char *directory)
+{
+    struct sockaddr_un address;
+    struct timeval limit = {10, 0};
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    memset(&address, 0, sizeof address);
+    address.sun_family = AF_UNIX;
+    snprintf(address.sun_path, sizeof address.sun_path, "%.80s/holder.sock", directory);
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    if (connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0)
+        return descriptor;
+    close(descriptor);
+    return -1;
+}
+
+static int send_frame(int descriptor, const char *text)
+{
+    unsigned char head[4];
+    uint32_t length = (uint32_t)strlen(text);
+    head[0] = (unsigned char)(length >> 24);
+    head[1] = (unsigned char)(length >> 16);
+    head[2] = (unsigned char)(length >> 8);
+    head[3] = (unsigned char)length;
+    return send(descriptor, head, 4, MSG_NOSIGNAL) == 4
+        && send(descriptor, text, length, MSG_NOSIGNAL) == (ssize_t)length;
+}
+
+/* Introduces itself, calls, and is gone before the answer. */
+static int leave_inside_a_call(const char *directory)
+{
+    char answer[2048];
+    int descriptor = reach(directory);
+    int good = descriptor >= 0
+        && send_frame(descriptor,
+                      "{\"message\":\"hello\",\"protocol\":1,\"library\":\"0\",\"role\":\"device\",\"application\":\"x\"}")
+        && recv(descriptor, answer, sizeof answer, 0) > 4
+        && send_frame(descriptor, "{\"message\":\"call\",\"number\":1,\"name\":\"pairing.list\",\"arguments\":[]}");
+    close(descriptor);
+    return good;
+}
+
+/* Says something to the holder as another program would, and reads the answer; the text is the caller's. */
+static int say(const char *directory, const char *text, char *answer, size_t size)
+{
+    ssize_t count;
+    int descriptor = reach(directory);
+    memset(answer, 0, size);
+    if (descriptor < 0 || !send_frame(descriptor, text)) {
+        close(descriptor);
+        return -1;
+    }
+    count = recv(descriptor, answer, size - 1, 0);
+    memmove(answer, answer + 4, size - 4);
+    close(descriptor);
+    return (int)count;
+}
+
+static void another_version_and_nonsense(void)
+{
+    char directory[96];
+    char answer[2048];
+    int round;
+    bw_device *holder;
+    path_in(directory, sizeof directory, "version");
+    holder = open_shared(directory, "org.example.First");
+    CHECK(say(directory, "{\"message\":\"hello\",\"protocol\":99,\"library\":\"9.9.9\"}", answer, sizeof answer) > 0,
+          "the holder answers another version");
+    CHECK(strstr(answer, "library_version") != NULL && strstr(answer, "9.9.9") != NULL, "with an error that names both");
+    CHECK_NUMBER(say(directory, "{\"message\":\"call\",\"number\":1,\"name\":\"state\",\"arguments\":[]}", answer, sizeof answer),
+                 0);
+    CHECK_NUMBER(say(directory, "{\"message\":", answer, sizeof answer), 0);
+    /* Two frames at once, the second of which is a call whose answer nobody reads. */
+    for (round = 0; round < 20; round++)
+        CHECK(leave_inside_a_call(directory), "a guest ends inside a call");
+    CHECK_NUMBER(say(directory, "[]", answer, sizeof answer), 0);
+    CHECK(is_part(holder, "holder"), "the holder goes on");
+    CHECK_STATUS(bw_device_close(holder), BW_OK);
+}
+
+/* ---- many programs --------------------------------------------------------------------------------------------- */
+
+enum { HANDLES = 200 };
+
+static void two_hundred_guests(void)
+{
+    static bw_device *guests[HANDLES];
+    static struct record records[HANDLES];
+    char directory[96];
+    char application[64];
+    int index, good = 0;
+    bw_desktop *desktop = open_desktop(":memory:");
+    bw_device *holder;
+    path_in(directory, sizeof directory, "many");
+    holder = open_shared(directory, "org.example.Holder");
+    if (!pair(holder, desktop))
+        return;
+    for (index = 0; index < HANDLES; index++) {
+        record_begin(&records[index]);
+        records[index].wanted = 1;
+        snprintf(application, sizeof application, "org.example.Guest%d", index);
+        if (open_with(directory, application, "", &guests[index]) == BW_OK
+            && bw_device_subscribe(guests[index], "notification.received", record_event, &records[index], NULL, NULL)
+                == BW_OK
+            && bw_device_dispatch(guests[index]) == BW_OK)
+            good++;
+    }
+    CHECK_NUMBER(good, HANDLES);
+    notify(desktop, 0);
+    for (index = 0; index < HANDLES; index++)
+        good -= dispatch_until(only_device(guests[index]), recorded, &records[index], 20000);
+    CHECK_NUMBER(good, 0);
+    CHECK_STATUS(bw_device_close(holder), BW_OK);
+    for (index = 0; index < HANDLES; index++) {
+        good += records[index].events == 1 && bw_device_close(guests[index]) == BW_OK;
+        record_end(&records[index]);
+    }
+    CHECK_NUMBER(good, HANDLES);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+}
+
+/* ---- holders and guests that are killed ------------------------------------------------------------------------ */
+
+enum { PROGRAMS = 4, BACKLOG = 40 };
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+struct told {
+    int total, again_unsaid, again_said, missed;
+    int next; /* the number of the next push that is new */
+};
+
+static void read_log(const char *path, struct told *told)
+{
+    char title[64];
+    int redelivered;
+    FILE *file = fopen(path, "r");
+    memset(told, 0, sizeof *told);
+    while (file != NULL && fscanf(file, "%63s %d", title, &redelivered) == 2) {
+        int number = atoi(title);
+        if (strcmp(title, "ready") == 0)
+            continue;
+        told->total++;
+        if (number == told->next) {
+            told->next++;
+        } else if (number < told->next) {
+            told->again_said += redelivered;
+            told->again_unsaid += !redelivered;
+        } else {
+            told->missed++;
+            told->next = number + 1;
+        }
+    }
+    if (file != NULL)
+        fclose(file);
+}
+
+static int is_ready(const char *path);
+
+static void a_guest_that_stops_reading(void)
+{
+    struct program program;
+    struct told told;
+    struct record record;
+    char directory[96];
+    int64_t deadline;
+    bw_desktop *desktop = open_desktop(":memory:");
+    bw_device *holder;
+    path_in(directory, sizeof directory, "stopped");
+    path_in(program.log, sizeof program.log, "stopped.log");
+    snprintf(program.application, sizeof program.application, "org.example.Stopped");
+    record_begin(&record);
+    holder = open_shared(directory, "org.example.First");
+    if (!pair(holder, desktop))
+        return;
+    CHECK_STATUS(bw_device_subscribe(holder, "notification.received", record_event, &record, NULL, NULL), BW_OK);
+    start_program(&program, directory);
+    deadline = monotonic_ms() + within(20000);
+    while (!is_ready(program.log) && monotonic_ms() < deadline)
+        poll(NULL, 0, 5);
+    kill(program.pid, SIGSTOP);
+    notify(desktop, 0);
+    notify(desktop, 1);
+    record.wanted = 2;
+    CHECK(dispatch_until(only_device(holder), recorded, &record, 10000), "a guest that is stopped holds nobody up");
+    CHECK(is_part(holder, "holder"), "calls work");
+    kill(program.pid, SIGCONT);
+    deadline = monotonic_ms() + within(20000);
+    do {
+        read_log(program.log, &told);
+        poll(NULL, 0, 5);
+    } while (told.next < 2 && monotonic_ms() < deadline);
+    CHECK_NUMBER(told.next, 2);
+    CHECK_NUMBER(end_program(&program, 0), 0);
+    CHECK_STATUS(bw_device_close(holder), BW_OK);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+    record_end(&record);
+}
+
+static int is_ready(const char *path)
+{
+    char word[16] = "";
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%15s", word) != 1)
+        word[0] = 0;
+    fclose(file);
+    return strcmp(word, "ready") == 0;
+}
+
+static void programs_killed_at_random(void)
+{
+    struct program programs[PROGRAMS];
+    struct told told;
+    char directory[96];
+    const char *seed_text = getenv("SHARING_SEED");
+    const char *pushes_text = getenv("SHARING_PUSHES");
+    int pushes = pushes_text != NULL ? atoi(pushes_text) : 300;
+    uint64_t seed = seed_text != NULL ? strtoull(seed_text, NULL, 10) : (uint64_t)epoch_ms() ^ (uint64_t)getpid() << 20;
+    uint64_t random = seed | 1;
+    int64_t deadline = monotonic_ms() + within(pushes * 100 + 30000);
+    int64_t next_death = 0;
+    int index, sent = 0, deaths = 0, slowest = 0;
+    bw_desktop *desktop = open_desktop(":memory:");
+    bw_device *device;
+    path_in(directory, sizeof directory, "killed");
+    printf("      seed %" PRIu64 ": SHARING_SEED repeats it\n", seed);
+    device = open_shared(directory, "org.example.Pairer");
+    if (!pair(device, desktop))
+        return;
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+    for (index = 0; index < PROGRAMS; index++) {
+        char name[32];
+        snprintf(name, sizeof name, "log%d", index);
+        path_in(programs[index].log, sizeof programs[index].log, name);
+        snprintf(programs[index].application, sizeof programs[index].application, "org.example.Program%d", index);
+        start_program(&programs[index], directory);
+    }
+    /* A program gets what comes from its first start on. */
+    for (index = 0; index < PROGRAMS; index++)
+        while (!is_ready(programs[index].log) && monotonic_ms() < deadline)
+            poll(NULL, 0, 5);
+    while (monotonic_ms() < deadline) {
+        slowest = pushes;
+        for (index = 0; index < PROGRAMS; index++) {
+            read_log(programs[index].log, &told);
+            slowest = told.next < slowest ? told.next : slowest;
+        }
+        if (slowest == pushes)
+            break;
+        if (sent < pushes && sent < slowest + BACKLOG)
+            notify(desktop, sent++);
+        bw_desktop_dispatch(desktop);
+        for (index = 0; index < PROGRAMS; index++) {
+            int status;
+            if (waitpid(programs[index].pid, &status, WNOHANG) != programs[index].pid)
+                continue;
+            CHECK_NUMBER(status, 0);
+            CHECK(0, "no program ends by itself");
+            close(programs[index].control);
+            start_program(&programs[index], directory);
+        }
+        if (monotonic_ms() >= next_death && sent < pushes) {
+            index = (int)(next_random(&random) % PROGRAMS);
+            end_program(&programs[index], next_random(&random) % 4 == 0 ? 0 : SIGKILL);
+            start_program(&programs[index], directory);
+            next_death = monotonic_ms() + 20 + (int64_t)(next_random(&random) % 60);
+            deaths++;
+        }
+        poll(NULL, 0, 2);
+    }
+    for (index = 0; index < PROGRAMS; index++) {
+        end_program(&programs[index], 0);
+        read_log(programs[index].log, &told);
+        CHECK_NUMBER(told.next, pushes);
+        CHECK_NUMBER(told.missed, 0);
+        CHECK_NUMBER(told.again_unsaid, 0);
+        printf("      %s: %d callbacks, %d again\n", programs[index].application, told.total, told.again_said);
+    }
+    printf("      %d pushes, %d ends\n", sent, deaths);
+    CHECK(deaths > 0, "programs were killed");
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+}
+
+/* ---- measured: for Tests/soak.sh ------------------------------------------------------------------------------- */
+
+static int64_t monotonic_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static int by_size(const void *one, const void *other)
+{
+    int64_t left = *(const int64_t *)one, right = *(const int64_t *)other;
+    return left < right ? -1 : left > right;
+}
+
+static void say_times(const char *what, int64_t *times, int count)
+{
+    qsort(times, (size_t)count, sizeof *times, by_size);
+    printf("%s: p50 %.3f ms, p99 %.3f ms, worst %.3f ms of %d\n", what, (double)times[count / 2] / 1000,
+           (double)times[count * 99 / 100] / 1000, (double)times[count - 1] / 1000, count);
+}
+
+static long resident_kb(pid_t pid)
+{
+    char path[64];
+    char line[128];
+    long kb = 0;
+    FILE *file;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "VmRSS: %ld", &kb) == 1)
+            break;
+    if (file != NULL)
+        fclose(file);
+    return kb;
+}
+
+static void begin_program(struct program *program, const char *directory)
+{
+    unlink(program->log);
+    start_program(program, directory);
+    while (!is_ready(program->log))
+        poll(NULL, 0, 1);
+}
+
+/* A guest's calls, its memory, and how long a call takes whose holder is killed right before. */
+static int measure(int rounds)
+{
+    static int64_t times[10000];
+    char directory[96];
+    struct program program, other;
+    bw_device *device = NULL;
+    char *json = NULL;
+    int round;
+    memset(&program, 0, sizeof program);
+    memset(&other, 0, sizeof other);
+    path_in(directory, sizeof directory, "measured");
+    path_in(program.log, sizeof program.log, "program");
+    path_in(other.log, sizeof other.log, "other");
+    snprintf(program.application, sizeof program.application, "org.example.Program");
+    snprintf(other.application, sizeof other.application, "org.example.Other");
+    begin_program(&program, directory);
+    begin_program(&other, directory);
+    printf("resident: holder %ld kB, guest %ld kB\n", resident_kb(program.pid), resident_kb(other.pid));
+    if (end_program(&other, 0) != 0 || open_with(directory, "org.example.Measured", "", &device) != BW_OK)
+        return 1;
+    for (round = 0; round < 10000; round++) {
+        int64_t start = monotonic_us();
+        if (bw_pairing_list(device, &json) != BW_OK)
+            return 1;
+        times[round] = monotonic_us() - start;
+        bw_free(json);
+    }
+    say_times("a guest's call", times, 10000);
+    for (round = 0; round < rounds; round++) {
+        int64_t start;
+        int status;
+        kill(program.pid, SIGKILL);
+        start = monotonic_us();
+        if (!is_part(device, "holder"))
+            return 1;
+        times[round] = monotonic_us() - start;
+        close(program.control);
+        waitpid(program.pid, &status, 0);
+        begin_program(&program, directory);
+        if (bw_device_close(device) != BW_OK || open_with(directory, "org.example.Measured", "", &device) != BW_OK)
+            return 1;
+        while (!is_part(device, "guest")) {
+            /* The other program was slower. */
+            if (bw_device_close(device) != BW_OK)
+                return 1;
+            poll(NULL, 0, 20);
+            if (open_with(directory, "org.example.Measured", "", &device) != BW_OK)
+                return 1;
+        }
+    }
+    say_times("a call whose holder is killed", times, rounds);
+    bw_device_close(device);
+    end_program(&program, 0);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    self = argv[0];
+    if (argc == 3 && strcmp(argv[1], "--measure") == 0)
+        return measure(atoi(argv[2]));
+    if (argc == 5 && strcmp(argv[1], "--program") == 0)
+        return be_a_program(argv);
+    signal(SIGPIPE, SIG_IGN);
+    RUN(calls_and_pushes_of_a_guest);
+    RUN(options_of_a_guest);
+    RUN(a_path_longer_than_a_socket_address);
+    RUN(a_directory_without_a_socket);
+    RUN(a_socket_of_another_user);
+    RUN(another_version_and_nonsense);
+    RUN(two_hundred_guests);
+    RUN(a_guest_that_stops_reading);
+    RUN(programs_killed_at_random);
+    return check_end();
+}

@@ -1,0 +1,144 @@
+import Hosting
+import JSON
+import Store
+import Testing
+
+@testable import Sharing
+
+@Suite struct ApplicationFeedTests {
+    private static let source = HostEvent.Name.notificationReceived
+    private let database: Database
+
+    init() throws {
+        database = try Database.open(path: ":memory:", migrations: ApplicationFeed.migrations).database
+    }
+
+    private func work<T: Sendable>(
+        _ body: @escaping @Sendable (ApplicationFeed) throws(StoreError) -> T
+    ) throws -> T {
+        try database.run { (connection) throws(StoreError) in try body(ApplicationFeed(connection)) }
+    }
+
+    private func add(_ numbers: ClosedRange<Int64>, takers: [String] = []) throws {
+        try work { (feed) throws(StoreError) in
+            for number in numbers {
+                try feed.add(HostEvent(Self.source, data: ["n": .integer(number)]), of: Self.source)
+            }
+            try feed.added(Self.source, takers: takers)
+        }
+    }
+
+    private func register(_ name: String, now: Int64 = 0, handed: Int64? = nil) throws -> Int64 {
+        try work { (feed) throws(StoreError) in
+            let dropped = try feed.register(
+                name, sources: [Self.source], handed: handed.map { [Self.source: $0] } ?? [:], now: now)
+            _ = try feed.join(name, Self.source)
+            return dropped
+        }
+    }
+
+    private func take(_ name: String, limit: Int = 100, seen: Int64 = 0) throws -> [WaitingEvent] {
+        try work { (feed) throws(StoreError) in try feed.take(name, Self.source, limit: limit, seen: seen) }
+    }
+
+    private func finish(_ name: String, through row: Int64) throws {
+        try work { (feed) throws(StoreError) in _ = try feed.finish(name, Self.source, through: row) }
+    }
+
+    private func stored() throws -> Int64 {
+        try database.run { (connection) throws(StoreError) in
+            try connection.integer("SELECT count(*) FROM shared_event")
+        }
+    }
+
+    @Test("Each program is given every event once, by its own mark; a new one from then on")
+    func ownMarks() throws {
+        _ = try register("a")
+        try add(1...3)
+        _ = try register("b")
+        try add(4...5)
+        #expect(try take("a").map { $0.event.data["n"]?.integer } == [1, 2, 3, 4, 5])
+        #expect(try take("b").map { $0.event.data["n"]?.integer } == [4, 5])
+        try finish("a", through: try #require(try take("a").last?.row))
+        #expect(try take("a").isEmpty)
+        #expect(try take("b").count == 2)
+        // What all have had is deleted.
+        #expect(try stored() == 2)
+        try finish("b", through: try #require(try take("b").last?.row))
+        #expect(try stored() == 0)
+    }
+
+    @Test("What callbacks may have seen says so")
+    func redelivered() throws {
+        _ = try register("a")
+        try add(1...4)
+        let rows = try take("a", limit: 2).map(\.row)
+        let marks = try work { (feed) throws(StoreError) in try feed.marks("a", Self.source) }
+        #expect(marks?.offered == rows.last)
+        let again = try take("a", seen: try #require(marks?.offered))
+        #expect(again.map { $0.event.data["redelivered"]?.bool ?? false } == [true, true, false, false])
+        try work { (feed) throws(StoreError) in try feed.settle("a", Self.source, seen: rows[0]) }
+        let settled = try work { (feed) throws(StoreError) in try feed.marks("a", Self.source) }
+        #expect(settled?.offered == rows[0])
+    }
+
+    @Test("A mark never goes back, and a program's own memory moves it forward")
+    func forward() throws {
+        _ = try register("a")
+        try add(1...4)
+        let rows = try take("a").map(\.row)
+        try finish("a", through: rows[2])
+        try finish("a", through: rows[0])
+        #expect(try take("a").map(\.row) == [rows[3]])
+        _ = try register("a", handed: rows[3])
+        #expect(try take("a").isEmpty)
+        // Beyond what there is.
+        _ = try register("a", handed: .max)
+        try add(5...5)
+        #expect(try take("a").count == 1)
+    }
+
+    @Test("A program that was not seen for 30 days is forgotten; one that runs is not")
+    func forgotten() throws {
+        _ = try register("old", now: 0)
+        _ = try register("here", now: 0)
+        try add(1...2)
+        let now = ApplicationFeed.memory + 1
+        try work { (feed) throws(StoreError) in try feed.prune(running: ["here"], now: now) }
+        #expect(try take("old").isEmpty)
+        #expect(try take("here").count == 2)
+        try finish("here", through: .max)
+        #expect(try stored() == 0)
+    }
+
+    @Test("Events beyond the capacity are dropped, the oldest first, and the program is told")
+    func capacity() throws {
+        _ = try register("a")
+        try add(1...(ApplicationFeed.capacity + 5))
+        #expect(try stored() == ApplicationFeed.capacity)
+        #expect(try register("a") == 5)
+        #expect(try take("a", limit: 1).first?.event.data["n"]?.integer == 6)
+    }
+
+    @Test("A program that never wanted events holds none up")
+    func unwanted() throws {
+        let found = try work { (feed) throws(StoreError) in
+            _ = try feed.register("a", sources: [Self.source], now: 0)
+            var found = [try feed.isWanted(Self.source)]
+            for name in ["a", "a", "b"] { found.append(try feed.join(name, Self.source)) }
+            return found + [try feed.isWanted(Self.source)]
+        }
+        // Not wanted before the first; the second is no news, and "b" is not known.
+        #expect(found == [false, true, false, false, true])
+        try add(1...2)
+        #expect(try take("a").count == 2)
+        #expect(try take("b").isEmpty)
+    }
+
+    @Test("One program more than the limit is refused")
+    func limit() throws {
+        for number in 0..<ApplicationFeed.applicationLimit { _ = try register("program \(number)") }
+        #expect(throws: StoreError.self) { try register("another") }
+        _ = try register("program 0")
+    }
+}

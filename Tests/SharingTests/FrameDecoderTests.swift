@@ -1,0 +1,70 @@
+import Hosting
+import JSON
+import Testing
+
+@testable import Sharing
+
+@Suite struct FrameDecoderTests {
+    @Test("A frame comes out whole, wherever its bytes are cut")
+    func cutAnywhere() throws {
+        let objects: [JSONObject] = [["a": 1], [:], ["text": .string(String(repeating: "ä", count: 1_000))]]
+        let bytes = objects.flatMap { FrameDecoder.encode($0) }
+        for step in [1, 2, 3, 7, 1_000, bytes.count] {
+            var decoder = FrameDecoder()
+            var found: [JSONObject] = []
+            for start in stride(from: 0, to: bytes.count, by: step) {
+                bytes[start..<min(start + step, bytes.count)].withUnsafeBytes { decoder.append($0) }
+                while let frame = try decoder.next() { found.append(frame) }
+            }
+            #expect(found == objects)
+        }
+    }
+
+    @Test(
+        "What is no frame is an error, not a trap",
+        arguments: [
+            [0xFF, 0xFF, 0xFF, 0xFF], [0, 0, 0, 2, 0x5B, 0x5D], [0, 0, 0, 1, 0x7B], [0, 0, 0, 0],
+            [0, 0, 0, 3, 0x22, 0xFF, 0x22],
+        ] as [[UInt8]])
+    func malformed(_ bytes: [UInt8]) {
+        var decoder = FrameDecoder()
+        bytes.withUnsafeBytes { decoder.append($0) }
+        #expect(throws: HostError.self) { try decoder.next() }
+    }
+
+    @Test("Messages come back as they were sent")
+    func messages() throws {
+        var hello = GuestHello(role: "device", application: "org.example.App", process: 7, options: ["name": "x"])
+        hello.isStarted = true
+        hello.handed = [.notificationReceived: 12]
+        guard case .hello(let read) = try GuestMessage(GuestMessage.hello(hello).object) else {
+            Issue.record("not a hello")
+            return
+        }
+        #expect(read == hello)
+        let call = HostCall("inbox.load", [.null, "text", 3, true])
+        guard case .call(5, let received) = try GuestMessage(GuestMessage.call(number: 5, call).object) else {
+            Issue.record("not a call")
+            return
+        }
+        #expect(received == call)
+        let error = HostError(.notFound, "no such desktop", detail: ["field": "desktop"])
+        guard
+            case .answer(6, .failure(let failed)) = try HolderMessage(
+                HolderMessage.answer(number: 6, .failure(error)).object)
+        else {
+            Issue.record("not an answer")
+            return
+        }
+        #expect(failed == error)
+    }
+
+    @Test(
+        "A message that lacks what it needs is an error",
+        arguments: ["{}", #"{"message":"take"}"#, #"{"message":"call"}"#])
+    func incomplete(_ text: String) throws {
+        let object = try #require(try JSONValue(parsing: text).object)
+        #expect(throws: HostError.self) { try GuestMessage(object) }
+        #expect(throws: HostError.self) { try HolderMessage(object) }
+    }
+}
