@@ -70,6 +70,8 @@ static void start_program(struct program *program, const char *directory)
     fcntl(pipes[1], F_SETFD, FD_CLOEXEC);
     program->control = pipes[1];
     program->pid = fork();
+    if (program->pid < 0)
+        abort();
     if (program->pid == 0) {
         dup2(pipes[0], STDIN_FILENO);
         close(pipes[0]);
@@ -530,6 +532,8 @@ static void programs_killed_at_random(void)
     bw_device *device;
     path_in(directory, sizeof directory, "killed");
     printf("      seed %" PRIu64 ": SHARING_SEED repeats it\n", seed);
+    if (pushes_text != NULL)
+        alarm((unsigned)(pushes + 60));
     device = open_shared(directory, "org.example.Pairer");
     if (!pair(device, desktop))
         return;
