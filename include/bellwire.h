@@ -158,11 +158,11 @@ typedef struct bw_device bw_device;
  *                       "summary" (one alert with their number) or "each"
  *   "alerts"     text   who shows alerts: "none" (default) = nobody, "system" = the desktop environment, "host" = your
  *                       program; see "Alerts"
- *   "application_id" text  name of the program's .desktop file without the extension, such as org.example.App. With
- *                       "shared" also the program's name among those that share; its default there is the file name of
- *                       the executable. "system" alerts carry it, and the badge requires it. The library claims this name on the session bus. A
+ *   "application_id" text  name of the program's .desktop file without the extension, such as org.example.App. "system"
+ *                       alerts carry it, and the badge requires it. The library claims this name on the session bus. A
  *                       click can start the program if its .desktop file has DBusActivatable=true and the notification
- *                       server supports it (GNOME's does)
+ *                       server supports it (GNOME's does). With "shared" it is also the program's name among those that
+ *                       share; its default there is the file name of the executable
  *   "icon"       text   icon of "system" alerts: a name from the icon theme, or a path
  *   "images"     object {"enabled"?: bool,"timeout_ms"?: 100 to 30,000, default 5,000,"allow"?: [non-public addresses
  *                       or ranges that images may come from, such as 10.0.0.0/8]}
@@ -171,18 +171,19 @@ typedef struct bw_device bw_device;
  *
  * If the database is damaged, the library moves it aside (it never deletes it), starts a new one with what can still
  * be read, and sends the "problem" event database_damaged. Pairings and rights have a second copy, from which they are
- * restored. Errors: BW_E_BUSY (state_dir is in use; with "shared": by a program that does not share it, or
- * does not answer for 5 s), BW_E_IO (state_dir cannot be created or read), BW_E_DENIED (others can read the key file or
- * write to state_dir, the keyring is locked, or the holder's socket is another user's), BW_E_UNSUPPORTED (the holder uses
- * another version of the library, with "reason":"library_version"), BW_E_STORE, BW_E_LIMIT (file descriptors; 512 guests;
- * 256 programs). Since 0.1. */
+ * restored. Errors: BW_E_BUSY (state_dir is in use; with "shared": by a program that does not share it, or that does
+ * not answer for 5 s), BW_E_IO (state_dir cannot be created or read), BW_E_DENIED (others can read the key file or write
+ * to state_dir, the keyring is locked, or the holder's socket is another user's), BW_E_UNSUPPORTED (the holder uses
+ * another version of the library, with "reason":"library_version"), BW_E_STORE, BW_E_LIMIT (file descriptors, 512
+ * guests or 256 programs). Since 0.1. */
 BW_API bw_status bw_device_open(const char *options_json, bw_device **device);
 
 /* Connects to the paired desktops and stays connected until stop or close. Does not wait. Idempotent. Since 0.1. */
 BW_API bw_status bw_device_start(bw_device *device);
 
-/* Disconnects; a "shared" device as soon as no program that has started it is left. Pending calls fail with BW_E_OFFLINE or enter the queue (see "Methods"). A pairing in progress fails
- * with BW_E_PAIRING (cancelled). Subscriptions stay. Idempotent. Since 0.1. */
+/* Disconnects; a "shared" device does so when the last program that has started it stops it. Pending calls fail with
+ * BW_E_OFFLINE or enter the queue (see "Methods"). A pairing in progress fails with BW_E_PAIRING (cancelled).
+ * Subscriptions stay. Idempotent. Since 0.1. */
 BW_API bw_status bw_device_stop(bw_device *device);
 
 /* Call this before the machine sleeps: closes the connections at once, without notifying relays. A displayed code
@@ -221,9 +222,10 @@ BW_API bw_status bw_device_quit(bw_device *device);
  * {"id","deviceId","name","started","unread","latestPush","authorization","connection":[{"desktop","name","online",
  * "routes":[{"url","state","problem"?,"forgeable"?}]}],"queue":{"count","pending","sending","failed"},"notes":[],
  * "counters":{},"sharing"?:{"part":"holder" or "guest","holder":{"application","process","showsAlerts"}}}.
- * "sharing" is there with the option "shared"; "process" is the holder's process id. "forgeable":true = probes have shown that this relay lets anyone send in the name of any peer that is
- * not encrypted: what comes from such a desktop over it may be forged. false = they have not shown it, which proves
- * nothing of a malicious relay; absent = not known yet. Errors: BW_E_STORE. Since 0.1. */
+ * "sharing" is there with the option "shared"; "process" is the holder's process id. "forgeable":true = probes have
+ * shown that this relay lets anyone send in the name of any peer that is not encrypted: what comes from such a desktop
+ * over it may be forged. false = they have not shown it, which proves nothing of a malicious relay; absent = not known
+ * yet. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_state(bw_device *device, char **state_json);
 
 /* ================================================================================================================
@@ -424,7 +426,8 @@ BW_API bw_status bw_notification_send_async(bw_device *device, const char *deskt
  * {"title","body","deviceId"?,"data"?: object} ->
  * {"success","scheduledAt"?,"delivered"?,"deviceId"?,"error"?}. "delivered": the device received it within 2 s.
  * Otherwise the device receives it once it is back online; see bw_desktop_notify(). "answerWhen":"stored" answers
- * without waiting for the device, and "delivered" is then false. ChainlessChain desktops don't say, and there is no "delivered". Since 0.1. */
+ * without waiting for the device, and "delivered" is then false. ChainlessChain desktops don't say, and there is no
+ * "delivered". Since 0.1. */
 BW_API bw_status bw_notification_send_to_mobile(bw_device *device, const char *desktop, const char *params_json,
                                                 int32_t timeout_ms, char **result_json);
 BW_API bw_status bw_notification_send_to_mobile_async(bw_device *device, const char *desktop, const char *params_json,
@@ -1150,9 +1153,10 @@ BW_API bw_status bw_desktop_skill_enable(bw_desktop *desktop, const char *skill,
  * with a "collapseKey" replaces the previous one with the same key, in the outbox and in the history. With
  * "scheduledAt" (milliseconds since 1970, within 366 days) the desktop keeps it until then, up to 1,000 pushes, and the
  * result has "scheduledAt" and counts of 0. It goes out once, while the desktop is started. If the time has
- * passed before the start, or the clock jumps over it, it goes out at once. With "answerWhen":"stored" the result comes when the push is stored,
- * and the counts are 0. "notification.delete" with the "notificationId" takes a push back, scheduled or sent. Errors:
- * BW_E_NOT_FOUND (deviceId, group, too many scheduled), BW_E_STORE, BW_E_TIMEOUT (stored; the push may still go out). Since 0.1. */
+ * passed before the start, or the clock jumps over it, it goes out at once. With "answerWhen":"stored" the result comes
+ * when the push is stored, and the counts are 0. "notification.delete" with the "notificationId" takes a push back,
+ * scheduled or sent. Errors: BW_E_NOT_FOUND (deviceId, group, too many scheduled), BW_E_STORE, BW_E_TIMEOUT (stored; the
+ * push may still go out). Since 0.1. */
 BW_API bw_status bw_desktop_notify(bw_desktop *desktop, const char *params_json, int32_t timeout_ms,
                                    char **result_json);
 /* The same without waiting. Pushes go out in the order of the calls. Since 0.1. */
