@@ -141,4 +141,22 @@ import Testing
         #expect(throws: StoreError.self) { try register("another") }
         _ = try register("program 0")
     }
+
+    @Test("numbers at either end of what a damaged file can say end no process", arguments: [Int64.max, .min])
+    func extremes(number: Int64) throws {
+        _ = try register("one")
+        try add(1...2)
+        try database.run { (connection) throws(StoreError) in
+            try connection.execute("UPDATE sqlite_sequence SET seq = ?", [.integer(number)])
+            try connection.execute("UPDATE application_mark SET handed = ?1, offered = ?1", [.integer(number)])
+        }
+        _ = try register("one", now: .min, handed: number)
+        _ = try register("two", now: .max)
+        try work { (feed) throws(StoreError) in
+            try feed.prune(running: ["one"], now: .min)
+            _ = try feed.take("one", Self.source, limit: 10, seen: number)
+        }
+        // A number beyond all others can't be given out: the store is full, which is told.
+        if number == .max { #expect(throws: StoreError.self) { try add(3...3) } } else { try add(3...3) }
+    }
 }

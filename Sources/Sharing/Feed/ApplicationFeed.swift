@@ -67,15 +67,15 @@ package struct ApplicationFeed {
             "INSERT INTO application (id, seen) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET seen = ?2",
             [id, .integer(now)])
         let last = try last()
-        let first = try connection.integer("SELECT ifnull(min(row), ?) FROM shared_event", [.integer(last + 1)])
+        let first = try connection.integer("SELECT ifnull(min(row), ?) FROM shared_event", [.integer(last &+ 1)])
         var dropped: Int64 = 0
         for source in sources {
             guard let marks = try marks(application, source) else { continue }
             if let through = handed[source] { _ = try finish(application, source, through: through) }
-            dropped = max(dropped, first - 1 - marks.handed)
+            dropped = max(dropped, first &- 1 &- marks.handed)
         }
         // A gap is dropped events only where the capacity was reached.
-        return last - first + 1 >= Self.capacity ? max(0, dropped) : 0
+        return last &- first &+ 1 >= Self.capacity ? max(0, dropped) : 0
     }
 
     /// The program wants the events of that source. The first time it is given what comes from then on.
@@ -103,7 +103,7 @@ package struct ApplicationFeed {
             try connection.execute(
                 "UPDATE application SET seen = ? WHERE id = ?", [.integer(now), .text(application)])
         }
-        let gone: [Value] = [.integer(now - Self.memory)]
+        let gone: [Value] = [.integer(now &- Self.memory)]
         try connection.execute(
             "DELETE FROM application_mark WHERE application IN (SELECT id FROM application WHERE seen < ?)", gone)
         try connection.execute("DELETE FROM application WHERE seen < ?", gone)
@@ -137,7 +137,7 @@ package struct ApplicationFeed {
                     WHERE application = ?1 AND source = ?2 AND handed >= ?3 - \(Self.offeredAhead)
                 """, [.text(application), .text(source.rawValue), .integer(last)])
         }
-        try connection.execute("DELETE FROM shared_event WHERE row <= ?", [.integer(last - Self.capacity)])
+        try connection.execute("DELETE FROM shared_event WHERE row <= ?", [.integer(last &- Self.capacity)])
     }
 
     /// How far a program may be behind for new events to be offered to it as they are stored.
