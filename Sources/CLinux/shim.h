@@ -51,13 +51,6 @@ static inline ptrdiff_t linux_route_receive(int descriptor, void *bytes, size_t 
 int accept4(int, struct sockaddr *, socklen_t *, int);
 static inline int linux_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
 
-/* Whether the process at the other end of a Unix socket runs as the caller's user. */
-static inline bool linux_is_same_user(int descriptor) {
-    struct { pid_t pid; uid_t uid; gid_t gid; } peer = {0, (uid_t)-1, (gid_t)-1};
-    socklen_t length = sizeof peer;
-    return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
-}
-
 /* Gives back what the heap holds and nobody uses. */
 static inline void linux_trim_heap(void) { malloc_trim(0); }
 

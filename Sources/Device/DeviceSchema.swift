@@ -301,12 +301,13 @@ enum DeviceSchema {
             seen INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE application_mark (
+            slot INTEGER PRIMARY KEY,
             application TEXT NOT NULL REFERENCES application (id) ON DELETE CASCADE,
             source TEXT NOT NULL,
             handed INTEGER NOT NULL,
             offered INTEGER NOT NULL,
-            PRIMARY KEY (application, source)
-        ) STRICT, WITHOUT ROWID;
+            UNIQUE (application, source)
+        ) STRICT;
         INSERT INTO inbox_host VALUES (1, 0, 0, 0, 0);
         """
 }

@@ -7,22 +7,35 @@ import Synchronization
 /// killed one; only the end of the whole machine can lose it. So the file names the boot that it is from. After another
 /// one, or if the file can't be used, what was offered counts: more may then be called redelivered than callbacks have
 /// seen, but never less.
+///
+/// Programs that share a state directory have one file together, with a slot for each.
 package final class HandoverMark: Sendable {
     private static let bootBytes = 40
     private static let bytes = bootBytes + MemoryLayout<Int64>.size
 
+    /// Room for one, with some to spare.
+    private static let slotBytes: Int64 = 64
+
     private let descriptor: Int32
+    private let offset: off_t
     /// The machine's boot, padded with zeros.
     private let boot: [UInt8]
     /// What the file says. An event that comes again has a lower arrival than what an earlier run has seen.
     private let seen = Atomic(Int64.min)
 
-    /// `nil` = the file can't be opened, or the machine doesn't tell its boot.
-    package init?(path: String) {
-        guard let boot = Self.bootID() else { return nil }
+    /// `nil` = the file can't be opened, or the machine doesn't tell its boot. The file is then removed: what it says
+    /// would be too little after this run.
+    ///
+    /// - Parameter slot: 0 to 2^32; another number is taken as the next of these.
+    package init?(path: String, slot: Int64 = 0) {
+        offset = off_t(max(0, min(slot, 1 << 32)) * Self.slotBytes)
+        let boot = Self.bootID()
+        descriptor = boot == nil ? -1 : open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0o600)
+        guard let boot, descriptor >= 0 else {
+            unlink(path)
+            return nil
+        }
         self.boot = boot
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0o600)
-        guard descriptor >= 0 else { return nil }
     }
 
     deinit { close(descriptor) }
@@ -55,13 +68,13 @@ package final class HandoverMark: Sendable {
 
     private func noted() -> Int64? {
         var bytes = [UInt8](repeating: 0, count: Self.bytes)
-        guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count, bytes.starts(with: boot) else { return nil }
+        guard pread(descriptor, &bytes, bytes.count, offset) == bytes.count, bytes.starts(with: boot) else { return nil }
         return bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: Self.bootBytes, as: Int64.self) }
     }
 
-    private func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+    private func write(_ bytes: UnsafeRawBufferPointer, at place: Int) {
         // An empty file says nothing, and `offered` counts.
-        if pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset)) != bytes.count {
+        if pwrite(descriptor, bytes.baseAddress, bytes.count, offset + off_t(place)) != bytes.count {
             ftruncate(descriptor, 0)
         }
     }

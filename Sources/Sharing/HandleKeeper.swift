@@ -174,7 +174,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         if Kind.isStop(call) { role.starts.withLock { _ = $0.remove(0) } }
     }
 
-    func take(_ source: HostEvent.Name, limit: Int, _ then: @escaping GuestClient.TakeThen) {
+    func take(_ source: HostEvent.Name, limit: Int, _ then: @escaping FeedBatch.Then) {
         guard let role else { return then(.failure(.closed)) }
         switch role.current {
         case .holder(_, let feed): feed.take(role.settings?.application ?? "", source, limit: limit, for: 0, then: then)
@@ -189,11 +189,11 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         }
     }
 
-    func finish(_ source: HostEvent.Name, through row: Int64, _ then: @escaping GuestClient.TakeThen) {
+    func finish(_ source: HostEvent.Name, through row: Int64, _ then: @escaping FeedBatch.Then) {
         guard let role else { return then(.failure(.closed)) }
         switch role.current {
         case .holder(_, let feed):
-            feed.finish(role.settings?.application ?? "", source, through: row) { then($0.map { [] }) }
+            feed.finish(role.settings?.application ?? "", source, through: row) { then($0.map { FeedBatch() }) }
         case .guest(let client):
             client.finish(source, through: row) { [weak self] result in
                 // It is repeated at the next holder: it only moves a mark forward.
@@ -203,15 +203,6 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         case .seeking:
             wait({ [weak self] in self?.finish(source, through: row, then) }, fail: { then(.failure($0)) })
         case .alone, .closed: then(.failure(.closed))
-        }
-    }
-
-    func seen(_ source: HostEvent.Name, _ row: Int64) {
-        guard let role else { return }
-        switch role.current {
-        case .holder(_, let feed): feed.seen(role.settings?.application ?? "", source, row, by: 0)
-        case .guest(let client): client.seen(source, row)
-        case .alone, .seeking, .closed: break
         }
     }
 
@@ -311,13 +302,13 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
             if isSeeking { closing = then } else { then() }
         case .guest(let client):
             role.enter(.closed)
-            client.leave()
+            client.leave(seen: role.seen)
             for pending in client.close() { pending.then(.failure(.closed)) }
             then()
         case .holder(let kind, let feed):
             let finish: @EventLoop () -> Void = { [self] in
                 role.enter(.closed)
-                feed.end(0, settles: true)
+                feed.end(0, seen: role.seen)
                 let socket = socket
                 self.socket = nil
                 kind.shutDown {

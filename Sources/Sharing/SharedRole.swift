@@ -82,6 +82,13 @@ package final class SharedRole<Kind: SharableRole>: Role, FeedBackend {
         return hello
     }
 
+    /// Through which rows this program's callbacks were called, by source.
+    var seen: [HostEvent.Name: Int64] {
+        var rows: [HostEvent.Name: Int64] = [:]
+        for source in feedSources.withLock({ $0 }) { rows[source.name] = source.seen }
+        return rows
+    }
+
     /// Whether this handle has started the role.
     var isStarted: Bool { starts.withLock { $0.contains(0) } }
 
@@ -153,7 +160,9 @@ package final class SharedRole<Kind: SharableRole>: Role, FeedBackend {
     /// How long a dispatch waits for a holder, in milliseconds.
     private static var patience: Int64 { 5_000 }
 
-    package func take(_ source: HostEvent.Name, limit: Int) throws(HostError) -> [WaitingEvent] {
+    package var handoverPath: String { "\(settings?.path ?? "")/shared.handed" }
+
+    package func take(_ source: HostEvent.Name, limit: Int) throws(HostError) -> FeedBatch {
         try wait { [self] then in keeper.take(source, limit: limit, then) }
     }
 
@@ -161,14 +170,10 @@ package final class SharedRole<Kind: SharableRole>: Role, FeedBackend {
         _ = try wait { [self] then in keeper.finish(source, through: row, then) }
     }
 
-    package func seen(_ source: HostEvent.Name, _ row: Int64) {
-        EventLoop.post { [self] in keeper.seen(source, row) }
-    }
-
     private func wait(
-        _ start: @escaping @Sendable @EventLoop (@escaping GuestClient.TakeThen) -> Void
-    ) throws(HostError) -> [WaitingEvent] {
-        let answer = Monitor(Result<[WaitingEvent], HostError>?.none)
+        _ start: @escaping @Sendable @EventLoop (@escaping FeedBatch.Then) -> Void
+    ) throws(HostError) -> FeedBatch {
+        let answer = Monitor(Result<FeedBatch, HostError>?.none)
         EventLoop.post { start { result in answer.update { $0 = $0 ?? result } } }
         return try answer.wait { $0 }.get()
     }

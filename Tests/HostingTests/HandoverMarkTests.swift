@@ -67,4 +67,33 @@ struct HandoverMarkTests {
 
     @Test("a file that cannot be opened is no mark")
     func unopened() { #expect(HandoverMark(path: "/nowhere/handed") == nil) }
+
+    @Test("what a run without a mark may have handed over counts in the next one")
+    func stale() throws {
+        defer { unlink(path) }
+        let first = try mark()
+        _ = first.begin(handed: 4, offered: 4)
+        // A file that is there and can't be opened: a link is not followed.
+        let link = path + "-link"
+        defer { unlink(link) }
+        #expect(symlink(path, link) == 0)
+        #expect(HandoverMark(path: link) == nil)
+        #expect(try #require(HandoverMark(path: link)).begin(handed: 4, offered: 9) == 9)
+    }
+
+    @Test("the marks of several programs in one file are their own")
+    func slots() throws {
+        defer { unlink(path) }
+        func mark(_ slot: Int64) throws -> HandoverMark { try #require(HandoverMark(path: path, slot: slot)) }
+        let marks = try (0..<4).map { try mark($0) }
+        for (number, mark) in marks.enumerated().reversed() {
+            let begin = Int64(number * 10)
+            #expect(mark.begin(handed: begin, offered: begin) == begin)
+            mark.note(begin + 3)
+        }
+        for slot in Int64(0)..<4 { #expect(try mark(slot).begin(handed: slot * 10, offered: 100) == slot * 10 + 3) }
+        #expect(try mark(9).begin(handed: 0, offered: 7) == 7, "one that nobody has")
+        _ = try mark(.min)
+        _ = try mark(.max)
+    }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Identity
 import JSON
 
 /// The file with a desktop's tokens, which belongs to its user alone. It is replaced as a whole: whoever reads it finds
@@ -87,25 +88,8 @@ package struct TokenFile: Sendable {
     private func write(_ tokens: [DoorToken]) throws(Failure) {
         let value: JSONValue = ["version": 1, "tokens": .array(tokens.map { $0.json(withDigest: true) })]
         let bytes = Array((value.serialized() + "\n").utf8)
-        let new = "\(path).new"
-        unlink(new)
-        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw failure("cannot write") }
-        var written = 0
-        while written < bytes.count {
-            let count = bytes.withUnsafeBytes {
-                Glibc.write(descriptor, $0.baseAddress.map { $0 + written }, bytes.count - written)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            written += count
-        }
-        let isWhole = written == bytes.count && fsync(descriptor) == 0
-        close(descriptor)
-        guard isWhole, rename(new, path) == 0 else {
-            let error = failure("cannot write")
-            unlink(new)
-            throw error
+        do throws(IdentityError) { try FileBytes.replace(path, by: bytes) } catch {
+            throw Failure(message: error.message)
         }
     }
 

@@ -24,12 +24,13 @@ package struct ApplicationFeed {
                     seen INTEGER NOT NULL
                 ) STRICT, WITHOUT ROWID;
                 CREATE TABLE application_mark (
+                    slot INTEGER PRIMARY KEY,
                     application TEXT NOT NULL REFERENCES application (id) ON DELETE CASCADE,
                     source TEXT NOT NULL,
                     handed INTEGER NOT NULL,
                     offered INTEGER NOT NULL,
-                    PRIMARY KEY (application, source)
-                ) STRICT, WITHOUT ROWID;
+                    UNIQUE (application, source)
+                ) STRICT;
                 """)
     ]
 
@@ -144,6 +145,8 @@ package struct ApplicationFeed {
     private static let offeredAhead: Int64 = 256
 
     package struct Marks: Sendable, Equatable {
+        /// Its place in the file of the programs' ``HandoverMark``s.
+        package let slot: Int64
         package let handed: Int64
         /// No callback can have seen an event beyond this one.
         package let offered: Int64
@@ -152,27 +155,26 @@ package struct ApplicationFeed {
     /// `nil` = no such program.
     package func marks(_ application: String, _ source: HostEvent.Name) throws(StoreError) -> Marks? {
         try connection.first(
-            "SELECT handed, offered FROM application_mark WHERE application = ? AND source = ?",
+            "SELECT slot, handed, offered FROM application_mark WHERE application = ? AND source = ?",
             [.text(application), .text(source.rawValue)]
-        ) { (row) throws(StoreError) in Marks(handed: try row.integer(0), offered: try row.integer(1)) }
+        ) { (row) throws(StoreError) in
+            Marks(slot: try row.integer(0), handed: try row.integer(1), offered: try row.integer(2))
+        }
     }
 
     /// The oldest events that the program has not had, recorded as ones that callbacks may see.
-    ///
-    /// - Parameter seen: through this row callbacks may have been called before; these events say so.
     package func take(
-        _ application: String, _ source: HostEvent.Name, limit: Int, seen: Int64
+        _ application: String, _ source: HostEvent.Name, limit: Int
     ) throws(StoreError) -> [WaitingEvent] {
         guard let marks = try marks(application, source) else { return [] }
         let events = try connection.query(
             "SELECT row, name, desktop, data FROM shared_event WHERE source = ? AND row > ? ORDER BY row LIMIT ?",
             [.text(source.rawValue), .integer(marks.handed), .integer(limit)]
         ) { (row) throws(StoreError) in
-            var data = (try? JSONValue(parsing: try row.text(3)))?.object ?? [:]
-            let number = try row.integer(0)
-            if number <= seen { data["redelivered"] = true }
+            let data = (try? JSONValue(parsing: try row.text(3)))?.object ?? [:]
             let name = HostEvent.Name(rawValue: try row.text(1)) ?? source
-            return WaitingEvent(row: number, event: HostEvent(name, desktop: try row.optionalText(2), data: data))
+            return WaitingEvent(
+                row: try row.integer(0), event: HostEvent(name, desktop: try row.optionalText(2), data: data))
         }
         if let last = events.last, last.row > marks.offered {
             try connection.execute(
@@ -197,7 +199,7 @@ package struct ApplicationFeed {
         return changed > 0
     }
 
-    /// The program has ended or has lost its connection, after its callbacks were called with everything through `seen`.
+    /// The program has ended by itself: its callbacks have seen nothing beyond `seen`.
     package func settle(_ application: String, _ source: HostEvent.Name, seen: Int64) throws(StoreError) {
         try connection.execute(
             "UPDATE application_mark SET offered = max(handed, ?3) WHERE application = ?1 AND source = ?2",

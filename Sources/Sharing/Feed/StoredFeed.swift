@@ -2,7 +2,7 @@ package import Hosting
 package import Store
 import Synchronization
 
-/// The holder's side of every program's feed, for any thread: who takes, and what its callbacks have seen.
+/// The holder's side of every program's feed, for any thread: who takes.
 ///
 /// Programs with the same name share one mark, so that only one of them is given events at a time: the first that takes.
 package final class StoredFeed: Sendable {
@@ -11,10 +11,8 @@ package final class StoredFeed: Sendable {
 
     private struct Lease {
         let session: Session
-        /// Callbacks may have been called with everything through this row.
-        var seen: Int64
-        /// The mark in the database says so, as far as the last holder left it.
-        var isKnown = false
+        /// It has been told its marks.
+        var isBegun = false
     }
 
     private struct Key: Hashable {
@@ -38,28 +36,27 @@ package final class StoredFeed: Sendable {
 
     package func take(
         _ application: String, _ source: HostEvent.Name, limit: Int, for session: Session,
-        then: @escaping @Sendable (Result<[WaitingEvent], HostError>) -> Void
+        then: @escaping FeedBatch.Then
     ) {
         let key = Key(application: application, source: source)
         let lease = leases.withLock { leases -> Lease? in
             if let lease = leases[key] { return lease.session == session ? lease : nil }
-            let lease = Lease(session: session, seen: 0)
+            let lease = Lease(session: session)
             leases[key] = lease
             return lease
         }
-        guard let lease else { return then(.success([])) }
+        guard let lease else { return then(.success(FeedBatch())) }
         database.submit { [self] (connection) throws(StoreError) in
             let feed = ApplicationFeed(connection)
-            if !lease.isKnown, try feed.join(application, source) {
+            if !lease.isBegun, try feed.join(application, source) {
                 // If others want this source, nothing waits.
                 _ = try move(connection) { takers($0) }
             }
-            var seen = lease.seen
-            if !lease.isKnown { seen = max(seen, try feed.marks(application, source)?.offered ?? 0) }
-            return (try feed.take(application, source, limit: limit, seen: seen), seen)
+            let marks = lease.isBegun ? nil : try feed.marks(application, source)
+            return FeedBatch(try feed.take(application, source, limit: limit), begins: marks)
         } then: { [self] result in
-            if case .success((_, let seen)) = result { learn(key, session, seen, isKnown: true) }
-            then(result.map(\.0).mapError { HostError($0) })
+            if case .success = result { begun(key, session) }
+            then(result.mapError { HostError($0) })
         }
     }
 
@@ -77,39 +74,32 @@ package final class StoredFeed: Sendable {
     /// How long the mark of a dispatch may wait for another transaction, in milliseconds.
     private static let finishDelay: UInt64 = 2
 
-    /// A callback of that program is about to be called with this row.
-    package func seen(_ application: String, _ source: HostEvent.Name, _ row: Int64, by session: Session) {
-        learn(Key(application: application, source: source), session, row, isKnown: false)
-    }
-
-    private func learn(_ key: Key, _ session: Session, _ seen: Int64, isKnown: Bool) {
+    private func begun(_ key: Key, _ session: Session) {
         leases.withLock { leases in
-            guard var lease = leases[key], lease.session == session else { return }
-            lease.seen = max(lease.seen, seen)
-            lease.isKnown = lease.isKnown || isKnown
-            leases[key] = lease
+            if leases[key]?.session == session { leases[key]?.isBegun = true }
         }
     }
 
     /// The session has ended: lets others of its name take.
     ///
     /// - Parameters:
-    ///   - settles: what its callbacks have seen is known, because it ended by itself. A program that was killed may have
-    ///     called one and not said so: all that was offered to it counts.
+    ///   - seen: through which row its callbacks were called, by source, of a program that ended by itself.
     ///   - then: called on any thread, with the sources that others may take now.
     package func end(
-        _ session: Session, settles: Bool, then: @escaping @Sendable ([HostEvent.Name]) -> Void = { _ in }
+        _ session: Session, seen: [HostEvent.Name: Int64]? = nil,
+        then: @escaping @Sendable ([HostEvent.Name]) -> Void = { _ in }
     ) {
         let ended = leases.withLock { leases in
             let ended = leases.filter { $0.value.session == session }
             for key in ended.keys { leases[key] = nil }
-            return ended.map { (key: $0.key, lease: $0.value) }
+            return ended
         }
-        let sources = ended.map(\.key.source)
-        guard settles, !ended.isEmpty else { return then(sources) }
+        let sources = ended.keys.map(\.source)
+        guard let seen, !ended.isEmpty else { return then(sources) }
         database.submit { (connection) throws(StoreError) in
-            for (key, lease) in ended where lease.isKnown {
-                try ApplicationFeed(connection).settle(key.application, key.source, seen: lease.seen)
+            for (key, lease) in ended where lease.isBegun {
+                guard let row = seen[key.source] else { continue }
+                try ApplicationFeed(connection).settle(key.application, key.source, seen: row)
             }
         } then: { _ in
             then(sources)

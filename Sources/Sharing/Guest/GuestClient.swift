@@ -14,12 +14,10 @@ package final class GuestClient {
         package var isRefused = false
     }
 
-    package typealias TakeThen = @Sendable (Result<[WaitingEvent], HostError>) -> Void
-
     private var link: FrameLink?
     private var lastNumber: UInt64 = 0
     private var calls: [UInt64: PendingCall] = [:]
-    private var takes: [UInt64: TakeThen] = [:]
+    private var takes: [UInt64: FeedBatch.Then] = [:]
     private let channel: HostChannel
     private let lost: @EventLoop (HostError?) -> Void
 
@@ -42,22 +40,20 @@ package final class GuestClient {
         send(.call(number: lastNumber, call))
     }
 
-    package func take(_ source: HostEvent.Name, limit: Int, then: @escaping TakeThen) {
+    package func take(_ source: HostEvent.Name, limit: Int, then: @escaping FeedBatch.Then) {
         lastNumber &+= 1
         takes[lastNumber] = then
         send(.take(number: lastNumber, source: source, limit: limit))
     }
 
-    package func finish(_ source: HostEvent.Name, through row: Int64, then: @escaping TakeThen) {
+    package func finish(_ source: HostEvent.Name, through row: Int64, then: @escaping FeedBatch.Then) {
         lastNumber &+= 1
         takes[lastNumber] = then
         send(.finish(number: lastNumber, source: source, through: row))
     }
 
-    package func seen(_ source: HostEvent.Name, _ row: Int64) { send(.seen(source: source, row: row)) }
-
     /// The last message, of a program that ends by itself.
-    package func leave() { send(.leave) }
+    package func leave(seen: [HostEvent.Name: Int64]) { send(.leave(seen: seen)) }
 
     /// Ends the connection. Returns the calls without an answer, in their order; takes fail.
     package func close() -> [PendingCall] {
@@ -74,7 +70,7 @@ package final class GuestClient {
     private func received(_ message: HolderMessage) throws(HostError) {
         switch message {
         case .answer(let number, let result):
-            if let then = takes.removeValue(forKey: number) { return then(result.map { _ in [] }) }
+            if let then = takes.removeValue(forKey: number) { return then(result.map { _ in FeedBatch() }) }
             guard let pending = calls[number] else { return }
             if case .failure(let error) = result, error.code == HostError.moved.code {
                 calls[number]?.isRefused = true
@@ -82,7 +78,7 @@ package final class GuestClient {
             }
             calls[number] = nil
             pending.then(result)
-        case .taken(let number, let events): takes.removeValue(forKey: number)?(.success(events))
+        case .taken(let number, let batch): takes.removeValue(forKey: number)?(.success(batch))
         case .event(let event): channel.post(event)
         case .waits(let source): channel.waits(source)
         case .welcome, .refused: throw HostError(.undecodable, "a second answer to the hello")

@@ -111,7 +111,7 @@ package final class HolderSocket {
             feed.take(session.application, source, limit: limit, for: session.number) { result in
                 EventLoop.post { [weak session] in
                     switch result {
-                    case .success(let events): session?.send(.taken(number: number, events))
+                    case .success(let batch): session?.send(.taken(number: number, batch))
                     case .failure(let error): session?.answer(number, .failure(error))
                     }
                 }
@@ -123,10 +123,7 @@ package final class HolderSocket {
                     session?.answer(number, result.map { HostReply("null") })
                 }
             }
-        case .seen(let source, let row):
-            try session.requireAdmitted()
-            feed.seen(session.application, source, row, by: session.number)
-        case .leave: session.isLeaving = true
+        case .leave(let seen): session.seen = seen
         }
     }
 
@@ -189,7 +186,7 @@ package final class HolderSocket {
     private func end(_ number: StoredFeed.Session) {
         guard let session = sessions.removeValue(forKey: number) else { return }
         count.store(sessions.count, ordering: .relaxed)
-        feed.end(number, settles: session.isLeaving) { sources in
+        feed.end(number, seen: session.seen) { sources in
             guard !sources.isEmpty else { return }
             EventLoop.post { [weak self] in self?.tellWaits(sources) }
         }
@@ -243,7 +240,8 @@ private final class GuestSession {
     var link: FrameLink?
     var hello: GuestHello?
     var isAdmitted = false
-    var isLeaving = false
+    /// What it has said at its end.
+    var seen: [HostEvent.Name: Int64]?
     var calls = 0
     /// Sources of which it knows that there are events to take.
     var told: Set<HostEvent.Name> = []

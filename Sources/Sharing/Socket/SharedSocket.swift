@@ -71,9 +71,7 @@ package struct SharedSocket: Sendable {
     }
 
     /// Whether the process at the other end is of this process's user.
-    package static func isOwn(_ descriptor: CInt) -> Bool {
-        linux_is_same_user(descriptor)
-    }
+    package static func isOwn(_ descriptor: CInt) -> Bool { linux_peer_is_same_user(descriptor) }
 
     private static func make() throws(HostError) -> CInt {
         let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)

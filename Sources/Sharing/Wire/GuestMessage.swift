@@ -10,10 +10,9 @@ package enum GuestMessage: Sendable {
     case take(number: UInt64, source: HostEvent.Name, limit: Int)
     /// Callbacks that have returned were called with everything through this row.
     case finish(number: UInt64, source: HostEvent.Name, through: Int64)
-    /// A callback is about to be called with this row.
-    case seen(source: HostEvent.Name, row: Int64)
-    /// The last one of a guest that ends by itself: callbacks have seen what was said and no more.
-    case leave
+    /// The last one of a guest that ends by itself: callbacks have been called with everything through these rows, and
+    /// with nothing beyond them.
+    case leave(seen: [HostEvent.Name: Int64])
 
     package init(_ object: JSONObject) throws(HostError) {
         let number = object["number"]?.integer.map { UInt64(bitPattern: $0) } ?? 0
@@ -35,8 +34,7 @@ package enum GuestMessage: Sendable {
             self = .take(number: number, source: try source(), limit: limit)
         case "finish":
             self = .finish(number: number, source: try source(), through: object["through"]?.integer ?? 0)
-        case "seen": self = .seen(source: try source(), row: object["row"]?.integer ?? 0)
-        case "leave": self = .leave
+        case "leave": self = .leave(seen: .init(rows: object["seen"]))
         case let other: throw HostError(.undecodable, "unknown message \(other ?? "without a name")")
         }
     }
@@ -60,9 +58,7 @@ package enum GuestMessage: Sendable {
                 "message": "finish", "number": numbered(number), "source": .string(source.rawValue),
                 "through": .integer(through),
             ]
-        case .seen(let source, let row):
-            ["message": "seen", "source": .string(source.rawValue), "row": .integer(row)]
-        case .leave: ["message": "leave"]
+        case .leave(let seen): ["message": "leave", "seen": .object(seen.rows)]
         }
     }
 }
@@ -98,19 +94,30 @@ package struct GuestHello: Sendable, Equatable {
         process = object["process"]?.integer ?? 0
         options = object["options"]?.object ?? [:]
         isStarted = object["started"]?.bool ?? false
-        for member in object["handed"]?.object?.members ?? [] {
-            guard let name = HostEvent.Name(rawValue: member.key), let row = member.value.integer else { continue }
-            handed[name] = row
-        }
+        handed = .init(rows: object["handed"])
     }
 
     fileprivate var object: JSONObject {
-        var marks: JSONObject = [:]
-        for (name, row) in handed { marks[name.rawValue] = .integer(row) }
-        return [
+        [
             "message": "hello", "protocol": .integer(protocolVersion), "library": .string(library),
             "role": .string(role), "application": .string(application), "process": .integer(process),
-            "options": .object(options), "started": .bool(isStarted), "handed": .object(marks),
+            "options": .object(options), "started": .bool(isStarted), "handed": .object(handed.rows),
         ]
+    }
+}
+
+extension [HostEvent.Name: Int64] {
+    fileprivate init(rows value: JSONValue?) {
+        self.init()
+        for member in value?.object?.members ?? [] {
+            guard let name = HostEvent.Name(rawValue: member.key), let row = member.value.integer else { continue }
+            self[name] = row
+        }
+    }
+
+    fileprivate var rows: JSONObject {
+        var object: JSONObject = [:]
+        for (name, row) in self { object[name.rawValue] = .integer(row) }
+        return object
     }
 }

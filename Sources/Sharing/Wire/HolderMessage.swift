@@ -8,7 +8,7 @@ package enum HolderMessage: Sendable {
     /// The hello was not accepted. The holder then closes the connection.
     case refused(HostError)
     case answer(number: UInt64, Result<HostReply, HostError>)
-    case taken(number: UInt64, [WaitingEvent])
+    case taken(number: UInt64, FeedBatch)
     case event(HostEvent)
     /// There may be events to take.
     case waits(HostEvent.Name)
@@ -33,7 +33,7 @@ package enum HolderMessage: Sendable {
                 }
                 events.append(WaitingEvent(row: row, event: event))
             }
-            self = .taken(number: number, events)
+            self = .taken(number: number, FeedBatch(events, begins: object["begins"].flatMap(ApplicationFeed.Marks.init(received:))))
         case "event":
             guard let event = HostEvent(received: .object(object)) else {
                 throw HostError(.undecodable, "an event has no name")
@@ -61,13 +61,15 @@ package enum HolderMessage: Sendable {
             return object
         case .answer(let number, .failure(let error)):
             return ["message": "answer", "number": numbered(number), "error": .object(error.object)]
-        case .taken(let number, let events):
-            let list = events.map { event -> JSONValue in
+        case .taken(let number, let batch):
+            let list = batch.events.map { event -> JSONValue in
                 var object = event.event.object
                 object["row"] = .integer(event.row)
                 return .object(object)
             }
-            return ["message": "taken", "number": numbered(number), "events": .array(list)]
+            var object: JSONObject = ["message": "taken", "number": numbered(number), "events": .array(list)]
+            if let marks = batch.begins { object["begins"] = marks.object }
+            return object
         case .event(let event):
             var object = event.object
             object["message"] = "event"
@@ -86,6 +88,19 @@ extension HostError {
 
     fileprivate var object: JSONObject {
         ["code": .string(code.name), "text": .string(message), "detail": .object(detail)]
+    }
+}
+
+extension ApplicationFeed.Marks {
+    fileprivate init?(received value: JSONValue) {
+        guard let slot = value["slot"]?.integer, let handed = value["handed"]?.integer,
+            let offered = value["offered"]?.integer
+        else { return nil }
+        self.init(slot: slot, handed: handed, offered: offered)
+    }
+
+    fileprivate var object: JSONValue {
+        ["slot": .integer(slot), "handed": .integer(handed), "offered": .integer(offered)]
     }
 }
 
