@@ -68,7 +68,9 @@ package final class HandoverMark: Sendable {
 
     private func noted() -> Int64? {
         var bytes = [UInt8](repeating: 0, count: Self.bytes)
-        guard pread(descriptor, &bytes, bytes.count, offset) == bytes.count, bytes.starts(with: boot) else { return nil }
+        guard pread(descriptor, &bytes, bytes.count, offset) == bytes.count, bytes.starts(with: boot) else {
+            return nil
+        }
         return bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: Self.bootBytes, as: Int64.self) }
     }
 

@@ -33,7 +33,9 @@ package enum HolderMessage: Sendable {
                 }
                 events.append(WaitingEvent(row: row, event: event))
             }
-            self = .taken(number: number, FeedBatch(events, begins: object["begins"].flatMap(ApplicationFeed.Marks.init(received:))))
+            self = .taken(
+                number: number,
+                FeedBatch(events, begins: object["begins"].flatMap(ApplicationFeed.Marks.init(received:))))
         case "event":
             guard let event = HostEvent(received: .object(object)) else {
                 throw HostError(.undecodable, "an event has no name")
