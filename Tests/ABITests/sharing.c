@@ -480,6 +480,8 @@ static void a_guest_that_stops_reading(void)
     if (!pair(holder, desktop))
         return;
     CHECK_STATUS(bw_device_subscribe(holder, "notification.received", record_event, &record, NULL, NULL), BW_OK);
+    /* It gets what comes after its first dispatch. */
+    CHECK_STATUS(bw_device_dispatch(holder), BW_OK);
     start_program(&program, directory);
     deadline = monotonic_ms() + within(20000);
     while (!is_ready(program.log) && monotonic_ms() < deadline)
