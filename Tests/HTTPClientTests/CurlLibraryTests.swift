@@ -31,7 +31,7 @@ struct CurlLibraryTests {
         guard case .failure(let error) = try await fetched(server.url("png"), by: fetcher) else { throw Unexpected() }
         #expect(error.code == .unavailable)
         #expect(error.message.contains(name))
-        #expect(server.lines.isEmpty)
+        #expect(try await server.lines().isEmpty)
     }
 
     @Test(

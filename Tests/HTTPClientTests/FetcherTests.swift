@@ -52,7 +52,7 @@ struct FetcherTests {
         let server = try await WebServer.get()
         let url = "http://127.0.0.2:\(server.port("plain"))/png"
         #expect(code(try await fetched(url, by: Fetcher(server.options))) == "not_https")
-        #expect(server.lines.isEmpty)
+        #expect(try await server.lines().isEmpty)
     }
 
     @Test(
@@ -65,7 +65,7 @@ struct FetcherTests {
         let server = try await WebServer.get()
         #expect(
             code(try await fetched(server.url("png", host: host), by: Fetcher(server.options))) == "refused_address")
-        #expect(server.lines.isEmpty)
+        #expect(try await server.lines().isEmpty)
     }
 
     @Test(
@@ -76,7 +76,7 @@ struct FetcherTests {
     func ambiguous(host: String) async throws {
         let server = try await WebServer.get()
         #expect(code(try await fetched(server.url("png", host: host), by: Fetcher(server.options))) == "bad_url")
-        #expect(server.lines.isEmpty)
+        #expect(try await server.lines().isEmpty)
     }
 
     @Test("A redirect is followed, whichever way it is written", arguments: ["moved/301", "moved/308", "relative/x"])
@@ -104,7 +104,7 @@ struct FetcherTests {
         let place = place.replacingOccurrences(of: "PLAIN", with: "\(server.port("plain"))")
         let result = try await fetched(server.url("to/=\(place)"), by: Fetcher(server.options))
         #expect(code(result) == "redirect_refused")
-        #expect(server.lines.filter { $0.contains("connected") }.count == 1)
+        #expect(try await server.lines().filter { $0.contains("connected") }.count == 1)
     }
 
     @Test(
@@ -115,7 +115,7 @@ struct FetcherTests {
         let place = server.url("png", host: host)
         let result = try await fetched(server.url("to/=\(place)"), by: Fetcher(server.options))
         #expect(code(result) == "refused_address")
-        #expect(server.lines.filter { $0.contains("connected") && !$0.contains("127.0.0.2") }.isEmpty)
+        #expect(try await server.lines().filter { $0.contains("connected") && !$0.contains("127.0.0.2") }.isEmpty)
     }
 
     // MARK: Names
@@ -141,7 +141,7 @@ struct FetcherTests {
         #expect(try await server.line(containing: "request").contains("\"Host\": \"image.test:\(server.port())\""))
         // The next fetch asks anew.
         #expect(code(try await fetched(server.url("png", host: "image.test"), by: fetcher)) == "refused_address")
-        #expect(server.lines.allSatisfy { !$0.contains("127.0.0.1") })
+        #expect(try await server.lines().allSatisfy { !$0.contains("127.0.0.1") })
     }
 
     @Test("Of several addresses only those that may be connected to are used")
@@ -149,7 +149,7 @@ struct FetcherTests {
         let server = try await WebServer.get()
         let fetcher = fetcher(server, [["127.0.0.1", "::1", "127.0.0.2", "::ffff:127.0.0.1"]])
         #expect(code(try await fetched(server.url("png", host: "image.test"), by: fetcher)) == "ok")
-        #expect(server.lines.filter { $0.contains("connected") } == [#"{"connected": "127.0.0.2"}"#])
+        #expect(try await server.lines().filter { $0.contains("connected") } == [#"{"connected": "127.0.0.2"}"#])
     }
 
     @Test("IPv6 is pinned as well, and a numeric host is used as it stands", .enabled(if: hasIPv6))
@@ -162,7 +162,8 @@ struct FetcherTests {
         }
         #expect(code(try await fetched(server.url("png", host: "image.test"), by: fetcher)) == "ok")
         #expect(code(try await fetched(server.url("png", host: "[0::1]"), by: fetcher)) == "ok")
-        #expect(server.lines.filter { $0.contains("connected") }.allSatisfy { $0 == #"{"connected": "::1"}"# })
+        #expect(
+            try await server.lines().filter { $0.contains("connected") }.allSatisfy { $0 == #"{"connected": "::1"}"# })
     }
 
     private nonisolated static var hasIPv6: Bool {
@@ -195,7 +196,7 @@ struct FetcherTests {
         ) { results.put($0) }
         guard case .failed(let error) = try await results.next() else { throw Unexpected() }
         #expect(error.code == .refusedAddress)
-        #expect(server.lines.isEmpty)
+        #expect(try await server.lines().isEmpty)
         transfer.end()
     }
 
@@ -208,7 +209,7 @@ struct FetcherTests {
             let result = try await fetched(server.url("png", at: name), by: Fetcher(server.options))
             #expect(code(result) == "tls_failed", "\(name)")
         }
-        #expect(server.lines.filter { $0.contains("request") }.isEmpty)
+        #expect(try await server.lines().filter { $0.contains("request") }.isEmpty)
         // A server without TLS.
         let result = try await fetched("https://127.0.0.2:\(server.port("plain"))/png", by: Fetcher(server.options))
         #expect(code(result) == "tls_failed")
@@ -332,7 +333,7 @@ struct FetcherTests {
         let server = try await WebServer.get()
         let fetcher = Fetcher(server.options)
         for _ in 0..<2 { #expect(code(try await fetched(server.url("cookie"), by: fetcher)) == "ok") }
-        #expect(server.lines.allSatisfy { !$0.contains("\"Cookie\"") })
+        #expect(try await server.lines().allSatisfy { !$0.contains("\"Cookie\"") })
     }
 
     @Test("A proxy of the environment is not used")

@@ -4,13 +4,14 @@
 
 Makes an authority and certificates in a temporary directory, listens, and prints {"ready": {...}} with its ports and the
 authority's file; then {"connected": address} for each connection that was taken and {"request": path, "headers": {...}}
-for each request.
+for each request. To a line of its input it says {"quiet": line} as soon as no connection is left: all was said before.
 """
 
 import base64
 import json
 import os
 import random
+import select
 import shutil
 import socket
 import ssl
@@ -329,6 +330,18 @@ def answer(stream: socket.socket, path: str, ports: dict[str, int]) -> None:
 
 # MARK: Listening
 
+listeners: list[socket.socket] = []
+#: Connections that were taken and have not ended. Told of each change.
+open_connections: set[socket.socket] = set()
+changed = threading.Condition()
+
+
+def wait_for_quiet() -> None:
+    with changed:
+        # What waits to be taken will be: whoever takes it needs the lock.
+        while open_connections or select.select(listeners, [], [], 0)[0]:
+            changed.wait()
+
 
 def head(stream: socket.socket) -> str:
     text = b""
@@ -358,6 +371,9 @@ def serve(raw: socket.socket, tls: ssl.SSLContext | None, ports: dict[str, int])
         pass
     finally:
         stream.close()
+        with changed:
+            open_connections.discard(raw)
+            changed.notify()
 
 
 def listen(address: str, tls: ssl.SSLContext | None, ports: dict[str, int], port: int = 0) -> int:
@@ -366,10 +382,15 @@ def listen(address: str, tls: ssl.SSLContext | None, ports: dict[str, int], port
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((address, port))
     listener.listen(64)
+    listeners.append(listener)
 
     def accept() -> None:
         while True:
-            stream, _ = listener.accept()
+            select.select([listener], [], [])
+            with changed:
+                stream, _ = listener.accept()
+                open_connections.add(stream)
+                changed.notify()
             say(connected=address)
             threading.Thread(target=serve, args=(stream, tls, ports), daemon=True).start()
 
@@ -405,7 +426,9 @@ def main() -> None:
         old.maximum_version = ssl.TLSVersion.TLSv1_1
         ports["old"] = listen("127.0.0.2", old, ports)
         say(ready={**ports, "authority": os.path.join(directory, "ca.pem")})
-        sys.stdin.read()
+        for line in sys.stdin:
+            wait_for_quiet()
+            say(quiet=line.strip())
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 

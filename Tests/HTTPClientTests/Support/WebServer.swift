@@ -13,7 +13,7 @@ final class WebServer {
     /// One for all tests: it is started when a test first asks, and hears of nothing that was before.
     static func get() async throws -> WebServer {
         let server = try await shared.value
-        _ = server.program.lines.drain()
+        _ = try await server.lines()
         return server
     }
 
@@ -42,8 +42,18 @@ final class WebServer {
         return options
     }
 
-    /// What it said so far: connections that it took, requests that it read.
-    var lines: [String] { program.lines.drain() }
+    private var questions = 0
+
+    /// All that it has to say, once no connection is left: connections that it took, requests that it read.
+    func lines() async throws -> [String] {
+        questions += 1
+        let answer = "{\"quiet\": \"\(questions)\"}"
+        program.write("\(questions)")
+        _ = try await program.lines.take("the end of all connections", #_sourceLocation, within: 30_000) {
+            $0 == answer
+        }
+        return program.lines.drain()
+    }
 
     func line(containing text: String) async throws -> String {
         try await program.lines.next { $0.contains(text) }
