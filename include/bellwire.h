@@ -389,7 +389,8 @@ BW_API bw_status bw_device_rekey_confirm(bw_device *device, const char *desktop,
  * -32010). If a desktop answers BW_E_UNSUPPORTED, the library remembers this until the next connection.
  *
  * Some methods can be queued: markAsRead, markAllAsRead, delete, clearAll, updateSettings. Instead of BW_E_OFFLINE they
- * return BW_QUEUED with the result {"queued":true,"id"}; see "Queue".
+ * return BW_QUEUED with the result {"queued":true,"id"}; see "Queue". So can those that push, if you ask for it with
+ * "queueMs".
  * ============================================================================================================= */
 
 /* All methods as an X-macro: expands X(name, method) for each. bw_notification_<name>() and
@@ -414,8 +415,9 @@ BW_API bw_status bw_device_rekey_confirm(bw_device *device, const char *desktop,
  * switched off. Priority "urgent" and "respectQuietHours":false override quiet hours. With "scheduledAt" (milliseconds
  * since 1970, within 366 days) the desktop pushes it at that time by its own clock; the result has the time as well,
  * and a desktop that cannot do this pushes at once and leaves it out. "notificationId" names it for
- * bw_notification_delete(), which takes back a push, scheduled or sent. All this applies to the next two methods.
- * Since 0.1. */
+ * bw_notification_delete(), which takes back a push, scheduled or sent. With "queueMs" (1 to 86400000) the call may
+ * enter the queue for that long, in milliseconds, if the desktop is encrypted: see "Queue". Other desktops could show it
+ * twice, so for them "queueMs" is ignored. All this applies to the next two methods. Since 0.1. */
 BW_API bw_status bw_notification_send(bw_device *device, const char *desktop, const char *params_json,
                                       int32_t timeout_ms, char **result_json);
 BW_API bw_status bw_notification_send_async(bw_device *device, const char *desktop, const char *params_json,
@@ -623,12 +625,12 @@ BW_API bw_status bw_inbox_clear_async(bw_device *device, const char *desktop, in
  * order, one at a time, each under its id. An encrypted desktop executes each id at most once.
  *
  * States: pending -> sending -> done (leaves the queue) or failed. A command fails if the desktop refuses it, after
- * three attempts without an answer, or after 24 hours. Failed commands stay until they are retried or cleared. A
- * newer command removes those that it makes redundant: clearAll removes earlier marks and deletes; markAllAsRead
- * removes earlier marks; updateSettings removes the same fields from an earlier one. The queue holds at most 100
- * commands; a new one then displaces the oldest pending one. Every change sends queue.changed, and every command
- * that ends sends queue.ended. A settings change carries the revision it is based on: fields that changed on the
- * desktop since then keep the desktop's value and are listed in the result's "stale".
+ * three attempts without an answer, or after 24 hours (or its "queueMs"). Failed commands stay until they are retried
+ * or cleared. A newer command removes those that it makes redundant: clearAll removes earlier marks and deletes;
+ * markAllAsRead removes earlier marks; updateSettings removes the same fields from an earlier one. The queue holds at
+ * most 100 commands; a new one then displaces the oldest pending one. Every change sends queue.changed, and every
+ * command that ends sends queue.ended. A settings change carries the revision it is based on: fields that changed on
+ * the desktop since then keep the desktop's value and are listed in the result's "stale".
  * ============================================================================================================= */
 
 /* The commands in the queue, oldest first: [{"id","desktop","method","params","state": "pending"|"sending"|"failed",

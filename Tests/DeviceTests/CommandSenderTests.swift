@@ -84,6 +84,32 @@ struct CommandSenderTests {
         #expect(perform(Self.read) { $0.isAbsent = true } == ["write c1"], "it may be back")
     }
 
+    @Test("a notification waits where its program has asked for that and the desktop executes it once")
+    func waitingSends() throws {
+        let asked = try Device.Command(.send, params: #"{"title":"T","queueMs":5000}"#)
+        let unasked = try Device.Command(.send, params: #"{"title":"T"}"#)
+        #expect(asked.params == unasked.params, "the wire has none of it")
+        #expect(asked.queueTime == 5_000)
+        for text in ["0", "86400001", #""1""#] {
+            #expect(throws: HostError.self) { try Device.Command(.send, params: #"{"title":"T","queueMs":\#(text)}"#) }
+        }
+        for (command, isSecure, queues) in [(asked, true, true), (asked, false, false), (unasked, true, false)] {
+            var away = Self.desk
+            (away.isSecure, away.hasRoute) = (isSecure, false)
+            var sender = Self.started()
+            let told = Self.words(sender.perform(Self.order(1, command), reach: away, now: 0))
+            #expect(told == [queues ? "queue c1" : "end c1 notSent offline"])
+            var here = Self.desk
+            here.isSecure = isSecure
+            _ = sender.perform(Self.order(2, command), reach: here, now: 0)
+            sender.wrote("c2", over: "home")
+            let lost = Self.words(sender.lost("desk", reach: away))
+            #expect(lost == (isSecure ? [] : ["end c2 unanswered offline"]), "sent again, under its id")
+            let late = Self.words(sender.tick(now: 20_000) { _ in away })
+            #expect(late == (isSecure ? [queues ? "queue c2" : "end c2 unanswered timeout"] : []))
+        }
+    }
+
     @Test("a command that could not be written is queued where waiting helps")
     func notWritten() {
         for (error, end) in [

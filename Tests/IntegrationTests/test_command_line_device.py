@@ -246,6 +246,27 @@ def test_what_is_changed_while_the_desktop_is_away_waits_in_the_queue_and_is_car
     assert [(row["id"], row["read"]) for row in answer["notifications"]] == [(one, True)]
 
 
+def test_what_is_sent_while_the_desktop_is_away_waits_and_is_shown_once(desk: Desk) -> None:
+    desk.leave()
+    queued = ["Queued until Desk is online (see bellwire queue)."]
+    assert desk.run("send", "One", "body") == queued
+    assert desk.run("send", "Two", "--broadcast") == queued
+    assert desk.json("send", "Three", "--to-mobile")[0]["queued"] is True
+    # The relay may keep it for a desktop that comes soon.
+    assert "Desk" in desk.run("send", "Perhaps", "--no-queue", "--timeout", "1", code=3)[-1]
+    # Too late when the desktop is back.
+    assert desk.run("send", "Late", "--queue-for", "0.001") == queued
+    assert [row["params"]["title"] for row in desk.json("queue")[0]["changes"]] == ["One", "Two", "Three", "Late"]
+    desk.return_()
+    assert "1 failed" in desk.run("queue", "run", code=1)[-1]
+    left = desk.json("queue")[0]["changes"]
+    assert [(row["params"]["title"], row["state"]) for row in left] == [("Late", "failed")]
+    desk.desktop.line("normal  mobile  One  body$")
+    answer = desk.json("history", "--sort", "oldest")[0]
+    shown = [row["title"] for row in answer["notifications"] if row["title"] != "Perhaps"]
+    assert shown == ["One", "Two", "Three"]
+
+
 def test_the_queue_gives_back_what_is_taken_out(desk: Desk) -> None:
     desk.send("One")
     desk.run("inbox", "refresh")

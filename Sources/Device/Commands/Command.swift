@@ -18,6 +18,8 @@ extension Device {
         let kind: Kind
         /// As they go on the wire.
         let params: JSONObject
+        /// How long it may wait in the queue, in milliseconds, where its program has asked for that.
+        var queueTime: Int64?
 
         /// One of the eleven methods, with its parameters as JSON; `nil` = none.
         package init(_ method: NotificationMethod, params: String?) throws(HostError) {
@@ -26,6 +28,7 @@ extension Device {
                 throw HostError(.invalid, error.message, detail: ["field": error.field.map(JSONValue.string)])
             }
             kind = .notification(method)
+            queueTime = object[Parameter.queueMilliseconds.name]?.integer
         }
 
         /// Any other method.
@@ -73,9 +76,11 @@ extension Device.Command {
     }
 
     /// Whether it is kept for a desktop that is away.
-    var canWait: Bool {
+    ///
+    /// - Parameter executesOnce: the desktop knows a command by its id. Another one could show a notification twice.
+    func canWait(executesOnce: Bool) -> Bool {
         switch kind {
-        case .notification(let method): method.row.canWait
+        case .notification(let method): method.row.canWait || queueTime != nil && executesOnce
         case .unread, .other: false
         }
     }

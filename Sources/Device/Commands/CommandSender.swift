@@ -66,7 +66,7 @@ struct CommandSender<Owner: Sendable>: Sendable {
         if order.command.isNotification, reach.lacksSkill {
             return [.end(order, .refused(CommandOutcome.Refusal(error: .noSkill)))]
         }
-        if order.canQueue, reach.isQueueBusy || !isStarted || !reach.isReachable {
+        if order.canQueue(for: reach), reach.isQueueBusy || !isStarted || !reach.isReachable {
             return [.queue(order, unanswered: nil)]
         }
         return send(order, reach: reach, now: now)
@@ -181,7 +181,7 @@ struct CommandSender<Owner: Sendable>: Sendable {
     mutating func moved(_ desktop: PeerID, to reach: DesktopReach?) -> [Action] {
         calls.forget(desktop).flatMap { call in
             var order = call.waiter
-            if order.canQueue, let reach { order.desktop = reach.desktop }
+            if let reach, order.canQueue(for: reach) { order.desktop = reach.desktop }
             return ended(order, .ended(call.id, .movedDesktop), reach)
         }
     }
@@ -204,7 +204,7 @@ struct CommandSender<Owner: Sendable>: Sendable {
     ///
     /// - Parameter reach: `nil` when the desktop is not paired any more.
     private func ended(_ order: Order, _ outcome: CommandOutcome, _ reach: DesktopReach?) -> [Action] {
-        guard order.canQueue, let reach else { return [.end(order, outcome)] }
+        guard let reach, order.canQueue(for: reach) else { return [.end(order, outcome)] }
         switch outcome {
         case .notSent(let error) where error.code == .offline: return [.queue(order, unanswered: nil)]
         case .absent: return [.queue(order, unanswered: nil)]
@@ -222,7 +222,9 @@ struct CommandSender<Owner: Sendable>: Sendable {
 }
 
 extension CommandSender.Order {
-    fileprivate var canQueue: Bool { queueing != .never && command.canWait }
+    fileprivate func canQueue(for desktop: DesktopReach) -> Bool {
+        queueing != .never && command.canWait(executesOnce: desktop.isSecure)
+    }
 }
 
 extension CommandResponse {

@@ -65,7 +65,7 @@ final class CommandQueue {
         }
         let queued = QueuedCommand(
             id: order.id, desktop: order.desktop, method: order.command.method, params: params, createdAt: now,
-            expiresAt: now &+ OfflineQueue.lifetime)
+            expiresAt: now &+ min(order.command.queueTime ?? OfflineQueue.lifetime, OfflineQueue.lifetime))
         save(.add(queued), for: order.desktop) { [emit, context] result in
             let failure = result.error.map { HostError($0) }
             if let unanswered {

@@ -31,7 +31,7 @@ package enum NotificationMethod: String, Sendable, Hashable, CaseIterable {
                 risk: .mutating, isPush: true,
                 // Deployed desktops read respectQuietHours, and have no default.
                 parameters: [.title, .body, .icon, .priority, .data, .respectQuietHours.standard(true)] + .richer
-                    + [.scheduledAt],
+                    + [.scheduledAt, .queueMilliseconds],
                 result: .members([
                     ResultMember("notificationId", "id", kind: .text),
                     .scheduledAt,
@@ -42,7 +42,7 @@ package enum NotificationMethod: String, Sendable, Hashable, CaseIterable {
             MethodDescriptor(
                 risk: .mutating, isPush: true,
                 parameters: [.title, .body, .priority, .data, .respectQuietHours] + .richer
-                    + [.deviceID, .scheduledAt, .answerWhen],
+                    + [.deviceID, .scheduledAt, .answerWhen, .queueMilliseconds],
                 result: .members([
                     .scheduledAt,
                     ResultMember("delivered", kind: .flag, refused: .read(.value(false))),
@@ -53,7 +53,7 @@ package enum NotificationMethod: String, Sendable, Hashable, CaseIterable {
             MethodDescriptor(
                 risk: .mutating, isPush: true,
                 parameters: [.title, .body, .priority, .data, .respectQuietHours] + .richer + [
-                    .scheduledAt, .group, .answerWhen,
+                    .scheduledAt, .group, .answerWhen, .queueMilliseconds,
                 ],
                 result: .members([
                     .scheduledAt,

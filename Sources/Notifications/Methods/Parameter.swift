@@ -30,6 +30,8 @@ package struct Parameter: Sendable {
         case alsoAsUrgency
         /// Not at all when it says what is meant anyway.
         case unless(JSONValue)
+        /// Not at all: it is for the sender's own library.
+        case kept
     }
 
     package let name: String
@@ -52,10 +54,13 @@ package struct Parameter: Sendable {
     var names: [String] { [name] + aliases }
 
     func write(_ value: JSONValue, to wire: inout JSONObject) {
-        if case .unless(let omitted) = spelling, value == omitted { return }
-        wire[name] = value
         switch spelling {
-        case .name, .unless: break
+        case .unless(let omitted) where value == omitted: return
+        case .kept: return
+        default: wire[name] = value
+        }
+        switch spelling {
+        case .name, .unless, .kept: break
         case .also(let other): wire[other] = value
         case .alsoInList(let other): wire[other] = [value]
         case .alsoAsUrgency: wire["urgency"] = value == "urgent" ? "critical" : value

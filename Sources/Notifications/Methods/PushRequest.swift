@@ -73,6 +73,8 @@ extension Parameter {
     static let scheduledAt = Parameter("scheduledAt", .natural)
     static let answerWhen = Parameter("answerWhen", .choice(["stored", "delivered"]))
     static let group = Parameter("group", .text(limit: 64))
+    /// How long it may wait for a desktop that is offline, in milliseconds: at most a day.
+    package static let queueMilliseconds = Parameter("queueMs", .number(1...86_400_000)).written(.kept)
     static let respectQuietHours = Parameter("respectQuietHours", .flag)
     /// Also as the list that deployed desktops read.
     package static let deviceID = Parameter("deviceId", .id).written(.alsoInList("targetDevices"))

@@ -7,7 +7,8 @@ extension Command {
         summary: "Shows and manages changes that wait for an offline desktop.",
         about: [
             """
-            Changes made by bellwire inbox, settings and quiet are stored in a queue while their desktop is offline. \
+            Changes made by bellwire inbox, settings and quiet, and notifications of bellwire send, are stored in a queue \
+            while their desktop is offline. \
             They are sent in order once it is reachable: by the next command that connects to it, or by run. list \
             shows them, oldest first: state (pending, sending, failed), attempts, creation time, method, id and error. \
             With --json it prints one object each.
@@ -30,7 +31,7 @@ extension Command {
         ],
         ownOptions: [queueTimeout] + DeviceSession.options,
         examples: [
-            Example(line: "bellwire queue", says: "Lists the waiting changes."),
+            Example(line: "bellwire queue", says: "Lists what waits."),
             Example(line: "bellwire queue run --timeout 60", says: "Sends them; exit code 3 if some still wait."),
         ],
         run: { arguments throws(Failure) in try QueueRun(arguments).run() })

@@ -22,9 +22,10 @@ extension Command {
             refused, it prints an error with the line's number and continues.
             """,
             """
-            Notifications are not queued. If the desktop does not answer within --timeout, the exit code is 3, and the \
-            notification may or may not have been shown. (Changes to the inbox and to settings are queued: see \
-            bellwire queue.)
+            If the desktop is away, the notification waits in the queue, for a day or as long as --queue-for says, \
+            and is sent when a program with this device, such as bellwire listen, next reaches the desktop. With \
+            --no-queue, with --stdin, or without encryption, it is not queued: if the desktop does not answer within --timeout, the \
+            exit code is 3, and the notification may or may not have been shown.
             """,
         ],
         operands: [
@@ -33,7 +34,7 @@ extension Command {
         ],
         ownOptions: [
             sendTitle, sendMessage, sendPriority, icon, ignoreQuietHours, broadcast, toMobile, sendStdin, sendQuiet,
-            .desktop, sendTimeout,
+            .desktop, sendTimeout, noQueue, queueFor,
         ] + PushFields.options + DeviceSession.options,
         examples: [
             Example(
@@ -59,5 +60,8 @@ extension Command {
     static let toMobile = Option(
         "to-mobile", .optional("DEVICE"), "Pushes to the device with this id; without an id, to this device.")
     static let sendStdin = Option("stdin", "Sends each line of standard input.")
+    static let noQueue = Option("no-queue", "Fails if the desktop is away, instead of putting it into the queue.")
+    static let queueFor = Option(
+        "queue-for", .required("SECONDS"), "How long it may wait in the queue; at most a day.", initial: "86400")
     static let sendTimeout = Option.timeout(30, "How long to wait for the connection and for each answer.")
 }

@@ -8,6 +8,8 @@ final class SendRun {
     private let timeout: Int64
     private let fromInput: Bool
     private let isQuiet: Bool
+    /// How long a notification may wait in the queue, in milliseconds; `nil` = not at all.
+    private let queueTime: Int64?
     /// What every notification of this run has.
     private let common: JSONObject
     /// The only one; empty with `--stdin`.
@@ -18,6 +20,10 @@ final class SendRun {
         json = arguments.has(.json)
         fromInput = arguments.has(Command.sendStdin)
         isQuiet = arguments.has(Command.sendQuiet)
+        try arguments.exclude([Command.noQueue, Command.queueFor], of: "send")
+        let queueFor = Int64(try arguments.milliseconds(Command.queueFor, most: 86_400))
+        // The queue is short: lines wait here.
+        queueTime = arguments.has(Command.noQueue) || fromInput ? nil : queueFor
         try arguments.exclude([Command.broadcast, Command.toMobile], of: "send")
         let pushes = arguments.has(Command.broadcast) || arguments.has(Command.toMobile)
         for option in [Command.sendPriority, Command.icon, Command.ignoreQuietHours]
@@ -40,6 +46,7 @@ final class SendRun {
         }
         common.merge(try PushFields.read(arguments))
         if arguments.has(Command.ignoreQuietHours) { common["respectQuietHours"] = false }
+        common["queueMs"] = queueTime.map { .integer($0) }
         self.common = common
     }
 
@@ -60,10 +67,8 @@ final class SendRun {
         let session = try DeviceSession(arguments)
         let desktop = try session.desktop(arguments)
         let connection = try DesktopConnection(session, to: desktop)
-        let deadline = Clock.now &+ timeout
-        try connection.wait(until: deadline)
         guard fromInput else {
-            try send(only, to: desktop, session, until: deadline)
+            try send(only, to: desktop, session, connection)
             return .done
         }
         return try sendLines(to: desktop, session, connection)
@@ -83,10 +88,7 @@ final class SendRun {
                 count += 1
                 do throws(Failure) {
                     guard let params = try InputLine.params(of: try line.text.get(), json: json) else { continue }
-                    let deadline = Clock.now &+ timeout
-                    // It may have gone since the last line.
-                    try connection.wait(until: deadline)
-                    try send(params, to: desktop, session, until: deadline)
+                    try send(params, to: desktop, session, connection)
                 } catch {
                     if error.exit.isInterruption { throw error }
                     failed += 1
@@ -100,9 +102,19 @@ final class SendRun {
         return .done
     }
 
+    /// How long to look for the desktop before the notification goes into the queue, in milliseconds.
+    private static let settleTime: Int64 = 5_000
+
     private func send(
-        _ own: JSONObject, to desktop: PairedPeer, _ session: DeviceSession, until deadline: Int64
+        _ own: JSONObject, to desktop: PairedPeer, _ session: DeviceSession, _ connection: DesktopConnection
     ) throws(Failure) {
+        let deadline = Clock.now &+ timeout
+        if queueTime != nil, desktop.isEncrypted {
+            try connection.settle(until: min(deadline, Clock.now &+ Self.settleTime))
+        } else {
+            // It may have gone since the last line.
+            try connection.wait(until: deadline)
+        }
         var params = common
         params.merge(own)
         let text = JSONValue.object(params).serialized()
@@ -117,6 +129,10 @@ final class SendRun {
             }
         }
         if json, !isQuiet { Output.json(answer) }
+        if answer["queued"]?.bool == true {
+            if !json, !isQuiet { Output.line("Queued until \(desktop.name) is online (see bellwire queue).") }
+            return
+        }
         try say(answer, of: desktop)
     }
 

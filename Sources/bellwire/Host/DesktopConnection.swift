@@ -39,6 +39,14 @@ final class DesktopConnection {
         if let now = known.first(where: { $0["desktop"]?.string == desktop.id }) { connection = Connection(now) }
     }
 
+    /// Waits until it is up, or a relay says that the desktop isn't connected. Neither in time is no failure.
+    func settle(until deadline: Int64) throws(Failure) {
+        let wake = try session.handle.wait(until: deadline, waitingFor: Progress { [unowned self] in desktop.name }) {
+            () throws(Failure) in connection.isOnline || connection.isAbsent
+        }
+        if case .signal(let signal) = wake { throw .interrupted(signal) }
+    }
+
     /// Waits until it is up.
     func wait(until deadline: Int64) throws(Failure) {
         let progress = Progress { [unowned self] in
