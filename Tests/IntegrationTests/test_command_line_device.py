@@ -267,6 +267,15 @@ def test_what_is_sent_while_the_desktop_is_away_waits_and_is_shown_once(desk: De
     assert shown == ["One", "Two", "Three"]
 
 
+def test_the_end_of_a_command_waits_for_a_desktop_that_is_away(desk: Desk) -> None:
+    desk.leave()
+    assert desk.run("run", "--title", "Build", "--", "true") == []
+    assert [row["params"]["title"] for row in desk.json("queue")[0]["changes"]] == ["Build"]
+    desk.return_()
+    desk.run("queue", "run")
+    desk.desktop.line("normal  mobile  Build  ")
+
+
 def test_the_queue_gives_back_what_is_taken_out(desk: Desk) -> None:
     desk.send("One")
     desk.run("inbox", "refresh")

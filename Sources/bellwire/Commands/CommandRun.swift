@@ -40,11 +40,16 @@ struct CommandRun {
         let session = try DeviceSession(arguments)
         let desktop = try session.desktop(arguments)
         let deadline = Clock.now &+ timeout
-        try session.connect(to: desktop, until: deadline)
+        let connection = try DesktopConnection(session, to: desktop)
+        if desktop.isEncrypted {
+            try connection.settle(until: deadline)
+        } else {
+            try connection.wait(until: deadline)
+        }
         let title = arguments.text(Command.runTitle) ?? words.joined(separator: " ")
         var params: JSONObject = [
             "title": .string(CommandRun.cut(title)),
-            "body": .string("\(end.text) after \(CommandRun.duration(time))"),
+            "body": .string("\(end.text) after \(CommandRun.duration(time))"), "queueMs": .integer(Self.queueTime),
         ]
         let isBroadcast = arguments.has(Command.runBroadcast)
         if !isBroadcast { params["priority"] = end == .exited(0) ? "normal" : "high" }
@@ -59,6 +64,9 @@ struct CommandRun {
             throw Failure(.failed, "\(desktop.name) refused: \(answer["error"]?.string ?? "no reason given")")
         }
     }
+
+    /// How long it may wait for an encrypted desktop that is away: a day, in milliseconds.
+    private static let queueTime: Int64 = 86_400_000
 
     /// The limit of a title.
     private static func cut(_ text: String) -> String {

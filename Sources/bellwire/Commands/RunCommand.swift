@@ -10,7 +10,8 @@ extension Command {
             Runs COMMAND with its ARGUMENTs, and afterwards sends a notification that says how it ended and how long it \
             took; the priority is high if it failed. The command uses the terminal, standard input and output as if it \
             had been started directly. The exit code is the command's, or 128 and the number of the signal that ended \
-            it, also if the notification could not be sent; standard error says so then.
+            it, also if the notification could not be sent; standard error says so then. While an encrypted desktop \
+            is away, the notification waits in the queue for a day.
             """,
             """
             If COMMAND cannot be started, the exit code is 127 or 126, and nothing is sent. Write -- before COMMAND, so \

@@ -102,15 +102,12 @@ final class SendRun {
         return .done
     }
 
-    /// How long to look for the desktop before the notification goes into the queue, in milliseconds.
-    private static let settleTime: Int64 = 5_000
-
     private func send(
         _ own: JSONObject, to desktop: PairedPeer, _ session: DeviceSession, _ connection: DesktopConnection
     ) throws(Failure) {
         let deadline = Clock.now &+ timeout
         if queueTime != nil, desktop.isEncrypted {
-            try connection.settle(until: min(deadline, Clock.now &+ Self.settleTime))
+            try connection.settle(until: deadline)
         } else {
             // It may have gone since the last line.
             try connection.wait(until: deadline)

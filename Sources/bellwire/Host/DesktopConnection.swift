@@ -39,8 +39,13 @@ final class DesktopConnection {
         if let now = known.first(where: { $0["desktop"]?.string == desktop.id }) { connection = Connection(now) }
     }
 
-    /// Waits until it is up, or a relay says that the desktop isn't connected. Neither in time is no failure.
+    /// How long to look for a desktop before a notification goes into the queue, in milliseconds.
+    private static let settleTime: Int64 = 5_000
+
+    /// For what can wait in the queue: waits until the connection is up, or a relay says that the desktop isn't there.
+    /// Neither in time is no failure.
     func settle(until deadline: Int64) throws(Failure) {
+        let deadline = min(deadline, Clock.now &+ Self.settleTime)
         let wake = try session.handle.wait(until: deadline, waitingFor: Progress { [unowned self] in desktop.name }) {
             () throws(Failure) in connection.isOnline || connection.isAbsent
         }
