@@ -238,6 +238,25 @@ private final class KeptLink: RelayLink {
         }
     }
 
+    /// With one member changed, however deep, and its name.
+    private static func changing(_ value: JSONValue, using random: inout SeededGenerator) -> (JSONValue, String) {
+        guard var object = value.object, let key = object.keys.randomElement(using: &random) else { return (value, "") }
+        switch object[key] ?? .null {
+        case .object(let inner):
+            let (changed, name) = changing(.object(inner), using: &random)
+            object[key] = changed
+            return (.object(object), "\(key).\(name)")
+        case .string(let text) where !text.isEmpty:
+            var characters = Array(text)
+            let place = Int.random(in: 0..<characters.count, using: &random)
+            characters[place] = characters[place] == "A" ? "B" : "A"
+            object[key] = .string(String(characters))
+        case .integer(let number): object[key] = .integer(number &+ Int64.random(in: 1...9, using: &random))
+        case .null, .bool, .double, .array, .string: object[key] = nil
+        }
+        return (.object(object), key)
+    }
+
     @Test("a sealed frame with any member changed is no unpair, at random", arguments: 0..<20 as Range<UInt64>)
     @EventLoop func changed(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -247,21 +266,10 @@ private final class KeptLink: RelayLink {
             for _ in 0..<20 {
                 let inSession = Bool.random(using: &random)
                 let genuine = home.desktop.sealed(Unpair.payload, to: home.device.id, inSession: inSession)
-                guard var object = genuine.object, let key = object.keys.randomElement(using: &random) else {
-                    continue
-                }
-                let old = object[key] ?? .null
-                switch old {
-                case .string(let text) where !text.isEmpty:
-                    var characters = Array(text)
-                    let place = Int.random(in: 0..<characters.count, using: &random)
-                    characters[place] = characters[place] == "A" ? "B" : "A"
-                    object[key] = .string(String(characters))
-                case .integer(let number): object[key] = .integer(number &+ Int64.random(in: 1...9, using: &random))
-                case .null, .bool, .double, .array, .object, .string: object[key] = nil
-                }
+                let (changed, key) = Self.changing(genuine, using: &random)
+                guard changed != genuine else { continue }
                 #expect(
-                    !home.device.isUnpaired(by: .object(object), from: home.desktop.id),
+                    !home.device.isUnpaired(by: changed, from: home.desktop.id),
                     "seed \(seed), \(stage), \(key)")
             }
             home.close()
