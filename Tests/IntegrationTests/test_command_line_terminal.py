@@ -17,6 +17,8 @@ from test_command_line import Pair, pair_with
 Start = Callable[..., Program]
 
 COLOUR = "\x1b["
+#: What moves a cursor, turns text around or shows nothing.
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164]")
 
 
 @pytest.fixture
@@ -61,6 +63,33 @@ def test_what_a_peer_wrote_brings_no_colours_of_its_own(pair: Pair) -> None:
     listing = pair.bellwire("history", "--color", "always")
     assert listing.wait() == 0
     assert "A?[31mB" in listing.out.all[0] and "\x1b]" not in listing.out.all[0] and "\x9b" not in listing.out.all[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("PC\x1b[2J\x9b31m\nPaired with Mine.", "PC [2J 31m Paired with Mine."),
+        ("gnp.\u202eCP\u2066\u200b", "gnp.CP"),
+        ("PC\u3164\u200d\u2800", "PC"),
+        ("\u3164\u200d", "desktop-4f1c"),
+        ("<b>PC</b> \"x\"", "<b>PC</b> \"x\""),
+        ("x" * 10_000, "x" * 80),
+    ],
+    ids=["escapes", "directions", "invisible end", "invisible", "markup", "long"],
+)
+def test_the_name_of_a_desktop_is_one_line_of_what_can_be_seen(
+    bellwire: Start, fake_desktop: FakeDesktop, name: str, shown: str
+) -> None:
+    pairing = bellwire("pair", fake_desktop.code(deviceInfo={"name": name, "platform": "win32"}))
+    fake_desktop.pair()
+    assert pairing.wait() == 0, pairing.err.all
+    said = [line for line in pairing.out.all if line.startswith("Paired")]
+    assert said == [f"Paired with {shown} (win32)."]
+    listing = bellwire("peers")
+    assert listing.wait() == 0
+    assert any(shown in line for line in listing.out.all)
+    for line in pairing.out.all + pairing.err.all + listing.out.all + listing.err.all:
+        assert not UNSEEN.search(line)
 
 
 def test_listen_says_in_colour_who_is_there(pair: Pair) -> None:

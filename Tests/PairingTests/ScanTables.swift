@@ -38,6 +38,8 @@ struct OfferTable {
     /// What each side stored for its sessions; `nil` = it stored nothing.
     private(set) var deviceKey: PresharedKey??
     private(set) var desktopKey: PresharedKey??
+    /// The desktop's user accepts a device that seals, and no other.
+    var acceptsSecure = false
     private var timer: UInt64?
 
     init(seed: UInt64 = 1) { table = PairingTable(seed: seed) }
@@ -101,6 +103,8 @@ struct OfferTable {
     private mutating func perform(_ actions: [DesktopOfferAction]) {
         for action in actions {
             switch action {
+            case .report(.acked(let device, .some)) where acceptsSecure && device.isSecure:
+                if case .taken(let actions) = desktop.answer(accept: true, now: table.now) { perform(actions) }
             case .startTimer, .stopTimer, .report: break
             case .store(let device):
                 desktopKey = .some(desktop.presharedKey)
@@ -129,6 +133,7 @@ struct ShowTable {
     /// What each side stored for its sessions; `nil` = it stored nothing.
     private(set) var deviceKey: PresharedKey??
     private(set) var desktopKey: PresharedKey??
+    private var scanned: DevicePairingOffer?
     private var timer: UInt64?
 
     init(seed: UInt64 = 1) { table = PairingTable(seed: seed) }
@@ -145,9 +150,21 @@ struct ShowTable {
                 identity: Fixture.deviceIdentity, over: Fixture.relay))
         guard case .displaying(var offer, _) = device.reported else { return }
         offer.seal = offer.seal.map(read ?? other.reads)
+        scan(offer, as: other)
+    }
+
+    /// The desktop has forgotten its scan, and begins another one of the same code.
+    mutating func scanAgain() {
+        guard let scanned else { return }
+        desktop = DesktopScanStateMachine()
+        scan(scanned, as: .present)
+    }
+
+    private mutating func scan(_ offer: DevicePairingOffer, as release: Release) {
+        scanned = offer
         perform(
             desktop.scan(
-                offer.serialized(), identity: Fixture.desktopIdentity, versions: other.versions, now: table.now))
+                offer.serialized(), identity: Fixture.desktopIdentity, versions: release.versions, now: table.now))
         if case .taken(let actions) = desktop.answer(accept: true, now: table.now) { perform(actions) }
         for _ in 0..<100 where desktop.isActive {
             deliver()

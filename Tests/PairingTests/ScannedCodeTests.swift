@@ -91,6 +91,28 @@ import Wire
         }
     }
 
+    @Test("a desktop that has lost its scan scans the same code again: new digits, the same on both sides")
+    func scannedAgain() {
+        var flow = ShowTable(seed: 1)
+        // The desktop's process dies before the hello comes.
+        flow.table.carry = { $0.payload["type"] == "bellwire:hello" ? [] : [$0] }
+        flow.run()
+        guard case .completed(let first) = flow.device.reported else {
+            Issue.record("not paired")
+            return
+        }
+        flow.table.carry = { [$0] }
+        flow.scanAgain()
+        guard case .paired(let device) = flow.desktop.reported, case .completed(let desktop) = flow.device.reported
+        else {
+            Issue.record("not paired again")
+            return
+        }
+        #expect(desktop.shortString != nil && desktop.shortString == device.shortString)
+        #expect(desktop.shortString != first.shortString)
+        #expect(flow.deviceKey != nil && flow.deviceKey == flow.desktopKey)
+    }
+
     @Test("a relay that seals in its own name what it was given to carry: nothing is paired on either side")
     func swapsKeys() {
         var offer = OfferTable(seed: 1)

@@ -258,7 +258,8 @@ extension DeviceShowStateMachine {
 
     /// A confirmation or a rejection came: inside a `message`, or as a frame of its own.
     ///
-    /// A second confirmation of the desktop that has taken the code gets its hello again: the first may have been lost.
+    /// A second confirmation of the desktop that has taken the code gets its hello again: the first may have been lost. If
+    /// it has other random bytes, the desktop is stored again, with the new digits.
     package mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [DeviceShowAction] {
         guard frame.type == PairingConfirmation.type || frame.type == PairingReject.type else { return [] }
         let wrongBefore = dropped.wrongCode
@@ -318,7 +319,10 @@ extension DeviceShowStateMachine {
                 dropped.notOpen &+= 1
                 return []
             }
-            guard case .completed = state, let greeting else { return [] }
+            guard case .completed(let paired, _) = state, let greeting else { return [] }
+            guard greeting.proof == nil || greeting.shortString == paired.shortString else {
+                return repair(confirmation, frame, greeting, shown, now: now)
+            }
             return [.sendHello(to: taker, over: shown.show.route, proof: greeting.proof)]
         }
         // The timer may be late: a machine that slept.
@@ -332,6 +336,19 @@ extension DeviceShowStateMachine {
         guard greeting != nil else { return ask(about: desktop, shown, now: now) }
         state = .storing(desktop, greeting, shown)
         return [.stopTimer, .store(desktop)]
+    }
+
+    /// The desktop that has taken the code has scanned it anew, for example after a crash: the digits are others now.
+    private mutating func repair(
+        _ confirmation: PairingConfirmation, _ frame: PairingFrame, _ greeting: Greeting, _ shown: Shown,
+        now: EpochMilliseconds
+    ) -> [DeviceShowAction] {
+        guard !shown.offer.isExpired(at: now) else { return [] }
+        let desktop = PairedDesktop(
+            confirmation, from: frame.from, over: shown.show.route, isSecure: true, shortString: greeting.shortString,
+            at: now)
+        state = .storing(desktop, greeting, shown)
+        return [.store(desktop)]
     }
 
     private static func proof(
