@@ -72,7 +72,7 @@ def test_what_a_peer_wrote_brings_no_colours_of_its_own(pair: Pair) -> None:
         ("gnp.\u202eCP\u2066\u200b", "gnp.CP"),
         ("PC\u3164\u200d\u2800", "PC"),
         ("\u3164\u200d", "desktop-4f1c"),
-        ("<b>PC</b> \"x\"", "<b>PC</b> \"x\""),
+        ('<b>PC</b> "x"', '<b>PC</b> "x"'),
         ("x" * 10_000, "x" * 80),
     ],
     ids=["escapes", "directions", "invisible end", "invisible", "markup", "long"],
