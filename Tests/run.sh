@@ -63,6 +63,14 @@ indented() {
     sed 's/^/    /'
 }
 
+# Prints what failed, and keeps the lines that name it for the end of the run.
+noted() {
+    local text
+    text=$(cat)
+    grep '^FAIL' <<< "$text" >> "$logs/failed"
+    indented <<< "$text"
+}
+
 # check NAME LIMIT COMMAND…: one test, passed when the command ends with 0.
 check() {
     local name=$1 limit=$2 begin=$SECONDS status
@@ -76,7 +84,7 @@ check() {
     fi
     result "$name" 0 1 $((SECONDS - begin))
     tail -n 40 "$logs/$name.log" | indented
-    echo "    FAILED: $name ended with status $status"
+    echo "FAILED: $name ended with status $status" | noted
     return 1
 }
 
@@ -88,7 +96,7 @@ counted() {
     status=$?
     read -r good bad < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$logs/$name.log" | tail -n 1)
     settle "$name" "$status" "${good:-}" "${bad:-}" "$begin"
-    if [ "${bad:-1}" -gt 0 ]; then grep -A 12 '^FAIL' "$logs/$name.log" | head -n 200 | indented; fi
+    if [ "${bad:-1}" -gt 0 ]; then grep -A 12 '^FAIL' "$logs/$name.log" | head -n 200 | noted; fi
 }
 
 # reported NAME LIMIT COMMAND…: a suite that writes the JUnit report $logs/NAME.xml, as Swift Testing and pytest do.
@@ -127,8 +135,8 @@ if reports:
 PYTHON
     )
     settle "$name" "$status" "${good:-}" "${bad:-}" "$begin"
+    if [ -s "$logs/$name.failures" ]; then head -n 300 "$logs/$name.failures" | noted; fi
     if [ -s "$logs/$name.measured" ]; then indented < "$logs/$name.measured"; fi
-    if [ -s "$logs/$name.failures" ]; then head -n 300 "$logs/$name.failures" | indented; fi
 }
 
 # settle NAME STATUS PASSED FAILED BEGIN: without a count, or with a bad end that no failed test explains, the suite
@@ -138,7 +146,7 @@ settle() {
     if [ -z "$3" ] || { [ "$2" -ne 0 ] && [ "$bad" -eq 0 ]; }; then
         result "$1" "$good" $((bad + 1)) $((SECONDS - $5))
         tail -n 60 "$logs/$1.log" | indented
-        echo "    FAILED: $1 ended with status $2 $([ -n "$3" ] || echo "and no count")"
+        echo "FAILED: $1 ended with status $2 $([ -n "$3" ] || echo "and no count")" | noted
     else
         result "$1" "$good" "$bad" $((SECONDS - $5))
     fi
@@ -162,13 +170,17 @@ joined() {
     local good="" bad=""
     wait "${running[$1]}"
     cat "$logs/$1.said"
-    read -r good bad < "$logs/$1.count" || echo "    FAILED: $1 left no count"
+    read -r good bad < "$logs/$1.count" || echo "FAILED: $1 left no count" | noted
     passed=$((passed + ${good:-0}))
     failed=$((failed + ${bad:-1}))
     [ "${bad:-1}" -eq 0 ]
 }
 
 finish() {
+    if [ -s "$logs/failed" ]; then
+        echo "What failed:"
+        indented < "$logs/failed"
+    fi
     echo "All took $((SECONDS - started)) s; outputs in ${logs#"$root/"}."
     echo "$passed passed, $failed failed"
     [ "$failed" -eq 0 ]
