@@ -9,7 +9,7 @@ package struct PairAck: Sendable, Equatable {
     /// Validated as deployed desktops do: `deviceId` and `platform` match `^[\w:.#@-]{0,256}$`.
     package var deviceInfo: PairingDeviceInfo
     package var timestamp: EpochMilliseconds?
-    /// Sealed ones prove that their sender has seen the code (WirePairing, "Proof of the code").
+    /// Sealed ones prove that their sender has seen the code (WirePairingProofs, "The lines of a proof").
     package var mac: String?
     /// SHA-256 of the device's random bytes, in base64url: to a desktop of revision 1.
     package var commitment: String?

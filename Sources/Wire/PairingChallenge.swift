@@ -9,7 +9,7 @@ package struct PairingChallenge: Sendable, Equatable {
 
     package let code: PairingCode
     package let timestamp: EpochMilliseconds
-    /// It proves that the desktop has this commitment (WirePairing, "Proof of the code").
+    /// It proves that the desktop has this commitment (WirePairingProofs, "The lines of a proof").
     package let mac: String
     /// The desktop's random bytes, in base64url.
     package let random: String

@@ -9,7 +9,7 @@ package struct PairingConfirmation: Sendable, Equatable {
     package var pcPeerID: PeerID?
     package var deviceInfo: PairingDeviceInfo
     package var timestamp: EpochMilliseconds?
-    /// Sealed ones prove that their sender has seen the code (WirePairing, "Proof of the code").
+    /// Sealed ones prove that their sender has seen the code (WirePairingProofs, "The lines of a proof").
     package var mac: String?
     /// The desktop's random bytes, in base64url: of one of revision 1, to a device of revision 1.
     package var random: String?

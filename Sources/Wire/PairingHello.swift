@@ -6,7 +6,7 @@ package struct PairingHello: Sendable, Equatable {
     package static let type = "bellwire:hello"
     package static let version: Int64 = 1
 
-    /// That the device has the desktop's confirmation, and has seen the code (WirePairing, "Proof of the code").
+    /// That the device has the desktop's confirmation, and has seen the code (WirePairingProofs, "The lines of a proof").
     package struct Proof: Sendable, Equatable {
         package let timestamp: EpochMilliseconds
         package let mac: String

@@ -38,7 +38,7 @@ package struct PairingSeal: Sendable, Equatable {
     }
 }
 
-/// What a peer of ours can do beyond the first release (WirePairing, "Revisions").
+/// What a peer of ours can do beyond the first release (WirePairingProofs, "What a revision adds").
 package enum PairingRevision {
     /// The digits to compare depend on random bytes of both sides, and the hello that answers a scan proves the code.
     package static let current: Int64 = 1
@@ -77,7 +77,7 @@ enum PairingMAC {
     }
 }
 
-/// Which payloads can prove that their sender has seen a code (WirePairing, "Proof of the code").
+/// Which payloads can prove that their sender has seen a code (WirePairingProofs, "The lines of a proof").
 package enum PairingProofs {
     /// Is it of a kind that carries a `mac`, and is one there? Says nothing about whether it is right.
     package static func isCarried(by payload: JSONObject) -> Bool {

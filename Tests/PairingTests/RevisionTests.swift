@@ -5,7 +5,7 @@ import Wire
 
 @testable import Pairing
 
-/// The desktop scans, between peers of revision 1 and those before it (WirePairing, "Revisions").
+/// The desktop scans, between peers of revision 1 and those before it (WirePairingProofs, "What a revision adds").
 @Suite struct RevisionTests {
     private static let now = Fixture.now
     private var device = DeviceShowStateMachine()

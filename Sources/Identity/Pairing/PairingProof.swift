@@ -1,4 +1,5 @@
-/// The `mac` in the `bw` of a pairing frame: only a peer that saw the code can make it (WirePairing, "Proof of the code").
+/// The `mac` in the `bw` of a pairing frame: only a peer that saw the code can make it
+/// (WirePairingProofs, "The lines of a proof").
 ///
 /// HMAC-SHA256 over `bellwire-pair-v1\n<kind>\n<device id>\n<desktop id>\n<code>\n<timestamp>`, and a line for each part of
 /// the transcript, base64url.

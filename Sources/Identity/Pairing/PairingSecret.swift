@@ -1,6 +1,7 @@
 import CSodium
 
-/// The secret of one pairing: the 16 bytes of a QR code, or the key from CPace (WirePairing, "Proof of the code").
+/// The secret of one pairing: the 16 bytes of a QR code, or the key from CPace
+/// (WirePairingProofs, "The lines of a proof").
 ///
 /// The bytes are kept in protected memory, and wiped with the last reference.
 package final class PairingSecret: Sendable, Equatable {

@@ -1,7 +1,8 @@
 import Identity
 import Wire
 
-/// What both sides of one sealed pairing share: enough to prove each of its frames (WirePairing, "Proof of the code").
+/// What both sides of one sealed pairing share: enough to prove each of its frames
+/// (WirePairingProofs, "The lines of a proof").
 struct PairingBond: Sendable, Equatable {
     let secret: PairingSecret
     let device: PeerID
