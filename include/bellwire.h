@@ -17,18 +17,18 @@
  *           A callback may call any function, including bw_*_close(). Two callbacks on two threads that close each
  *           other's handle would deadlock.
  * Unwinding A callback must return: no C++ exception, longjmp() or pthread_exit() may leave it. If one does, memory of
- *           that dispatch is lost, and what the callback was called with counts as delivered. The next dispatch or
- *           close from the same function, from one that called it, or after the thread has ended works again. After a
- *           dispatch on a stack of the program's own (a fiber), only the end of the thread does: a callback may let
- *           another fiber run, and until it goes on and returns, the handle is busy.
+ *           that dispatch leaks, and the event counts as delivered. The handle then stays busy until dispatch or close
+ *           is called again by the function that called dispatch or by one of its callers, or until the thread ends.
+ *           If dispatch ran on a stack of the program's own (a fiber), only the end of the thread frees the handle: a
+ *           callback may switch to another fiber, and the handle is busy until that callback returns.
  * Handles   A handle is an index into a table and is never dereferenced. A handle that is NULL, closed or of the wrong
  *           kind gives BW_E_HANDLE.
  * Errors    Functions that can fail return a bw_status. bw_last_error() returns the details for the calling thread.
  *           Every function that returns a status may return BW_E_INVALID (invalid parameter), BW_E_HANDLE,
  *           BW_E_FORKED, BW_E_CLOSED (another thread closed the handle) and BW_E_NO_MEMORY. Other errors are listed
- *           with each function. BW_E_NO_MEMORY means that a C library refused an allocation. If the library's own
- *           code cannot allocate memory, the process ends, as Swift programs do (by a trap, an abort, or a fault in
- *           Swift's runtime, which does not check all of its allocations): limit what the host itself uses.
+ *           with each function. BW_E_NO_MEMORY means that a C library could not allocate memory. If the library's own
+ *           Swift code cannot, the process ends, like any Swift program (by a trap, an abort, or a fault in Swift's
+ *           runtime, which does not check all of its allocations). So keep enough memory free for the library.
  * Fork      If a process forks after it has opened a handle, calls in the child give BW_E_FORKED. Fork followed by exec
  *           is fine.
  * Process   Loading the library starts no thread and changes no signal handler, locale or environment variable. The
@@ -98,7 +98,7 @@ BW_API int32_t bw_abi_version(void);
 /* The name of a status, such as "BW_E_TIMEOUT", or "unknown". Static string. Since 0.1. */
 BW_API const char *bw_status_name(bw_status status);
 
-/* Frees a string that the library returned. NULL is allowed. Since 0.1. */
+/* Frees memory that the library returned. NULL is allowed. Since 0.1. */
 BW_API void bw_free(void *pointer);
 
 /* The last error on this thread, as JSON {"status","message","detail"}: the name of the status, an English message
@@ -132,15 +132,15 @@ typedef struct bw_device bw_device;
  *   "state_dir"  text   directory for keys and database, created with mode 0700. Default:
  *                       $XDG_STATE_HOME/bellwire/device, or ~/.local/state/bellwire/device. ":memory:" stores nothing.
  *                       Only one handle, in all processes, can have a directory open, unless it is "shared"
- *   "shared"     bool   true = handles of other programs may open the directory at the same time, with "shared" as well.
- *                       The first is the holder: it has the connections and the database. The others are guests: the
- *                       same functions work, and the holder carries them out. If it ends, a guest takes over. Pushes and
+ *   "shared"     bool   true = other programs may open the directory at the same time, if they set "shared" as well.
+ *                       The first one is the holder: it has the connections and the database. The others are guests:
+ *                       the holder executes their calls. If the holder ends, a guest takes over. Pushes and
  *                       responses are delivered once for each "application_id". A guest omits the options that describe
- *                       the device ("name", "relay_url", "alerts" and so on) or repeats the holder's; another value gives
- *                       BW_E_INVALID, with "reason":"shared_option". Default: false
- *   "yields"     bool   true = steps aside for others: an open of the same directory elsewhere waits up to 3 s for this
- *                       handle to close instead of failing with BW_E_BUSY. This program must notice that, by watching
- *                       state_dir/lock with inotify for IN_OPEN, and close. Default: false
+ *                       the device ("name", "relay_url", "alerts" and so on) or repeats the holder's; another value
+ *                       gives BW_E_INVALID, with "reason":"shared_option". Default: false
+ *   "yields"     bool   true = gives up the directory when another program needs it: that program's open waits up to
+ *                       3 s for this handle to close, instead of failing with BW_E_BUSY. This program must watch
+ *                       state_dir/lock with inotify for IN_OPEN, and close the handle then. Default: false
  *   "name"       text   name shown to the desktop's user, at most 256 bytes. Default: the host name
  *   "platform"   text   platform reported to the desktop: letters, digits and _ : . # @ -. Default: "linux"
  *   "relay_url"  text   ws:// or wss:// URL of a relay to use in addition to those in a desktop's code
@@ -156,8 +156,8 @@ typedef struct bw_device bw_device;
  *                       announces its own relay (Avahi), unless the relay listens only on loopback
  *   "late_alerts" text  which late pushes, such as those sent during an absence, may show an alert: "none" (default),
  *                       "summary" (one alert with their number) or "each"
- *   "alerts"     text   who shows alerts: "none" (default) = nobody, "system" = the desktop environment, "host" = your
- *                       program; see "Alerts"
+ *   "alerts"     text   who shows alerts: "none" (default) = no alerts, "system" = the desktop environment, "host" =
+ *                       your program; see "Alerts"
  *   "application_id" text  name of the program's .desktop file without the extension, such as org.example.App. "system"
  *                       alerts carry it, and the badge requires it. The library claims this name on the session bus. A
  *                       click can start the program if its .desktop file has DBusActivatable=true and the notification
@@ -172,17 +172,17 @@ typedef struct bw_device bw_device;
  * If the database is damaged, the library moves it aside (it never deletes it), starts a new one with what can still
  * be read, and sends the "problem" event database_damaged. Pairings and rights have a second copy, from which they are
  * restored. Errors: BW_E_BUSY (state_dir is in use; with "shared": by a program that does not share it, or that does
- * not answer for 5 s), BW_E_IO (state_dir cannot be created or read), BW_E_DENIED (others can read the key file or write
- * to state_dir, the keyring is locked, or the holder's socket is another user's), BW_E_UNSUPPORTED (the holder uses
- * another version of the library, with "reason":"library_version"), BW_E_STORE, BW_E_LIMIT (file descriptors, 512
+ * not answer for 5 s), BW_E_IO (cannot create or read state_dir), BW_E_DENIED (others can read the key file or write
+ * to state_dir, the keyring is locked, or the holder's socket belongs to another user), BW_E_UNSUPPORTED (the holder
+ * uses another version of the library, with "reason":"library_version"), BW_E_STORE, BW_E_LIMIT (file descriptors, 512
  * guests or 256 programs). Since 0.1. */
 BW_API bw_status bw_device_open(const char *options_json, bw_device **device);
 
 /* Connects to the paired desktops and stays connected until stop or close. Does not wait. Idempotent. Since 0.1. */
 BW_API bw_status bw_device_start(bw_device *device);
 
-/* Disconnects; a "shared" device does so when the last program that has started it stops it. Pending calls fail with
- * BW_E_OFFLINE or enter the queue (see "Methods"). A pairing in progress fails with BW_E_PAIRING (cancelled).
+/* Disconnects; a "shared" device stays connected until all programs that started it have stopped it. Pending calls fail
+ * with BW_E_OFFLINE or enter the queue (see "Methods"). A pairing in progress fails with BW_E_PAIRING (cancelled).
  * Subscriptions stay. Idempotent. Since 0.1. */
 BW_API bw_status bw_device_stop(bw_device *device);
 
@@ -222,9 +222,9 @@ BW_API bw_status bw_device_quit(bw_device *device);
  * {"id","deviceId","name","started","unread","latestPush","authorization","connection":[{"desktop","name","online",
  * "routes":[{"url","state","problem"?,"forgeable"?}]}],"queue":{"count","pending","sending","failed"},"notes":[],
  * "counters":{},"sharing"?:{"part":"holder" or "guest","holder":{"application","process","showsAlerts"}}}.
- * "sharing" is there with the option "shared"; "process" is the holder's process id. "forgeable":true = probes have
- * shown that this relay lets anyone send in the name of any peer that is not encrypted: what comes from such a desktop
- * over it may be forged. false = they have not shown it, which proves nothing of a malicious relay; absent = not known
+ * "sharing" is present with the option "shared"; "process" is the holder's process id. "forgeable":true = probes have
+ * shown that this relay lets anyone send in the name of any unencrypted peer: messages of such a desktop over this
+ * relay may be forged. false = the probes found no such weakness (a malicious relay can hide it); absent = not known
  * yet. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_state(bw_device *device, char **state_json);
 
@@ -235,23 +235,24 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
  * device shows one and the desktop scans it) and "code" (the desktop shows digits and the user types them on the
  * device). A new attempt of a flow replaces the previous one. Every step sends the event pairing.changed.
  *
- * Pairings between Bellwire peers are end-to-end encrypted: only someone who has seen the code can pair, and nobody in
- * between can read or change what follows. Both sides show the same "sas" (short authentication string), {"digits":
- * six digits, "words": two words}, for their users to compare. After "scan" and "show" between present releases,
- * someone who copied the code cannot search for a key that gives the same. With a peer of an older release, whose
- * digits could be imitated, there is "sasMissing":"older_peer" instead: update it and pair again to compare. Such a
- * peer has
- * "secure":true in lists, and is called an encrypted peer below; there is never a fallback to plain text with it.
- * ChainlessChain desktops and phones have "secure":false.
- * Between present releases each connection has keys of its own: someone who steals a device or desktop later cannot
- * read what was recorded before. With a peer of an older release the keys never change, and that person can.
- * Lists say more of an encrypted peer: "seal", {"version","psk","problem"?}. "version" is the lowest version of the
- * seal that is accepted from it: 1 (static keys) until the first session with it, then 2 (sessions with keys of their
- * own).
- * "psk":true = a preshared key from the pairing protects the sessions, beside the identity keys; false = the two were
- * paired before there was one, or one of them runs an older release: update both and pair again to get one.
- * "problem":"handshake_refused" (on devices) = the desktop answers with other keys than those of the pairing, as after
- * restoring a backup of one side: pair again.
+ * Pairings between Bellwire peers are end-to-end encrypted: only someone who has seen the code can pair, and no relay
+ * or network can read or change the messages. Both sides show the same "sas" (short authentication string), {"digits":
+ * six digits, "words": two words}, for their users to compare. After "scan" and "show" between current releases,
+ * someone who copied the code cannot find a key that gives the same "sas". Digits of a peer of an older release could
+ * be imitated; for it there is "sasMissing":"older_peer" instead: update it and pair again to compare.
+ *
+ * A Bellwire peer has "secure":true in lists, and is called an encrypted peer below; there is never a fallback to plain
+ * text with it. ChainlessChain desktops and phones have "secure":false.
+ *
+ * Between current releases each connection has keys of its own: someone who steals a device or desktop later cannot
+ * decrypt recorded traffic. With a peer of an older release the keys never change, so a thief can decrypt recordings.
+ *
+ * For an encrypted peer, lists also contain "seal", {"version","psk","problem"?}. "version" is the lowest encryption
+ * version that is accepted from it: 1 (static keys) until the first session with it, then 2 (sessions with keys of
+ * their own). "psk":true = a preshared key from the pairing protects the sessions, in addition to the identity keys;
+ * false = the pairing is older than this feature, or one side runs an older release: update both and pair again to get
+ * one. "problem":"handshake_refused" (on devices) = the desktop answers with different keys than those of the pairing,
+ * for example because a backup of one side was restored: pair again.
  *
  * Every pairing function may fail with BW_E_STORE or BW_E_PAIRING; the detail then has a "reason": not_json,
  * wrong_type, bad_code, missing_peer_id, bad_field, expired, no_identity, no_relay, relay_unreachable,
@@ -295,22 +296,22 @@ BW_API bw_status bw_pairing_type_async(bw_device *device, const char *code, int3
  * is in progress. Since 0.1. */
 BW_API bw_status bw_pairing_cancel(bw_device *device, const char *flow);
 
-/* The user's answer about the desktop that pairing.changed named with "state":"confirming"; flow NULL = the only one
- * that asks, which is "show". Such a desktop cannot prove that it saw the code: anyone who knows its six digits can
- * send the same. accept 0 = reject; no answer before "expiresAt" (30 s) is a rejection too. After it the code is
- * "displaying" again. A desktop that does prove it takes the place of the one in question, and pairs without a
- * question. Errors: BW_E_NOT_FOUND (nothing waits for an answer). Since 0.1. */
+/* Passes the user's decision about the desktop that pairing.changed reported with "state":"confirming". flow is "show",
+ * or NULL. Such a desktop cannot prove that it saw the code: anyone who knows the code's six digits can send the same
+ * messages. accept: 1 = accept, 0 = reject; no answer before "expiresAt" (30 s) also rejects it. After a rejection the
+ * code is "displaying" again. If a desktop that can prove it arrives in the meantime, it replaces the one in question
+ * and pairs without confirmation. Errors: BW_E_NOT_FOUND (no desktop waits for confirmation). Since 0.1. */
 BW_API bw_status bw_pairing_confirm(bw_device *device, const char *flow, int32_t accept);
 
 /* The paired desktops, oldest pairing first, as JSON
  * [{"id","name","platform","secure","seal"?,"sas"?,"sasMissing"?,"online","pairedAt","lastSeenAt","signalingUrl"?,
  * "relayUrl"?,"iceExpired"?,"unconfirmed"?,"forgeable"?}].
  * "iceExpired":true means that the desktop's data for a direct connection has expired: pair again. "unconfirmed":true
- * means that a desktop without encryption has sent nothing since it was paired: it may not have taken the code, or not
- * exist. It is confirmed by the first thing that it sends, and stays paired until bw_pairing_unpair() is called.
- * "forgeable":true means that one of its relays lets anyone send in the name of this desktop, which is not encrypted;
- * see bw_device_state(). That is known a few seconds after the device has registered there: the events peers.changed
- * and problem (forgeable_relay) say so. Errors: BW_E_STORE. Since 0.1. */
+ * means that an unencrypted desktop has sent nothing since it was paired: it may have rejected the code, or may not
+ * exist. Its first message confirms it; until then it stays paired, unless bw_pairing_unpair() is called.
+ * "forgeable":true means that one of its relays lets anyone send in the name of this unencrypted desktop; see
+ * bw_device_state(). The library finds this out within a few seconds of registering with the relay, and sends
+ * peers.changed and problem (forgeable_relay). Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_pairing_list(bw_device *device, char **desktops_json);
 
 /* Renames a desktop, on this device only; 1 to 256 bytes. Errors: BW_E_NOT_FOUND, BW_E_STORE. Since 0.1. */
@@ -324,14 +325,14 @@ BW_API bw_status bw_pairing_unpair(bw_device *device, const char *desktop);
 BW_API bw_status bw_pairing_clear(bw_device *device);
 
 /* Revokes a stolen key. desktop is the id of a paired desktop, which is unpaired without being notified, or any
- * did:key. From then on nothing in the name of this key is accepted: no frame, no pairing, no move to another key. Its
- * frames are counted as "revoked" in the state, its pairing codes are refused (BW_E_DENIED, reason "revoked"). The
+ * did:key. From then on the device accepts nothing in the name of this key: no frame, no pairing, no move to another
+ * key. The state counts its frames as "revoked"; pairing with its codes gives BW_E_DENIED (reason "revoked"). The
  * desktop needs a new key and must be paired again. Revocations are stored, and bw_pairing_clear() keeps them. At most
  * 1,024 keys are remembered. Errors: BW_E_INVALID (not a key; or the device's own, see bw_device_rekey()), BW_E_LIMIT,
  * BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_revoke(bw_device *device, const char *desktop);
 
-/* Removes a revocation: the key counts as any unpaired one again. Errors: BW_E_NOT_FOUND, BW_E_STORE. Since 0.1. */
+/* Removes a revocation: the key can be paired again. Errors: BW_E_NOT_FOUND, BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_readmit(bw_device *device, const char *desktop);
 
 /* The keys that are refused, oldest first: [{"id","name","at","movedTo"?}]. "name" is empty if the key was not paired.
@@ -339,19 +340,19 @@ BW_API bw_status bw_device_readmit(bw_device *device, const char *desktop);
  * BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_revoked(bw_device *device, char **keys_json);
 
-/* Begins to move the device to a new key, or goes on with it. Use it to replace a key from time to time, or after the
- * state directory was moved to another machine: once the move is complete, the old key, and so a copy that was left
- * behind, is refused. The new key is kept beside the old one. Every paired desktop's user is asked to accept it
- * (rekey.changed there), while the device works on with the old key. Once all have accepted, the state is "ready":
- * close the device and open it again to take the new key. A peer that is offline or declines holds the move up; unpair
- * it to go on without it. Calling again asks those that declined once more.
+/* Starts moving the device to a new key, or continues. Use it to replace a key from time to time, or after the state
+ * directory was moved to another machine: once the move is complete, the old key is refused, and so is any copy of it.
+ * The new key is stored next to the old one. Every paired desktop's user is asked to accept it
+ * (rekey.changed there), while the device continues to use the old key. Once all have accepted, the state is "ready":
+ * close the device and open it again to switch to the new key. A peer that is offline or declines blocks the move;
+ * unpair it to continue without it. Another call asks peers that declined once more.
  *
- * *status_json (may be NULL) becomes the status, as in bw_device_rekey_status(). Errors: BW_E_UNSUPPORTED (a peer that
- * has used no session, see the detail's "peers": unpair it, and pair it again afterwards; or a device in memory),
+ * *status_json (may be NULL) becomes the status, as in bw_device_rekey_status(). Errors: BW_E_UNSUPPORTED (a peer has
+ * used no session yet, see the detail's "peers": unpair it, and pair it again after the move; or ":memory:" is used),
  * BW_E_BUSY (the last move has not reached every peer), BW_E_IO, BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_rekey(bw_device *device, char **status_json);
 
-/* Cancels a move that was begun, until the device is opened with the new key. The new key is deleted. Errors:
+/* Cancels a move and deletes the new key. Possible until the device is opened with the new key. Errors:
  * BW_E_NOT_FOUND (no such move), BW_E_IO, BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_rekey_cancel(bw_device *device);
 
@@ -359,14 +360,14 @@ BW_API bw_status bw_device_rekey_cancel(bw_device *device);
  * {"state":"none"|"asking"|"ready"|"switched","id","oldId"?,"newId"?,"peers"?:[{"id","name",
  * "state":"waiting"|"approved"|
  * "declined"|"no_session"}],"questions":[{"id","name","newId","at"}]}.
- * "no_session": a peer that was paired in the meantime and has used no session can't be asked until it has.
- * "switched": the new key is in use; "peers" have not been reached with it. Since 0.1. */
+ * "no_session": the peer was paired after the move began, and can be asked once it has used a session.
+ * "switched": the new key is in use; "peers" lists those that do not know it yet. Since 0.1. */
 BW_API bw_status bw_device_rekey_status(bw_device *device, char **status_json);
 
-/* The user's answer about a desktop that moves to a new key: "id" and "newId" of the question. Accept only if the
- * desktop's user has begun the move and sees the same new id: anyone who has a copy of the old key can ask. accept 0 =
- * decline. A question has no deadline, and is kept over restarts. Errors: BW_E_NOT_FOUND (no such question),
- * BW_E_STORE. Since 0.1. */
+/* Passes the user's decision about a desktop that moves to a new key. desktop and new_id are "id" and "newId" of the
+ * question. Accept only if the desktop's user started the move and sees the same new id: anyone who has a copy of the
+ * old key can ask. accept: 1 = accept, 0 = decline. Questions have no deadline and survive restarts. Errors:
+ * BW_E_NOT_FOUND (no such question), BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_rekey_confirm(bw_device *device, const char *desktop, const char *new_id, int32_t accept);
 
 /* ================================================================================================================
@@ -413,11 +414,11 @@ BW_API bw_status bw_device_rekey_confirm(bw_device *device, const char *desktop,
  * "respectQuietHours"?: bool} -> {"success","notificationId"?,"scheduledAt"?,"silenced","error"?,"timestamp"}.
  * "silenced": it was stored and pushed without an alert, because the desktop is in quiet hours or its notifications are
  * switched off. Priority "urgent" and "respectQuietHours":false override quiet hours. With "scheduledAt" (milliseconds
- * since 1970, within 366 days) the desktop pushes it at that time by its own clock; the result has the time as well,
- * and a desktop that cannot do this pushes at once and leaves it out. "notificationId" names it for
- * bw_notification_delete(), which takes back a push, scheduled or sent. With "queueMs" (1 to 86400000) the call may
- * enter the queue for that long, in milliseconds, if the desktop is encrypted: see "Queue". Other desktops could show it
- * twice, so for them "queueMs" is ignored. All this applies to the next two methods. Since 0.1. */
+ * since 1970, within 366 days) the desktop pushes it at that time by its own clock, and the result contains the time;
+ * desktops that do not support this push at once, and their result has no "scheduledAt". bw_notification_delete() with
+ * the "notificationId" withdraws a push, scheduled or sent. With "queueMs" (1 to 86400000) the call may wait in the
+ * queue for that many milliseconds if the desktop is encrypted: see "Queue". Other desktops could show it
+ * twice, so for them "queueMs" is ignored. All this also applies to the next two methods. Since 0.1. */
 BW_API bw_status bw_notification_send(bw_device *device, const char *desktop, const char *params_json,
                                       int32_t timeout_ms, char **result_json);
 BW_API bw_status bw_notification_send_async(bw_device *device, const char *desktop, const char *params_json,
@@ -428,8 +429,8 @@ BW_API bw_status bw_notification_send_async(bw_device *device, const char *deskt
  * {"title","body","deviceId"?,"data"?: object} ->
  * {"success","scheduledAt"?,"delivered"?,"deviceId"?,"error"?}. "delivered": the device received it within 2 s.
  * Otherwise the device receives it once it is back online; see bw_desktop_notify(). "answerWhen":"stored" answers
- * without waiting for the device, and "delivered" is then false. ChainlessChain desktops don't say, and there is no
- * "delivered". Since 0.1. */
+ * without waiting for the device, and "delivered" is then false. ChainlessChain desktops don't report delivery, so
+ * "delivered" is absent. Since 0.1. */
 BW_API bw_status bw_notification_send_to_mobile(bw_device *device, const char *desktop, const char *params_json,
                                                 int32_t timeout_ms, char **result_json);
 BW_API bw_status bw_notification_send_to_mobile_async(bw_device *device, const char *desktop, const char *params_json,
@@ -538,15 +539,15 @@ BW_API bw_status bw_device_invoke_async(bw_device *device, const char *desktop, 
 /* ================================================================================================================
  * Inbox
  *
- * The device's stored copy of its desktops' histories. It opens at once, also offline. Pushes enter it as they
+ * The device's stored copy of its desktops' histories. It is available at once, also offline. Pushes are added as they
  * arrive. Each time a desktop becomes reachable, the library refreshes its rows and fetches its settings. The
  * desktop is the source of truth: a refresh drops rows that the desktop no longer has. A ChainlessChain desktop does
- * not store pushes for its devices. After an absence, its missed notifications therefore enter as pushes with
- * "late":true, once; those that were already read there enter as read rows, without a push.
+ * not store pushes for its devices. After an absence, the device therefore fetches its missed notifications and
+ * delivers them once, as pushes with "late":true; those already read on the desktop become read rows without a push.
  *
  * A change appears in the inbox before its command is sent, and is undone if the desktop refuses it. If the answer
  * is lost (BW_E_TIMEOUT, or the connection broke), the rows revert with "uncertain":true: the change may or may not
- * have happened, and the next refresh settles it. The library also sends the command again under the same id (see
+ * have happened, and the next refresh shows which. The library also sends the command again under the same id (see
  * "Queue"), unless it affects all rows and the desktop would execute it twice. While a desktop is offline, a change
  * returns BW_QUEUED and {"queued":true,"id"}. The inbox keeps showing it, and undoes it if queue.ended reports
  * anything but "done".
@@ -572,16 +573,16 @@ BW_API bw_status bw_device_invoke_async(bw_device *device, const char *desktop, 
 BW_API bw_status bw_inbox_load(bw_device *device, const char *params_json, char **page_json);
 
 /* {"unread","loading","desktops":[{"desktop","unread","loading","refreshedAt"?,"error"?:{"code","message"},
- * "unsupported"?: true}]}. "loading" is true during a refresh. "error" is the last failure, until a refresh or a change
- * succeeds; a refusal (denied) only until a refresh begins, the desktop is reachable again, or a command that needs the
- * same rights succeeds.
- * "unsupported": the desktop has no notification.* methods; the library does not ask it again before the next
- * connection. Errors: BW_E_STORE. Since 0.1. */
+ * "unsupported"?: true}]}. "loading" is true during a refresh. "error" is the last failure; it is cleared when a
+ * refresh or a change succeeds. A refusal (denied) is also cleared when a refresh begins, when the desktop becomes
+ * reachable again, or when a command that needs the same rights succeeds. "unsupported": the desktop has no
+ * notification.* methods; the library does not ask it again before the next connection. Errors: BW_E_STORE. Since
+ * 0.1. */
 BW_API bw_status bw_inbox_state(bw_device *device, char **state_json);
 
 /* The desktop's settings as last received, from the store: {"settings":{as in
- * notification.getSettings},"fetchedAt"}. These are the desktop's settings, not this device's. Changes send the
- * event settings.changed. Errors: BW_E_NOT_FOUND (no such desktop, or its settings were never received),
+ * notification.getSettings},"fetchedAt"}. These are the desktop's settings, not this device's. When they change, the
+ * event settings.changed is sent. Errors: BW_E_NOT_FOUND (no such desktop, or its settings were never received),
  * BW_E_UNSUPPORTED, BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_inbox_settings(bw_device *device, const char *desktop, char **settings_json);
 
@@ -662,16 +663,16 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                asks by itself. The answer is stored. Without authorization ("authorized", "provisional" or
  *                "ephemeral") no alert is shown; pushes still reach the inbox and the callbacks.
  * A push         shows an alert if it is new and passes these checks, in this order: it is not "silenced"; its
- *                "expiresAt" is not over; the device's settings allow it ("enabled", its source, its category);
+ *                "expiresAt" has not passed; the device's settings allow it ("enabled", its source, its category);
  *                authorization; "late_alerts" if it came late; the device's quiet hours in its own time zone ("urgent"
- *                overrides them). When quiet hours end, one alert summarizes what they held back. With the setting
- *                "burstLimit", one alert also summarizes what exceeds that many of a desktop's source within a second.
- *                notification.presented reports the outcome. When the notification is read or deleted, here or on
- *                another device, the library withdraws its alert.
+ *                overrides them). When quiet hours end, one alert summarizes the pushes that they held back. With the
+ *                setting "burstLimit", pushes of one source of a desktop that exceed this number within a second are
+ *                summarized by one alert, too. notification.presented reports the outcome. When the notification is
+ *                read or deleted, here or on another device, the library withdraws its alert.
  * Waiting        An alert waits for its image (see "Images"), for bw_alerts_on_present(), for a notification server and
  *                while its callback fails. The checks run again when it is about to be shown, and at once when the
- *                settings or the authorization change: what is not on the screen yet is then not shown. A push waits
- *                for 24 hours at most (reason "expired"), a reminder for as long as it takes. Alerts that waited are
+ *                settings or the authorization change: an alert that fails them is not shown. A push waits
+ *                for 24 hours at most (reason "expired"), a reminder without limit. Alerts that waited are
  *                shown in their order of arrival, "timeSensitive" ones first.
  * An alert       {"id","title","subtitle"?,"body"?,"badge"?,"sound"?: "default", a name from the sound theme or a path
  *                (a file name alone, such as "chime.wav", plays the default), "category"?,"thread"?,"userInfo"?:
@@ -684,9 +685,9 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                "fcm_options.image", "notification.image", "media_url". Only public addresses are allowed, also after
  *                redirects. Formats: PNG, JPEG, GIF, WebP; at most 10 MiB, 50 megapixels and 500 frames, the frames of
  *                a GIF with at most 250 megapixels together, within "timeout_ms" of the option "images", counted from
- *                the push's arrival. Other alerts don't wait for it. A host that did not answer in time is not asked
- *                again for a minute ("host_resting"). Loads libcurl, and libpng, libturbojpeg, libwebp or libgif, where
- *                installed, to refuse a damaged or truncated image ("not_an_image"); of an animated WebP image only the
+ *                the push's arrival. Other alerts don't wait for it. After a timeout, nothing is fetched from that host
+ *                for a minute ("host_resting"). Loads libcurl, and libpng, libturbojpeg, libwebp or libgif, if
+ *                installed, to reject a damaged or truncated image ("not_an_image"); of an animated WebP image only the
  *                headers are checked. Files stay in state_dir/images until their notification is deleted, for 24 hours
  *                and 200 MiB at most; with ":memory:" no images are fetched.
  * Responses      notification.response is stored until a callback has received it, like a push:
@@ -695,42 +696,42 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                a reminder. "action" is
  *                "default" (click or tap), "dismiss", "MARK_READ_ACTION" (the library executes it, or queues it for an
  *                offline desktop), "REPLY_ACTION" or another reply action (with "text"), or an action that the program
- *                defined. A reply is a button where the notification server has no text field ("capabilities" without
- *                "inline-reply"): then "textNeeded" is true instead of a "text", and the program asks for it. userInfo
- *                and deepLink are passed on unchanged; the library does not interpret them. While the program is not
- *                running, only GNOME keeps a response: with "application_id" and a .desktop file with
- *                DBusActivatable=true, the response starts the program. Other notification servers report a response
- *                once, so it is lost then; the alert stays in bw_alerts_delivered(), unless its server has ended since.
- *                At the next start, alerts that the same server still shows can be answered.
+ *                defined. If the notification server has no text field ("capabilities" without "inline-reply"), a reply
+ *                is shown as a button; the response then has "textNeeded":true instead of "text", and the program must
+ *                ask for the text. userInfo and deepLink are passed on unchanged; the library does not interpret them.
+ *                While the program is not running, only GNOME keeps a response: with "application_id" and a .desktop
+ *                file with DBusActivatable=true, the response starts the program. With other notification servers, a
+ *                response made while the program is not running is lost; the alert stays in bw_alerts_delivered() until
+ *                its server ends. After the next start, alerts that the same server still shows can be answered.
  * Threads        group alerts: bw_alerts_delivered() lists those of a thread together, and bw_alerts_remove() can
  *                remove them together, whichever desktop they are from. On the screen, KDE Plasma groups by thread.
- *                Like other servers with the capability "x-kde-origin-name" it shows the thread's name beside the
- *                program's: choose one that people can read. Those servers are not told remote.<source>, nor any thread
- *                while "showPreview" is false. Others group by program or not at all. On no server does an alert
- *                replace another only because it is of the same thread.
- * Screen         Servers show images at the size they like; larger with the capability "x-kde-urls" or "body-images".
- *                Servers older than version 1.1 of the specification show the image as the icon.
+ *                Like other servers with the capability "x-kde-origin-name", it shows the thread's name next to the
+ *                program's, so choose a readable name. The library does not send such servers the thread
+ *                remote.<source>, nor any thread while "showPreview" is false. Other servers group by program or not at
+ *                all. On no server does an alert replace another one of the same thread.
+ * Screen         The server chooses the size of images; it shows them larger with the capability "x-kde-urls" or
+ *                "body-images". Servers older than version 1.1 of the specification show the image as the icon.
  *
- * Errors of all, besides their own: BW_E_STORE. If "alerts" is "none", requests, adding reminders, positions and badges
- * fail with BW_E_UNSUPPORTED. At most 1,000 alerts can be in progress. Beyond that the oldest one that is neither
- * "timeSensitive" nor a reminder makes room ("too_many"), and one alert tells how many did.
+ * All these functions can also fail with BW_E_STORE. If "alerts" is "none", requests, adding reminders, positions and
+ * badges fail with BW_E_UNSUPPORTED. At most 1,000 alerts can be in progress. Beyond that, the library drops the oldest
+ * one that is neither "timeSensitive" nor a reminder ("too_many"), and shows one alert with the number of dropped ones.
  * ============================================================================================================= */
 
 /* {"authorization":{"status","until"?,"advice"},"presenter":{"kind","ready","server"?: its name,"capabilities"?: [],
- * "problem"?,"doNotDisturb"?: whether the desktop environment shows no notifications now, if its server says so
+ * "problem"?,"doNotDisturb"?: whether the desktop environment is in do-not-disturb mode, if its server reports that
  * ("Inhibited" of org.freedesktop.Notifications, or dunst's "paused")},"inFront","badge","waiting": alerts in
  * progress,"counters":{"shown","hidden","failed","responses",
  * "images","imagesRefused"}}. Since 0.1. */
 BW_API bw_status bw_alerts_state(bw_device *device, char **state_json);
 
-/* Asks the user for permission to show alerts, and waits for the answer. Call it when it makes sense to the user.
+/* Asks the user for permission to show alerts, and waits for the answer. Call it when the user can see why.
  * params_json: {"provisional"?: true = quiet alerts without asking, unless the user has already answered}, or NULL.
  * The callback of bw_alerts_on_authorize() asks; it runs in dispatch, so make this call on another thread or use
  * _async. Without such a callback, "system" shows an alert with the buttons Allow and Don't allow. The user is asked
  * only once, but "provisional" can be upgraded. *authorization_json (may be NULL) becomes {"status","until"?,
  * "advice"}. Errors: BW_E_DENIED (refused, now or earlier), BW_E_TIMEOUT (no answer yet, or the question was closed
  * without one; a later answer still counts), BW_E_OFFLINE (no notification server, or the device was never started),
- * BW_E_UNSUPPORTED (nobody can ask). Since 0.1. */
+ * BW_E_UNSUPPORTED (there is no way to ask: no callback, or the notification server has no buttons). Since 0.1. */
 BW_API bw_status bw_alerts_request(bw_device *device, const char *params_json, int32_t timeout_ms,
                                    char **authorization_json);
 BW_API bw_status bw_alerts_request_async(bw_device *device, const char *params_json, int32_t timeout_ms,
@@ -805,15 +806,14 @@ BW_API bw_status bw_alerts_settings(bw_device *device, char **settings_json);
  * contains (null = back to the default). *result_json (may be NULL) becomes all settings. Since 0.1. */
 BW_API bw_status bw_alerts_set_settings(bw_device *device, const char *settings_json, char **result_json);
 
-/* Opens the desktop environment's settings for notifications in a program of its own, which depends on
- * XDG_CURRENT_DESKTOP. Errors: BW_E_UNSUPPORTED (no such program is known or installed, or "alerts" is not "system").
- * Since 0.1. */
+/* Opens the desktop environment's notification settings; XDG_CURRENT_DESKTOP determines the program. Errors:
+ * BW_E_UNSUPPORTED (no such program is known or installed, or "alerts" is not "system"). Since 0.1. */
 BW_API bw_status bw_alerts_settings_open(bw_device *device);
 
 /* The alerts that were shown and neither answered nor withdrawn, at most 500:
  * [{"desktop"?,"alert":{…}, "shownAt","reminder"?: true}]. Those of a thread are listed together: the thread with the
- * newest alert first, and its newest alert first. With "system", an alert is removed when a run finds that its
- * notification server has ended: nobody can answer it any more. Since 0.1. */
+ * newest alert first, and within it the newest alert first. With "system", the library removes an alert when it finds
+ * that its notification server has ended, because it can no longer be answered. Since 0.1. */
 BW_API bw_status bw_alerts_delivered(bw_device *device, char **alerts_json);
 
 /* Removes alerts from the screen and the list: the one with this id (and desktop; NULL for a reminder), those of a
@@ -870,13 +870,13 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  * event_json is {"event","desktop"?,"data"}. A device's events:
  *   notification.received  {"id","title","body","priority","source","createdAt","receivedAt","silenced","late","data",
  *                          …}. The push is stored before the callback runs, and delivered exactly once; only if the
- *                          process ends inside dispatch does it come again. "redelivered":true: it may have been
- *                          delivered before, because its callback had begun or the whole machine had stopped during a
- *                          hand-over. Pushes wait until
- *                          something subscribes to them; if 100,000 wait, no more are accepted (problem inbox_full).
- *                          "late": it did not arrive at once, because one side was absent. "hint":true: it came
- *                          encrypted through a push service; see bw_device_receive(). "encrypted_body": it did not
- *                          decrypt, and the "body" is the plain one; bw_device_state() counts "unopenedBodies"
+ *                          process ends inside dispatch does it come again. "redelivered":true: the callback may have
+ *                          run for it before, because the process or the whole machine stopped during a delivery.
+ *                          Pushes wait until something subscribes to them; if 100,000 wait, no more are accepted
+ *                          (problem inbox_full). "late": it was delayed because one side was offline. "hint":true: it
+ *                          came encrypted through a push service; see bw_device_receive(). "encrypted_body": it could
+ *                          not be decrypted, and "body" is the unencrypted one; bw_device_state() counts these as
+ *                          "unopenedBodies"
  *   notification.updated   the same, and "replaces": the id of the earlier push with the same "collapseKey". Without a
  *                          subscription to this event, it comes as notification.received
  *   unread.changed         {"unread"} of all desktops, for a badge
@@ -894,7 +894,7 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *   rekey.changed          the device's own move to a new key, as in bw_device_rekey_status(); or a desktop's move:
  *                          {"state":"confirming"|"approved"|"declined"|"moved","id","name","newId","at"}. "confirming"
  *                          asks for bw_device_rekey_confirm(). After "moved" the desktop has "newId" as its id
- *   queue.changed          {"count","pending","sending","failed"}: what the queue holds now
+ *   queue.changed          {"count","pending","sending","failed"}: the number of commands in the queue, by state
  *   queue.ended            {"id","method","outcome":
  *                          "done"|"failed"|"superseded"|"displaced"|"removed","result"?,"error"?:
  *                          {"code","message"},"by"?}: a queued command of the "desktop" was executed, failed or left
@@ -910,9 +910,9 @@ BW_API bw_status bw_reminder_position(bw_device *device, double latitude, double
  *   notification.silent    {"id","userInfo","timeoutMs"}: background work without an alert; see bw_device_complete().
  *                          Stored until delivered
  *   authorization.changed  {"status","until"?,"advice": "explain"|"settings"|"register"|"upgrade"}: sent at start and
- *                          when it changes. advice is what to do next. explain: explain alerts and ask. settings: point
- *                          the user to the settings. register: register the push tokens. upgrade: ask for more than
- *                          quiet alerts
+ *                          when it changes. advice is what the program should do next: explain = explain alerts, then
+ *                          ask; settings = refer the user to the settings; register = register the push tokens; upgrade
+ *                          = ask for full alerts instead of quiet ones
  *   badge.changed          {"badge"}: the number on the program's icon; 0 = none
  *   command                {"type","payload"}: anything else that a paired desktop sent
  *   problem                {"code","message"}: a failure that no call reports
@@ -935,8 +935,8 @@ BW_API bw_status bw_device_subscribe(bw_device *device, const char *event, bw_ev
  * returns. Errors: BW_E_NOT_FOUND. Since 0.1. */
 BW_API bw_status bw_device_unsubscribe(bw_device *device, bw_subscription subscription);
 
-/* Posts an event of the program's own, from any thread, to those who subscribed to it or to "*". It is delivered by the
- * dispatching thread, in order with all other events. Without a subscriber nothing happens. topic is "host."
+/* Posts an event of the program's own, from any thread, to the subscribers of topic or "*". The dispatching thread
+ * delivers it, in order with all other events. Without a subscriber nothing happens. topic is "host."
  * followed by letters, digits and . _ -, at most 128 bytes; data_json is an object of at most 65,536 bytes, or NULL
  * for {}. If posted inside a callback, it comes with the next dispatch. Errors: BW_E_LIMIT (1,024 events wait:
  * dispatch first; nothing was dropped). Since 0.1. */
@@ -959,20 +959,21 @@ BW_API bw_status bw_device_token(bw_device *device, const char *service, const u
  * of bw_desktop_seal_push() no longer open. BW_OK if there was no token. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_clear_token(bw_device *device, const char *service);
 
-/* Processes a payload that a service delivered: an APNs payload ("aps") or an FCM message ("notification","data").
- * Nothing authenticates it, so its desktop is "push:<service>", with ids and collapse keys of its own. Only if its
- * "desktop" field, at the top level or inside "data", names a desktop that was paired without sealing ("secure":false)
- * is the push attributed to that desktop. Its "notificationId" is the push's id: one that already came from the same
- * source is a duplicate. An "encrypted_body" is decrypted with the pairing's keys. Texts that are only named
- * ("loc-key" and the like) are in data.localization, {"title"?,"subtitle"?,"body"?: {"key","args"?}}, for the program
- * to look up; the user never sees a key. "aps" is not part of the data. A payload with only a badge sets the
+/* Processes a payload that a push service delivered: an APNs payload ("aps") or an FCM message ("notification","data").
+ * Such payloads are not authenticated, so the push belongs to the desktop "push:<service>", with ids and collapse keys
+ * of its own. If its "desktop" field, at the top level or inside "data", names an unencrypted desktop
+ * ("secure":false), the push belongs to that desktop instead. Its "notificationId" is the push's id: a second one with
+ * the same id from the same source is a duplicate. An "encrypted_body" is decrypted with the pairing's keys. Localized
+ * texts ("loc-key" and the like) are in data.localization, {"title"?,"subtitle"?,"body"?: {"key","args"?}}, for the
+ * program to look up; the user never sees a key. "aps" is not part of the data. A payload with only a badge sets the
  * badge; content-available without an alert becomes notification.silent. *result_json (may be NULL) becomes
  * {"kind":"push"|"silent"|"badge","id"?,"duplicate","expired"?}.
- * A payload of bw_desktop_seal_push() is the exception: it proves which desktop made it, so the push is attributed to
- * that desktop. It is handed over once, with "hint":true until the desktop has confirmed it in a connection, and never
+ * A payload of bw_desktop_seal_push() is the exception: it proves which desktop created it, so the push belongs to that
+ * desktop. It is delivered once, with "hint":true until the desktop has confirmed it over its own connection, and never
  * again when it comes there or a second time ("duplicate":true). "expired":true = it came too late and is not shown. A
- * payload that does not open is handled as any other. Errors: BW_E_PROTOCOL (neither format), BW_E_LIMIT (100,000
- * pushes wait for the program), BW_E_NOT_FOUND (its desktop was unpaired during the call), BW_E_STORE. Since 0.1. */
+ * payload that can't be decrypted is handled like any other. Errors: BW_E_PROTOCOL (neither format), BW_E_LIMIT
+ * (100,000 pushes wait for the program), BW_E_NOT_FOUND (its desktop was unpaired during the call), BW_E_STORE. Since
+ * 0.1. */
 BW_API bw_status bw_device_receive(bw_device *device, const char *service, const char *payload_json,
                                    char **result_json);
 
@@ -994,7 +995,7 @@ typedef struct bw_desktop bw_desktop;
  *   "signaling_url" text the URL that codes contain instead, if devices reach that relay under another URL
  *   "confirm"    bool    true = every device waits for bw_desktop_confirm(). Default: false = only devices that cannot
  *                        prove that they saw the code, such as ChainlessChain phones
- *   "legacy"     text    how such a device may pair: "qr" (default) and "all" as for a device; "none" = not at all
+ *   "legacy"     text    how devices that cannot prove it may pair: "qr" (default), "all" and "none" as for a device
  *   "max_commands_per_second" number  limit per device, 1 to 100000, default 200. After an idle period a device may
  *                        send ten times as many at once. Further commands are refused with -32010 and a time to retry
  * Going online requires "relay_url" or "relay". Errors: as bw_device_open(). Since 0.1. */
@@ -1013,8 +1014,8 @@ BW_API bw_status bw_desktop_quit(bw_desktop *desktop);
 
 /* {"id","name","started","unread","connection":[{"url","state","problem"?,"forgeable"?}],
  * "relay"?:{"port","healthPort","note"?},"notes":[],"offer"?:{"state","expiresAt"},"counters":{}}. "forgeable" is as in
- * bw_device_state(). Over such a relay the desktop refuses commands of devices without encryption that change something
- * and are not signed. Errors: BW_E_STORE. Since 0.1. */
+ * bw_device_state(). Over such a relay, the desktop refuses commands of unencrypted devices that change something,
+ * unless they are signed. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_state(bw_desktop *desktop, char **state_json);
 
 /* A desktop's events: notification.received (a device asked the desktop to show it), unread.changed,
@@ -1025,8 +1026,8 @@ BW_API bw_status bw_desktop_state(bw_desktop *desktop, char **state_json);
  *   notification.presented {"id","device","presented","at"}: a device reports whether it showed a push to its user, and
  *                         when by its own clock; a Bellwire device reports each push at most once. The desktop does
  *                         not check what devices report
- *   notification.expired  {"ids","device"}: these pushes expired before the device came; it never gets them. They stay
- *                         in the history. A clock that is set ahead counts once it has stayed so for 2 minutes
+ *   notification.expired  {"ids","device"}: these pushes expired before the device was online; it never gets them. They
+ *                         stay in the history. If the clock is set ahead, it takes 2 minutes until pushes expire by it
  *   settings.changed {"settings","revision"}
  *   pairing.changed
  *       {"flow":"offer","state":"displaying"|"acked"|"paired"|"expired"|"cancelled"|"failed",…},
@@ -1071,16 +1072,16 @@ BW_API bw_status bw_desktop_code_async(bw_desktop *desktop, int32_t timeout_ms, 
 /* Cancels a flow ("offer", "scan" or "code"; NULL = all three). BW_OK if none is in progress. Since 0.1. */
 BW_API bw_status bw_desktop_pairing_cancel(bw_desktop *desktop, const char *flow);
 
-/* The user's answer about the device that pairing.changed named in this flow; flow NULL = the only one that asks.
- * accept 0 = reject. If the rejected device could not prove that it saw the code, the code stays valid for other
- * devices and its state is "displaying" again. Errors: BW_E_NOT_FOUND (nothing waits for an answer; or the device in
- * question was replaced by another less than a second ago, so that the answer cannot apply to the wrong one). Since
- * 0.1. */
+/* Passes the user's decision about the device that pairing.changed reported in this flow. flow NULL = the only flow
+ * that waits for one. accept: 1 = accept, 0 = reject. If the rejected device could not prove that it saw the code, the
+ * code stays valid for other devices and its state is "displaying" again. Errors: BW_E_NOT_FOUND (no device waits for
+ * confirmation; or the device was replaced by another one less than a second ago, so the decision may have been meant
+ * for the first). Since 0.1. */
 BW_API bw_status bw_desktop_confirm(bw_desktop *desktop, const char *flow, int32_t accept);
 
 /* The paired devices:
  * [{"id","deviceId","name","platform","secure","seal"?,"sas"?,"sasMissing"?,"pairedAt","lastSeenAt","forgeable"?}].
- * "forgeable":true = a relay of the desktop's lets anyone send in the name of this device, which is not encrypted.
+ * "forgeable":true = one of the desktop's relays lets anyone send in the name of this unencrypted device.
  * Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_devices(bw_desktop *desktop, char **devices_json);
 
@@ -1089,16 +1090,16 @@ BW_API bw_status bw_desktop_devices(bw_desktop *desktop, char **devices_json);
  * Since 0.1. */
 BW_API bw_status bw_desktop_tokens(bw_desktop *desktop, char **tokens_json);
 
-/* Seals a push for a push service, so that only the device can read it. For programs that send payloads themselves, to
- * the tokens of bw_desktop_tokens(). id is the "notificationId" of bw_desktop_notify(), of a push that this device does
- * not have yet. The device receives the push in its own connection as well, and shows it once.
+/* Encrypts a push for a push service, so that only the device can read it. For programs that send payloads themselves,
+ * to the tokens of bw_desktop_tokens(). id is the "notificationId" from bw_desktop_notify(), of a push that this device
+ * does not have yet. The device also receives the push over its own connection, and shows it once.
  *
  * *payload_json becomes the payload, at most 4,096 bytes, for one device and one push: seal again for each device, and
  * each time it is sent. options_json is NULL or
  *   "service"    text   "apns": {"aps":{"alert":{"title"},"mutable-content":1},"bellwire"}. Any other, and the default,
  *                       "fcm": {"data":{"bellwire"}}, to which the program adds FCM's "token" and "android"
- *   "alert"      text   for "apns": the title where nothing can open the push, at most 100 bytes as JSON. Default:
- *                       "New notification"
+ *   "alert"      text   for "apns": the title that the system shows if the push can't be decrypted, at most 100 bytes
+ *                       as JSON. Default: "New notification"
  * A push fits if its title, body, data and other fields have at most 2,815 bytes as JSON, including about 300 bytes of
  * names and numbers. The device publishes the keys for this once its program has called bw_device_token(); one key is
  * used up for each call, and is replaced when the device is connected.
@@ -1110,7 +1111,8 @@ BW_API bw_status bw_desktop_seal_push(bw_desktop *desktop, const char *device, c
                                       const char *options_json, char **payload_json);
 
 /* Like bw_pairing_rename(), bw_pairing_unpair() and bw_pairing_clear(), for devices. An encrypted device that is
- * offline is notified later: at the next start, and when it sends something, for 30 days. Since 0.1. */
+ * offline is notified later, for 30 days: at the desktop's next start, and when the device sends something. Since
+ * 0.1. */
 BW_API bw_status bw_desktop_rename(bw_desktop *desktop, const char *device, const char *name);
 BW_API bw_status bw_desktop_unpair(bw_desktop *desktop, const char *device);
 BW_API bw_status bw_desktop_clear(bw_desktop *desktop);
@@ -1151,17 +1153,17 @@ BW_API bw_status bw_desktop_skill_enable(bw_desktop *desktop, const char *skill,
  * Delivered means that the device acknowledged it within 2 s. ChainlessChain phones do not acknowledge; for them it
  * means that no relay reported the phone offline in that time. For other devices the push waits in an outbox until
  * they are back: for 30 days (one day for ChainlessChain phones) or until "expiresAt" (milliseconds since 1970). The
- * outbox keeps 10,000 pushes per device; beyond that it drops the oldest and sends the problem outbox_full. A push
- * with a "collapseKey" replaces the previous one with the same key, in the outbox and in the history. With
+ * outbox keeps 10,000 pushes per device; beyond that it drops the oldest and sends a problem event (outbox_full). A
+ * push with a "collapseKey" replaces the previous one with the same key, in the outbox and in the history. With
  * "scheduledAt" (milliseconds since 1970, within 366 days) the desktop keeps it until then, up to 1,000 pushes, and the
- * result has "scheduledAt" and counts of 0. It goes out once, while the desktop is started. If the time has
- * passed before the start, or the clock jumps over it, it goes out at once. With "answerWhen":"stored" the result comes
- * when the push is stored, and the counts are 0. "notification.delete" with the "notificationId" takes a push back,
- * scheduled or sent. Errors: BW_E_NOT_FOUND (deviceId, group, too many scheduled), BW_E_STORE, BW_E_TIMEOUT (stored; the
- * push may still go out). Since 0.1. */
+ * result has "scheduledAt" and counts of 0. It is sent once, while the desktop is started. If its time passes
+ * before that, or the clock jumps past it, it is sent at the next opportunity. With "answerWhen":"stored" the call
+ * returns when the push is stored, and the counts are 0. "notification.delete" with the "notificationId" withdraws a
+ * push, scheduled or sent. Errors: BW_E_NOT_FOUND (deviceId, group, too many scheduled), BW_E_STORE, BW_E_TIMEOUT
+ * (stored; the push may still be sent). Since 0.1. */
 BW_API bw_status bw_desktop_notify(bw_desktop *desktop, const char *params_json, int32_t timeout_ms,
                                    char **result_json);
-/* The same without waiting. Pushes go out in the order of the calls. Since 0.1. */
+/* The same without waiting. Pushes are sent in the order of the calls. Since 0.1. */
 BW_API bw_status bw_desktop_notify_async(bw_desktop *desktop, const char *params_json, int32_t timeout_ms,
                                          bw_completion completion, void *user_data, bw_destroy destroy);
 
@@ -1171,14 +1173,14 @@ BW_API bw_status bw_desktop_history(bw_desktop *desktop, const char *params_json
 /* Calls one of the methods above ("notification.markAllAsRead", "notification.updateSettings", …) as the desktop's
  * own user, who may do everything. Parameters and result are as under "Methods"; devices are notified of changes.
  * "sendToMobile" requires a "deviceId". Only the program itself can call:
- *   "desktop.setGroup"   {"name","devices": [id]}: makes a group of paired devices or replaces its devices; an empty list
- *                        removes it. A name has 1 to 64 bytes; a desktop has up to 256 groups (BW_E_LIMIT). Unpaired
- *                        devices leave their groups. -> {"groups"}
+ *   "desktop.setGroup"   {"name","devices": [id]}: makes a group of paired devices or replaces its devices; an empty
+ *                        list removes it. A name has 1 to 64 bytes; a desktop has up to 256 groups (BW_E_LIMIT).
+ *                        Unpaired devices leave their groups. -> {"groups"}
  *   "desktop.groups"     -> {"groups":[{"name","devices":[id]}]}
- *   "desktop.scheduled"  -> {"scheduled":[{"id","scheduledAt","method","title","group"?,"deviceId"?,"by"?}]}, the next one
- *                        first; "by" is the device that asked for it
+ *   "desktop.scheduled"  -> {"scheduled":[{"id","scheduledAt","method","title","group"?,"deviceId"?,"by"?}]}, the next
+ *                        one first; "by" is the device that scheduled it
  * Errors: BW_E_INVALID, BW_E_UNSUPPORTED (method), BW_E_NOT_FOUND, BW_E_STORE,
- * BW_E_TIMEOUT (executed, but it is not known in time which devices were reached). Since 0.1. */
+ * BW_E_TIMEOUT (executed, but it is not known yet which devices were reached). Since 0.1. */
 BW_API bw_status bw_desktop_invoke(bw_desktop *desktop, const char *method, const char *params_json,
                                    int32_t timeout_ms, char **result_json);
 BW_API bw_status bw_desktop_invoke_async(bw_desktop *desktop, const char *method, const char *params_json,
