@@ -22,11 +22,11 @@ enum Help {
     ]
 
     static let configuration = """
-        bellwire/config.json in $XDG_CONFIG_HOME has default values of options, as an object of profiles: the profile \
-        "default" is always used, another one with --profile. A profile is an object of options, which apply to each \
-        command that has them, and of commands with options of their own. For example: {"default": {"color": "never", \
-        "send": {"priority": "high"}}, "work": {"state-dir": "/srv/bellwire", "timeout": 5}}. Options on the command line \
-        take precedence.
+        bellwire/config.json in $XDG_CONFIG_HOME contains default values for options. It is an object of profiles: the \
+        profile "default" always applies, another one in addition with --profile. A profile maps option names to \
+        values, for every command that has the option, and command names to objects of options for that command. For \
+        example: {"default": {"color": "never", "send": {"priority": "high"}}, "work": {"state-dir": "/srv/bellwire", \
+        "timeout": 5}}. Options on the command line take precedence.
         """
 
     static let examples = [

@@ -5,12 +5,12 @@ extension Command {
         about: [
             """
             Connects to the paired desktops, and shows pushes and due reminders as notifications of the desktop \
-            environment. The first time it asks for permission, with a notification. Ctrl-C stops it. To have it run \
-            whenever you are logged in: systemctl --user enable --now bellwire-agent.
+            environment. The first time, it shows a notification that asks for your permission. Ctrl-C stops it. To \
+            have it run whenever you are logged in: systemctl --user enable --now bellwire-agent.
             """,
             """
-            It steps aside for every other program that uses this device: it disconnects, and goes on when that program \
-            has ended. Pushes that only the agent has seen still reach the next bellwire listen, or any other program.
+            When another program uses this device, the agent disconnects, and reconnects when that program has ended. \
+            Pushes that only the agent has shown still reach the next bellwire listen, or any other program.
             """,
         ],
         operands: [],

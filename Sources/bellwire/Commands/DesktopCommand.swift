@@ -10,9 +10,9 @@ extension Command {
             time, priority, source, title, body. Ctrl-C stops it.
             """,
             """
-            A device that proves that it has seen the code is paired at once, end-to-end encrypted. If a \
-            device can't prove it, like the phone apps of other makers, or if you scanned its code, the desktop asks \
-            on the terminal. You have 30 seconds to answer. Without a terminal it refuses such devices and prints a \
+            A device that proves that it saw the code is paired at once, end-to-end encrypted. If a device can't prove \
+            it, like ChainlessChain's phone apps, or if you scanned its code, the desktop asks on the terminal whether \
+            to accept it. You have 30 seconds to answer. Without a terminal it refuses such devices and prints a \
             message, unless you pass --accept.
             """,
             """
@@ -26,23 +26,24 @@ extension Command {
             "deviceId" and "data". The desktop keeps running after standard input ends.
             """,
             """
-            With --seal it prints a payload for each push service of each device that has not received such a push in \
-            2 seconds: the service, the token in hexadecimal, and the payload, separated by tabs; with --json, an event \
-            "payload". Only the device can read the payload. Sending it is up to the program that reads the output.
+            With --seal it also prints encrypted payloads for push services. If a device has not received such a push \
+            within 2 seconds, it prints a line for each of the device's push services: the service, the token in \
+            hexadecimal, and the payload, separated by tabs; with --json, an event "payload". Only the device can read \
+            the payload. Sending it is up to the program that reads the output.
             """,
             """
-            With --http it publishes what comes over HTTP, as ntfy's clients send it: a POST to /TOPIC with the message, \
-            or JSON to /. A request needs a token (bellwire token), or with --http-open comes from this machine. If a \
-            group has the topic's name, only its devices get the notification. Web pages cannot publish.
+            With --http it accepts notifications over HTTP, in the format of ntfy's clients: a POST to /TOPIC with the \
+            message, or JSON to /. Requests need a token (bellwire token); with --http-open, those from this machine \
+            do not. If a group has the topic's name, only its devices get the notification. Web pages cannot publish.
             """,
             """
-            With ACTION it asks the desktop that runs with the same state directory: pair shows a new code, devices lists \
-            the devices, allow sets what one may do, stop ends it. See also bellwire push.
+            With ACTION it controls the desktop that is running with the same state directory: pair shows a new code, \
+            devices lists the devices, allow sets what a device may do, stop ends it. See also bellwire push.
             """,
         ],
         operands: [
             Operand(
-                name: "ACTION", help: "Asks the running desktop: pair, devices, stop, or allow DEVICE ALLOWANCE.",
+                name: "ACTION", help: "Controls the running desktop: pair, devices, stop, or allow DEVICE ALLOWANCE.",
                 choices: DesktopAction.names),
             Operand(
                 name: "WORD", help: "With allow: the device, and nothing, safe, mutating or privileged.", repeats: true),
@@ -98,7 +99,7 @@ extension Command {
         "Offers pairing like --pair, and also prints the code's text. Without a terminal only the text is printed.")
     static let stdinOption = Option("stdin", "Pushes each line of standard input.")
     static let httpAddress = Option(
-        "http", .required("HOST:PORT"), "Publishes what is posted to this address; port 0 = any free port.")
+        "http", .required("HOST:PORT"), "Accepts notifications over HTTP at this address; port 0 = any free port.")
     static let httpCertificate = Option(
         "http-certificate", .required("FILE"), "With --http: the certificate chain (PEM), for https.")
     static let httpKey = Option("http-key", .required("FILE"), "The certificate's private key (PEM).")

@@ -4,13 +4,13 @@ extension Command {
         summary: "Pushes a notification from this machine's desktop to its devices.",
         about: [
             """
-            Pushes through the bellwire desktop that runs with this state directory. If none runs, the desktop's files \
-            keep the push, and it goes out at the desktop's next start. It prints the notification's id once it is stored.
+            Pushes through the bellwire desktop that is running with this state directory. If none is running, the \
+            push is stored and sent at the desktop's next start. Prints the notification's id once it is stored.
             """,
             """
-            A push with --collapse replaces the one before with the same key. With --at the desktop keeps it until then; \
-            --scheduled lists such pushes. --withdraw takes back a push: a scheduled one is not sent, and devices that have \
-            the notification delete it.
+            A push with --collapse replaces the previous one with the same key. With --at the desktop sends it at that \
+            time; --scheduled lists such pushes. --withdraw cancels a push: a scheduled one is not sent, and devices \
+            that already have it delete it.
             """,
         ],
         operands: [
@@ -26,7 +26,7 @@ extension Command {
             Example(line: "bellwire push --group family --at 18:00 \"Dinner\"", says: "Pushes to a group at six."),
             Example(
                 line: "bellwire push --collapse disk --expires 1h \"Disk 91 % full\"",
-                says: "Replaces the push before, and is dropped by devices that are away for an hour."),
+                says: "Replaces the previous push; devices that are offline for an hour don't get it."),
         ],
         run: { arguments throws(Failure) in try DesktopPushRun(arguments).run() })
 
@@ -37,13 +37,13 @@ extension Command {
         "at", .required("WHEN"), "Pushes later: in 30m, 2h or 1d, or at 18:00 or \"2030-01-31 18:00\"; within 366 days."
     )
     static let pushExpires = Option(
-        "expires", .required("WHEN"), "Devices that do not get it by then never get it; written like --at.")
+        "expires", .required("WHEN"), "Devices that have not received it by then don't get it; same format as --at.")
     static let pushCollapse = Option("collapse", .required("KEY"), "Replaces the last push with this key.")
     static let pushImage = Option("image", .required("URL"), "An https image for the alert.")
     static let pushLink = Option("link", .required("URL"), "A link that is passed to the program on the device.")
     static let pushCategory = Option(
-        "category", .required("NAME"), "The category of the device that gives the alert its buttons.")
+        "category", .required("NAME"), "The alert category on the device, which defines the alert's buttons.")
     static let pushThread = Option("thread", .required("NAME"), "Alerts with the same name are grouped.")
-    static let pushWithdraw = Option("withdraw", .required("ID"), "Takes back the push with this id.")
-    static let pushScheduled = Option("scheduled", "Lists the pushes that wait for their time.")
+    static let pushWithdraw = Option("withdraw", .required("ID"), "Cancels the push with this id.")
+    static let pushScheduled = Option("scheduled", "Lists scheduled pushes.")
 }

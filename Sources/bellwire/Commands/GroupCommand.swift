@@ -3,12 +3,13 @@ import JSON
 extension Command {
     static let group = Command(
         name: "group",
-        summary: "Lists and changes the groups of devices that one can push to.",
+        summary: "Lists and changes groups of devices, for push --group.",
         about: [
             """
-            Without operands it lists the groups of this machine's desktop. With NAME and DEVICEs it makes a group, or \
-            replaces its devices. Give DEVICE as its name, its id or the beginning of its id. An unpaired device leaves \
-            its groups, and a group without devices is gone. It works while bellwire desktop runs, and without it.
+            Without operands it lists the groups of this machine's desktop. With NAME and DEVICEs it creates a group, \
+            or replaces its devices. DEVICE is a device's name, its id or the beginning of its id. Unpairing a device \
+            removes it from its groups; a group without devices is removed. The command works whether or not bellwire \
+            desktop is running.
             """
         ],
         operands: [
@@ -17,7 +18,7 @@ extension Command {
         ],
         ownOptions: [groupRemove, .desktopStateDirectory],
         examples: [
-            Example(line: "bellwire group family Phone Laptop", says: "Makes the group family of two devices."),
+            Example(line: "bellwire group family Phone Laptop", says: "Creates the group family with two devices."),
             Example(line: "bellwire push --group family Dinner", says: "Pushes to both."),
             Example(line: "bellwire group --remove family", says: "Removes the group; the devices stay paired."),
         ],

@@ -4,17 +4,15 @@ extension Command {
         summary: "Lists the notifications stored on this device; marks and deletes them.",
         about: [
             """
-            Lists the notifications of all paired desktops (or of the one given with --to) from this device's store: \
-            at once, and also while the desktops are offline. Each line has * if unread, time, priority, source, \
-            title, body and id, newest first. With --json it prints an object with "notifications", "total", "unread" \
-            and "loading".
+            Lists the notifications of all paired desktops (or of the one given with --to) from this device's store. \
+            It needs no connection. Each line has * if unread, time, priority, source, title, body and id, newest \
+            first. With --json it prints an object with "notifications", "total", "unread" and "loading".
             """,
             """
             read and delete take IDs or their beginnings. read --all and clear apply to all notifications of one \
             desktop. Changes are also made on the desktop. If it is not reachable within --timeout, the change waits \
             in the queue (see bellwire queue). refresh fetches the current state from the desktops.
             """,
-            "Only one process at a time can use a state directory. Stop a running bellwire listen first.",
         ],
         operands: [
             Operand(

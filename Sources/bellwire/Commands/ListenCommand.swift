@@ -5,7 +5,7 @@ extension Command {
         about: [
             """
             Connects to the paired desktops, stays connected, and prints a line for each push: time, priority, source, \
-            title, body. Stored pushes that nobody has received yet come first. Ctrl-C stops it.
+            title, body. It begins with stored pushes that no program has received yet. Ctrl-C stops it.
             """,
             """
             With --json each line is an event: an object with "event" (notification.received), "desktop" and "data": \
@@ -24,8 +24,8 @@ extension Command {
             """
             A push is done when its command has exited, whatever the exit code. Exit codes other than 0 are reported; \
             with --count they make the exit code 1. If bellwire is stopped or crashes while a command runs, that push \
-            comes again next time, with BELLWIRE_REDELIVERED=1. So a command may see a push twice, but misses none. \
-            Ctrl-C also stops the command. The command runs in its own process group and cannot read from the \
+            comes again next time, with BELLWIRE_REDELIVERED=1. So a command may run twice for a push, but no push is \
+            missed. Ctrl-C also stops the command. The command runs in its own process group and cannot read from the \
             terminal.
             """,
         ],
@@ -55,7 +55,7 @@ extension Command {
     static let listenTimeout = Option(
         "timeout", .required("SECONDS"),
         "Stops after this time; with --count, exit code 3 if there were too few pushes.")
-    static let listenAll = Option("all", "Prints all events, also connections, pairings, unread counts and problems.")
+    static let listenAll = Option("all", "Prints all events, such as connections, pairings and problems.")
     static let listenExec = Option("exec", .required("CMD"), "Runs CMD with /bin/sh for each push.")
     static let listenExecTimeout = Option(
         "exec-timeout", .required("SECONDS"),

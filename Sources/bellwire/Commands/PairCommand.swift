@@ -12,13 +12,12 @@ extension Command {
             --image it reads the code from a picture, such as a screenshot. A code is valid for five minutes.
             """,
             """
-            A pairing with another Bellwire is end-to-end encrypted: nobody in between can read or change what \
-            follows. Both sides show the same six digits and two words; compare them. If a desktop does not \
-            support encryption, like those of other makers, the command says so. Such a desktop may also not \
-            confirm the pairing: after 10 seconds the exit code is 3. The pairing counts as soon as the desktop sends \
-            something; bellwire peers --unpair removes it.
+            A pairing with another Bellwire is end-to-end encrypted: no relay or network can read or change the \
+            messages. Both sides show the same six digits and two words; compare them. If a desktop does not support \
+            encryption, like ChainlessChain's, the command says so. If such a desktop sends nothing within 10 seconds, \
+            the pairing is unconfirmed and the exit code is 3. The desktop's first message confirms it; bellwire peers \
+            --unpair removes it.
             """,
-            "Only one process at a time can use a state directory. Stop a running bellwire listen first.",
         ],
         operands: [
             Operand(

@@ -6,23 +6,23 @@ extension Command {
             """
             Lists the desktops that this device is paired with; with --desktop, the devices of the desktop on this \
             machine. Each line has name, platform, whether the pairing is encrypted, the digits and words to compare, \
-            when it was last seen, and its id. Give PEER as its name, its id or the beginning of its id.
+            when it was last seen, and its id. PEER is a peer's name, its id or the beginning of its id.
             """,
             """
-            With an encrypted peer, only sessions with fresh keys count after the first one, so that stolen keys open \
-            nothing that was recorded. A secret from the pairing protects them too. A note says if a peer has no such \
-            secret (it was paired before there was one, or runs an older release), or answers with other keys than \
-            those of the pairing (a backup of one side was restored). With --json, "seal" says that, and in "version" \
-            whether there was a session yet: 1 = no, 2 = yes.
+            Encrypted peers use sessions with fresh keys, so someone who steals a key cannot decrypt recorded traffic. \
+            A secret from the pairing protects the sessions as well. A note is shown if there is no such secret (the \
+            pairing is older than this feature, or the peer runs an older release), or if a peer answers with \
+            different keys than those of the pairing (a backup of one side was restored). With --json, "seal" contains \
+            this; its "version" is 2 once there has been a session, before that 1.
             """,
             """
-            An unpaired peer loses all rights at once. The peer of an encrypted pairing is notified if it can be reached \
-            within --timeout; a desktop that uses another relay needs --relay-url for this. Any other peer finds out \
-            when it is refused.
+            An unpaired peer loses all rights at once. An encrypted peer is notified if it can be reached within \
+            --timeout; if the desktop uses a relay other than its own, --relay-url is required for this. Other peers \
+            are not notified; their messages are refused.
             """,
             """
-            Only one process at a time can use a state directory. Stop a running bellwire listen or bellwire desktop \
-            first.
+            With --desktop, stop a running bellwire desktop first: only one process at a time can use its state \
+            directory.
             """,
         ],
         operands: [Operand(name: "NAME", help: "With --rename: the new name, 1 to 256 bytes.")],

@@ -30,7 +30,7 @@ extension Command {
         ],
         ownOptions: [queueTimeout] + DeviceSession.options,
         examples: [
-            Example(line: "bellwire queue", says: "Lists what waits."),
+            Example(line: "bellwire queue", says: "Lists the queued changes."),
             Example(line: "bellwire queue run --timeout 60", says: "Sends them; exit code 3 if some still wait."),
         ],
         run: { arguments throws(Failure) in try QueueRun(arguments).run() })

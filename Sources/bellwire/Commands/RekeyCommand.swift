@@ -1,25 +1,27 @@
 extension Command {
     static let rekey = Command(
         name: "rekey",
-        summary: "Moves this machine to a new key without pairing again, and answers peers that do.",
+        summary: "Moves this machine to a new key without pairing again; accepts new keys of peers.",
         about: [
             """
-            Without an option, begins to move this device to a new key, or goes on with it; with --desktop, the desktop \
-            on this machine. Every paired machine's user is asked to accept the new key. The command waits up to \
-            --timeout for all answers, takes the new key, and tells them. Until then everything works with the old key; \
-            afterwards the old key, and any copy of it, is refused. If not all have answered in time, the exit code is 3; \
-            run the command again later. To go on without a peer, end its pairing (bellwire peers --unpair).
+            Without an option, starts moving this device to a new key, or continues; with --desktop, it moves the \
+            desktop on this machine. Every paired machine's user is asked to accept the new key. The command waits up \
+            to --timeout for all answers, switches to the new key, and notifies the other machines. Until then \
+            everything works with the old key; afterwards the old key, and any copy of it, is refused. If not all have \
+            answered in time, the exit code is 3; run the command again later. To continue without a peer, end its \
+            pairing (bellwire peers --unpair).
             """,
             """
             To move to another machine, stop Bellwire, move the state directory, and run this command there.
             """,
             """
-            --status shows how far the move is, and which peers move themselves. Compare the new id with the one that \
-            the other machine shows before you --accept it: anyone who has a copy of the peer's key can ask.
+            --status shows the progress of the move, and which peers are moving to new keys themselves. Compare the \
+            new id with the one that the other machine shows before you --accept it: anyone who has a copy of the \
+            peer's key can ask.
             """,
             """
-            Only one process at a time can use a state directory. Stop a running bellwire listen or bellwire desktop \
-            first.
+            Only one process at a time can use the state directory for this. Stop a running bellwire listen or \
+            bellwire desktop first.
             """,
         ],
         operands: [],
@@ -35,7 +37,7 @@ extension Command {
         run: { arguments throws(Failure) in try RekeyRun(arguments).run() })
 
     static let rekeyDesktop = Option("desktop", "Acts for the desktop on this machine, not for the device.")
-    static let rekeyStatus = Option("status", "Shows the move, and the questions of peers.")
+    static let rekeyStatus = Option("status", "Shows the state of the move, and peers that ask to move.")
     static let rekeyCancel = Option("cancel", "Cancels the move and deletes the new key.")
     static let rekeyAccept = Option("accept", .required("PEER"), "Accepts the new key of this peer.")
     static let rekeyDecline = Option("decline", .required("PEER"), "Declines the new key of this peer.")

@@ -12,20 +12,20 @@ extension Command {
             with --to-mobile, to one of them.
             """,
             """
-            With --at the desktop keeps it until then. With --collapse it replaces the one before with the same key. \
-            Desktops of other makers ignore both, and groups.
+            With --at the desktop sends it at that time. With --collapse it replaces the previous one with the same \
+            key. ChainlessChain desktops ignore both, and --group.
             """,
             """
             With --stdin it sends each line of standard input: a title, optionally followed by a body and a priority, \
             separated by tabs; with --json, an object with "title", "body", "priority", "icon" and \
-            "respectQuietHours". It waits for the answer to each line before it sends the next. If a line is bad or \
-            refused, it prints an error with the line's number and continues.
+            "respectQuietHours". It waits for the answer to each line before it sends the next. If a line is malformed \
+            or refused, it prints an error with the line's number and continues.
             """,
             """
-            If the desktop is away, the notification waits in the queue, for a day or as long as --queue-for says, \
-            and is sent when a program with this device, such as bellwire listen, next reaches the desktop. With \
-            --no-queue, with --stdin, or without encryption, it is not queued: if the desktop does not answer within --timeout, the \
-            exit code is 3, and the notification may or may not have been shown.
+            If the desktop is offline, the notification waits in the queue, for a day or for the time of --queue-for, \
+            and is sent when a program that uses this device, such as bellwire listen, next reaches the desktop. With \
+            --no-queue, with --stdin, or without encryption, it is not queued: if the desktop does not answer within \
+            --timeout, the exit code is 3, and the notification may or may not have been shown.
             """,
         ],
         operands: [
@@ -60,8 +60,8 @@ extension Command {
     static let toMobile = Option(
         "to-mobile", .optional("DEVICE"), "Pushes to the device with this id; without an id, to this device.")
     static let sendStdin = Option("stdin", "Sends each line of standard input.")
-    static let noQueue = Option("no-queue", "Fails if the desktop is away, instead of putting it into the queue.")
+    static let noQueue = Option("no-queue", "Fails if the desktop is offline, instead of queueing the notification.")
     static let queueFor = Option(
-        "queue-for", .required("SECONDS"), "How long it may wait in the queue; at most a day.", initial: "86400")
+        "queue-for", .required("SECONDS"), "How long it may wait in the queue, at most a day.", initial: "86400")
     static let sendTimeout = Option.timeout(30, "How long to wait for the connection and for each answer.")
 }

@@ -17,8 +17,8 @@ extension Command {
             """,
             """
             With --device it shows or changes this device's own alert settings, which no desktop sees: enabled, \
-            quietHoursEnabled, quietHoursStart, quietHoursEnd, soundEnabled, showPreview, burstLimit (how many \
-            pushes of a source alert within a second; 0 = all), sources.NAME and categories.NAME.
+            quietHoursEnabled, quietHoursStart, quietHoursEnd, soundEnabled, showPreview, burstLimit (how many pushes \
+            of one source may show an alert within a second; 0 = no limit), sources.NAME and categories.NAME.
             """,
         ],
         operands: [Operand(name: "KEY=VALUE", help: "A setting and its new value.", repeats: true)],

@@ -5,12 +5,12 @@ import JSON
 extension Command {
     static let token = Command(
         name: "token",
-        summary: "Makes, lists and revokes tokens for publishing over HTTP.",
+        summary: "Creates, lists and revokes tokens for publishing over HTTP.",
         about: [
             """
-            With NAME it makes a token and prints it, once: only its hash is stored. Anyone who has it may publish through \
-            bellwire desktop --http, to all devices or to the group of --group, and may do nothing else. Without NAME it \
-            lists the tokens. A revoked token is refused from the next request on. A running desktop needs no restart.
+            With NAME it creates a token and prints it. It is not shown again: only its hash is stored. The token \
+            allows publishing through bellwire desktop --http, to all devices or to the group of --group, and nothing \
+            else. Without NAME it lists the tokens. Changes apply to a running desktop from the next request on.
             """
         ],
         operands: [Operand(name: "NAME", help: "What the token is for, 1 to 64 bytes.")],
@@ -20,13 +20,13 @@ extension Command {
             Example(
                 line: "curl -H \"Authorization: Bearer $TOKEN\" -d Done localhost:8080/backups",
                 says: "Publishes with it."),
-            Example(line: "bellwire token --revoke backups", says: "Refuses it from now on."),
+            Example(line: "bellwire token --revoke backups", says: "Revokes the token."),
         ],
         run: { arguments throws(Failure) in try runToken(arguments) })
 
     static let tokenGroup = Option("group", .required("GROUP"), "The token may publish to this group of devices only.")
     static let tokenRate = Option(
-        "per-minute", .required("N"), "Requests per minute, and at once; 0 = no limit.", initial: "300")
+        "per-minute", .required("N"), "Maximum requests per minute, also as a burst; 0 = no limit.", initial: "300")
     static let tokenBytes = Option(
         "max-bytes", .required("BYTES"), "Maximum size of a request's body, 1 to 262144.", initial: "65536")
     static let tokenRevoke = Option("revoke", .required("NAME"), "Revokes the token with this name.")

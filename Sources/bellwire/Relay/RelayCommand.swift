@@ -14,7 +14,7 @@ extension Command {
             """
             Ctrl-C stops it. SIGTERM makes it stop accepting and close its connections over --drain-ms. SIGHUP makes \
             it read the configuration, the lists and the certificate again; no connection is closed, except those of \
-            revoked tokens and ids. Errors in one of them are logged, and the relay keeps what it had.
+            revoked tokens and ids. If one of them has an error, the relay logs it and keeps the previous version.
             """,
             """
             Without --tokens-file and --allowed-ids-file, anyone who can reach the address can register. Bellwire ids \
@@ -61,8 +61,8 @@ enum RelayOptionNames {
     private static let stateDirectory = Option(
         "state-dir", .required("DIR"),
         """
-        Stores which ids were ever proved, which then always need a proof, and the frames for offline peers \
-        (default: in memory only).
+        Directory for the ids that were ever proved, which always need a proof from then on, and for the frames for \
+        offline peers (default: in memory only).
         """)
     private static let disk = Option(
         "max-disk-bytes", .required("BYTES"),
@@ -70,28 +70,29 @@ enum RelayOptionNames {
     private static let tokens = Option(
         "tokens-file", .required("FILE"),
         """
-        Only clients with a bearer token from this file may connect, one token a line. A client sends it in the \
+        Only clients with a bearer token from this file may connect, one token per line. A client sends it in the \
         Authorization header, or in the relay URL: wss://HOST/?access_token=TOKEN.
         """)
     private static let allowed = Option(
-        "allowed-ids-file", .required("FILE"), "Only ids from this file may register, one id a line.")
+        "allowed-ids-file", .required("FILE"), "Only ids from this file may register, one id per line.")
     private static let proxy = Option(
         "trusted-proxy", .required("ADDRESS"),
         """
-        An address or network, such as 10.0.0.0/8, whose X-Forwarded-For is believed. May be given several times.
+        An address or network, such as 10.0.0.0/8, whose X-Forwarded-For header is trusted. May be given several \
+        times.
         """)
     private static let proxyProtocol = Option(
         "proxy-protocol", "Trusted proxies begin each connection with a PROXY header (version 1 or 2) instead.")
     private static let reusePort = Option(
         "reuse-port",
         """
-        Other relays may listen on the same port. They do not know of each other's peers; for replacing a relay.
+        Lets a second relay listen on the same port, for replacing a running one. The two do not share peers.
         """)
     private static let drain = Option(
         "drain-ms", .required("N"), "Time over which SIGTERM closes the connections, in milliseconds.",
         initial: "5000")
     private static let logFormat = Option(
-        "log-format", .required("FORMAT"), "How standard error is written; json = one object a line.",
+        "log-format", .required("FORMAT"), "Format of standard error; json = one object per line.",
         initial: "text", choices: ["text", "json"])
 
     static let options: [Option] = [

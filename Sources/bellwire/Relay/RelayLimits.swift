@@ -56,7 +56,7 @@ enum RelayLimits {
                 "Maximum connections that have not registered yet; further ones get HTTP status 503."),
             Limit(
                 "max_unregistered_per_address", relay.admission.maximumUnregisteredPerAddress,
-                "The same from one address, except loopback; further ones get HTTP status 429."),
+                "Maximum unregistered connections from one address, except loopback; further ones get HTTP status 429."),
             Limit(
                 "register_within_ms", relay.admission.registerWithin,
                 "Time for a connection to register, in milliseconds; then it is closed."),
