@@ -21,7 +21,7 @@ struct DeviceOptions: Sendable {
         alerts = try AlertOptions(&reader)
         isShared = try reader.flag("shared") ?? false
         guard !isShared || !common.yields else {
-            throw reader.invalid("yields", "has no meaning with \"shared\"; omit it")
+            throw reader.invalid("yields", "cannot be combined with \"shared\"; omit it")
         }
         try reader.finish()
     }

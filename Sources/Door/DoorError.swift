@@ -19,10 +19,10 @@ package struct DoorError: Error, Sendable, Equatable {
 
     static let notHTTP = DoorError.invalid(40000, "the request is not well-formed HTTP")
     static let delayUnreadable = DoorError.invalid(
-        40004, "cannot read the delay; use a duration such as 30m, 2h or 1 day, or seconds since 1970")
+        40004, "invalid delay; use a duration such as 30m, 2h or 1 day, or seconds since 1970")
     static let delayTooLarge = DoorError.invalid(40006, "the delay is longer than 366 days")
     static let priority = DoorError.invalid(40007, "the priority must be 1 to 5, or min, low, default, high, max")
-    static let topic = DoorError.invalid(40009, "a topic has 1 to 64 letters, digits, - and _")
+    static let topic = DoorError.invalid(40009, "a topic must have 1 to 64 letters, digits, - and _")
     static let notUTF8 = DoorError.invalid(40011, "the message must be UTF-8")
     static let attachmentURL = DoorError.invalid(40013, "an attachment must be the https URL of an image")
     static let attachmentFile = DoorError.invalid(40014, "files are not accepted; attach the URL of an image")
@@ -33,7 +33,7 @@ package struct DoorError: Error, Sendable, Equatable {
     static let unauthorized = DoorError(40101, "unauthorized")
     static let forbidden = DoorError(40301, "forbidden: this token is for another group")
     static let foreignPage = DoorError(40302, "forbidden: web pages may not publish here")
-    static let foreignHost = DoorError(40303, "forbidden: this is not a name of this server")
+    static let foreignHost = DoorError(40303, "forbidden: unknown host name; see bellwire desktop --http-name")
     static let noPage = DoorError(40401, "not found: only publishing is supported, with POST or PUT")
     static let tooLarge = DoorError(41301, "the request is larger than this token allows")
     static let tooMany = DoorError(42901, "too many requests: this token's limit is reached; try again later")

@@ -37,7 +37,7 @@ extension HostChannel {
         let (code, text) =
             switch rescue.pairings {
             case .kept: ("", "")
-            case .restored: ("pairings_restored", "; the pairings were taken from their copy")
+            case .restored: ("pairings_restored", "; the pairings were restored from their copy")
             case .lost: ("pairings_lost", "; the pairings are lost: pair again")
             }
         guard let damage = rescue.damage else {

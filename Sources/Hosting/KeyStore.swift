@@ -22,7 +22,7 @@ package struct KeyStore: Sendable {
     /// Errors: `unsupported` in memory, where nothing outlives this handle.
     package func next() throws(HostError) -> SigningKey {
         guard directory.path != nil else {
-            throw HostError(.unsupported, "with \"state_dir\":\":memory:\" there is no next start to take a new key")
+            throw HostError(.unsupported, "with \"state_dir\":\":memory:\" the key cannot be changed")
         }
         let (name, role) = ("identity.next.key", "\(options.role)-next")
         let next = try key(name, keyring: role)

@@ -43,7 +43,7 @@ extension PairingReason {
             "This desktop does not accept typed codes, or the code is wrong. Scan its QR code instead."
         case .rejected: "The other side declined. Pair again and accept it there."
         case .notSecure:
-            "The other side cannot prove its identity. Update it, or allow unsealed pairing: legacy \"qr\" for QR codes, \"all\" for six digits."
+            "The other side cannot prove its identity. Update it, or allow unencrypted pairing: legacy \"qr\" for QR codes, \"all\" for six digits."
         case .timeout:
             "The other side did not answer in time. Check that it is still open and that its code was not used before, then pair again."
         case .cancelled: "Pairing was cancelled. Start it again when ready."

@@ -216,14 +216,14 @@ def test_quiet_hours_hold_back_and_tell_once_when_they_end(house: House) -> None
     assert house.presented(urgent)["presented"] is True
     # As if they had ended: a change of the settings is looked at, at once.
     house.settings(quietHoursEnabled=False)
-    digest = house.shown("3 notifications while it was quiet")
+    digest = house.shown("3 notifications during quiet hours")
     assert digest["alert"]["body"].split("\n") == ["Held 2", "Held 1", "Held 0"]
     house.settings(quietHoursEnabled=True, quietHoursStart=local_minute(-60), quietHoursEnd=local_minute(60))
     house.settings(quietHoursEnabled=False)
     house.push("Afterwards")
     house.shown("Afterwards")
     titles = [_title(question) for question in house.device.questions("present")]
-    assert titles == ["Fire", "3 notifications while it was quiet", "Afterwards"]
+    assert titles == ["Fire", "3 notifications during quiet hours", "Afterwards"]
 
 
 def test_what_quiet_hours_held_back_is_told_after_a_restart(house: House) -> None:

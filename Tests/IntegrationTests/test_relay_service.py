@@ -147,7 +147,7 @@ def test_a_token_opens_the_door_and_a_revoked_one_closes_it_again(bellwire: Star
     for text in ("short\n", None):
         tokens.write_text(text) if text is not None else tokens.unlink()
         node.program.process.send_signal(signal.SIGHUP)
-        assert "keeps the lists" in node.log("lists_not_reloaded")["message"]
+        assert "keeps the previous lists" in node.log("lists_not_reloaded")["message"]
         node.log("reloaded")
     alice.settle()
     assert TOKEN not in "".join(node.program.err.all)
@@ -212,12 +212,12 @@ def test_a_reload_takes_over_limits_and_certificate_and_drops_nobody(
     for break_it in (lambda: key.write_bytes(first_key.read_bytes()), certificate.unlink):
         break_it()
         node.program.process.send_signal(signal.SIGHUP)
-        assert "keeps the certificate" in node.log("certificate_not_reloaded")["message"]
+        assert "keeps the previous one" in node.log("certificate_not_reloaded")["message"]
         node.log("reloaded")
         assert certificate_of(node.port) == after
     config.write_text("{")
     node.program.process.send_signal(signal.SIGHUP)
-    assert "keeps the options" in node.log("not_reloaded")["message"]
+    assert "keeps the previous options" in node.log("not_reloaded")["message"]
 
     alice.message("bob", 1)
     assert bob.next("message")["payload"] == 1

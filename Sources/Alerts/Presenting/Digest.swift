@@ -7,7 +7,7 @@ package enum Digest {
     /// A title has at most so many characters there.
     package static let width = 100
 
-    /// "3 notifications while it was quiet", and their titles.
+    /// "3 notifications during quiet hours", and their titles.
     ///
     /// - Parameters:
     ///   - held: the newest first; the first few are enough.
@@ -17,7 +17,7 @@ package enum Digest {
         let noun = count == 1 ? "notification" : "notifications"
         let circumstance =
             switch hold {
-            case .quietHours: "while it was quiet"
+            case .quietHours: "during quiet hours"
             case .late: "while you were away"
             case .tooMany: "while too many were waiting"
             case .burst: "in a short time"

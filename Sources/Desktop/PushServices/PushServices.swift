@@ -78,7 +78,7 @@ final class PushServices {
             return then(
                 .failure(
                     HostError(
-                        .unsupported, "\(device.name) was paired without encryption; nothing can be sealed to it",
+                        .unsupported, "\(device.name) was paired without encryption; pushes cannot be encrypted for it",
                         detail: ["reason": "not_encrypted"])))
         }
         let pair = SealedPush.Pair(
@@ -106,7 +106,7 @@ final class PushServices {
         guard let entry = try Outbox(connection).entry(of: request.push, for: request.device, now: .current) else {
             return .failure(
                 HostError(
-                    .notFound, "no such push waits for \(name): the device has it, or it expired or was deleted",
+                    .notFound, "no such push is waiting for \(name): the device has it, or it expired or was deleted",
                     detail: ["field": "id"]))
         }
         guard let body = entry.event.payload(as: .bellwire).object else {
@@ -135,8 +135,8 @@ extension HostError {
     fileprivate static func noPrekeys(of name: String) -> HostError {
         HostError(
             .unsupported,
-            "\(name) has published no prekeys: it does so once it has given a push token and is connected. "
-                + "Until then send a payload without content, so that the device connects",
+            "\(name) has published no prekeys. It does so when it has a push token and is connected. "
+                + "Until then, send a payload without content, so that the device connects",
             detail: ["reason": "no_prekeys"])
     }
 
@@ -144,7 +144,7 @@ extension HostError {
         let limit = SealedPush.contentLimit
         return HostError(
             .limit,
-            "the push has \(size) bytes, and \(limit) fit into a payload of a push service: shorten its body or its data, "
+            "the push has \(size) bytes; the limit for a push service is \(limit). Shorten its body or its data, "
                 + "or send a payload without content, so that the device connects and receives it",
             detail: ["size": .integer(Int64(size)), "limit": .integer(Int64(limit))])
     }

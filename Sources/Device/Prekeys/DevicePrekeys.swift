@@ -147,7 +147,7 @@ final class DevicePrekeys {
         }
         if found.opened.contains(event.id) { return .replayed(event.id) }
         guard !found.isLastResort || found.opened.count < PrekeyLimits.openedByLastResort else {
-            throw SealError(.exhausted, "the last resort has opened all the pushes that it may")
+            throw SealError(.exhausted, "the last-resort prekey has reached its limit of pushes")
         }
         book.peers[found.desktop]?.prekeys.used(push.prekey)
         let use = PrekeyUse(prekey: push.prekey, push: event.id, isLastResort: found.isLastResort)
@@ -173,7 +173,7 @@ final class DevicePrekeys {
 
     private func refuse(_ error: SealError, _ then: @EventLoop (Opening) -> Void) {
         refused &+= 1
-        context.channel.log(.warning, "did not open a sealed push: \(error.message)")
+        context.channel.log(.warning, "could not decrypt a push from a push service: \(error.message)")
         then(.refused(error))
     }
 }

@@ -65,7 +65,7 @@ extension SharedRole<Device> {
 
 extension HostError {
     fileprivate static let notHolder = HostError(
-        .busy, "another program has the device and shows its alerts", detail: ["reason": "guest"])
+        .busy, "another program holds the shared device and shows its alerts", detail: ["reason": "guest"])
 }
 
 extension Device {

@@ -45,7 +45,7 @@ package enum Sent: Sendable, Equatable {
         switch self {
         case .written: nil
         case .offline: HostError(.offline, "the connection to \(peer) just ended")
-        case .congested: HostError(.offline, "the relay takes no more at present; try again later")
+        case .congested: HostError(.offline, "too much data is waiting for the relay; try again later")
         case .tooLarge: HostError(.limit, "\(what) is larger than 1 MiB")
         case .unsealable(let error) where error.code == .tooLarge:
             HostError(.limit, "\(what) is too large: \(error.message)")

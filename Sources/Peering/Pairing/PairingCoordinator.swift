@@ -85,7 +85,7 @@ package final class PairingCoordinator<Known: PairedPeer> {
     package func answer(_ flow: PairingFlow?, accept: Bool, _ then: Then) {
         switch flows.answer(flow, accept: accept, now: now) {
         case .nothingWaits:
-            then(.failure(HostError(.notFound, "nothing waits for confirmation")))
+            then(.failure(HostError(.notFound, "no peer waits for confirmation")))
         case .ambiguous(let asking):
             let names = asking.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
             then(.failure(HostError(.invalid, "several flows wait for confirmation; pass one of \(names)")))

@@ -88,7 +88,7 @@ package final class KeyMoves {
     /// detail has the `peers`.
     package func begin(_ next: SigningKey, _ then: @escaping Then) {
         guard next.did != ownID.text else {
-            return then(.failure(HostError(.invalid, "the next key is the key in use; a move needs another one")))
+            return then(.failure(HostError(.invalid, "the new key is the key that is already in use")))
         }
         dropUnpaired()
         if let own, own.isSwitched {
@@ -105,7 +105,7 @@ package final class KeyMoves {
                 .failure(
                     HostError(
                         .unsupported,
-                        "a move needs sessions, and these peers have used none; unpair them, and pair them again afterwards",
+                        "moving requires sessions, and these peers have used none; unpair them, and pair them again afterwards",
                         detail: ["peers": .array(plain.map { .string($0.id.text) }), "reason": "no_sessions"])))
         }
         // Later than every statement before: peers take no older one. None has taken one that was far ahead.
@@ -275,7 +275,7 @@ package final class KeyMoves {
         }
         // Before its signatures cost anything.
         guard let move = peers.announced(statement) else {
-            throw SealError(.unapprovedMove, "a move was announced that nobody here has approved")
+            throw SealError(.unapprovedMove, "a move to another key was announced without approval")
         }
         try spend(move.old)
         // The old key has to be refused, and no other one makes room for it.

@@ -16,11 +16,12 @@ package enum RevocationRequest {
         let key = PeerID(id)
         guard key != own else {
             throw HostError(
-                .invalid, "this is the own key; to replace it, move to a new one", detail: ["field": .string(field)])
+                .invalid, "this is this machine's own key; to replace it, move to a new key",
+                detail: ["field": .string(field)])
         }
         guard isPaired(key) || PublicKey(did: id) != nil else {
             throw HostError(
-                .invalid, "not the id of a paired peer, and not a did:key", detail: ["field": .string(field)])
+                .invalid, "neither the id of a paired peer nor a did:key", detail: ["field": .string(field)])
         }
         return key
     }
@@ -37,7 +38,7 @@ package enum RevocationRequest {
 
 extension HostError {
     package static let tooManyRevoked = HostError(
-        .limit, "\(RevokedKeys.limit) keys are revoked already; remove some that cannot be used any more")
+        .limit, "\(RevokedKeys.limit) keys are already revoked; readmit some that are no longer a risk")
     package static let notRevoked = HostError(.notFound, "no such key is revoked")
     /// A pairing code of a revoked key.
     package static let revokedKey = HostError(

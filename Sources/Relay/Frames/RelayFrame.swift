@@ -155,7 +155,7 @@ enum Refusal: Int, CaseIterable {
         case .badNonce: "the proof does not match a current challenge of this connection"
         case .badOrigin: "the proof is for a URL that is not among this relay's origins; see its option origins"
         case .badProof: "the proof is not valid for this peerId on this connection"
-        case .notAllowed: "this peerId is not on the list of this relay; ask its operator"
+        case .notAllowed: "this peerId is not in the relay's list of allowed ids; ask its operator"
         }
     }
 }

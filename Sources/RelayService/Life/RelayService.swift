@@ -58,7 +58,7 @@ package final class RelayService {
                     log(
                         .warning, "store_failing",
                         "cannot write stored frames to disk: \(reason); they are in memory only, and the relay retries")
-                case .recovered: log(.info, "store_recovered", "stored frames no longer wait for a failed write")
+                case .recovered: log(.info, "store_recovered", "writing stored frames to disk works again")
                 }
             }
         }
@@ -122,7 +122,7 @@ package final class RelayService {
             do throws(RelayError) {
                 try relay.renew(tls)
             } catch {
-                log(.warning, "certificate_not_reloaded", "\(error.message); the relay keeps the certificate it has")
+                log(.warning, "certificate_not_reloaded", "\(error.message); the relay keeps the previous one")
             }
         }
         var options = settings.relay
@@ -136,7 +136,7 @@ package final class RelayService {
         drainWithin = settings.drainWithin
         log(
             .info, "reloaded",
-            "the reload is done" + (closed == 0 ? "" : "; closed \(closed) connections of revoked tokens"))
+            "reload complete" + (closed == 0 ? "" : "; closed \(closed) connections of revoked tokens"))
         manager.ready("Relay on port \(relay.port)")
     }
 

@@ -13,12 +13,12 @@ struct RelayMetrics {
         let stats = service.relay.stats
         let measures = service.relay.measures
         page.gauge(
-            "bellwire_relay_info", "The version that runs.", labels: [("version", libraryVersion.description)])
+            "bellwire_relay_info", "Version of the relay.", labels: [("version", libraryVersion.description)])
         page.gauge(
             "bellwire_relay_start_time_seconds", "When the relay started, in seconds since 1970.",
             Double(stats.startedAt) / 1_000)
         page.gauge(
-            "bellwire_relay_draining", "Whether the relay closes its connections to end.", service.isDraining ? 1 : 0)
+            "bellwire_relay_draining", "1 while the relay is shutting down.", service.isDraining ? 1 : 0)
         Self.addConnections(stats, measures, service.access, to: &page)
         Self.addRegistrations(stats, measures, to: &page)
         Self.addMessages(stats, measures, to: &page)
@@ -104,7 +104,7 @@ struct RelayMetrics {
     private static func addStored(_ stats: RelayStats, _ measures: RelayMeasures, to page: inout MetricsText) {
         let stored = stats.stored
         page.gauge("bellwire_relay_stored_frames", "Frames stored for absent peers.", stored.frames)
-        page.gauge("bellwire_relay_stored_bytes", "Bytes of these.", stored.bytes)
+        page.gauge("bellwire_relay_stored_bytes", "Bytes of stored frames.", stored.bytes)
         page.gauge("bellwire_relay_stored_peers", "Absent peers with stored frames.", stored.peers)
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)

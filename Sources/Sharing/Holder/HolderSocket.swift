@@ -269,5 +269,5 @@ private final class GuestSession {
 
 extension HostError {
     /// The holder is ending; its successor is to be asked.
-    static let moved = HostError(Code("moved"), "the program that has the state directory is ending")
+    static let moved = HostError(Code("moved"), "the program that holds the state directory is closing it")
 }

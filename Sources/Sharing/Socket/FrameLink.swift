@@ -41,7 +41,7 @@ package final class FrameLink {
     package func send(_ frame: [UInt8]) {
         guard isOpen else { return }
         if outgoing.count - written + frame.count > Self.outgoingLimit {
-            return end(HostError(.limit, "a program that shares the state directory does not read"))
+            return end(HostError(.limit, "a program that shares the state directory reads too slowly"))
         }
         outgoing += frame
         flush()

@@ -10,7 +10,7 @@ package enum NotificationSettings {
             guard let command = command(of: name) else { continue }
             return bw_program_start(command) == 0 ? nil : "\"\(command)\" cannot be started"
         }
-        return "XDG_CURRENT_DESKTOP names no desktop environment that is known to have any"
+        return "no settings program is known for the value of XDG_CURRENT_DESKTOP"
     }
 
     private static func command(of desktop: Substring) -> String? {

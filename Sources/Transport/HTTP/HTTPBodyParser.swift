@@ -12,7 +12,7 @@ final class HTTPBodyParser {
         init(_ head: HTTPHead) throws(TransportError) {
             let (lengths, encodings) = (head.count(of: "Content-Length"), head.count(of: "Transfer-Encoding"))
             guard lengths + encodings <= 1 else {
-                throw TransportError(.badHTTP, "more than one header says how long the body is")
+                throw TransportError(.badHTTP, "more than one header gives the length of the body")
             }
             if let encoding = head["Transfer-Encoding"] {
                 guard head.isHTTP11, encoding.equalsIgnoringCase("chunked") else {

@@ -36,7 +36,7 @@ final class Acceptor {
     ) throws(TransportError) {
         if let inherited {
             guard Self.boundAddress(of: inherited) != nil else {
-                throw TransportError(.listenFailed, "the socket that was passed is not a TCP socket that listens")
+                throw TransportError(.listenFailed, "the socket passed to the relay is not a listening TCP socket")
             }
             _ = fcntl(inherited, F_SETFL, fcntl(inherited, F_GETFL) | O_NONBLOCK)
             _ = fcntl(inherited, F_SETFD, FD_CLOEXEC)
@@ -169,7 +169,7 @@ final class Acceptor {
         guard !isFailing else { return }
         isFailing = true
         onEvent(
-            .failed(TransportError(uv: result, .outOfFiles, "new connections wait, because no more can be accepted")))
+            .failed(TransportError(uv: result, .outOfFiles, "cannot accept more connections; new ones wait")))
     }
 
     private func tryAgain() {

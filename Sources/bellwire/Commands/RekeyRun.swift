@@ -130,8 +130,8 @@ final class RekeyRun {
         func text(_ value: JSONValue?, _ member: String) -> String { Printable.line(value?[member]?.string ?? "") }
         switch status["state"]?.string {
         case "asking": Output.line("Moving to \(text(status, "newId")): not all have accepted.")
-        case "ready": Output.line("Moving to \(text(status, "newId")): all have accepted; the next start takes it.")
-        case "switched": Output.line("Moved to \(text(status, "newId")): not all have been told.")
+        case "ready": Output.line("Moving to \(text(status, "newId")): all have accepted; used from the next start.")
+        case "switched": Output.line("Moved to \(text(status, "newId")): some peers do not know it yet.")
         default: Output.line("The id is \(text(status, "id")).")
         }
         for peer in status["peers"]?.array ?? [] {

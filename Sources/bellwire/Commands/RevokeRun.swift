@@ -12,7 +12,7 @@ struct RevokeRun {
         try arguments.exclude([Command.revokeList, Command.revokeRemove], of: "revoke")
         let hasOption = arguments.has(Command.revokeList) || arguments.has(Command.revokeRemove)
         guard arguments.operands.isEmpty == hasOption else {
-            throw Failure(.usage, "give a PEER, or --list, or --remove ID (see bellwire revoke --help)")
+            throw Failure(.usage, "missing PEER, --list or --remove ID (see bellwire revoke --help)")
         }
         self.arguments = arguments
         isDesktop = arguments.has(Command.revokeDesktop)

@@ -140,7 +140,7 @@ final class SendRun {
             throw Failure(.failed, "\(desktop.name) refused: \(answer["error"]?.string ?? "no reason given")")
         }
         if arguments.has(Command.pushAt), answer["scheduledAt"] == nil {
-            throw Failure(.failed, "\(desktop.name) keeps no notifications for later, and has sent it now")
+            throw Failure(.failed, "\(desktop.name) does not support --at, and has sent it now")
         }
         guard !json, !isQuiet else { return }
         if let moment = answer["scheduledAt"]?.integer {
@@ -153,7 +153,7 @@ final class SendRun {
             Output.line(
                 delivered
                     ? "Pushed by \(desktop.name)."
-                    : "\(desktop.name) accepted it; the device is offline and gets it later.")
+                    : "\(desktop.name) accepted it; the device is offline and will receive it later.")
         } else {
             Output.line(
                 silenced ? "\(desktop.name) stored it without showing it (quiet hours)." : "Sent to \(desktop.name).")

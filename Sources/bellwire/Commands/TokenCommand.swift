@@ -66,7 +66,7 @@ extension Command {
         -> Exit
     {
         guard 1...DoorToken.nameLimit ~= name.utf8.count, Printable.line(name) == name else {
-            return fail(.usage, "a token's name has 1 to 64 bytes, none of them control characters", arguments)
+            return fail(.usage, "a token's name must have 1 to 64 bytes and no control characters", arguments)
         }
         let (rate, bytes): (Int?, Int?)
         do throws(Failure) {

@@ -50,7 +50,7 @@ final class ControlSocket {
     }
 
     private static func failure() -> Failure {
-        Failure(.failed, "cannot listen for commands of this user: \(String(cString: strerror(errno)))")
+        Failure(.failed, "cannot create the socket that other commands use: \(String(cString: strerror(errno)))")
     }
 
     /// Accepts, reads and writes what is ready.

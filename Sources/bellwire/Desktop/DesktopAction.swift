@@ -43,7 +43,7 @@ struct DesktopAction {
             offer["payload"]?.string ?? "",
             says: "Scan this code with a device, or type \(offer["code"]?.string ?? ""). It expires in five minutes.",
             alsoText: arguments.has(Command.qrText))
-        Output.notice("the running desktop says which device pairs, and asks there if it has to")
+        Output.notice("the running desktop shows which device pairs, and asks for confirmation in its own terminal")
     }
 
     private func devices() throws(Failure) -> [PairedPeer] {

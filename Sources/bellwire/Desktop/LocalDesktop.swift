@@ -17,7 +17,7 @@ final class LocalDesktop {
     init(_ arguments: Arguments) throws(Failure) {
         self.arguments = arguments
         guard let path = try DesktopDirectory.path(arguments) else {
-            throw Failure(.usage, "--state-dir :memory: is a desktop that no other command can reach")
+            throw Failure(.usage, "a desktop with --state-dir :memory: cannot be reached by other commands")
         }
         directory = path
     }
@@ -29,7 +29,7 @@ final class LocalDesktop {
         let deadline = Clock.now &+ LocalDesktop.patience
         while true {
             if let answer = try askRunning(request) { return try ControlAnswer.result(answer) }
-            if onlyRunning { throw Failure(.offline, "no bellwire desktop runs with this state directory") }
+            if onlyRunning { throw Failure(.offline, "no bellwire desktop is running with this state directory") }
             do throws(Failure) { return try askFiles(request) } catch {
                 // A desktop that starts or ends, or another command like this one.
                 guard error.exit == .inUse, Clock.now < deadline else { throw error }

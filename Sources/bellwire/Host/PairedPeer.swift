@@ -33,18 +33,18 @@ struct PairedPeer {
     var sealNotice: String? {
         guard let seal = json["seal"] else { return nil }
         guard seal["problem"]?.string != "handshake_refused" else {
-            return "\(name) answers with other keys than those of the pairing; pair again"
+            return "\(name) answers with different keys than those of the pairing; pair again"
         }
         guard seal["psk"]?.bool != true else { return nil }
-        return "\(name): no secret of the pairing protects its sessions; update both sides and pair again to get one"
+        return "\(name): its sessions are not protected by a secret from the pairing; update both sides and pair again"
     }
 
     /// Of a desktop that has sent nothing since it was paired.
     var unconfirmedNotice: String? {
         guard json["unconfirmed"]?.bool == true else { return nil }
         return
-            "\(name) has not confirmed the pairing: it may be off, or the code may be wrong. It counts as soon as the "
-            + "desktop sends something; bellwire peers --unpair removes it"
+            "\(name) has not confirmed the pairing: it may be off, or the code may be wrong. Its first message "
+            + "confirms the pairing; bellwire peers --unpair removes it"
     }
 
     /// Of an unencrypted peer in whose name anyone can send.

@@ -107,11 +107,11 @@ final class RelayRun {
             let values = try RelayOptionNames.values(arguments)
             do throws(ServiceError) { new = try ServiceSettings(json: values) } catch { throw Failure(error) }
         } catch {
-            return log.write(.warning, "not_reloaded", "\(error.message); the relay keeps the options it has")
+            return log.write(.warning, "not_reloaded", "\(error.message); the relay keeps the previous options")
         }
         var lists: AccessLists?
         do throws(ServiceError) { lists = try new.lists() } catch {
-            log.write(.warning, "lists_not_reloaded", "\(error.message); the relay keeps the lists it has")
+            log.write(.warning, "lists_not_reloaded", "\(error.message); the relay keeps the previous lists")
         }
         EventLoop.post { [holder, lists] in holder.service?.reload(new, lists) }
     }

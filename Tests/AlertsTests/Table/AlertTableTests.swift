@@ -173,7 +173,7 @@ import Wire
             #expect(try table.held(.quietHours, limit: 1_000).count == 256)
             #expect(try table.held(.quietHours).map(\.content.title).first == "title 300")
             let digest = try table.release(.quietHours, at: 9)
-            #expect(digest?.content.title == "300 notifications while it was quiet")
+            #expect(digest?.content.title == "300 notifications during quiet hours")
             #expect(digest?.content.body.hasPrefix("title 300\n") == true && digest?.isReminder == true)
             #expect(try table.due().map(\.row) == [digest?.row ?? 0])
             #expect(try table.heldCount(.quietHours) == 0 && table.release(.quietHours, at: 10) == nil)
@@ -202,13 +202,13 @@ import Wire
             try hold(1, .quietHours)
             #expect(try table.heldCount(.late) == 0 && table.heldCount(.quietHours) == 10)
             let digest = try table.release(.quietHours, at: 3)
-            #expect(digest?.content.title == "10 notifications while it was quiet")
+            #expect(digest?.content.title == "10 notifications during quiet hours")
             #expect(digest?.content.body.hasSuffix("and 5 more") == true)
             // One that was seen is not counted again, and gives its place.
             if let digest { _ = try table.delivered(digest.row, at: 4, handle: "h") }
             try hold(2, .quietHours)
             let next = try table.release(.quietHours, at: 5)
-            #expect(next?.content.title == "2 notifications while it was quiet" && next?.handle == "h")
+            #expect(next?.content.title == "2 notifications during quiet hours" && next?.handle == "h")
             // One alone comes as it is.
             if let next { _ = try table.delivered(next.row, at: 6, handle: "h") }
             let only = try table.add(Self.alert("only"))
