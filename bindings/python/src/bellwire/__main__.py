@@ -54,7 +54,7 @@ _OF_STATUS = {
     Status.E_BUSY: IN_USE,
 }
 
-#: Reasons of a pairing that failed which say that nobody was there.
+#: Reasons for a failed pairing that mean that the other side did not answer.
 _ABSENT = ("relay_unreachable", "desktop_offline", "no_relay", "timeout")
 
 
@@ -67,7 +67,7 @@ class Failed(Exception):
 
 
 def visible(text: str) -> str:
-    """A text of others on one line: without control, bidi and other characters that a terminal would obey."""
+    """Text from a peer, on one line and without control, bidi and other characters that a terminal would interpret."""
     return "".join(
         " " if character.isspace() else "\ufffd" if unicodedata.category(character)[0] == "C" else character
         for character in text
@@ -137,7 +137,7 @@ async def pair(device: Device, arguments: argparse.Namespace) -> int:
 
 
 async def warn_of_forgery(device: Device, desktop: PairedDesktop) -> None:
-    """A relay that believes senders is usually known within a round trip after the registration."""
+    """The library usually detects a relay that lets anyone forge senders within a round trip after registering."""
     loop = asyncio.get_running_loop()
     end = loop.time() + 1
     while loop.time() < end:
@@ -153,7 +153,7 @@ async def warn_of_forgery(device: Device, desktop: PairedDesktop) -> None:
 
 
 class Question:
-    """About a desktop that cannot prove that it saw the code: the user decides, if there is one at a terminal."""
+    """Asks the user whether to accept a desktop that can't prove that it saw the code, if there is a terminal."""
 
     def __init__(self, device: Device, *, accepts_all: bool) -> None:
         self._device = device
@@ -283,7 +283,7 @@ async def history(device: Device, arguments: argparse.Namespace) -> int:
 
 
 def read_operand(text: str | None) -> str:
-    """The text of a code: as it is, of a file (@FILE), or of standard input."""
+    """Returns the text of a code: the argument itself, the content of @FILE, or standard input."""
     try:
         if text is None or text == "-":
             return sys.stdin.read().strip()
@@ -299,7 +299,7 @@ def unpaired() -> Failed:
 
 
 def chosen(device: Device, wanted: str | None) -> str | None:
-    """The id of the desktop with this name, id, or beginning of an id."""
+    """Returns the id of the desktop with this name, id or beginning of an id."""
     desktops = device.desktops()
     if not desktops:
         raise unpaired()
@@ -387,7 +387,7 @@ def parser() -> argparse.ArgumentParser:
     each.add_argument("-n", "--limit", type=positive(int, 1, 500), default=50, metavar="N", help="default: 50")
     each.add_argument("--offset", type=positive(int, 0, 2**31), default=0, metavar="N")
     each.add_argument("--unread", action="store_true", help="only unread notifications")
-    each.add_argument("--search", metavar="WORDS", help="only those with all these words; buil* is a prefix")
+    each.add_argument("--search", metavar="WORDS", help="only those with all these words; buil* matches a prefix")
     return top
 
 

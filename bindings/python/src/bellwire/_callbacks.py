@@ -1,4 +1,4 @@
-"""One C function for each kind of callback, for the whole process, and the table of what they stand for.
+"""One C function per kind of callback for the whole process, and the table of the Python functions behind them.
 
 The library is given an integer as ``user_data``. It is the key of an entry here, which the destroy callback takes out:
 so nothing is called after it was released, and nothing that ctypes would free is held by C.
@@ -111,7 +111,7 @@ def _on_main_thread() -> bool:
 
 @contextmanager
 def holding_signals() -> Iterator[None]:
-    """Around a call that may call back: runs the handlers of signals once it has returned."""
+    """Wraps a call that may run callbacks: runs pending signal handlers when the call has returned."""
     if not _on_main_thread():
         # Handlers run on the main thread alone.
         yield
@@ -132,7 +132,7 @@ def holding_signals() -> Iterator[None]:
 
 @contextmanager
 def surfacing() -> Iterator[None]:
-    """Around a call that runs callbacks: raises what they raised, once it has returned.
+    """Wraps a call that runs callbacks: re-raises their exceptions when the call has returned.
 
     The first is raised, unless another one asks the program to end; the others are told to ``threading.excepthook``.
     """

@@ -1,4 +1,4 @@
-"""A handle of the library: its calls, its dispatch, its end. The public classes are made of these."""
+"""A handle of the library: calls, dispatch and close. The public classes are built on these."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ._callbacks import holding_signals, surfacing
 from ._library import library
 from .errors import BellwireError, BusyError, ClosedError, HandleError, error_of
 
-#: So long the interpreter's end waits for a callback that runs on another thread.
+#: How long the interpreter's exit waits for a callback that runs on another thread.
 EXIT_GRACE = 5.0
 
 
 def take(pointer: ctypes.c_void_p | int | None) -> bytes:
-    """A text that the library gave to us."""
+    """Copies a string that the library returned, and frees it."""
     value = pointer.value if isinstance(pointer, ctypes.c_void_p) else pointer
     if not value:
         return b""
@@ -82,13 +82,13 @@ class Core:
         self.pid = os.getpid()
         self.threaded = options.get("threaded") is True
         self.scope = _callbacks.Scope()
-        #: Told whenever a stream has got something, or whoever dispatched has stopped.
+        #: Notified when a stream has received an event, or when a thread has stopped dispatching.
         self.condition = threading.Condition()
         self.dispatcher: int | None = None
         self.quits = False
         self.closed = False
         self.attachment: Attachment | None = None
-        #: Who takes which events, where it matters; see add_taker().
+        #: The consumers of stored events; see add_taker().
         self.takers: dict[Taker, tuple[str, ...]] = {}
         #: Called when the handle is closed.
         self.at_close: set[Callable[[], None]] = set()
@@ -197,7 +197,7 @@ class Core:
         self.do("quit")
 
     def pump(self, ready: Callable[[], bool], timeout: float | None) -> bool:
-        """Dispatches, or waits for who does, until ``ready``; whether it is."""
+        """Dispatches, or waits for the thread that does, until ``ready``; whether it is."""
         self.do("fd")  # raises in a forked child, where no other thread would wake the wait
         end = None if timeout is None else time.monotonic() + timeout
         while not ready():

@@ -1,4 +1,4 @@
-"""What device, desktop and relay have in common: lifecycle, dispatch, events."""
+"""The common base of device, desktop and relay: lifecycle, dispatch and events."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .states import Event
 Self = TypeVar("Self", bound="Handle")
 T = TypeVar("T")
 
-#: Seconds that a call waits for an answer, unless it is told otherwise.
+#: The default time that a call waits for an answer, in seconds.
 TIMEOUT = 30.0
 
-#: Events that a device keeps in its store until they are handed over.
+#: Events that a device stores until they are delivered.
 STORED = ("notification.received", "notification.response", "notification.silent")
 
 

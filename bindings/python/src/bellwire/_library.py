@@ -67,7 +67,7 @@ class Library:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._native: ctypes.CDLL | None = None
-        #: Where it was loaded from, once it is.
+        #: The path it was loaded from.
         self.path: str | None = None
 
     def _load(self) -> ctypes.CDLL:

@@ -1,4 +1,4 @@
-"""What include/bellwire.h declares, for ctypes: every type, function, status and constant.
+"""The declarations of include/bellwire.h for ctypes: every type, function, status and constant.
 
 A test reads the header with a C parser and compares it with these tables, so that they cannot drift apart.
 """
@@ -14,7 +14,7 @@ ABI_VERSION = 1
 
 
 class Status(IntEnum):
-    """What a call came to: 0 = done, above = accepted with a note, below = failed. Named as in C, less ``BW_``."""
+    """The result of a call: 0 = done, > 0 = accepted with a note, < 0 = failed. Names as in C, without ``BW_``."""
 
     OK = 0
     QUEUED = 1
@@ -39,7 +39,7 @@ class Status(IntEnum):
 
 
 class LogLevel(IntEnum):
-    """How much a line of the log matters."""
+    """The severity of a log line."""
 
     DEBUG = 0
     INFO = 1

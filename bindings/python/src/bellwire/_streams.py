@@ -15,7 +15,7 @@ from .errors import BellwireError, ClosedError, LimitError
 
 T = TypeVar("T")
 
-#: Events that a stream keeps for who iterates over it.
+#: How many events a stream buffers.
 CAPACITY = 1024
 
 

@@ -59,7 +59,7 @@ class Presenter:
     server: Optional[str] = None
     capabilities: tuple[str, ...] = ()
     problem: Optional[str] = None
-    #: The desktop environment shows no notifications at the moment; None = it doesn't say.
+    #: Whether the desktop environment is in do-not-disturb mode; None = it doesn't report that.
     do_not_disturb: Optional[bool] = None
 
 
@@ -122,7 +122,7 @@ class AlertSettings:
     sound_enabled: bool = True
     #: False = only the title.
     show_preview: bool = True
-    #: Within a second, so many pushes of one source show an alert each; one alert sums up the others. 0 = off.
+    #: How many pushes of one source may show an alert within a second; one alert summarizes the rest. 0 = no limit.
     burst_limit: int = 0
     sources: Mapping[str, bool] = field(default_factory=dict)
     categories: Mapping[str, bool] = field(default_factory=dict)
@@ -187,7 +187,7 @@ class Response:
     desktop: Optional[str] = None
     push: Optional[Push] = None
     redelivered: bool = False
-    #: A reply from where no text can be typed: ask for it.
+    #: The notification server has no text field: ask the user for the text of the reply.
     text_needed: bool = False
 
 

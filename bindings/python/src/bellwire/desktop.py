@@ -144,9 +144,9 @@ class Desktop(PostingHandle):
         self._core.do("pairing_cancel", _wire.optional_text(flow, "flow"))
 
     def confirm(self, accept: bool, flow: Flow | None = None) -> None:
-        """The user's answer about the device named in ``pairing.changed``; ``flow`` None = the only one that asks.
+        """Passes the user's decision about the device in ``pairing.changed``; ``flow`` None = the only flow that asks.
 
-        Raises :class:`~bellwire.NotFoundError` (nothing waits; or another device has taken its place just now).
+        Raises :class:`~bellwire.NotFoundError` (no device waits; or another one has just replaced it).
         """
         self._core.do("confirm", _wire.optional_text(flow, "flow"), int(bool(accept)))
 
@@ -161,11 +161,11 @@ class Desktop(PostingHandle):
     def seal_push(
         self, device: str, notification_id: str, *, service: str | None = None, alert: str | None = None
     ) -> dict[str, Any]:
-        """Seals a push that a device does not have yet, for a push service: returns the service's payload.
+        """Encrypts a push that a device does not have yet, for a push service; returns the payload.
 
         For programs that send payloads themselves, to the tokens of :meth:`tokens`. Only the device can read it, and it
-        shows the push once. ``service`` is ``"apns"`` or any other (default ``"fcm"``); ``alert`` is the title that an
-        APNs payload shows where nothing can open it. Seal again for each device and each time it is sent.
+        shows the push once. ``service`` is ``"apns"`` or any other (default ``"fcm"``); ``alert`` is the title that the
+        system shows if it can't be decrypted (APNs). Call this again for each device and each time you send.
 
         Raises :class:`~bellwire.NotFoundError` (device; or the device has the push), :class:`~bellwire.LimitError`
         (larger than push services carry), :class:`~bellwire.UnsupportedError` (the device has published no keys).
@@ -180,7 +180,7 @@ class Desktop(PostingHandle):
         )
 
     def rename(self, device: str, name: str) -> None:
-        """Gives a device another name, of 1 to 256 bytes, here only. Raises :class:`~bellwire.NotFoundError`."""
+        """Renames a device, on this desktop only; 1 to 256 bytes. Raises :class:`~bellwire.NotFoundError`."""
         self._core.do("rename", _wire.text(device, "device"), _wire.text(name, "name"))
 
     def unpair(self, device: str) -> None:
@@ -194,7 +194,7 @@ class Desktop(PostingHandle):
     # Keys
 
     def revoke(self, device: str) -> None:
-        """Revokes a stolen key: nothing in its name is accepted any more. A device that has it is unpaired.
+        """Revokes a stolen key: unpairs its device and refuses everything in its name.
 
         ``device`` is the id of a paired device, or any ``did:key``. Raises :class:`~bellwire.InvalidError`,
         :class:`~bellwire.LimitError`.
@@ -206,28 +206,28 @@ class Desktop(PostingHandle):
         self._core.do("readmit", _wire.text(device, "device"))
 
     def revoked(self) -> tuple[RevokedKey, ...]:
-        """The keys that are refused, the oldest first."""
+        """The refused keys, oldest first."""
         return self._ask(list_of(RevokedKey), "revoked")
 
     def rekey(self) -> Rekey:
-        """Begins to move to a new key, or goes on with it: every device's user is asked (``rekey.changed`` there).
+        """Starts moving to a new key, or continues: every device's user is asked (``rekey.changed`` there).
 
-        Once the state is ``ready``, close and open again: the next start takes the new key. Raises
-        :class:`~bellwire.UnsupportedError` (a peer that has used no session: unpair it; or a handle in memory),
+        Once the state is ``ready``, close and open again to switch to the new key. Raises
+        :class:`~bellwire.UnsupportedError` (a peer has used no session yet: unpair it; or ``":memory:"`` is used),
         :class:`~bellwire.BusyError` (the last move has not reached every peer).
         """
         return self._ask(one(Rekey), "rekey")
 
     def cancel_rekey(self) -> None:
-        """Cancels a move before the next start takes the new key. Raises :class:`~bellwire.NotFoundError`."""
+        """Cancels a move that is not complete yet. Raises :class:`~bellwire.NotFoundError`."""
         self._core.do("rekey_cancel")
 
     def rekey_status(self) -> Rekey:
-        """The own move, and the questions about moves of peers."""
+        """The state of the move to a new key, and the peers that ask to move."""
         return self._ask(one(Rekey), "rekey_status")
 
     def confirm_rekey(self, device: str, new_id: str, accept: bool) -> None:
-        """The user's answer about a device that moves to a new key; compare the new id on both screens first.
+        """Passes the user's decision about a device's new key; compare the new id on both screens first.
 
         Raises :class:`~bellwire.NotFoundError` (no such question).
         """

@@ -64,7 +64,7 @@ class Device(Methods):
     ``relay_url``
         The ws:// or wss:// URL of a relay to use in addition to those in a desktop's code.
     ``keys``
-        Where the key is: ``"file"`` (default) or ``"secret-service"``, the keyring of the user's session.
+        Where the key is stored: ``"file"`` (default) or ``"secret-service"``, the keyring of the user's session.
     ``ca_file``
         PEM certificates to trust instead of the system's.
     ``legacy``
@@ -284,10 +284,10 @@ class Device(Methods):
         self._core.do("bw_pairing_cancel", _wire.optional_text(flow, "flow"))
 
     def confirm(self, accept: bool, flow: Flow | None = None) -> None:
-        """The user's answer about the desktop named in ``pairing.changed`` with the state ``confirming``.
+        """Passes the user's decision about the desktop in ``pairing.changed`` with the state ``confirming``.
 
         Such a desktop cannot prove that it saw the code. ``flow`` None = the only one that asks. Raises
-        :class:`~bellwire.NotFoundError` (nothing waits for an answer).
+        :class:`~bellwire.NotFoundError` (no desktop waits for confirmation).
         """
         self._core.do("bw_pairing_confirm", _wire.optional_text(flow, "flow"), int(bool(accept)))
 
@@ -310,7 +310,7 @@ class Device(Methods):
     # Keys
 
     def revoke(self, desktop: str) -> None:
-        """Revokes a stolen key: nothing in its name is accepted any more. A desktop that has it is unpaired.
+        """Revokes a stolen key: unpairs its desktop and refuses everything in its name.
 
         ``desktop`` is the id of a paired desktop, or any ``did:key``. Raises :class:`~bellwire.InvalidError`,
         :class:`~bellwire.LimitError`.
@@ -322,28 +322,28 @@ class Device(Methods):
         self._core.do("bw_device_readmit", _wire.text(desktop, "desktop"))
 
     def revoked(self) -> tuple[RevokedKey, ...]:
-        """The keys that are refused, the oldest first."""
+        """The refused keys, oldest first."""
         return self._ask(list_of(RevokedKey), "bw_device_revoked")
 
     def rekey(self) -> Rekey:
-        """Begins to move to a new key, or goes on with it: every desktop's user is asked (``rekey.changed`` there).
+        """Starts moving to a new key, or continues: every desktop's user is asked (``rekey.changed`` there).
 
-        Once the state is ``ready``, close and open again: the next start takes the new key. Raises
-        :class:`~bellwire.UnsupportedError` (a peer that has used no session: unpair it; or a handle in memory),
+        Once the state is ``ready``, close and open again to switch to the new key. Raises
+        :class:`~bellwire.UnsupportedError` (a peer has used no session yet: unpair it; or ``":memory:"`` is used),
         :class:`~bellwire.BusyError` (the last move has not reached every peer).
         """
         return self._ask(one(Rekey), "bw_device_rekey")
 
     def cancel_rekey(self) -> None:
-        """Cancels a move before the next start takes the new key. Raises :class:`~bellwire.NotFoundError`."""
+        """Cancels a move that is not complete yet. Raises :class:`~bellwire.NotFoundError`."""
         self._core.do("bw_device_rekey_cancel")
 
     def rekey_status(self) -> Rekey:
-        """The own move, and the questions about moves of peers."""
+        """The state of the move to a new key, and the peers that ask to move."""
         return self._ask(one(Rekey), "bw_device_rekey_status")
 
     def confirm_rekey(self, desktop: str, new_id: str, accept: bool) -> None:
-        """The user's answer about a desktop that moves to a new key; compare the new id on both screens first.
+        """Passes the user's decision about a desktop's new key; compare the new id on both screens first.
 
         Raises :class:`~bellwire.NotFoundError` (no such question).
         """

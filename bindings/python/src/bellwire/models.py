@@ -58,7 +58,7 @@ class Push:
     received_at: datetime
     #: Without an alert, because of the desktop's quiet hours or because its notifications are switched off.
     silenced: bool = False
-    #: It did not arrive at once, because one side was absent.
+    #: It was delayed because one side was offline.
     late: bool = False
     data: Mapping[str, Any] = field(default_factory=dict, hash=False)
     #: The id of the desktop.
@@ -67,7 +67,7 @@ class Push:
     redelivered: bool = False
     #: The id of the push that it replaces (``collapseKey``).
     replaces: Optional[str] = None
-    #: It came sealed through a push service, and the desktop has not confirmed it in a connection yet.
+    #: It came encrypted through a push service; the desktop has not confirmed it over its own connection yet.
     hint: bool = False
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -123,9 +123,9 @@ class InboxNotification:
     late: bool = False
     read: bool = False
     read_at: Optional[datetime] = None
-    #: The answer to a change was lost; the next refresh settles it.
+    #: The answer to a change was lost; the next refresh shows whether it was made.
     uncertain: bool = False
-    #: It came sealed through a push service, and the desktop has not confirmed it in a connection yet.
+    #: It came encrypted through a push service; the desktop has not confirmed it over its own connection yet.
     hint: bool = False
     data: Mapping[str, Any] = field(default_factory=dict, hash=False)
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -291,11 +291,11 @@ class SealStatus:
     #: The lowest version that is accepted from the peer: 1 (static keys) until the first session with it, then 2
     #: (sessions).
     version: int
-    #: Whether a preshared key from the pairing protects the sessions, beside the identity keys. False for pairs that
-    #: were made before, and for a peer of an older release: update both sides and pair again to get one.
+    #: Whether a preshared key from the pairing protects the sessions, in addition to the identity keys. False for older
+    #: pairings, and for a peer of an older release: update both sides and pair again to get one.
     psk: bool = False
-    #: "handshake_refused": the desktop answers with other keys than those of the pairing, as after restoring a backup
-    #: of one side; pair again. None: all is well.
+    #: "handshake_refused": the desktop answers with different keys than those of the pairing, for example after a
+    #: backup of one side was restored; pair again. None: no problem.
     problem: Optional[str] = None
 
 
@@ -307,7 +307,7 @@ class PairedDesktop:
     id: str
     name: str
     platform: str = ""
-    #: Whether the pairing is end-to-end encrypted; it then never falls back to plain text.
+    #: Whether the pairing is end-to-end encrypted, without a fallback to plain text.
     secure: bool = False
     sas: Optional[ShortAuthentication] = None
     #: Why an encrypted peer has no ``sas``: ``"older_peer"`` (its digits could be imitated; update it and pair again).
@@ -321,7 +321,7 @@ class PairedDesktop:
     relay_url: Optional[str] = None
     #: Its data for direct connections has expired: pair again.
     ice_expired: bool = False
-    #: Nothing has come from it since it was paired, so it may not have taken the code. Only without encryption.
+    #: It has sent nothing since it was paired, so it may have rejected the code. Only for unencrypted desktops.
     unconfirmed: bool = False
     #: Anyone can send in its name over one of its relays. Only in lists, and only without encryption.
     forgeable: bool = False
@@ -351,7 +351,7 @@ class PairedDevice:
 @wire
 @dataclass(frozen=True)
 class MovingPeer:
-    """A peer that is asked to accept the new key; after the switch, one that has not been reached with it."""
+    """A peer that is asked to accept the new key, or that does not know the new key yet after the switch."""
 
     id: str
     name: str
@@ -392,7 +392,7 @@ class RevokedKey:
     """A key that is refused: it was revoked, or its owner has moved to another one."""
 
     id: str
-    #: What the peer was called; empty if it was not paired.
+    #: The peer's name; empty if it was not paired.
     name: str
     at: datetime
     #: The key that its owner has moved to. None = it was revoked.

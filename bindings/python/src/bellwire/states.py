@@ -30,7 +30,7 @@ class Route:
     #: Such as ``online`` or ``connecting``.
     state: str
     problem: Optional[str] = None
-    #: Whether this relay lets anyone send in the name of a peer that is not encrypted; ``None`` = not known yet.
+    #: Whether this relay lets anyone send in the name of an unencrypted peer; ``None`` = not known yet.
     forgeable: Optional[bool] = None
 
 
@@ -203,7 +203,7 @@ class Received:
     #: ``push``, ``silent`` or ``badge``.
     kind: str
     id: Optional[str] = None
-    #: It already came over the wire.
+    #: The push had already arrived.
     duplicate: bool = False
-    #: It was sealed by a desktop and came too late: it is not shown.
+    #: A desktop encrypted it, but it came too late and is not shown.
     expired: bool = False
