@@ -18,11 +18,11 @@ var targets: [Target] = [
     .systemLibrary(name: "CLinux"),
     // libsystemd, libcurl, ZBar, libpng, libjpeg-turbo, libwebp and giflib, each loaded on first use: building needs the
     // headers of all but libwebp.
-    // DWARF 4: valgrind 3.19 reads no more.
+    // DWARF 4: valgrind 3.19 does not read newer versions.
     .target(name: "COnDemand", cSettings: [.unsafeFlags(["-gdwarf-4", "-ffunction-sections"])]),
     // OpenSSL, loaded with the first TLS connection.
     .target(name: "COpenSSL", cSettings: [.unsafeFlags(["-gdwarf-4", "-ffunction-sections", "-fvisibility=hidden"])]),
-    // What the process must have before Swift's runtime starts in it.
+    // Process setup that must happen before Swift's runtime starts.
     .target(
         name: "CEnvironment", cSettings: [.unsafeFlags(["-gdwarf-4", "-ffunction-sections", "-fvisibility=hidden"])]),
     // The contract: the public header as a module, so that the compiler compares it with what CABI exports.
@@ -38,9 +38,9 @@ targets += [
     .target(name: "Wire", dependencies: ["JSON"]),
     // did:key, key files, signatures.
     .target(name: "Identity", dependencies: ["CSodium"]),
-    // Database, Statement, Migrator over SQLite, on a thread of their own.
+    // Database, Statement, Migrator on top of SQLite, with their own thread.
     .target(name: "Store", dependencies: ["CSQLite"]),
-    // The seal between two peers: envelope, replay windows, and what of them is stored.
+    // End-to-end encryption between two peers: envelopes, sessions, replay windows, and their stored state.
     .target(name: "Sealing", dependencies: ["Wire", "JSON", "Identity", "Store"]),
     // The event loop, TCP, TLS, HTTP upgrade, WebSocket framing. Text and bytes only.
     .target(name: "Transport", dependencies: ["CUV", "CWslay", "CHTTPParser", "COpenSSL"]),
@@ -48,27 +48,27 @@ targets += [
     .target(name: "Signalling", dependencies: ["Transport", "Wire", "Identity", "JSON"]),
     // The pairing flows, both sides, as pure state machines.
     .target(name: "Pairing", dependencies: ["Wire", "JSON", "Identity", "Store"]),
-    // The pending-call table: ids, deadlines, resending; what the answering side remembers of its answers.
+    // Calls in progress: ids, deadlines, resending; and the stored answers of the executing side.
     .target(name: "Commands", dependencies: ["Wire", "JSON", "Identity", "Store"]),
     // Commands that wait for a connection.
     .target(name: "OfflineQueue", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
-    // Local time: what the clock on the wall says, times of day, quiet hours, dates that match.
+    // Local time: wall clock, times of day, quiet hours, calendar matches.
     .target(name: "Calendar", dependencies: ["Wire"]),
-    // What may be fetched: https addresses, IP addresses, and which of these are public. Pure.
+    // Which addresses may be fetched from: https URLs, IP addresses, public ranges. Pure.
     .target(name: "Addresses"),
     // The notification.* methods, one row for each, and the values that they carry.
     .target(name: "Notifications", dependencies: ["Calendar", "Wire", "JSON"]),
-    // How notifications and peers lie in tables, on both sides: columns, cursors, numbers.
+    // How notifications and peers are stored in tables, on both sides: columns, cursors, numbers.
     .target(name: "Listing", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
     // Numbered delivery of pushes: outboxes and their protocol, and how far a device has received them.
     .target(name: "Delivery", dependencies: ["Listing", "Sealing", "Notifications", "Wire", "JSON", "Store"]),
-    // The device's side: the inbox, what a batch of pushes stores, refresh, changes under way.
+    // The device's side: the inbox, storing batches of pushes, refresh, pending changes.
     .target(
         name: "Inbox", dependencies: ["Listing", "Delivery", "Sealing", "Notifications", "Wire", "JSON", "Store"]),
     // The desktop's side: the history, its settings and permissions, and the method handler.
     .target(
         name: "History", dependencies: ["Listing", "Delivery", "Notifications", "Calendar", "Wire", "JSON", "Store"]),
-    // What a person sees: authorization, settings, categories, reminders and their triggers, enrichment, responses.
+    // Everything about alerts that is pure: authorization, settings, categories, reminders, triggers, images, responses.
     .target(name: "Alerts", dependencies: ["Addresses", "Calendar", "Wire", "JSON", "Store"]),
     // Fetches images from untrusted URLs: libcurl on the event loop.
     .target(name: "HTTPClient", dependencies: ["Addresses", "Transport", "COnDemand"]),
@@ -76,25 +76,25 @@ targets += [
     .target(name: "QR", dependencies: ["CQREncode", "COnDemand"]),
     // D-Bus, Avahi, the notification server, network changes, sleep and the user's keyring.
     .target(name: "SystemServices", dependencies: ["Transport", "COnDemand", "CLinux"]),
-    // What roles share towards the program that embeds them: options, events, errors, log, state directory.
+    // The program-facing code that the roles share: options, events, errors, log, state directory.
     .target(
         name: "Hosting", dependencies: ["Transport", "Store", "Identity", "Sealing", "SystemServices", "Wire", "JSON"]),
-    // A state directory that several programs have open: its holder, its guests, and what each has been given.
+    // A state directory that several programs have open: holder, guests, and which events each program has received.
     .target(name: "Sharing", dependencies: ["Transport", "Store", "Hosting", "JSON", "CLinux"]),
-    // What device and desktop share: routes to peers, sealed channels, paired peers, pairing flows on the loop.
+    // Code that device and desktop share: routes to peers, encrypted channels, paired peers, pairing flows on the loop.
     .target(
         name: "Peering",
         dependencies: [
             "Transport", "Signalling", "Sealing", "Pairing", "Hosting", "Wire", "Store", "Identity", "JSON",
         ]),
-    // A device's alerts: from a push or a reminder to the screen, and the person's response back.
+    // A device's alerts: from a push or a reminder to the screen, and the user's response back.
     .target(
         name: "DeviceAlerts",
         dependencies: [
             "Alerts", "Notifications", "Calendar", "SystemServices", "HTTPClient", "Signalling", "Transport", "Store",
             "Identity", "Hosting", "Addresses", "Wire", "JSON", "COnDemand",
         ]),
-    // The three roles: the only places where features meet Transport.
+    // The three roles: the only modules that use both the features and Transport.
     .target(
         name: "Device",
         dependencies: [
@@ -110,10 +110,10 @@ targets += [
             "Wire", "Store", "Identity", "JSON", "Relay", "SystemServices",
         ]),
     .target(name: "Relay", dependencies: ["Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
-    // A relay that is run for others: access, reload, proxies, metrics, and stored frames on disk. Only in the program.
+    // A relay with an operator: access control, reload, proxies, metrics, stored frames on disk. Only in the program.
     .target(
         name: "RelayService", dependencies: ["Relay", "Transport", "Hosting", "Store", "Identity", "JSON"]),
-    // A desktop's HTTP door: publishing as ntfy does it, its tokens, and what it refuses. Only in the program.
+    // Publishing to a desktop over HTTP, compatible with ntfy: requests, tokens, limits. Only in the program.
     .target(name: "Door", dependencies: ["Transport", "Identity", "JSON"]),
     // The exported functions: handles, callbacks, status mapping. One file for each section of the header.
     .target(
@@ -122,16 +122,16 @@ targets += [
             "CBellwire", "CEnvironment", "CLinux", "Device", "DeviceAlerts", "Desktop", "Relay", "Sharing", "Hosting",
             "Transport", "Store", "Notifications", "History", "Wire", "JSON", "QR",
         ]),
-    // The command-line program: a host of the C interface like any other, but for the relay, which it runs by itself.
+    // The command-line program: uses the C interface like any other program, except for its relay, a RelayService.
     .executableTarget(
         name: "bellwire",
         dependencies: ["CABI", "CBellwire", "CLinux", "Relay", "RelayService", "Door", "Transport", "JSON"]),
 ]
 
-// MARK: What is measured without a process of its own
+// MARK: Code that benchmarks measure in their own process
 
 targets += [
-    // The way of a push from the socket's text to the host's event.
+    // How a push travels from the socket's text to the host's event.
     .executableTarget(
         name: "handover", dependencies: ["Hosting", "Notifications", "Delivery", "Wire", "JSON"],
         path: "Tests/Benchmarks/Handover"),
@@ -143,7 +143,7 @@ targets += [
 // MARK: Tests mirror Sources
 
 targets += [
-    // What every test target may use: relays, peers, hosts, mailboxes, programs, certificates, a generator with a seed.
+    // Shared by all test targets: relays, peers, hosts, mailboxes, programs, certificates, a seeded random generator.
     .target(
         name: "TestSupport", dependencies: ["Hosting", "Relay", "Signalling", "Transport", "Identity", "Wire", "JSON"],
         path: "Tests/Support"),
@@ -222,8 +222,8 @@ targets += [
     .testTarget(name: "CABITests", dependencies: ["CABI", "CBellwire", "CLinux", "Hosting", "JSON"]),
 ]
 
-// One set of fuzz targets, two programs: a suite that replays the kept inputs with every run, and, if the environment asks
-// for it, a libFuzzer program (Tests/fuzz.sh). Neither build pays for the other.
+// One set of fuzz targets, used twice: by a suite that replays the kept inputs in every test run, and by a libFuzzer
+// program, which is only built if the environment asks for it (Tests/fuzz.sh).
 let fuzzed: [Target.Dependency] = [
     "Device", "Desktop", "Relay", "Pairing", "Inbox", "Alerts", "DeviceAlerts", "Delivery", "Notifications", "Calendar",
     "Sealing", "Signalling", "Transport", "Hosting", "HTTPClient", "Addresses", "OfflineQueue", "QR", "Identity",
@@ -256,15 +256,15 @@ for target in targets where target.type != .system {
     ]
 }
 
-// Places at which tests let a process die, in debug builds alone (Sources/Store/FailPoint.swift).
+// Fail points, at which tests kill the process; only in debug builds (Sources/Store/FailPoint.swift).
 for target in targets where target.name == "Store" {
     target.swiftSettings?.append(.define("FAILPOINTS", .when(configuration: .debug)))
 }
 
-// Each function in a section of its own: the linker drops those that nothing refers to, and puts those that run together
-// side by side. Nothing looks at values by reflection, so a release has no list of their fields and cases: it is smaller,
-// and no secret can be printed by accident. A value that is put into a text needs a description of its own. Modules are
-// linked into one file: what other modules may call, and none of that file does, is dropped as well.
+// Each function gets its own section, so that the linker can drop unused functions and place functions that run together
+// next to each other. No code uses reflection, so a release has no reflection metadata: it is smaller, and no secret can
+// be printed by accident. So a value that is interpolated into a string needs its own description. All modules are linked
+// into one file, and functions that no code in that file calls are dropped, even if they are visible to other modules.
 for target in targets where target.type == .regular {
     target.swiftSettings?.append(
         .unsafeFlags(
@@ -275,7 +275,7 @@ for target in targets where target.type == .regular {
             .when(configuration: .release)))
 }
 
-// What every push passes through is compiled for speed, everything else for size.
+// Modules that handle every push are compiled for speed, all others for size.
 let fast: Set<String> = [
     "JSON", "Wire", "Sealing", "Signalling", "Transport", "Relay", "Store", "Delivery", "Inbox", "History",
     "Device", "Desktop",
@@ -285,8 +285,8 @@ for target in targets where target.type == .regular && !fast.contains(target.nam
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }
 
-// What is in C checks the bounds of its buffers and its stack, and marks the targets of indirect jumps. Swift marks none,
-// so the whole library can't ask the processor to enforce that; objects that a host links into others can.
+// C code is compiled with buffer checks, stack protection and branch protection. Swift does not support branch protection,
+// so the processor can't enforce it for the whole library, but can for C objects that a host links into other files.
 #if arch(arm64)
     let branches = "-mbranch-protection=standard"
 #else
