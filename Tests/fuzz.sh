@@ -6,7 +6,7 @@
 #
 #   --seconds N   how long each target runs; default 20
 #   --jobs N      how many targets run at a time; default 1
-#   --keep        afterwards, replace the kept inputs named found-… (Tests/Fuzz/Corpus) by a small set of all that is known
+#   --keep        then replaces the kept inputs named found-… (Tests/Fuzz/Corpus) with a small set of the same coverage
 #   --list        print the targets' names
 #
 # Without names it runs all targets. Prints one line for each: executions, covered edges, features, findings. A finding's

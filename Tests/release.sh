@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The gate of a release: what users get is hardened, compatible, says what is inside, and can be built again.
+# The checks before a release: hardening, compatibility, licences and SBOM, and reproducible builds.
 #
 #   Tests/release.sh [--stage DIR] [--against COMMIT] [--record] [PART…]
 #
@@ -13,7 +13,7 @@
 #   interface     every function, type and number of the last release is still in the header, and is exported: compares
 #                 the headers, then both shared libraries with abidiff
 #   inventory     licences and SBOM of the tree, the packages and the wheel
-#   reproducible  two builds in different directories have the same bytes (needs a checkout without changes)
+#   reproducible  two builds in different directories are byte-identical (needs a checkout without changes)
 #
 # Prints a line for each part. The last line is "N passed, N failed"; the exit code is 0 if nothing failed.
 set -uo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the same commit twice, in two directories of different names and lengths, and compares what comes out byte by
-# byte. Takes two release builds, and a checkout without changes that are not committed.
+# Builds the same commit twice, in two directories with names of different lengths, and compares the results byte by byte.
+# Takes the time of two release builds, and needs a checkout without uncommitted changes.
 #
 #   Tests/reproducible.sh
 set -euo pipefail

@@ -10,9 +10,9 @@
 #   queue      1,000 queued commands while relay, desktop and device are killed
 #   alerts     1,000 pushes and 300 reminders while the device that shows them is killed
 #   store      100 kills of a relay that stores frames
-#   relays     1,000 pushes through each played deployed relay while they break; takes about half an hour
+#   relays     1,000 pushes through a simulation of each deployed relay while it breaks; takes about half an hour
 #   damage     each page of both databases, logs and copies is flipped, zeroed or cut off; takes about 15 minutes
-#   failures   each call of pwrite, fdatasync, open, socket and pthread_create fails; takes about an hour
+#   failures   each call of pwrite, fdatasync, open, socket and pthread_create fails once; takes about an hour
 #   chaos      20 pushes a second for 20 minutes through connections that are cut inside frames, delayed and half-open;
 #              memory, descriptors and threads stay flat, and are drawn into .build/tests/soak.svg. For hours:
 #              Tests/Soak/chaos.py --seconds 14400 --curve FILE

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154 # run.sh sets what these share
-# Sourced by run.sh: programs that use the installed tree as users do, on a machine that knows nothing of Swift.
+# Sourced by run.sh: programs that use the installed tree as users do, on a machine without Swift.
 
 # Runs a command with nothing of this environment: Debian's programs and the tree are all there is.
 clean() {

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154 # run.sh sets what these share
-# Sourced by run.sh: what the libraries export and need, and how they are made.
+# Sourced by run.sh: exported symbols, required libraries and hardening of the libraries.
 
 test_layout() {
     local so=$stage/lib/libbellwire.so.1 archive=$stage/lib/libbellwire.a declared dynamic objects marks object

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Alerts that wait, on a release build, over the C interface.
+# Measures waiting alerts, on a release build, over the C interface.
 #
 #   Tests/Benchmarks/alerts.sh [--short]
 #

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What a push costs between a desktop and a device, durable on both sides, over the C interface.
+# Measures the cost of a push between a desktop and a device, durable on both sides, over the C interface.
 #
 #   Tests/Benchmarks/push.sh [--short | --indexing ROWS] [--json FILE]
 #
-#   --short           a small form without bars, for the test run: every push must arrive once and in order
+#   --short           a small form without bounds, for the test run: every push must arrive once and in order
 #   --indexing ROWS   only pushes beside the indexing of a history of so many rows, against pushes after it
 #   --json FILE       also writes the numbers there
 #
@@ -11,7 +11,7 @@
 # 10,000 and 100,000 unread rows in the inbox, beside what the machine itself needs for a commit, a sync and a hop.
 # $BELLWIRE_STAGE is the tree that bindings/c/build.sh made; default build/stage in the checkout. The databases are in
 # a new directory under $TMPDIR (default /tmp): it should be on a disk, not in memory.
-# Exit: 0 all bars held; 1 a bar was missed; 2 a push was lost, repeated or out of order, or something could not run.
+# Exit: 0 all bounds held; 1 a bound was missed; 2 a push was lost, repeated or out of order, or something could not run.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 stage=${BELLWIRE_STAGE:-$root/build/stage}

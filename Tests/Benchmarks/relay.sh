@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The relay against what a user would pick instead, side by side in one run.
+# Compares the relay with raw forwarding and with mosquitto, side by side in one run.
 #
 #   Tests/Benchmarks/relay.sh [--short] [PROGRAM]
 #
 #   --short   a small form without bounds, for the test run: it checks that every message arrives once and in order
 #   PROGRAM   a release build of bellwire; default $BELLWIRE, or what bindings/c/build.sh makes
 #
-# Load/load.c makes the load, Load/forward.c forwards the same messages unread: the bound. mosquitto is compared with
-# where it is installed. Exit: 0 all bounds held; 1 a bound was missed; 2 a message was lost, repeated, out of order or
-# altered, or something could not run.
+# Load/load.c generates the load. Load/forward.c forwards the same messages without reading them: it is the bound.
+# mosquitto takes part if it is installed. Exit: 0 all bounds held; 1 a bound was missed; 2 a message was lost, repeated,
+# out of order or altered, or something could not run.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 sources=$root/Tests/Benchmarks

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the seal's sessions cost in processor time, on a release build.
+# Measures the processor time of encrypted sessions, on a release build.
 #
 #   Tests/Benchmarks/sessions.sh [--short]
 #

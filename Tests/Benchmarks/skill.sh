@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The notification skill at size, on a release build, over the C interface.
+# Measures the notification methods with a long history, on a release build, over the C interface.
 #
 #   Tests/Benchmarks/skill.sh [--short]
 #

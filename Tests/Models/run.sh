@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the ProVerif models of pairing, sessions, prekeys and moves to other keys, and prints what each query gives. Needs
+# Runs the ProVerif models of pairing, sessions, prekeys and moves to other keys, and prints each query's result. Needs
 # proverif on the PATH, which is in no package of Debian 12.
 #
 #   Tests/Models/run.sh

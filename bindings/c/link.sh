@@ -4,10 +4,10 @@
 #
 #   link.sh --release DIR --stage DIR [--order FILE]
 #
-#   --release DIR   where Swift left the modules' archive and the program
+#   --release DIR   Swift's build directory, with the modules' archive and the program
 #   --stage DIR     where the result goes: lib, include and bin
-#   --order FILE    the functions that stand together in the shared library, one a line: order.txt. Without it, or with
-#                   one that is out of date, the library works as well, and takes more memory
+#   --order FILE    the functions to place together in the shared library, one per line: order.txt. Without it, or if it
+#                   is out of date, the library works, too, but uses more memory
 set -euo pipefail
 shopt -s inherit_errexit
 export LC_ALL=C
