@@ -4,8 +4,9 @@
     Tests/texts.py [ROOT]
 
 Reads the Markdown pages, the comments of the public headers and of the systemd units, the help texts of shell scripts,
-the string literals of Swift and C sources, and the docstrings and strings of the Python package. Prints one line per finding, "FILE:LINE: TEXT -> ADVICE", and exits with 1
-if there are any. A rule that misses its own bad sample, or flags its own good one, is a finding as well.
+the string literals of Swift and C sources, and the docstrings and strings of the Python package. Prints one line per
+finding, "FILE:LINE: TEXT -> ADVICE", and exits with 1 if there are any. A rule that misses its own bad sample, or flags
+its own good one, is a finding as well.
 """
 
 from __future__ import annotations
@@ -128,6 +129,37 @@ RULES = [
     Rule(r"\bdoubled\b", "nothing is lost or doubled", "nothing is lost or duplicated"),
     Rule(r"\bas good as (?:absent|new|deleted|none)\b", "a null is as good as absent", "a null counts as absent"),
     Rule(r"\bsays? what (?:is|was) (?:wrong|missing) with\b", "it says what is wrong with it", "it reports the error"),
+    Rule(
+        r"\bsteps? aside\b", "it steps aside for other programs", "it closes the device while another program uses it"
+    ),
+    Rule(r"\b(?:goes|go|went|gone|going) on\b", "it goes on with the old key", "it continues to use the old key"),
+    Rule(r"\bworks? on with\b", "it works on with the old key", "it continues to use the old key"),
+    Rule(r"\b(?:goes|go|went) out\b", "the push goes out at the next start", "the push is sent at the next start"),
+    Rule(r"\b(?:takes?|took|taken) (?:it |them |a push )?back\b", "takes a push back", "withdraws a push"),
+    Rule(r"\b[Ww]ho(?:m)?ever\b", "and whoever has the token", "and anyone who has the token"),
+    Rule(r"\b(?:is|are) told\b", "the sender is told", "the relay notifies the sender"),
+    Rule(
+        r"\bholds? (?:\w+ ){1,2}up\b", "a peer that declines holds the move up", "a peer that declines blocks the move"
+    ),
+    Rule(r"\bmakes? room\b(?! for)", "the oldest one makes room", "the oldest one is dropped"),
+    Rule(r"\bbelieves?\b", "relays that believe senders", "relays that don't check senders"),
+    Rule(r"\bmakes? (?:a|an|new) (?:group|tokens?)\b", "makes a token", "creates a token"),
+    Rule(r"\bone an? (?:line|second|minute)\b", "ids, one a line", "ids, one per line"),
+    Rule(r"\bhears?\b|\b(?:is|was) heard\b", "while the phone is heard", "while the phone sends frames"),
+    Rule(r"\bwhat (?:becomes|became) of\b", "says what becomes of it", "describes the outcome"),
+    Rule(r"\b(?:is|are) away\b", "while the desktop is away", "while the desktop is offline"),
+    Rule(r"\bthe own\b", "this is the own key", "this is this machine's own key"),
+    Rule(r"\bspeaks? for\b", "a copy can't speak for anyone", "a copy is useless"),
+    Rule(r"\bnobody in between\b", "nobody in between can read it", "no relay or network can read it"),
+    Rule(
+        r"\bwaits? for as long as it takes\b",
+        "a reminder waits for as long as it takes",
+        "a reminder waits without limit",
+    ),
+    Rule(r"\bkeeps? what it had\b", "the relay keeps what it had", "the relay keeps the previous version"),
+    Rule(r"\bNothing authenticates\b", "Nothing authenticates a payload", "Payloads are not authenticated"),
+    Rule(r"\b[Tt]he user's answer about\b", "The user's answer about the device", "Passes the user's decision"),
+    Rule(r"\bcount(?:s)? as soon as\b", "It counts as soon as it sends", "Its first message confirms it"),
     # "Sealed" is the name of a frame. Readers who do not write a peer of their own read of encryption.
     Rule(
         r"(?i)\b(?:un)?sealed\b",

@@ -1173,7 +1173,7 @@ BW_API bw_status bw_desktop_history(bw_desktop *desktop, const char *params_json
 /* Calls one of the methods above ("notification.markAllAsRead", "notification.updateSettings", …) as the desktop's
  * own user, who may do everything. Parameters and result are as under "Methods"; devices are notified of changes.
  * "sendToMobile" requires a "deviceId". Only the program itself can call:
- *   "desktop.setGroup"   {"name","devices": [id]}: makes a group of paired devices or replaces its devices; an empty
+ *   "desktop.setGroup"   {"name","devices": [id]}: creates a group of paired devices or replaces its devices; an empty
  *                        list removes it. A name has 1 to 64 bytes; a desktop has up to 256 groups (BW_E_LIMIT).
  *                        Unpaired devices leave their groups. -> {"groups"}
  *   "desktop.groups"     -> {"groups":[{"name","devices":[id]}]}

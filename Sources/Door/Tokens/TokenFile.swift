@@ -58,7 +58,7 @@ package struct TokenFile: Sendable {
             bytes += buffer[..<count]
             guard bytes.count <= Self.byteLimit else { throw Failure(message: "\(path) is too large") }
         }
-        let damaged = Failure(message: "\(path) is damaged; move it away and make new tokens")
+        let damaged = Failure(message: "\(path) is damaged; move it away and create new tokens")
         guard let text = String(validating: bytes, as: UTF8.self),
             let list = (try? JSONValue(parsing: text, depth: 8))?["tokens"]?.array, list.count <= Self.limit
         else { throw damaged }

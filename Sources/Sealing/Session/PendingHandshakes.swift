@@ -37,7 +37,7 @@ struct InitiatedHandshake {
 
     /// For people: the relay may have made the answer, or the two sides keep different preshared keys.
     private static let refused =
-        "a handshake's answer was made with another key or another preshared key; if it goes on, pair again"
+        "a handshake's answer was made with another key or another preshared key; if this repeats, pair again"
 
     mutating func repeated(_ now: UInt64) {
         repetitions += 1

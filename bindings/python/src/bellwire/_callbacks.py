@@ -134,7 +134,7 @@ def holding_signals() -> Iterator[None]:
 def surfacing() -> Iterator[None]:
     """Wraps a call that runs callbacks: re-raises their exceptions when the call has returned.
 
-    The first is raised, unless another one asks the program to end; the others are told to ``threading.excepthook``.
+    The first is raised, unless another one asks the program to end; the others go to ``threading.excepthook``.
     """
     failures: list[BaseException] = []
     _collected.calls.append(failures)

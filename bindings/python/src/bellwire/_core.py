@@ -48,7 +48,7 @@ def check(status: int) -> int:
 
 
 class Descriptor:
-    """The file descriptor of a handle, duplicated: it stays good for whoever waits on it while the handle is closed."""
+    """A duplicate of a handle's file descriptor: stays valid for threads that wait on it while the handle closes."""
 
     def __init__(self, number: int) -> None:
         self.number = os.dup(number)

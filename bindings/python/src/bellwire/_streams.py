@@ -104,7 +104,7 @@ class Source(Generic[T]):
         self.pause()
 
     def overflow(self) -> LimitError:
-        return LimitError(f"{CAPACITY} events waited for who iterates: the stream has ended; take them faster")
+        return LimitError(f"the stream has ended: {CAPACITY} events were waiting, the limit; iterate faster")
 
 
 class Stream(Generic[T], Iterator[T]):

@@ -271,7 +271,7 @@ class Desktop(PostingHandle):
         Delivered means that the device acknowledged it within 2 s. For other devices it waits for 30 days, or until
         ``expires_at``. It replaces an earlier push with the same ``collapse_key``. Raises
         :class:`~bellwire.NotFoundError` (device_id), :class:`~bellwire.StoreError`,
-        :class:`~bellwire.CallTimeoutError` (stored; the push may still go out).
+        :class:`~bellwire.CallTimeoutError` (stored; the push may still be sent).
         """
         params = _notification(title, body, priority, device_id, data, collapse_key, expires_at)
         return self._ask(one(Broadcast), "notify", params, milliseconds(timeout))
@@ -288,7 +288,7 @@ class Desktop(PostingHandle):
         expires_at: Moment | None = None,
         timeout: float = TIMEOUT,
     ) -> Broadcast:
-        """Async version of :meth:`notify`. Pushes go out in the order of the calls."""
+        """Async version of :meth:`notify`. Pushes are sent in the order of the calls."""
         params = _notification(title, body, priority, device_id, data, collapse_key, expires_at)
         return await self._aask(one(Broadcast), "notify_async", params, milliseconds(timeout))
 
