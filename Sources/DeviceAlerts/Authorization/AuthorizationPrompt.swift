@@ -164,7 +164,7 @@ struct AuthorizationPrompt {
         case .system: return [.askSystem]
         case .host, .none:
             return fail(
-                HostError(.unsupported, "there is no way to ask the user; set a callback with bw_alerts_on_authorize()"), now)
+                HostError(.unsupported, "no way to ask the user; set a callback with bw_alerts_on_authorize()"), now)
         }
     }
 
