@@ -1,4 +1,4 @@
-/// Which addresses may be connected to if a peer chose the host name: public ones, and those that are allowed.
+/// The addresses that may be connected to if a peer chose the host name: public ones, and those that are allowed.
 ///
 /// Public addresses are those outside IANA's registries of special addresses (RFC 6890); for IPv6 only the allocated
 /// range, `2000::/3`. An address that embeds an IPv4 address (mapped, NAT64, 6to4, Teredo) is refused, because it would

@@ -1,4 +1,4 @@
-/// Why something that a host, or a person, gave cannot be.
+/// An invalid value from a host or user.
 package struct AlertsError: Error, Sendable {
     /// What is at fault, by its name in the JSON that was given.
     package let field: String?

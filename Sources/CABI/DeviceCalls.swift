@@ -41,7 +41,7 @@ extension DeviceEndpoint {
     }
 }
 
-/// What a device asks of one of its desktops: the call, and its arguments after the desktop and the timeout.
+/// A call from a device to one of its desktops: the call, and its arguments after the desktop and the timeout.
 typealias DesktopRequest = (call: DeviceCall, arguments: [JSONValue])
 
 private func desktopCall(

@@ -3,14 +3,14 @@ import Glibc
 import Hosting
 import JSON
 
-/// What a handle stands for: a role, and the queue to its host.
+/// The object behind a handle: a role, and the queue to its host.
 protocol Endpoint: AnyObject, Sendable {
     associatedtype Kind: Role
     var role: Kind { get }
     var queue: HostQueue { get }
 }
 
-/// What the three kinds of handle have in common.
+/// The common interface of the three kinds of handle.
 extension Endpoint {
     /// Opens a role and returns its handle to the program. `open` gets the channel to the program's queue, and returns
     /// whether the library dispatches by itself.

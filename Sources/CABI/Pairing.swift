@@ -147,7 +147,7 @@ public func bw_pairing_clear(_ device: OpaquePointer?) -> bw_status {
     }
 }
 
-/// What a person calls a peer.
+/// The name that a user gives a peer.
 func peerName(_ pointer: UnsafePointer<CChar>?) throws(HostError) -> String {
     let name = try text(pointer, "name")
     guard (1...256).contains(name.utf8.count) else {

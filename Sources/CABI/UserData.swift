@@ -25,7 +25,7 @@ final class UserData: @unchecked Sendable {
     deinit { release() }
 }
 
-/// What a call gave: its result as JSON, and a status that is no error.
+/// The result of a successful call: its result as JSON, and a status that is no error.
 struct Answer: Sendable {
     let json: String
     let status: bw_status_code
@@ -35,7 +35,7 @@ struct Answer: Sendable {
     init(_ reply: HostReply) { (json, status) = (reply.json, reply.isQueued ? BW_QUEUED : BW_OK) }
 }
 
-/// What a call came to: its answer, or why it failed.
+/// The outcome of a call: its answer, or why it failed.
 typealias Outcome = Result<Answer, HostError>
 
 /// A host's completion, called at most once, and its user data released after that.

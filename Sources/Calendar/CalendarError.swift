@@ -1,4 +1,4 @@
-/// Why something is no date or time.
+/// An invalid date or time.
 package struct CalendarError: Error, Sendable, Equatable {
     /// Which component it is about, when it is about one.
     package let component: CalendarMatch.Component?

@@ -1,6 +1,6 @@
 package import Wire
 
-/// Why a command has no result.
+/// The reason why a command has no result.
 package struct CommandError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What went wrong, as one of an open list.
     package struct Code: Sendable, Hashable {

@@ -7,7 +7,7 @@ import Signalling
 import Store
 import Wire
 
-/// What the store had when the desktop was opened.
+/// The stored state of a desktop when it is opened.
 struct StoredDesktop: Sendable {
     let devices: [PairedDevice]
     let notices: [PeerID]

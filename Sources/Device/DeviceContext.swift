@@ -8,7 +8,7 @@ import Store
 import Transport
 import Wire
 
-/// What every unit of a device works with: who it is, its store, its host.
+/// The context that all units of a device share: who it is, its store, its host.
 struct DeviceContext: Sendable {
     let options: DeviceOptions
     let key: SigningKey

@@ -3,7 +3,7 @@ import DeviceAlerts
 import Hosting
 import Wire
 
-/// What a host sets when it opens a device; `bellwire.h`, `bw_device_open`, has the list.
+/// The options of a device; `bellwire.h`, `bw_device_open`, has the list.
 struct DeviceOptions: Sendable {
     var common: CommonOptions
     var lateAlerts: LateAlerts

@@ -12,7 +12,7 @@ import Store
 import Transport
 import Wire
 
-/// What hosts read of the device's state (`bw_device_state`).
+/// The device's state for hosts (`bw_device_state`).
 @EventLoop
 struct DeviceStatus {
     private let board: DeviceSwitchboard

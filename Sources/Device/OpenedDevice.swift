@@ -11,7 +11,7 @@ import Signalling
 import Store
 import Wire
 
-/// What the store had when the device was opened, and what units work with.
+/// The stored state of a device when it is opened, and the stores that its units use.
 struct OpenedDevice: Sendable {
     let context: DeviceContext
     let seal: RoleState.Seal

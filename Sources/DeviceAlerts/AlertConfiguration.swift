@@ -1,6 +1,6 @@
 package import Alerts
 
-/// What a device's options say about its alerts.
+/// The part of a device's options that concerns alerts.
 package struct AlertConfiguration: Sendable {
     let options: AlertOptions
     let lateAlerts: LateAlerts

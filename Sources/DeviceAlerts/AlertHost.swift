@@ -3,7 +3,7 @@ package import Store
 package import Transport
 package import Wire
 
-/// What alerts ask of the device that owns them.
+/// The interface that alerts need from their device.
 @EventLoop
 package protocol AlertHost: AnyObject {
     /// Marks a notification as read, at its desktop or by the offline queue.
@@ -13,7 +13,7 @@ package protocol AlertHost: AnyObject {
     func sendReceipt(id: NotificationID, presented: Bool, to desktop: PeerID)
 }
 
-/// What alerts know of the inbox, within one piece of work on the store.
+/// The alerts' view of the inbox, within one store job.
 package protocol AlertInbox: Sendable {
     /// `nil` = the inbox does not have it any more.
     func notification(

@@ -4,7 +4,7 @@ import Signalling
 import Transport
 import Wire
 
-/// What decides whether an alert is shown, and how: the options, the settings, the categories and the authorization.
+/// The rules for whether and how an alert is shown: the options, the settings, the categories and the authorization.
 @EventLoop
 final class AlertRules {
     let configuration: AlertConfiguration

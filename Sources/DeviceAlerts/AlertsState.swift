@@ -2,7 +2,7 @@ import Alerts
 import JSON
 import Wire
 
-/// What `bw_alerts_state` tells the host.
+/// The result of `bw_alerts_state`.
 struct AlertsState {
     let authorization: Authorization
     let presenter: PresenterState

@@ -1,6 +1,6 @@
 package import JSON
 
-/// Why a request was refused: a code as ntfy's, the HTTP status and words for people.
+/// The reason why a request was refused: a code as ntfy's, the HTTP status and words for people.
 package struct DoorError: Error, Sendable, Equatable {
     /// The first three digits are the HTTP status.
     package let code: Int

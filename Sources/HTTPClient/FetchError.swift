@@ -1,4 +1,4 @@
-/// Why something was not fetched.
+/// The reason why a download failed.
 package struct FetchError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What went wrong, as one of an open list; the name stands in events.
     package struct Code: Sendable, Hashable, CustomStringConvertible {

@@ -1,6 +1,6 @@
 import Addresses
 
-/// What may be fetched, and how much of it.
+/// The limits of downloads.
 package struct FetchOptions: Sendable {
     /// The authorities to trust, as a PEM file, in place of the system's.
     package var caFile: String?

@@ -1,4 +1,4 @@
-/// What a fetch brought.
+/// The result of a download.
 package struct Fetched: Sendable, Equatable {
     package let bytes: [UInt8]
     /// As the server says it, parameters included.

@@ -1,4 +1,4 @@
-/// What the head of an answer says, line by line, and whether its body is wanted.
+/// Reads the head of a response line by line, and decides whether its body is wanted.
 struct ResponseHead {
     /// Bytes of all heads of one transfer, informational ones and trailers included.
     static let maximumBytes = 64 << 10

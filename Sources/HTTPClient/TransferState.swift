@@ -3,7 +3,7 @@ import COnDemand
 import Glibc
 import Transport
 
-/// What libcurl's callbacks write to while a step of it runs: on the loop's thread, and there alone.
+/// The state that libcurl's callbacks change during a step: on the loop's thread, and there alone.
 final class TransferState: @unchecked Sendable {
     weak var owner: Transfer?
     private let rule: AddressRule

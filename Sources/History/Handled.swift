@@ -2,7 +2,7 @@ import JSON
 package import Notifications
 package import Wire
 
-/// What came of a command: an answer, and what is to be done once the store has committed.
+/// The outcome of a command: an answer, and what is to be done once the store has committed.
 package struct Handled: Sendable, Equatable {
     package enum Reply: Sendable, Equatable {
         /// Answer now.

@@ -1,6 +1,6 @@
 package import JSON
 
-/// Which peers the host has been warned of, because anyone can send in their name over one of their relays.
+/// The peers about which the host was warned, because anyone can send in their name over one of their relays.
 package struct ForgeryWarnings: Sendable {
     private var warned: Set<String> = []
 

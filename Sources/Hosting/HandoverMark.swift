@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Through which arrival callbacks may have seen stored events: a small file beside the database.
+/// Records up to which arrival callbacks may have received stored events: a small file beside the database.
 ///
 /// It is written right before a callback runs, and never synced. What a process has written outlives the process, also a
 /// killed one; only the end of the whole machine can lose it. So the file names the boot that it is from. After another

@@ -1,6 +1,6 @@
 package import JSON
 
-/// Why a role cannot do what its host asked for.
+/// The reason why a host's request failed.
 package struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind, which the C interface turns into a status of the same name.
     package struct Code: Sendable, Hashable {

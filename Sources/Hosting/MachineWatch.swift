@@ -1,7 +1,7 @@
 package import SystemServices
 package import Transport
 
-/// What of the machine a role follows while it is started: its network and its sleep.
+/// The machine events that a role observes while it is started: its network and its sleep.
 ///
 /// A missing bus or logind is a note, not an error.
 @EventLoop

@@ -1,6 +1,6 @@
 package import JSON
 
-/// What the C interface needs of every role.
+/// The interface of a role for the C interface.
 package protocol Role: AnyObject, Sendable {
     /// What its store keeps for its host until that has taken it. Always the same ones.
     var sources: [any EventSource] { get }
@@ -9,7 +9,7 @@ package protocol Role: AnyObject, Sendable {
     func shutDown(then: @escaping @Sendable () -> Void)
 }
 
-/// What a role tells its host. From any thread, without waiting.
+/// A role's interface to its host. From any thread, without waiting.
 package struct HostChannel: Sendable {
     package let post: @Sendable (HostEvent) -> Void
     /// There are events in the store that the host has not taken, in the source of that name.

@@ -4,7 +4,7 @@ package import Store
 import SystemServices
 package import Wire
 
-/// What a device or a desktop keeps: its directory, its key, its database.
+/// The stored state of a device or desktop: its directory, its key, its database.
 ///
 /// The key lies beside the database, not in it: a damaged or removed database never makes a second peer out of one.
 package struct RoleState: Sendable {

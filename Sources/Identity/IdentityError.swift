@@ -1,4 +1,4 @@
-/// Why an identity cannot be had.
+/// The reason why an identity can't be loaded, created or used.
 package struct IdentityError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What is wrong, as one of an open list.
     package struct Code: Sendable, Hashable {

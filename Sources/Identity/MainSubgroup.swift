@@ -1,6 +1,7 @@
 import CSodium
 
-/// Whether a point is in the main subgroup of Ed25519: a key that isn't has another key with the same signatures and boxes.
+/// Checks whether a point is in the main subgroup of Ed25519: a key that isn't has another key with the same signatures
+/// and boxes.
 ///
 /// Up to 1.0.20, libsodium also accepts the sum of a point of the main subgroup and the point of order two
 /// (CVE-2025-69277). Distributions fix that without a new version number, so the library in use is tried out once. If it

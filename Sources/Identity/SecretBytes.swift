@@ -1,6 +1,6 @@
 import CSodium
 
-/// Bytes that nobody else is to see: in memory of libsodium's that is locked, guarded, read-only, and wiped in the end.
+/// Secret bytes: in memory of libsodium's that is locked, guarded, read-only, and wiped in the end.
 ///
 /// Needs about four pages for each, so it is for keys, not for many. Ends the process where there is no memory, as
 /// Swift's own allocations do.

@@ -14,7 +14,7 @@ extension Inbox {
     }
 }
 
-/// Which pushes were handed to the host: the table `inbox_host`.
+/// Records which pushes were delivered to the host: the table `inbox_host`.
 ///
 /// Made for one piece of work on the store, over its connection.
 package struct HostHandover {

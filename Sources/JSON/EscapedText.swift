@@ -1,4 +1,4 @@
-/// Which bytes of a text stand in JSON as they are, eight at a time.
+/// Finds the bytes of a text that need no escape in JSON, eight at a time.
 enum EscapedText {
     /// A quote, a backslash or a control character.
     @inline(__always)

@@ -1,4 +1,4 @@
-/// Why a text is not the JSON that was expected.
+/// The reason why a text is not the expected JSON.
 package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What is wrong, as one of an open list.
     package struct Code: Sendable, Hashable {

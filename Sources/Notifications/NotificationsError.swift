@@ -1,4 +1,4 @@
-/// Why a call of the notification skill was not made, or has no result.
+/// The reason why a notification method was not called, or has no result.
 package struct NotificationsError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What went wrong, as one of an open list.
     package struct Code: Sendable, Hashable {

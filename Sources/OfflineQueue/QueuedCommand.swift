@@ -62,7 +62,7 @@ package struct QueuedCommand: Sendable, Equatable {
     }
 }
 
-/// Why a queued command was not carried out.
+/// The reason why a queued command was not executed.
 package struct QueueFailure: Sendable, Equatable {
     /// A status' name in small letters, such as `denied`; or `expired`.
     package let code: String
@@ -80,7 +80,7 @@ package struct QueueFailure: Sendable, Equatable {
     package var json: JSONObject { ["code": .string(code), "message": .string(message)] }
 }
 
-/// What became of a queued command. Told once for each that leaves the queue, and for each that fails.
+/// The outcome of a queued command. Told once for each that leaves the queue, and for each that fails.
 package struct QueueEnd: Sendable, Equatable {
     package enum Outcome: Sendable, Equatable {
         /// The desktop's answer.

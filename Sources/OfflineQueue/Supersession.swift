@@ -1,7 +1,7 @@
 import JSON
 import Notifications
 
-/// Which commands a newer one makes needless.
+/// Which commands a newer one makes redundant.
 ///
 /// Both go to the same desktop, which executes them in order, so an earlier command is redundant if the newer one
 /// includes its effect. The caller does not apply this to a command that is being sent.

@@ -1,4 +1,4 @@
-/// Why a code was not drawn, or none was read.
+/// The reason why a code could not be drawn or read.
 package struct QRError: Error, Sendable, Equatable {
     /// What kind of failure it is; open-ended.
     package struct Code: Hashable, Sendable {

@@ -1,4 +1,4 @@
-/// Why a relay could not be started.
+/// The reason why a relay could not be started.
 package struct RelayError: Error, Sendable, CustomStringConvertible {
     /// What went wrong, as one of an open list. Codes of Transport are passed on under their own names.
     package struct Code: Sendable, Hashable, CustomStringConvertible {

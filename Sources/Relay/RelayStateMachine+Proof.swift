@@ -1,7 +1,7 @@
 import Identity
 import JSON
 
-/// An id is a public key, and whoever registers it can prove that it holds the private one (Wire, "Proof of an id").
+/// An id is a public key, and a peer that registers it can prove that it has the private key (Wire, "Proof of an id").
 extension RelayStateMachine {
     /// How long a nonce stands, in milliseconds.
     static let challengeAge: UInt64 = 10_000

@@ -245,7 +245,7 @@ struct RelayStateMachine {
     }
 }
 
-/// What of a stored frame must be kept to have it again after a restart.
+/// The part of a stored frame that must be kept for a restart.
 package struct ArchivedFrame: Sendable, Equatable {
     package enum Source: Sendable, Equatable {
         /// The address of a network, as text.
@@ -277,7 +277,7 @@ package enum ArchiveChange: Sendable, Equatable {
     case gone(Int64)
 }
 
-/// What the machine knows of one connection.
+/// The state of one connection.
 struct Connection {
     enum State {
         case closed

@@ -1,4 +1,4 @@
-/// Why a relay for others cannot start, or cannot take over a changed setting.
+/// The reason why a relay for others can't start, or can't apply a changed setting.
 package struct ServiceError: Error, Sendable, Equatable, CustomStringConvertible {
     package struct Code: Sendable, Hashable {
         package let name: String

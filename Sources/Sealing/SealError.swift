@@ -1,4 +1,4 @@
-/// Why something was not sealed, or not taken from its seal. It never repeats what was in it.
+/// The reason why a payload could not be sealed or opened. It never repeats what was in it.
 package struct SealError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What is wrong, as one of an open list.
     package struct Code: Sendable, Hashable {

@@ -3,7 +3,7 @@ import Hosting
 import JSON
 import Store
 
-/// What a program has after it has taken the state directory or joined its holder, before the loop knows of it.
+/// The result of taking the state directory or joining its holder, before the loop starts using it.
 struct Opened<Kind: SharableRole>: Sendable {
     enum Part: Sendable {
         case holder(Kind, StoredFeed, EventSpool, listener: Result<CInt, HostError>)

@@ -29,7 +29,7 @@ package enum RelayConnectionState: Sendable, Equatable {
     }
 }
 
-/// Why a relay connection is down.
+/// The reason why a relay connection is down.
 package struct OfflineReason: Error, Sendable, Equatable, CustomStringConvertible {
     /// What happened, as one of an open list. Transport's codes (`resolve_failed`, `tls_failed`, …) pass through.
     package struct Code: Sendable, Hashable {

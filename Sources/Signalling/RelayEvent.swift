@@ -1,7 +1,7 @@
 package import JSON
 package import Wire
 
-/// What a relay connection tells its owner.
+/// An event that a relay connection reports to its owner.
 package enum RelayEvent: Sendable, Equatable {
     case stateChanged(RelayConnectionState)
     /// A payload for us. Live, or kept by the relay until we came: then `storedAt` is told.
@@ -43,7 +43,7 @@ package struct RelayMessage: Sendable, Equatable {
     }
 }
 
-/// What became of a frame that was to be sent.
+/// The outcome of sending a frame.
 package enum SendResult: Sendable, Equatable {
     /// Handed to the connection. Whether it arrives, only an answer can tell.
     case written

@@ -40,7 +40,7 @@ package protocol RelayLink: AnyObject {
 /// Receives a link's events. Never called from inside the owner's calls, except for state changes.
 package typealias RelayLinkHandler = @EventLoop (any RelayLink, RelayEvent) -> Void
 
-/// Which link to make.
+/// The link to create.
 package struct RelayLinkRequest: Sendable {
     package let url: String
     /// What is registered at every connect.

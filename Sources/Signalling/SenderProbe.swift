@@ -1,7 +1,7 @@
 package import JSON
 package import Wire
 
-/// Finds out whether a relay believes the `from` of a sender (WireDeployedRelays, "Forged senders").
+/// Detects whether a relay passes on a `from` without checking it (WireDeployedRelays, "Forged senders").
 ///
 /// After a registration it sends a message to ourselves that names an invented sender. If that name comes back, anyone
 /// can send in another peer's name. If the relay has written our own id, a second connection, which registers nothing,

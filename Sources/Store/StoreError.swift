@@ -1,6 +1,6 @@
 import CSQLite
 
-/// Why the store did not do it. It carries names of SQL and of results, never a bound value.
+/// The reason why a store operation failed. It carries names of SQL and of results, never a bound value.
 package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What went wrong, as one of an open list: SQLite's own result names (`SQLITE_FULL`), and ours.
     package struct Code: Sendable, Hashable {

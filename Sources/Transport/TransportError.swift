@@ -1,4 +1,4 @@
-/// Why a connection, an address or a peer's bytes were refused.
+/// The reason why a connection, an address or a peer's bytes were refused.
 package struct TransportError: Error, Sendable, CustomStringConvertible {
     /// What went wrong, as one of an open list.
     package struct Code: Sendable, Hashable, CustomStringConvertible {

@@ -20,7 +20,7 @@ package struct PairingCode: Hashable, Sendable {
     }
 }
 
-/// Who shows or scans: what a person sees, so cleaned for display.
+/// Device information of the side that shows or scans, cleaned for display.
 package struct PairingDeviceInfo: Sendable, Equatable {
     /// The phone's own id for itself; a desktop has none.
     package var deviceID: String?

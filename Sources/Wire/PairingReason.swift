@@ -1,4 +1,5 @@
-/// Why pairing failed: the fixed list that both sides share, and `store_failed` (WirePairing, "States and reasons").
+/// The reason why pairing failed: the fixed list that both sides share, and `store_failed` (WirePairing, "States and
+/// reasons").
 package enum PairingReason: String, Sendable, CaseIterable {
     case notJSON = "not_json"
     case wrongType = "wrong_type"

@@ -1,6 +1,7 @@
 package import JSON
 
-/// What marks the code of a Bellwire peer: `"bw":{"v":1,"secret","confirm"?,"rev"?,"commit"?,"seal"?}` (WirePairing, "Codes").
+/// The mark of a Bellwire peer's code: `"bw":{"v":1,"secret","confirm"?,"rev"?,"commit"?,"seal"?}` (WirePairing,
+/// "Codes").
 ///
 /// Deployed peers ignore the field.
 package struct PairingSeal: Sendable, Equatable {
@@ -38,7 +39,7 @@ package struct PairingSeal: Sendable, Equatable {
     }
 }
 
-/// What a peer of ours can do beyond the first release (WirePairingProofs, "What a revision adds").
+/// The features of a Bellwire peer beyond the first release (WirePairingProofs, "What a revision adds").
 package enum PairingRevision {
     /// The digits to compare depend on random bytes of both sides, and the hello that answers a scan proves the code.
     package static let current: Int64 = 1
@@ -77,7 +78,7 @@ enum PairingMAC {
     }
 }
 
-/// Which payloads can prove that their sender has seen a code (WirePairingProofs, "The lines of a proof").
+/// The payloads that can prove that their sender has seen a code (WirePairingProofs, "The lines of a proof").
 package enum PairingProofs {
     /// Is it of a kind that carries a `mac`, and is one there? Says nothing about whether it is right.
     package static func isCarried(by payload: JSONObject) -> Bool {

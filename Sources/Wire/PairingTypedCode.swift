@@ -1,4 +1,4 @@
-/// What a person types instead of scanning (WirePairing, "Typed codes").
+/// The code that a user types instead of scanning (WirePairing, "Typed codes").
 package enum PairingTypedCode: Sendable, Hashable {
     /// A deployed desktop's: six digits, which the relay sees.
     case plain(PairingCode)

@@ -1,4 +1,4 @@
-/// Who says, at a relay, from whom a message is (WireDeployedRelays, "Forged senders").
+/// Whether the relay or the sender writes `from` into a message (WireDeployedRelays, "Forged senders").
 package enum SenderNaming: Sendable, Equatable {
     /// Not known yet: this registration is new.
     case unknown

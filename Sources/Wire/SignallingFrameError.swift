@@ -1,4 +1,4 @@
-/// Why a text from a relay is no frame. The text itself is never repeated.
+/// The reason why a text from a relay is not a frame. The text itself is never repeated.
 package struct SignallingFrameError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What is wrong, as one of an open list.
     package struct Code: Sendable, Hashable {

@@ -1,7 +1,7 @@
 package import JSON
 package import Wire
 
-/// Whether this program may show alerts to its person.
+/// The user's permission to show alerts.
 package struct Authorization: Sendable, Equatable {
     package enum Status: String, Sendable, CaseIterable {
         /// The person was never asked.

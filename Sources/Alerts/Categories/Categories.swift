@@ -1,6 +1,6 @@
 package import JSON
 
-/// What can be answered to an alert: kinds of alerts, with their buttons and replies.
+/// The possible responses to alerts: kinds of alerts, with their buttons and replies.
 package struct Categories: Sendable, Equatable {
     package struct Action: Sendable, Equatable {
         package enum Kind: String, Sendable, CaseIterable {

@@ -1,6 +1,6 @@
 package import JSON
 
-/// What an alert says (bellwire.h, "Alerts").
+/// The content of an alert (bellwire.h, "Alerts").
 ///
 /// As its author wrote it: a presenter makes of it what its screen can show.
 package struct AlertContent: Sendable, Equatable {

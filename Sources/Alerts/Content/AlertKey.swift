@@ -1,6 +1,6 @@
 package import Wire
 
-/// Which alert: a push's is unique with its desktop, a reminder's by itself.
+/// Identifies an alert: a push's is unique with its desktop, a reminder's by itself.
 package struct AlertKey: Hashable, Sendable {
     /// `nil` for the program's own: reminders, digests.
     package let desktop: PeerID?

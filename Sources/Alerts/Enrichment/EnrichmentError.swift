@@ -1,4 +1,4 @@
-/// Why an alert is shown without its image.
+/// The reason why an alert is shown without its image.
 package struct EnrichmentError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind of failure, from an open list; events contain its name.
     package struct Code: Sendable, Hashable, CustomStringConvertible {

@@ -1,7 +1,7 @@
 import Glibc
 package import Wire
 
-/// The images of alerts, as files that whoever shows an alert can read.
+/// The images of alerts, as files that the notification server or the host can read.
 ///
 /// A file has a name of our own making: nothing of the address that it came from. It is whole from the moment at which it
 /// has its name. The methods use the disk: they are for a thread that may wait for it.

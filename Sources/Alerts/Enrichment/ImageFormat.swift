@@ -1,4 +1,4 @@
-/// What kind of image some bytes begin, and how large it is.
+/// Detects an image's format and size from its first bytes.
 ///
 /// Only the headers are read. An SVG is a program, not an image.
 package struct ImageFormat: Sendable, Equatable {

@@ -1,7 +1,7 @@
 import Addresses
 package import JSON
 
-/// Which address of a push is that of its image.
+/// Finds the image URL of a push.
 package enum ImageSource {
     /// The fields that may contain a URL, in this order; beside `data`, then inside it.
     private static let places: [[String]] = [

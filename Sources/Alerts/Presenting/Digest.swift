@@ -1,6 +1,6 @@
 import JSON
 
-/// One alert that stands for several.
+/// One alert that summarizes several.
 package enum Digest {
     /// So many titles are named.
     package static let lines = 5

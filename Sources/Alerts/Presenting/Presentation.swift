@@ -1,4 +1,4 @@
-/// What of an alert is shown while the program is in front: what `will_present` answers.
+/// How an alert is shown while the program is in front: what `will_present` answers.
 package struct Presentation: OptionSet, Sendable, Equatable {
     package let rawValue: Int32
 

@@ -1,7 +1,7 @@
 package import JSON
 package import Wire
 
-/// What a person did with an alert.
+/// A user's response to an alert.
 package struct AlertResponse: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         case tap

@@ -1,7 +1,7 @@
 package import Calendar
 package import Wire
 
-/// What of an alert decides whether it is shown.
+/// The properties of an alert that decide whether it is shown.
 package struct AlertSubject: Sendable, Equatable {
     /// The desktop silenced it: only for the history.
     package var isSilenced: Bool
@@ -30,7 +30,7 @@ package struct AlertSubject: Sendable, Equatable {
     }
 }
 
-/// What becomes of an alert.
+/// The decision about an alert.
 package enum AlertDecision: Sendable, Equatable {
     /// `quietly`: without a sound, and without asking for attention.
     case show(quietly: Bool)

@@ -1,4 +1,4 @@
-/// Which pushes that come late, as after an absence, may show an alert (`bellwire.h`, "late_alerts").
+/// Which late pushes, such as those after an absence, may show an alert (`bellwire.h`, "late_alerts").
 package enum LateAlerts: String, Sendable, CaseIterable {
     case none
     /// One alert says how many.

@@ -2,7 +2,7 @@ import Glibc
 package import Store
 package import Wire
 
-/// Which files are the images of which pushes, so that a file goes with its push.
+/// Maps pushes to the files of their images, so that a file is deleted with its push.
 ///
 /// Lives for one job of the store, on its connection. ``ImageCache`` deletes old files by itself; as many rows are kept.
 package struct AlertImages {

@@ -1,6 +1,6 @@
 import Hosting
 
-/// What waits for the host of one handle, in order.
+/// The events that wait for the host of one handle, in order.
 ///
 /// A pure value. Every operation but an overflow takes constant time, however much waits.
 struct EventBuffer {

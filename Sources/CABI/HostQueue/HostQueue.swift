@@ -4,7 +4,7 @@ import Glibc
 import Hosting
 import JSON
 
-/// What waits for the host of one handle, and the dispatch that hands it over.
+/// The events that wait for the host of one handle, and the dispatch that delivers them.
 ///
 /// Everything that the library wants to say comes in through ``post(_:)`` and its siblings, from any thread; callbacks
 /// run only inside ``dispatch()``, on the thread that calls it, one at a time.

@@ -1,6 +1,6 @@
 import Hosting
 
-/// Which sources have stored events for the host, and what of them is being handed over.
+/// The sources with stored events for the host, and which of their events are being delivered.
 ///
 /// A pure value; times are the monotonic milliseconds of the dispatching thread.
 struct StoredSources {

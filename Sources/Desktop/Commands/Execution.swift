@@ -9,7 +9,7 @@ import Signalling
 import Store
 import Wire
 
-/// What became of a command in its transaction.
+/// The outcome of a command in its transaction.
 enum Execution: Sendable {
     /// `queued` holds the number of its push in each device's outbox.
     case done(Handled, queued: [PeerID: Int64])

@@ -133,7 +133,7 @@ final class DeviceBook {
     }
 }
 
-/// What transactions need to know of the paired devices.
+/// The data about paired devices that transactions need.
 struct DeviceRoster: Sendable {
     let devices: [MethodHandler.PairedDevice]
     private let flags: PeerBook<PairedDevice, RevocationFlag>

@@ -4,7 +4,7 @@ import Pairing
 import Signalling
 import Wire
 
-/// What a desktop is: as its host opened it, and its identity.
+/// A desktop's options and identity: as its host opened it, and its identity.
 struct DesktopContext: Sendable {
     let options: DesktopOptions
     let key: SigningKey

@@ -6,7 +6,7 @@ import Pairing
 import Relay
 import Wire
 
-/// What a host sets when it opens a desktop; `bellwire.h`, `bw_desktop_open`, has the list.
+/// The options of a desktop; `bellwire.h`, `bw_desktop_open`, has the list.
 struct DesktopOptions: Sendable {
     var common: CommonOptions
     /// The relay that it carries itself.

@@ -6,7 +6,7 @@ import Sealing
 import Transport
 import Wire
 
-/// What `bw_desktop_state()` answers.
+/// The result of `bw_desktop_state()`.
 @EventLoop
 struct DesktopState {
     /// Its caller keeps it. A strong reference here makes the optimizer release it before its lazy units are made.

@@ -1,4 +1,4 @@
-/// Which of our starts a device's acknowledgements are about (WireSealing, "Delivery of pushes").
+/// The start of this desktop that a device's acknowledgements refer to (WireSealing, "Delivery of pushes").
 ///
 /// After a backup of the desktop was restored, old acknowledgements can be played back: their numbers are those of other
 /// pushes by now. A device that has named an epoch once has to name it always.

@@ -9,8 +9,8 @@ import Store
 import Transport
 import Wire
 
-/// What devices say of push services, their tokens and their prekeys; and the pushes that are sealed to those, for programs
-/// that send them through a service (WirePrekeys, "Overview").
+/// The devices' push tokens and prekeys; and the pushes that are sealed to those, for programs that send them through a
+/// service (WirePrekeys, "Overview").
 @EventLoop
 final class PushServices {
     enum Output {

@@ -1,7 +1,7 @@
 import JSON
 import Sealing
 
-/// What a push service is given to carry a sealed push (WirePrekeys, "Payloads").
+/// The payload with which a push service carries a sealed push (WirePrekeys, "Payloads").
 struct ServicePayload {
     /// Which shape it has.
     enum Form: Sendable, Equatable {

@@ -3,7 +3,7 @@ import Hosting
 import JSON
 import Wire
 
-/// What came of a command. Every command that is given to ``CommandSender`` gets exactly one.
+/// The outcome of a command. Every command that is given to ``CommandSender`` gets exactly one.
 enum CommandOutcome: Sendable, Equatable {
     /// The desktop's result. Its `success` may be false.
     case answered(JSONObject)

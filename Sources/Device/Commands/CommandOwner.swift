@@ -3,7 +3,7 @@ import Notifications
 import Transport
 import Wire
 
-/// Who gets the outcome of a command.
+/// The receiver of a command's outcome.
 enum CommandOwner: Sendable {
     case host(HostCommand)
     /// The offline queue sends it.

@@ -11,7 +11,7 @@ import Store
 import Transport
 import Wire
 
-/// What desktops tell of their state, as results of methods and as events: the inbox shows it, settings are kept.
+/// State changes that desktops report, as results of methods and as events: the inbox shows it, settings are kept.
 @EventLoop
 final class DesktopUpdates {
     enum Action {

@@ -3,7 +3,7 @@ import Notifications
 import Store
 import Wire
 
-/// What ``InboxSync`` wants of the store: each job is one transaction. The numbers are those of refreshes and gaps.
+/// The store jobs of ``InboxSync``: each job is one transaction. The numbers are those of refreshes and gaps.
 enum InboxJob: Sendable {
     /// - Parameter since: when nothing is known of the desktop's pushes.
     case beginGap(since: EpochMilliseconds)

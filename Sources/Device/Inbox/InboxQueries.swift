@@ -8,7 +8,7 @@ import Store
 import Transport
 import Wire
 
-/// What hosts read of the inbox.
+/// The hosts' queries to the inbox.
 @EventLoop
 struct InboxQueries {
     private let context: DeviceContext

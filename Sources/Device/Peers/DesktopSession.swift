@@ -22,7 +22,7 @@ struct DesktopSession: Sendable {
     var sync = InboxSync()
 }
 
-/// What commands need to know of the desktop they go to.
+/// The data about a desktop that commands need.
 struct DesktopReach: Sendable {
     let desktop: PeerID
     var name = ""

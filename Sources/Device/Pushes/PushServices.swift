@@ -11,7 +11,7 @@ import Store
 import Transport
 import Wire
 
-/// What push services bring to the program: pushes, silent pushes that the host works on, badges.
+/// Payloads of push services for the program: pushes, silent pushes that the host works on, badges.
 @EventLoop
 final class PushServices {
     enum Action {

@@ -2,8 +2,8 @@ import Pairing
 import Store
 import Wire
 
-/// What of the push tokens outlives a run, inside one piece of work of the store: the services of which a desktop may
-/// have one, and the removals that are still to be said. Never a token.
+/// The part of the push tokens' state that survives a restart, inside one store job: the services of which a desktop
+/// may have one, and the removals that are still to be said. Never a token.
 struct PushTokenTable {
     static let migrations = [
         Migration(

@@ -1,9 +1,9 @@
 import Wire
 
-/// Which of this device's push tokens each sealed desktop knows, and which to send (WireSealing, "Push tokens").
-/// The program sets its tokens after each opening. Tokens of earlier runs are not known here, so they are never sent.
-/// The store remembers a revoked token until the desktops know it. These frames have no answer: one counts as received
-/// if it was written, its connection stayed up for ``settlingTime``, and no relay reported the desktop offline.
+/// Tracks which push tokens each encrypted desktop has, and which to send (WireSealing, "Push tokens"). The program
+/// sets its tokens after each opening. Tokens of earlier runs are not known here, so they are never sent. The store
+/// remembers a revoked token until the desktops know it. These frames have no answer: one counts as received if it was
+/// written, its connection stayed up for ``settlingTime``, and no relay reported the desktop offline.
 ///
 /// Times are the loop's milliseconds.
 struct PushTokensStateMachine: Sendable {

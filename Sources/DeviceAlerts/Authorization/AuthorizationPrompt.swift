@@ -4,7 +4,7 @@ import JSON
 import Store
 import Wire
 
-/// Whether alerts may be shown, and the question to the person.
+/// The permission to show alerts, and the question to the user.
 ///
 /// Decides only: each event returns what its owner does next, in order. `now` is wall-clock time, `loopNow` the loop's
 /// monotonic milliseconds. A decision is stored before it is announced.

@@ -67,7 +67,7 @@ struct Digests {
     func releaseQuiet(isQuiet: Bool) -> Action? { isQuiet ? nil : .store(.release(.quietHours)) }
 }
 
-/// What ``Digests`` asks of the store.
+/// The store jobs of ``Digests``.
 enum DigestWork: StoreWork, Equatable {
     /// Makes one alert of those that wait; the outcome is `nil` if none does.
     case release(AlertDecision.Hold)

@@ -6,7 +6,7 @@ import Signalling
 import Store
 import Wire
 
-/// What ``AlertPipeline`` asks of the store.
+/// The store jobs of ``AlertPipeline``.
 indirect enum PipelineWork: StoreWork {
     /// Reads the oldest due alerts.
     case takeUp(limit: Int)

@@ -2,7 +2,7 @@ import Alerts
 import JSON
 import Wire
 
-/// What became of an alert.
+/// The outcome of an alert.
 struct AlertReport: Sendable, Equatable {
     let key: AlertKey
     let isReminder: Bool

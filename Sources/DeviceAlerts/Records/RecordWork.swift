@@ -5,7 +5,7 @@ import Notifications
 import Store
 import Wire
 
-/// What ``AlertRecords`` asks of the store.
+/// The store jobs of ``AlertRecords``.
 indirect enum RecordWork: StoreWork {
     /// Reads the delivered alerts, for the host.
     case list(Then)
@@ -88,7 +88,7 @@ extension AlertTransaction {
     }
 }
 
-/// What became of a response.
+/// The outcome of a response.
 enum StoredResponse: Sendable {
     /// `isDisplaced`: an older response that waited for the host gave way to it.
     case stored(AlertRow, AlertResponse, isDisplaced: Bool)

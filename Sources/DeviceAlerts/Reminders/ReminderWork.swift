@@ -2,7 +2,7 @@ import Alerts
 import Hosting
 import Store
 
-/// What ``ReminderScheduler`` asks of the store.
+/// The store jobs of ``ReminderScheduler``.
 indirect enum ReminderWork: StoreWork {
     /// Stores a change and the alerts that it causes.
     case save(ReminderSchedule.Change, Waiter)

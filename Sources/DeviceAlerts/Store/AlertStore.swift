@@ -1,7 +1,7 @@
 import Store
 import Transport
 
-/// Runs the work of the units on the store, and reports failures that nobody waits for.
+/// Runs the units' jobs on the store, and reports failures that no call waits for.
 @EventLoop
 final class AlertStore {
     private let database: Database

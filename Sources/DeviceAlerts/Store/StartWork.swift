@@ -12,7 +12,7 @@ struct LoadWork: StoreWork {
     var failureReport: String? { nil }
 }
 
-/// What an earlier process left.
+/// The alerts that an earlier process left.
 struct EarlierAlerts: Sendable {
     /// Their banners may still be on the screen.
     let delivered: [AlertRow]
@@ -35,8 +35,8 @@ struct EarlierWork: StoreWork {
     var failureReport: String? { "could not read the alerts of the last run" }
 }
 
-/// Removes the alerts of pushes that were read or deleted while nobody showed alerts, then releases the late alerts that
-/// remain. Follows ``EarlierWork`` at once.
+/// Removes the alerts of pushes that were read or deleted while no program showed alerts, then releases the remaining
+/// late alerts. Follows ``EarlierWork`` at once.
 struct EarlierRelease: StoreWork {
     struct Outcome: Sendable {
         /// Their banners may still be on the screen.

@@ -14,7 +14,7 @@ protocol StoreWork: Sendable {
     var failureReport: String? { get }
 }
 
-/// What a piece of work may use on the store's thread.
+/// The objects that a job may use on the store's thread.
 struct AlertTransaction {
     let connection: Connection
     let inbox: any AlertInbox

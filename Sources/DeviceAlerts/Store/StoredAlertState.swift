@@ -1,7 +1,7 @@
 import Alerts
 package import Store
 
-/// What the store knows of the alerts when the device is opened.
+/// The stored state of the alerts when the device is opened.
 package struct StoredAlertState: Sendable {
     let authorization: Authorization
     let settings: AlertSettings

@@ -1,6 +1,6 @@
 package import JSON
 
-/// A notification that somebody publishes, checked.
+/// A validated notification from a request.
 package struct Publication: Sendable, Equatable {
     package let topic: String
     package var message = ""

@@ -1,7 +1,7 @@
 import Identity
 package import JSON
 
-/// What one who has a token may do: publish, to all devices or to a group, and nothing else.
+/// A token, which allows publishing to all devices or to a group, and nothing else.
 package struct DoorToken: Sendable, Equatable {
     package let name: String
     /// SHA-256 of the token, in hexadecimal digits. The token itself isn't kept.

@@ -1,8 +1,8 @@
 import Identity
 import Transport
 
-/// Who may publish, and how much: reads the file again when it has changed, so that a revoked token is refused at the next
-/// request.
+/// Decides who may publish, and how much: reads the file again when it has changed, so that a revoked token is refused
+/// at the next request.
 struct TokenGate {
     /// One who may publish.
     struct Publisher {

@@ -3,7 +3,7 @@ package import Notifications
 package import Store
 package import Wire
 
-/// What the desktop's user lets each device do.
+/// The permissions that the desktop's user gives each device.
 ///
 /// Lives for one job of the store, on its connection. By default a paired device may call safe and mutating methods.
 package struct Permissions {

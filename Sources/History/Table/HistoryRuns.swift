@@ -3,7 +3,7 @@ import Notifications
 import Store
 import Wire
 
-/// What of a question names rows by their fixed few values.
+/// The part of a query that selects rows by columns with few values.
 struct HistoryFacets {
     /// The rows that have all of these, in the order of time: one run of the index `history_facets`.
     struct Run {

@@ -1,4 +1,4 @@
-/// Why a run of CPace ends. It never repeats what came, nor the code.
+/// The reason why a run of CPace failed. It never repeats what came, nor the code.
 package struct CPaceError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What is wrong, as one of an open list.
     package struct Code: Sendable, Hashable {

@@ -1,4 +1,4 @@
-/// Why a Noise handshake or transport message is refused. It never repeats what came, nor a key.
+/// The reason why a Noise handshake or transport message is refused. It never repeats what came, nor a key.
 package struct NoiseError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What is wrong, as one of an open list.
     package struct Code: Sendable, Hashable {

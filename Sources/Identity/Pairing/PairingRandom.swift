@@ -1,6 +1,6 @@
 import CSodium
 
-/// What one side contributes to the digits that two people compare: 16 random bytes (WirePairingProofs, "The digits").
+/// One side's contribution to the digits that two users compare: 16 random bytes (WirePairingProofs, "The digits").
 ///
 /// The device publishes its ``commitment`` first and the bytes last, so that neither side can choose its own to fit.
 package struct PairingRandom: Sendable, Equatable {

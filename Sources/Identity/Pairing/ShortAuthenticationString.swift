@@ -1,4 +1,4 @@
-/// What two people compare after a pairing: equal on both sides, unless somebody relays between them
+/// The values that two users compare after a pairing: equal on both sides, unless somebody relays between them
 /// (WirePairingProofs, "The digits").
 ///
 /// The first 20 bits of an HMAC-SHA256 under the secret, in two forms. The ids are keys, so it differs when a key was

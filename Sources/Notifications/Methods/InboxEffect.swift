@@ -1,4 +1,4 @@
-/// What a method changes in an inbox. The numbers are stored.
+/// The effect of a method on an inbox. The numbers are stored.
 package enum InboxEffect: Int64, Sendable, Hashable, CaseIterable {
     case read = 0
     case allRead = 1

@@ -1,6 +1,6 @@
 package import JSON
 
-/// What a method gives its caller.
+/// The result of a method for its caller.
 package enum MethodAnswer: Sendable {
     /// `success`, and these in this order. A refusal has an `error` at the end.
     case members([ResultMember])

@@ -43,7 +43,7 @@ extension PairedDevice {
     }
 }
 
-/// What the owner of a ``DesktopOfferStateMachine`` does for it, in this order.
+/// The actions that the owner of a ``DesktopOfferStateMachine`` performs, in this order.
 ///
 /// The next event may be given while an action is carried out: what can cause one at once comes last.
 package indirect enum DesktopOfferAction: Sendable, Equatable {

@@ -42,7 +42,7 @@ extension DevicePairingOffer {
     }
 }
 
-/// What the owner of a ``DesktopScanStateMachine`` does for it, in this order.
+/// The actions that the owner of a ``DesktopScanStateMachine`` performs, in this order.
 ///
 /// The next event may be given while an action is carried out: what can cause one at once comes last.
 package indirect enum DesktopScanAction: Sendable, Equatable {

@@ -35,7 +35,7 @@ extension PairingFailure {
     }
 }
 
-/// What the owner of a ``DeviceScanStateMachine`` does for it, in this order.
+/// The actions that the owner of a ``DeviceScanStateMachine`` performs, in this order.
 ///
 /// The next event may be given while an action is carried out: what can cause one at once comes last.
 package indirect enum DeviceScanAction: Sendable, Equatable {

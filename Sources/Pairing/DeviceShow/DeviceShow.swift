@@ -38,7 +38,7 @@ package indirect enum DeviceShowState: Sendable, Equatable {
     }
 }
 
-/// What the owner of a ``DeviceShowStateMachine`` does for it, in this order.
+/// The actions that the owner of a ``DeviceShowStateMachine`` performs, in this order.
 ///
 /// The next event may be given while an action is carried out: what can cause one at once comes last.
 package indirect enum DeviceShowAction: Sendable, Equatable {

@@ -1,8 +1,8 @@
 import Identity
 import Wire
 
-/// What both sides of one sealed pairing share: enough to prove each of its frames
-/// (WirePairingProofs, "The lines of a proof").
+/// The values that both sides of an encrypted pairing share: enough to prove each of its frames (WirePairingProofs,
+/// "The lines of a proof").
 struct PairingBond: Sendable, Equatable {
     let secret: PairingSecret
     let device: PeerID

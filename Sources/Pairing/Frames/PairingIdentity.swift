@@ -1,6 +1,6 @@
 package import Wire
 
-/// Who pairs: this side, as it tells the other.
+/// The identity of the side that pairs: this side, as it tells the other.
 package struct PairingIdentity: Sendable, Equatable {
     /// Where it is addressed: a Bellwire peer's `did:key`.
     package var did: PeerID
@@ -12,7 +12,7 @@ package struct PairingIdentity: Sendable, Equatable {
     }
 }
 
-/// What a peer that cannot prove who it is may still do: the option `legacy` of hosts.
+/// How peers that cannot prove their identity may pair: the option `legacy` of hosts.
 ///
 /// What counts is whether it seals, never the shape of its id: deployed phones have `did:key` ids too.
 package enum LegacyPairing: String, Sendable, CaseIterable {

@@ -33,7 +33,7 @@ package indirect enum DesktopTypedCodeState: Sendable, Equatable {
     }
 }
 
-/// What the owner of a ``DesktopTypedCodeStateMachine`` does for it, in this order.
+/// The actions that the owner of a ``DesktopTypedCodeStateMachine`` performs, in this order.
 ///
 /// The next event may be given while an action is carried out: what can cause one at once comes last.
 package indirect enum DesktopTypedCodeAction: Sendable, Equatable {

@@ -25,7 +25,7 @@ package indirect enum DeviceTypedCodeState: Sendable, Equatable {
     }
 }
 
-/// What the owner of a ``DeviceTypedCodeStateMachine`` does for it, in this order.
+/// The actions that the owner of a ``DeviceTypedCodeStateMachine`` performs, in this order.
 ///
 /// The next event may be given while an action is carried out: what can cause one at once comes last.
 package indirect enum DeviceTypedCodeAction: Sendable, Equatable {

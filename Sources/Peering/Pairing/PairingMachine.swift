@@ -15,7 +15,7 @@ package enum PairingFlow: String, Sendable, CaseIterable {
     case code
 }
 
-/// What ``PairingCoordinator`` needs of the six state machines of Pairing.
+/// The common interface of Pairing's six state machines, for ``PairingCoordinator``.
 ///
 /// The conformances map each event to the machine's own.
 package protocol PairingMachine<Known>: Sendable {
@@ -61,7 +61,7 @@ package protocol PairingMachine<Known>: Sendable {
     mutating func sent(_ message: PairingMessage, relays: Int, now: EpochMilliseconds) -> [Action]
 }
 
-/// Whether a frame is for a machine.
+/// Whether a machine handles a frame.
 package enum PairingInterest: Sendable {
     case none
     /// Passed to it, and to the flows after it.

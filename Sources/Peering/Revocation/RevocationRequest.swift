@@ -5,7 +5,7 @@ import Sealing
 package import Store
 package import Wire
 
-/// What hosts ask about revoked keys, checked; the same on both sides (WireRekey, "Revocation").
+/// Validates hosts' requests about revoked keys; the same on both sides (WireRekey, "Revocation").
 package enum RevocationRequest {
     /// The key to revoke. It may be that of a paired peer, or any `did:key`.
     ///

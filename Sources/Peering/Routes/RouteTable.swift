@@ -2,7 +2,7 @@ package import JSON
 package import Signalling
 package import Wire
 
-/// Which links are wanted, the state of each, and over which of them each peer is reached.
+/// The wanted links, the state of each, and the link over which each peer is reached.
 ///
 /// Pure: each event returns the actions to perform, in order. Absence is tracked per link and peer: a peer is absent only
 /// when every link of its routes that is up has reported it offline. A new registration clears what that link reported.

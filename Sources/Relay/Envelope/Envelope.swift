@@ -1,4 +1,4 @@
-/// What the relay needs to know of a frame: where its top-level members stand.
+/// The parts of a frame that the relay needs: where its top-level members stand.
 ///
 /// Offsets point into the frame's bytes and mean nothing without them. Nothing is copied and nothing is allocated.
 struct Envelope {

@@ -102,7 +102,7 @@ extension Device {
     }
 }
 
-/// Why a frame was refused: the `code` and the `error` of the answer.
+/// The reason why a frame was refused: the `code` and the `error` of the answer.
 enum Refusal: Int, CaseIterable {
     case badFrame, duplicateKey, tooDeep, unknownType, notRegistered, missingPeerID, badPeerID, missingTo, badTo,
         missingPayload, tooLarge, idTaken, rateLimited, tooManyAliases, proofRequired, unprovable, badNonce, badOrigin,
@@ -160,7 +160,7 @@ enum Refusal: Int, CaseIterable {
     }
 }
 
-/// Why the relay closes a connection: the code and the text of its close frame.
+/// The reason why the relay closes a connection: the code and the text of its close frame.
 enum CloseCause: Equatable {
     /// The id has gone to a newer connection.
     case replaced

@@ -47,7 +47,7 @@ struct RoutedFrame {
     }
 }
 
-/// What a routed message ends with, made anew only when the millisecond has changed.
+/// The end of a routed message, created again only when the millisecond has changed.
 struct TimestampTail {
     private var epoch = Int64.min
     private var plain: FrameBytes?

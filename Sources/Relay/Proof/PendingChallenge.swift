@@ -1,4 +1,4 @@
-/// What secures a connection below its frames.
+/// The security of a connection below its frames.
 enum ChannelSecurity: Equatable {
     /// No TLS of ours.
     case plain

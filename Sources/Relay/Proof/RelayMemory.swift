@@ -3,7 +3,8 @@ internal import Store
 internal import Synchronization
 internal import Transport
 
-/// What outlives a relay's stop: the ids that were ever proved to it, on disk where it has a state directory.
+/// The state that survives a relay's restart: the ids that were ever proved to it, on disk where it has a state
+/// directory.
 ///
 /// The relay decides on its own copy in memory. Only the peer that proves a new id waits for the disk.
 package final class RelayMemory: Sendable {

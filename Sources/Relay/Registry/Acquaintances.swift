@@ -1,4 +1,4 @@
-/// Who has talked with whom: what decides who hears of whom (presence, `get-peers`).
+/// Which peers have exchanged frames: what decides who hears of whom (presence, `get-peers`).
 ///
 /// Any peer can send to any other, so only a pair in which both have sent hears of each other. It is never dropped for a
 /// one-sided one, and a pair that a peer started itself is never dropped for one that a stranger started with it.

@@ -129,7 +129,7 @@ struct Peer {
     static func isAlias(_ name: UnsafeRawBufferPointer) -> Bool { name.starts(with: "pairing-code:") }
 }
 
-/// Who holds an id.
+/// The owner of an id.
 enum Presence {
     /// Nobody, since that monotonic time.
     case absent(since: UInt64)
@@ -202,7 +202,7 @@ final class Registration: Sendable {
     var quoted: Slice<UnsafeRawBufferPointer> { messageHead.bytes[quotedName] }
 }
 
-/// What a peer says of its device when it registers.
+/// A peer's description of its device, from its registration.
 struct Device: Sendable {
     enum Kind: Sendable { case mobile, desktop, unknown }
 

@@ -1,6 +1,6 @@
 package import Transport
 
-/// What a relay that is run for others adds to the one of the library.
+/// The extension points through which RelayService adds to the library's relay.
 @EventLoop
 package struct RelayHooks {
     package var gate: (any RelayGate)?

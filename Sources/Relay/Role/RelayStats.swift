@@ -1,6 +1,7 @@
 package import Transport
 
-/// What a relay has done since it started, and what it holds. Totals count from the start; everything else is now.
+/// The counters of a relay since its start, and its current contents. Totals count from the start; everything else is
+/// now.
 package struct RelayStats: Sendable, Equatable {
     package struct Connections: Sendable, Equatable {
         package var current: Int

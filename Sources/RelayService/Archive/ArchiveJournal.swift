@@ -1,6 +1,7 @@
 package import Relay
 
-/// What must still be written to disk: the difference between the stored frames in memory and those on disk.
+/// The changes that must still be written to disk: the difference between the stored frames in memory and those on
+/// disk.
 ///
 /// One batch is written at a time. A frame that leaves before it was written is never written.
 package struct ArchiveJournal {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What the service manager is told, by the protocol of `sd_notify`, and which sockets it passed.
+/// Reports to the service manager with the protocol of `sd_notify`, and takes the sockets that it passed.
 ///
 /// Both are a few lines, and libsystemd need not be there: a container may run the relay under a manager outside.
 package struct ServiceManager: Sendable {

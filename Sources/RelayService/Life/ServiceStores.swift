@@ -1,7 +1,7 @@
 internal import Hosting
 internal import Relay
 
-/// What a relay keeps on disk: proofs, and stored frames. Opened before it starts.
+/// The stored state of a relay: proofs, and stored frames. Opened before it starts.
 package struct ServiceStores: Sendable {
     let memory: RelayMemory
     let frames: FrameDatabase?

@@ -117,7 +117,7 @@ package struct ServiceSettings: Sendable {
     }
 }
 
-/// Who may connect, and register.
+/// Which clients may connect and register.
 package struct AccessLists: Sendable, Equatable {
     package var tokens: AccessTokens?
     package var ids: Set<[UInt8]>?

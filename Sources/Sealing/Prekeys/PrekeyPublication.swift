@@ -1,6 +1,6 @@
 package import Identity
 
-/// Which prekeys a device offers one desktop, and when it makes new ones (WirePrekeys, "Publication").
+/// The prekeys that a device offers one desktop, and when it creates new ones (WirePrekeys, "Publication").
 ///
 /// A pure state machine; `now` is monotonic milliseconds. It only ever offers keys that were made since the process
 /// started: a device whose state was put back from a backup offers none that it has offered before.

@@ -2,7 +2,7 @@ package import Identity
 package import JSON
 package import Wire
 
-/// What an owner of two keys says to one peer: from now on this key takes the place of that one (WireRekey,
+/// The statement of a key's owner to one peer: from now on this key takes the place of that one (WireRekey,
 /// "Statement").
 ///
 /// Both keys sign it: the old one because only its owner may give it up, the new one because nobody may bring in a key of

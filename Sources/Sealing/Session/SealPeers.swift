@@ -2,7 +2,7 @@ package import Identity
 package import Store
 package import Wire
 
-/// What of sessions is stored, with the pairing and as long as it lasts: the minimum version, and the preshared key
+/// The stored part of sessions, which is kept as long as the pairing: the minimum version, and the preshared key
 /// (WireSessions, "Versions" and "Keys"). Nothing is written per frame.
 package struct SealPeers {
     package struct Entry: Sendable, Equatable {

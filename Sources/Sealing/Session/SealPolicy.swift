@@ -39,8 +39,8 @@ package struct SealOffer: Sendable, Equatable {
     package func contains(_ version: SealVersion) -> Bool { versions.contains(version) }
 }
 
-/// Which versions count between two peers. It only ever rises: after the first complete session version 1 is refused, as
-/// long as the pairing lasts (WireSessions, "Versions").
+/// The versions that are accepted between two peers. It only ever rises: after the first complete session version 1 is
+/// refused, as long as the pairing lasts (WireSessions, "Versions").
 package struct SealPolicy: Sendable, Equatable {
     /// `minSeal`, stored with the pairing.
     package private(set) var minimum: SealVersion

@@ -1,6 +1,6 @@
 package import Identity
 
-/// Which session of two peers: 16 random bytes, chosen by the device (WireSessions, "Handshake").
+/// Identifies a session of two peers: 16 random bytes, chosen by the device (WireSessions, "Handshake").
 package struct SessionID: Hashable, Sendable {
     package static let byteCount = 16
 
@@ -21,7 +21,7 @@ package struct SessionID: Hashable, Sendable {
     package var text: String { PublicBase64URL.encode(bytes) }
 }
 
-/// What is new in each handshake. Made by the carrier: the state machine has no randomness.
+/// The random values of a handshake. Made by the carrier: the state machine has no randomness.
 package struct SessionSeed {
     package let id: SessionID
     package let ephemeral: AgreementKey

@@ -14,7 +14,7 @@ package protocol FeedBackend: AnyObject, Sendable {
     func finish(_ source: HostEvent.Name, through row: Int64) throws(HostError)
 }
 
-/// What a program is given at a time.
+/// A batch of events for a program.
 package struct FeedBatch: Sendable {
     package typealias Then = @Sendable (Result<FeedBatch, HostError>) -> Void
 

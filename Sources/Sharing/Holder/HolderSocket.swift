@@ -6,7 +6,7 @@ import Store
 import Synchronization
 package import Transport
 
-/// What a holder does for its guests.
+/// The interface of a holder for its guests.
 @EventLoop
 package protocol GuestService: AnyObject {
     /// Checks a hello and records the program. `then` gets the options for the welcome.

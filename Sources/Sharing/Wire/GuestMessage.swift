@@ -1,7 +1,7 @@
 package import Hosting
 package import JSON
 
-/// What a guest sends to its holder.
+/// A message from a guest to its holder.
 package enum GuestMessage: Sendable {
     /// The first one, and only that.
     case hello(GuestHello)

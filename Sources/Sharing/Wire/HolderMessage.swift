@@ -1,7 +1,7 @@
 package import Hosting
 package import JSON
 
-/// What a holder sends to its guests.
+/// A message from a holder to its guests.
 package enum HolderMessage: Sendable {
     /// The hello was accepted; these are the options that the role was opened with.
     case welcome(options: JSONObject)

@@ -9,7 +9,7 @@ package struct HostCall: Sendable, Equatable {
     package init(_ name: String, _ arguments: [JSONValue] = []) { (self.name, self.arguments) = (name, arguments) }
 }
 
-/// What a call gave.
+/// The result of a call.
 package struct HostReply: Sendable, Equatable {
     package let json: String
     /// It was not carried out yet; `json` names the queued command.

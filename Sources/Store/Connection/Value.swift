@@ -1,4 +1,4 @@
-/// What is bound to a statement's parameter.
+/// A value for a statement's parameter.
 package enum Value: Sendable, Equatable {
     case null
     case integer(Int64)

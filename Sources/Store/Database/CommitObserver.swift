@@ -15,7 +15,7 @@ package protocol CommitObserver: AnyObject, Sendable {
     func ended(committed: Bool)
 }
 
-/// What became of a damaged database when it was opened.
+/// The outcome of opening a damaged database.
 package struct DatabaseDamage: Sendable, Equatable {
     /// Path of the damaged file; a new one was created.
     package var movedAside: String

@@ -1,4 +1,4 @@
-/// What the desktop environment shows of an alert.
+/// An alert in the form in which the desktop environment shows it.
 ///
 /// All texts are plain, whatever is in them: ``BannerText`` makes them harmless for the server that shows them.
 package struct Banner: Sendable {

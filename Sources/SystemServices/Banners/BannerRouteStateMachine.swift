@@ -1,4 +1,4 @@
-/// Which server banners go to, and when that can be said.
+/// Decides which server shows banners, and when that is known.
 ///
 /// GNOME's own interface if the program has a name by which it can be started and the server knows the program;
 /// otherwise the specification's. Each change of the choice is reported once.

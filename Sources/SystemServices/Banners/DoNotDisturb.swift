@@ -1,7 +1,7 @@
 package import Transport
 
-/// Whether the desktop environment shows no notifications at the moment: the property `Inhibited` of the notification
-/// server, as in KDE, or dunst's `paused`. Others don't say.
+/// The desktop environment's do-not-disturb mode: the property `Inhibited` of the notification server, as in KDE, or
+/// dunst's `paused`. Others don't say.
 @EventLoop
 package final class DoNotDisturb {
     private static let properties = "org.freedesktop.DBus.Properties"

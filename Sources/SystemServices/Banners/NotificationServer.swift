@@ -1,4 +1,4 @@
-/// What a server of `org.freedesktop.Notifications` says of itself, read once a life of it.
+/// The properties of an `org.freedesktop.Notifications` server, read once after each of its starts.
 struct NotificationServer: Sendable, Equatable {
     static let name = "org.freedesktop.Notifications"
     static let path = "/org/freedesktop/Notifications"

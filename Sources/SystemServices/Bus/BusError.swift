@@ -1,4 +1,4 @@
-/// Why a bus, or a service on it, did not do it.
+/// The reason why a bus operation failed.
 package struct BusError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What went wrong, as one of an open list.
     package struct Code: Sendable, Hashable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-/// Whether there is a connection to a bus, and when to try again.
+/// The state of the connection to a bus, and when to retry.
 ///
 /// Exits: `ready` and `waiting` go on for as long as the bus is open; `unavailable` stays, for nothing that can be
 /// waited for would change it.

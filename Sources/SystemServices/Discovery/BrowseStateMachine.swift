@@ -1,4 +1,4 @@
-/// Which relays are there, out of what Avahi says of each of them on each interface and protocol.
+/// Collects the relays that Avahi reports on each interface and protocol.
 ///
 /// One name is one relay. The best address to reach it is reported, and later a better or a different one. When Avahi
 /// stops, all are withdrawn.

@@ -1,4 +1,4 @@
-/// What a secret is found by. The service keeps it in the clear.
+/// The attributes by which a secret is found. The service keeps it in the clear.
 package struct SecretAttributes: Sendable, Equatable {
     /// What the secret is, such as `device-key`.
     package var role: String

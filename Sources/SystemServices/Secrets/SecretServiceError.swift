@@ -1,4 +1,4 @@
-/// Why a secret was not kept, found or deleted.
+/// The reason why a secret could not be stored, found or deleted.
 package struct SecretServiceError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What went wrong, as one of an open list.
     package struct Code: Sendable, Hashable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-/// Whether bytes are UTF-8. Most are ASCII, which is told many bytes at a time.
+/// Checks whether bytes are UTF-8. Most are ASCII, which is told many bytes at a time.
 enum UTF8Check {
     static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard !isASCII(bytes) else { return true }

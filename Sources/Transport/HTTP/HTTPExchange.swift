@@ -1,4 +1,4 @@
-/// What came of reading a request's body.
+/// The result of reading a request's body.
 package enum HTTPBody: Sendable {
     case whole([UInt8])
     /// It is longer than the owner wanted; the rest is not read.

@@ -1,4 +1,4 @@
-/// What a listener asks its owner. All calls come on the event loop.
+/// The calls of a listener to its owner. All calls come on the event loop.
 @EventLoop
 package protocol HTTPHandler: AnyObject {
     /// A request's head is whole. Answer at once; `.upgrade` to a request that asks for none becomes a 426.

@@ -70,7 +70,7 @@ final class HTTPHeadParser {
     }()
 }
 
-/// What http-parser's callbacks collect.
+/// The data that http-parser's callbacks collect.
 final class HTTPHeadFields {
     var target: [UInt8] = []
     var headers: [(name: [UInt8], value: [UInt8])] = []

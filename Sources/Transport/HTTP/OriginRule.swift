@@ -1,4 +1,4 @@
-/// Who may open a WebSocket to a listener from inside a browser.
+/// Decides which web pages may open a WebSocket to a listener.
 ///
 /// A web page can make any browser connect to us; the browser names the page's site in `Origin`. Programs send none, or
 /// (some client libraries) the address that they connect to.

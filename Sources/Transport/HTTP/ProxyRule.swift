@@ -1,4 +1,4 @@
-/// Which proxies a listener trusts to say who their clients are. All calls come on the event loop.
+/// The proxies that a listener trusts to name their clients. All calls come on the event loop.
 @EventLoop
 package protocol ProxyRule: AnyObject {
     /// How connections from there say who their client is.
@@ -21,7 +21,7 @@ package enum ProxyManner: Sendable {
     case preamble
 }
 
-/// What the beginning of a connection says.
+/// The content of the beginning of a connection.
 package enum ProxyHeader: Equatable, Sendable {
     case needsMore
     case invalid

@@ -1,6 +1,6 @@
 import CUV
 
-/// What one wake-up of the loop leaves to be done at its end.
+/// The work that one wake-up of the loop defers to its end.
 @EventLoop
 final class LoopTurn {
     /// How often the kernel was asked what has arrived. On a slow machine timers fire several times in between.

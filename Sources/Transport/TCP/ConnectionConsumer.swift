@@ -1,4 +1,4 @@
-/// Who works with a connection's bytes. The connection holds it until it is closed or handed on.
+/// The receiver of a connection's bytes. The connection holds it until it is closed or handed on.
 @EventLoop
 protocol ConnectionConsumer: AnyObject {
     /// The TLS handshake succeeded. Not called without TLS.

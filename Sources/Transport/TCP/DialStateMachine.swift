@@ -1,5 +1,5 @@
-/// Which address of a host to try when (happy eyeballs, RFC 8305): families take turns, the next attempt starts when the
-/// last one failed or 250 ms went by, and the first that connects wins.
+/// Decides when to try which address of a host (happy eyeballs, RFC 8305): families take turns, the next attempt starts
+/// when the last one failed or 250 ms went by, and the first that connects wins.
 struct DialStateMachine {
     enum Action: Equatable {
         /// Start an attempt at this address, and tell when the delay is over.

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// What all TLS connections of a listener, or one of a client, have in common: trust and certificates.
+/// The common configuration of a listener's TLS connections, or of a client's one: trust and certificates.
 final class TLSContext {
     let pointer: OpaquePointer
 

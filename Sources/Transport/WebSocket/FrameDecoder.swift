@@ -1,6 +1,6 @@
 import CWslay
 
-/// What a peer's bytes mean. Borrowed parts are valid until the decoder is asked again.
+/// The events that a peer's bytes decode to. Borrowed parts are valid until the decoder is asked again.
 enum FrameEvent {
     case text(UnsafeRawBufferPointer)
     case ping(UnsafeRawBufferPointer)

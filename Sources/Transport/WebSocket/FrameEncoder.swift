@@ -2,7 +2,7 @@ import CWslay
 import Glibc
 import Synchronization
 
-/// Which end of a WebSocket this is.
+/// The side of a WebSocket: client or server.
 enum WebSocketRole { case client, server }
 
 /// Writes frames (RFC 6455) behind each other into a queue of bytes, by wslay.

@@ -1,4 +1,4 @@
-/// What unfinished messages hold in memory: in all, of one network, and for how long.
+/// Limits the memory of unfinished messages: in all, of one network, and for how long.
 ///
 /// At a limit the one that loses is a connection of the network that would hold the most, and of that network the one whose
 /// message began first: whoever holds little, for a short time, is never the one. Times are monotonic milliseconds.

@@ -65,7 +65,7 @@ final class UnfinishedMessages {
     }
 }
 
-/// What a WebSocket remembers of what it has received and not handed on.
+/// The state of a WebSocket's message that is not complete yet.
 struct Intake {
     let unfinished: UnfinishedMessages?
     /// Whether ``unfinished`` counts something of it.

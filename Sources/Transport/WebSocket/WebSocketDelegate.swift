@@ -1,4 +1,5 @@
-/// What a WebSocket tells its owner. All calls come on the event loop and never inside a call that the owner makes.
+/// The events that a WebSocket reports to its owner. All calls come on the event loop and never inside a call that the
+/// owner makes.
 @EventLoop
 package protocol WebSocketDelegate: AnyObject {
     /// The upgrade succeeded. On clients only: a listener's sockets are open when they are handed over.

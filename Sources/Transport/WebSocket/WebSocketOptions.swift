@@ -20,7 +20,7 @@ package struct WebSocketOptions: Sendable {
     var minorFrameLimit: Int { maximumMinorFrames == 0 ? .max : maximumMinorFrames * 5 }
 }
 
-/// What unfinished messages may hold in a listener's memory.
+/// The memory limits of a listener's unfinished messages.
 package struct ReceiveLimits: Sendable {
     /// For all connections.
     package var bytes: Int
@@ -59,7 +59,7 @@ package struct TLSClientOptions: Sendable {
     package init(caFile: String? = nil) { self.caFile = caFile }
 }
 
-/// Who a server is.
+/// The identity of a server.
 package struct TLSServerOptions: Sendable {
     /// PEM: the certificate, then its chain.
     package var certificateFile: String

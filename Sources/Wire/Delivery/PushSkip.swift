@@ -1,6 +1,6 @@
 package import JSON
 
-/// What a desktop sends in place of pushes that expired or were replaced: the device continues after them (WireSealing,
+/// Sent by a desktop in place of pushes that expired or were replaced: the device continues after them (WireSealing,
 /// "Delivery of pushes").
 package struct PushSkip: Sendable, Equatable {
     package static let type = "bellwire:skip"

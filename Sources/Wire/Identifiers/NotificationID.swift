@@ -1,4 +1,4 @@
-/// Which notification of one desktop: unique there, and only there.
+/// Identifies a notification of one desktop: unique there, and only there.
 package struct NotificationID: WireID {
     package let text: String
 

@@ -1,4 +1,4 @@
-/// Who somebody is on the wire: a DID for a device, a peer id for a deployed desktop, an alias while pairing.
+/// A peer's id on the wire: a DID for a device, a peer id for a deployed desktop, an alias while pairing.
 ///
 /// An opaque text.
 package struct PeerID: WireID {

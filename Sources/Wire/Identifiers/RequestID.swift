@@ -1,4 +1,4 @@
-/// Which command of one device: unique there, and only there.
+/// Identifies a command of one device: unique there, and only there.
 package struct RequestID: WireID {
     package let text: String
 

@@ -1,6 +1,6 @@
 package import JSON
 
-/// What a desktop tells the user's other devices about its own state (WireMessages, "State changes").
+/// A change of the desktop's state, which it reports to the user's other devices (WireMessages, "State changes").
 ///
 /// Only for Bellwire devices: deployed phones know `notification.received` alone.
 package enum StateEvent: Sendable, Equatable {

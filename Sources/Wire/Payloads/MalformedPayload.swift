@@ -1,4 +1,4 @@
-/// Why a payload is not what its `type` says. It never repeats what came.
+/// The reason why a payload does not match its `type`. It never repeats what came.
 package struct MalformedPayload: Error, Sendable, Equatable, CustomStringConvertible {
     /// What is wrong, as one of an open list.
     package struct Reason: Sendable, Hashable {
@@ -47,7 +47,7 @@ extension MalformedPayload {
     }
 }
 
-/// What an answer needs to find its request: the id, and the form that its sender reads.
+/// The data that match an answer with its request: the id, and the form that its sender reads.
 package struct AnswerableRequest: Sendable, Equatable {
     package let id: RequestID
     package let form: PayloadForm

@@ -23,7 +23,7 @@ package struct PushService: Sendable, Hashable {
     }
 }
 
-/// What a push service knows a device by: 1 to 4,096 bytes, written as lower-case hex.
+/// A device's token at a push service: 1 to 4,096 bytes, written as lower-case hex.
 package struct PushToken: Sendable, Hashable {
     package static let maximumBytes = 4_096
 

@@ -1,4 +1,4 @@
-/// What the user wrote after a command's name, checked against what the command takes.
+/// The arguments after a command's name, checked against the command's options and operands.
 struct Arguments {
     /// Values by option name, in their order; a switch, or an optional value left out, is `nil`.
     private var values: [String: [String?]] = [:]

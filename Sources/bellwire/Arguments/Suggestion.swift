@@ -1,4 +1,4 @@
-/// What the user may have meant.
+/// Suggests the nearest known name for a misspelt one.
 enum Suggestion {
     /// The word that is at most two edits away from what was written; the nearest, and among equals the first.
     static func nearest(to written: String, in words: [String]) -> String? {

@@ -145,7 +145,7 @@ struct InboxRun {
     }
 }
 
-/// What names a row of the inbox.
+/// Identifies a row of the inbox.
 struct InboxRow {
     let desktop: String
     let id: String

@@ -1,6 +1,6 @@
 import JSON
 
-/// What a sender may say beside title, body and priority: the same for `push` and `send`.
+/// The fields of a push besides title, body and priority: the same for `push` and `send`.
 enum PushFields {
     private static let texts = [
         (Command.pushGroup, "group"), (Command.pushCollapse, "collapseKey"), (Command.pushImage, "imageUrl"),

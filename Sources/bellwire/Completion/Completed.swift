@@ -1,4 +1,4 @@
-/// What a shell can complete of a value.
+/// How a shell can complete a value.
 enum Completed: Equatable {
     /// Nothing that could be known.
     case nothing
@@ -55,7 +55,7 @@ extension Command.Operand {
     var completed: Completed { Completed(name, choices: choices) }
 }
 
-/// What the completions of the three shells have in common.
+/// Helpers for the completions of all three shells.
 enum CompletionText {
     /// The first sentence of a help text, without its full stop.
     static func brief(_ help: String) -> String {

@@ -1,6 +1,6 @@
 import JSON
 
-/// What a running desktop answers to a command: `{"result"}`, or `{"error","exit"}`.
+/// The answer of a running desktop to a command: `{"result"}`, or `{"error","exit"}`.
 enum ControlAnswer {
     static func success(_ result: JSONValue) -> JSONValue { ["result": result] }
 

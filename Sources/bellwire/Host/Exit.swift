@@ -1,4 +1,4 @@
-/// What the program ends with.
+/// The program's exit codes.
 enum Exit: Sendable, Equatable {
     case done
     case failed

@@ -1,7 +1,7 @@
 import CBellwire
 import JSON
 
-/// Why a command ends without being done: one line for the user, and an exit code for scripts.
+/// The reason why a command failed: one line for the user, and an exit code for scripts.
 struct Failure: Error {
     let exit: Exit
     let message: String

@@ -129,7 +129,7 @@ final class Handle {
     }
 }
 
-/// What a subscription's `user_data` points at.
+/// The object behind a subscription's `user_data`.
 private final class Subscriber {
     let body: (String, JSONValue) -> Void
 
@@ -147,7 +147,7 @@ private final class Subscriber {
     }
 }
 
-/// What a completion's `user_data` points at.
+/// The object behind a completion's `user_data`.
 private final class Completion {
     let body: (Result<JSONValue, Failure>) -> Void
 

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Who opens and closes the lock file of a state directory.
+/// Watches the lock file of a state directory for opens and closes.
 final class LockWatch {
     struct Events: OptionSet {
         let rawValue: UInt32

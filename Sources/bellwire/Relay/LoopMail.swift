@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// What the loop's thread tells the main thread, with a descriptor to poll. Bounded: beyond the limit,
-/// the oldest are dropped.
+/// Messages from the loop's thread to the main thread, with a descriptor to poll. Bounded: beyond the limit, the oldest
+/// are dropped.
 final class LoopMail<Message: Sendable>: Sendable {
     private static var limit: Int { 4_096 }
 
