@@ -2,7 +2,7 @@ package import Wire
 
 /// The reason why a command has no result.
 package struct CommandError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What went wrong, as one of an open list.
+    /// The kind of failure; more may be added.
     package struct Code: Sendable, Hashable {
         package let name: String
 

@@ -1,6 +1,6 @@
 /// The reason why a download failed.
 package struct FetchError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What went wrong, as one of an open list; the name stands in events.
+    /// The kind of failure, whose name is in events. More may be added.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         package let name: String
 

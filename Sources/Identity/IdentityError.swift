@@ -1,6 +1,6 @@
 /// The reason why an identity can't be loaded, created or used.
 package struct IdentityError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong, as one of an open list.
+    /// The kind of error; more may be added.
     package struct Code: Sendable, Hashable {
         package let name: String
 

@@ -1,6 +1,6 @@
 /// The reason why a text is not the expected JSON.
 package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong, as one of an open list.
+    /// The kind of error; more may be added.
     package struct Code: Sendable, Hashable {
         package let name: String
 

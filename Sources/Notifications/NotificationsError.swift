@@ -1,6 +1,6 @@
 /// The reason why a notification method was not called, or has no result.
 package struct NotificationsError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What went wrong, as one of an open list.
+    /// The kind of failure; more may be added.
     package struct Code: Sendable, Hashable {
         package let name: String
 

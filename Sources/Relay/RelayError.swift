@@ -1,6 +1,6 @@
 /// The reason why a relay could not be started.
 package struct RelayError: Error, Sendable, CustomStringConvertible {
-    /// What went wrong, as one of an open list. Codes of Transport are passed on under their own names.
+    /// The kind of failure; more may be added. Codes of Transport are passed on under their own names.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         package let name: String
 

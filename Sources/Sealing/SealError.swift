@@ -1,6 +1,6 @@
 /// The reason why a payload could not be sealed or opened. It never repeats what was in it.
 package struct SealError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong, as one of an open list.
+    /// The kind of error; more may be added.
     package struct Code: Sendable, Hashable {
         package let name: String
 

@@ -2,7 +2,7 @@ import CSQLite
 
 /// The reason why a store operation failed. It carries names of SQL and of results, never a bound value.
 package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What went wrong, as one of an open list: SQLite's own result names (`SQLITE_FULL`), and ours.
+    /// The kind of failure: SQLite's own result names (`SQLITE_FULL`), and ours. More may be added.
     package struct Code: Sendable, Hashable {
         package let name: String
 

@@ -1,6 +1,6 @@
 /// The reason why a connection, an address or a peer's bytes were refused.
 package struct TransportError: Error, Sendable, CustomStringConvertible {
-    /// What went wrong, as one of an open list.
+    /// The kind of failure; more may be added.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         package let name: String
 

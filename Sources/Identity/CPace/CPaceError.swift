@@ -1,6 +1,6 @@
 /// The reason why a run of CPace failed. It never repeats what came, nor the code.
 package struct CPaceError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong, as one of an open list.
+    /// The kind of error; more may be added.
     package struct Code: Sendable, Hashable {
         package let name: String
 

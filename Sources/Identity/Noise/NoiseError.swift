@@ -1,6 +1,6 @@
 /// The reason why a Noise handshake or transport message is refused. It never repeats what came, nor a key.
 package struct NoiseError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong, as one of an open list.
+    /// The kind of error; more may be added.
     package struct Code: Sendable, Hashable {
         package let name: String
 

@@ -1,6 +1,6 @@
 /// The reason why a bus operation failed.
 package struct BusError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What went wrong, as one of an open list.
+    /// The kind of failure; more may be added.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         package let name: String
 

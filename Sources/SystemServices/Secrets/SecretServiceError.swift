@@ -1,6 +1,6 @@
 /// The reason why a secret could not be stored, found or deleted.
 package struct SecretServiceError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What went wrong, as one of an open list.
+    /// The kind of failure; more may be added.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         package let name: String
 

@@ -1,6 +1,6 @@
 /// The reason why a payload does not match its `type`. It never repeats what came.
 package struct MalformedPayload: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong, as one of an open list.
+    /// The kind of error; more may be added.
     package struct Reason: Sendable, Hashable {
         package let name: String
 

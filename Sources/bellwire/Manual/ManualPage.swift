@@ -2,8 +2,8 @@ import CBellwire
 
 /// The manual pages, made of the same text as the help pages.
 enum ManualPage {
-    /// When their text was changed last.
-    private static let date = "2026-11-22"
+    /// The date of the last change of their text.
+    private static let date = "2026-11-25"
 
     /// bellwire(1).
     static var overview: String {
