@@ -43,8 +43,8 @@ extern "C" {
  * With these functions you can use json_t with any other function of bellwire.h.
  * ============================================================================================================= */
 
-/* The JSON text of a value; free it with bwj_free(). NULL for NULL. For a value that cannot be written it is the empty
- * text, which the library refuses. */
+/* The JSON text of a value; free it with bwj_free(). NULL for NULL. For a value that can't be serialized it is the empty
+ * string, which the library refuses. */
 static inline char *bwj_text(const json_t *value) {
     static char unwritable[1];
     char *text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
@@ -59,12 +59,12 @@ static inline void bwj_free(char *text) {
     if (text && *text) release(text);
 }
 
-/* Parses a text of the library; its owner does not change. NULL for NULL, or if out of memory. */
+/* Parses JSON text that the library returned, without freeing it. NULL for NULL, or if out of memory. */
 static inline json_t *bwj_parse(const char *json) {
     return json ? json_loads(json, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL) : NULL;
 }
 
-/* Ends a call: gives its status on, *json as *result (result may be NULL), and frees *json.
+/* Ends a call: parses *json into *result (result may be NULL), frees *json, and returns the call's status.
  *
  *   char *json = NULL;
  *   json_t *desktops = NULL;
