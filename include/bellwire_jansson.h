@@ -43,8 +43,8 @@ extern "C" {
  * With these functions you can use json_t with any other function of bellwire.h.
  * ============================================================================================================= */
 
-/* The JSON text of a value; free it with bwj_free(). NULL for NULL. For a value that can't be serialized it is the empty
- * string, which the library refuses. */
+/* The JSON text of a value; free it with bwj_free(). NULL for NULL. For a value that can't be serialized it is the
+ * empty string, which the library refuses. */
 static inline char *bwj_text(const json_t *value) {
     static char unwritable[1];
     char *text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
