@@ -3,7 +3,7 @@ import DeviceAlerts
 import Hosting
 import Wire
 
-/// The options of a device; `bellwire.h`, `bw_device_open`, has the list.
+/// What a host sets when it opens a device; `bellwire.h`, `bw_device_open`, has the list.
 struct DeviceOptions: Sendable {
     var common: CommonOptions
     var lateAlerts: LateAlerts
@@ -21,7 +21,7 @@ struct DeviceOptions: Sendable {
         alerts = try AlertOptions(&reader)
         isShared = try reader.flag("shared") ?? false
         guard !isShared || !common.yields else {
-            throw reader.invalid("yields", "cannot be combined with \"shared\"; omit it")
+            throw reader.invalid("yields", "has no meaning with \"shared\"; omit it")
         }
         try reader.finish()
     }

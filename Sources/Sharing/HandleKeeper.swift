@@ -82,13 +82,11 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
                 socket = try HolderSocket(descriptor, in: role.settings?.path ?? "", feed, self)
             } catch {
                 close(descriptor)
-                role.channel.problem(
-                    "sharing_unavailable", "other programs cannot share this state directory: \(error.message)")
+                role.channel.problem("sharing_unavailable", "other programs cannot join: \(error.message)")
             }
         case .failure(let error):
             role.channel.problem(
-                "sharing_unavailable", "other programs cannot share this state directory: \(error.message)",
-                error.detail)
+                "sharing_unavailable", "other programs cannot join: \(error.message)", error.detail)
         }
     }
 
@@ -149,8 +147,8 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         isReported = true
         role.channel.problem(
             "holder_lost",
-            "the program that held the shared device has ended, and this one can neither replace nor reach its "
-                + "successor: \(error.message); retrying", error.detail)
+            "the program that had the state directory has ended, and no other can be reached: "
+                + "\(error.message); this is tried again", error.detail)
     }
 
     // MARK: The program's own calls
@@ -233,7 +231,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         let options = HostedOptions(HostedOptions.taken(over: holderOptions, by: role.options))
         do throws(HostError) {
             guard hello.role == settings.role, (1...255).contains(hello.application.utf8.count) else {
-                throw HostError(.invalid, "the program that holds the state directory uses it for a \(settings.role)")
+                throw HostError(.invalid, "the program that has the state directory runs a \(settings.role) in it")
             }
             try options.admit(hello.options, name: CommonOptions.hostName())
         } catch { return then(.failure(error)) }

@@ -26,7 +26,7 @@ protocol Presenter: AnyObject {
     func setBadge(_ count: Int64)
 }
 
-/// The state of a presenter (bellwire.h, `bw_alerts_state`).
+/// What is known of a presenter (bellwire.h, `bw_alerts_state`).
 struct PresenterState: Sendable {
     /// `system`, `host` or `none`.
     var kind: String
@@ -38,12 +38,12 @@ struct PresenterState: Sendable {
     var doNotDisturb: Bool?
 }
 
-/// The reason why an alert is not on the screen, as a text for users.
+/// Why an alert is not on the screen, for people.
 struct PresenterError: Error {
     let message: String
 }
 
-/// The events that presenters report.
+/// What presenters report.
 enum PresenterEvent: Sendable {
     /// It is there, for the first time or again.
     case ready

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells a presenter whether an alert should still be shown. For any thread.
+/// Whether an alert that a presenter was given is still to be shown. For any thread.
 final class ShowPermit: Sendable {
     /// `nil` = not of the pipeline.
     let ticket: AlertRun.Ticket?

@@ -55,7 +55,7 @@ package enum SharedOpening {
                 let left = end &- now
                 guard left > 0 else {
                     throw HostError(
-                        .busy, "the program that holds the state directory does not answer; stop it, or wait",
+                        .busy, "the program that has the state directory does not answer; stop it, or wait",
                         detail: ["reason": "holder_silent"])
                 }
                 guard poll(&entry, 1, Int32(clamping: left)) > 0 else { continue }

@@ -23,7 +23,7 @@ final class AgentRun {
     init(_ arguments: Arguments) throws(Failure) {
         self.arguments = arguments
         directory = arguments.text(.deviceStateDirectory) ?? AgentRun.standardDirectory
-        if directory == ":memory:" { throw Failure(.usage, "the agent needs a directory; :memory: has no pairings") }
+        if directory == ":memory:" { throw Failure(.usage, "an agent needs a directory; :memory: has no pairings") }
     }
 
     func run() throws(Failure) -> Exit {

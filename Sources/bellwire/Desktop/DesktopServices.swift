@@ -1,6 +1,6 @@
 import JSON
 
-/// The services of a running desktop for other programs on this machine: its control socket, and its HTTP door.
+/// What a running desktop serves to others on this machine: its control socket, and its HTTP door.
 final class DesktopServices {
     private let door: DesktopDoor?
     private var control: ControlSocket?

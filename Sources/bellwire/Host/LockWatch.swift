@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Watches the lock file of a state directory for opens and closes.
+/// Who opens and closes the lock file of a state directory.
 final class LockWatch {
     struct Events: OptionSet {
         let rawValue: UInt32
