@@ -44,11 +44,14 @@ started=$SECONDS
 
 # MARK: Counting
 
-# result NAME PASSED FAILED SECONDS: adds a suite's count to the sum, and says it.
+# result NAME PASSED FAILED SECONDS: adds a suite's count to the sum, and prints it with the seconds and, in brackets, the
+# processor time of the suite's processes.
 result() {
+    local cpu=""
     passed=$((passed + $2))
     failed=$((failed + $3))
-    printf '%-28s %4d passed, %d failed  (%d s)\n' "$1" "$2" "$3" "$4"
+    if [ -s "$logs/$1.cpu" ]; then cpu=" [$(awk '{printf "%d", $1 + $2}' "$logs/$1.cpu")]"; fi
+    printf '%-28s %4d passed, %d failed  (%d s%s)\n' "$1" "$2" "$3" "$4" "$cpu"
 }
 
 # Runs a command with its output in the suite's log. A suite that hangs is ended, and has failed.
@@ -56,7 +59,8 @@ logged() {
     local log=$logs/$1.log limit=$2
     shift 2
     # What runs beside others starts with Ctrl-C ignored, which its tests must not inherit.
-    timeout --kill-after=20 "$limit" env --default-signal=INT,QUIT,PIPE "$@" > "$log" 2>&1
+    local TIMEFORMAT='%U %S'
+    { time timeout --kill-after=20 "$limit" env --default-signal=INT,QUIT,PIPE "$@" > "$log" 2>&1; } 2> "${log%.log}.cpu"
 }
 
 indented() {

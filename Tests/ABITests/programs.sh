@@ -26,27 +26,29 @@ compile_with() {
     esac
 }
 
-# Runs a program by itself or under valgrind, where everything takes longer, to a log that ends with the seconds and the
-# status: the program's, or 99 when valgrind found something. One that hangs is ended. Children of a fork are not looked
-# at: of the threads that they do not have, the stacks would be leaks.
+# Runs a program by itself or under valgrind, where everything takes longer, to a log that ends with the seconds, the
+# processor time and the status: the program's, or 99 when valgrind found something. A program that hangs is ended.
+# Children of a fork are not checked: the stacks of threads that they don't have would count as leaks.
 run_logged() {
-    local log=$1 how=$2 program=$3 status begin=$SECONDS
+    local log=$1 how=$2 program=$3 status begin=$SECONDS TIMEFORMAT='%U %S'
     shift 3
     if [ "$how" = native ]; then
-        timeout --kill-after=10 300 "$program" "$@" > "$log" 2>&1
+        { time timeout --kill-after=10 300 "$program" "$@" > "$log" 2>&1; } 2> "$log.time"
         status=$?
     else
         # Of threads that never wait, one alone could run for minutes: they take turns.
-        CHECK_SCALE=10 timeout --kill-after=10 1500 valgrind --quiet --fair-sched=yes --log-file="$log.valgrind" \
-            --leak-check=full --show-leak-kinds=definite --num-callers=30 --child-silent-after-fork=yes \
-            --suppressions="$here/valgrind.supp" "$program" "$@" > "$log" 2>&1
+        {
+            time CHECK_SCALE=10 timeout --kill-after=10 1500 valgrind --quiet --fair-sched=yes \
+                --log-file="$log.valgrind" --leak-check=full --show-leak-kinds=definite --num-callers=30 \
+                --child-silent-after-fork=yes --suppressions="$here/valgrind.supp" "$program" "$@" > "$log" 2>&1
+        } 2> "$log.time"
         status=$?
         if [ -s "$log.valgrind" ]; then
             cat "$log.valgrind" >> "$log"
             [ "$status" -ne 0 ] || status=99
         fi
     fi
-    printf 'seconds %d\nstatus %d\n' $((SECONDS - begin)) "$status" >> "$log"
+    printf 'seconds %d [%d]\nstatus %d\n' $((SECONDS - begin)) "$(awk '{print $1 + $2}' "$log.time")" "$status" >> "$log"
 }
 
 # Adds a log's checks to the counts. One that did not get to its end, or with an error of valgrind's, has failed.
