@@ -50,8 +50,9 @@ struct StoppedMoveTests {
         let old = try await pair.deviceID()
         let keys = try (0..<RevokedKeys.limit).map { _ in try SigningKey.generate().did }
         // Not one by one: those that come while a transaction runs share the next one, and so its disk sync.
+        let desktop = pair.desktop
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for key in keys { group.addTask { _ = try await value { pair.desktop.revoke(key, then: $0) } } }
+            for key in keys { group.addTask { _ = try await value { desktop.revoke(key, then: $0) } } }
             try await group.waitForAll()
         }
         let new = try await pair.readyDeviceMove()
