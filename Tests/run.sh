@@ -217,7 +217,7 @@ one_at_a_time='^(Transport|Signalling|Peering|HTTPClient|SystemServices|Relay|De
 swift_tests() {
     local name=$1
     shift
-    reported "$name" 900 swift test --skip-build --ignore-lock "${swift_flags[@]}" --disable-xctest \
+    reported "$name" 1800 swift test --skip-build --ignore-lock "${swift_flags[@]}" --disable-xctest \
         --xunit-output "$logs/$name.xml" "$@"
 }
 
@@ -231,39 +231,40 @@ lint() {
     check promise-lint 60 python3 Tests/promises.py
 }
 
+# Both builds, and then all suites at once as soon as they have what they need: most of them wait most of the time. Only
+# the C programs under valgrind keep a processor busy from their beginning to their end.
 if [ -z "$filter" ]; then beside lint lints; fi
-if check swift-build 2400 swift build --build-tests "${swift_flags[@]}"; then is_built=true; else is_built=false; fi
-if [ -z "$filter" ]; then joined lints; fi
-
-# The release library and program, as a user gets them, are built while the Swift tests run, which wait most of the time:
-# everything after stands on these.
+# The release library and program, as a user gets them.
 beside check library 2400 bindings/c/build.sh
-if $is_built; then
-    if [ -n "$filter" ]; then
-        swift_tests swift-tests --no-parallel --filter "$filter"
-    else
-        beside swift_tests swift-pure-tests --parallel --skip "$one_at_a_time"
-        swift_tests swift-tests --no-parallel --filter "$one_at_a_time"
-        joined swift-pure-tests
-    fi
+if check swift-build 2400 swift build --build-tests --disable-index-store "${swift_flags[@]}"; then
+    is_built=true
+else
+    is_built=false
+fi
+if [ -z "$filter" ]; then joined lints; fi
+if $is_built && [ -z "$filter" ]; then
+    beside swift_tests swift-pure-tests --parallel --skip "$one_at_a_time"
+    beside swift_tests swift-tests --no-parallel --filter "$one_at_a_time"
+elif $is_built; then
+    swift_tests swift-tests --no-parallel --filter "$filter"
 fi
 if ! joined library; then
+    if $is_built && [ -z "$filter" ]; then joined swift-pure-tests; joined swift-tests; fi
     echo "The tests of the library cannot run without it."
     finish
 fi
 
-# The ABI tests keep one core busy; the others wait for sockets most of the time. The tests of one file stay together:
-# they share what a file builds, and the screens, buses and name spaces that it starts.
+# The tests of one file stay together: they share what a file builds, and the screens, buses and name spaces that it starts.
 export BELLWIRE_STAGE=$stage
 # pytest has no filter by regular expression: names.py is one.
 pytest=(env "PYTHONPATH=$root/Tests" "$venv/bin/python" -m pytest -q -p no:cacheprovider
     ${filter:+-p names --matching "$filter"})
 beside counted abi-tests 2400 Tests/ABITests/run.sh --stage "$stage" ${filter:+--filter "$filter"}
-beside reported python-tests 900 "${pytest[@]}" --junitxml "$logs/python-tests.xml" Tests/PythonTests
-reported integration-tests 1500 "${pytest[@]}" --numprocesses 3 --dist loadfile \
+beside reported python-tests 1800 "${pytest[@]}" --junitxml "$logs/python-tests.xml" Tests/PythonTests
+reported integration-tests 2400 "${pytest[@]}" --numprocesses 3 --dist loadfile \
     --junitxml "$logs/integration-tests.xml" Tests/IntegrationTests
+if $is_built && [ -z "$filter" ]; then joined swift-pure-tests; joined swift-tests; fi
 joined python-tests
-joined abi-tests
 
 if [ -z "$filter" ]; then
     if [ -x Tests/Benchmarks/relay.sh ]; then check relay-benchmarks 900 Tests/Benchmarks/relay.sh --short; fi
@@ -271,10 +272,14 @@ if [ -z "$filter" ]; then
     if [ -x Tests/Benchmarks/skill.sh ]; then check skill-benchmarks 900 Tests/Benchmarks/skill.sh --short; fi
     if [ -x Tests/Benchmarks/sessions.sh ]; then check session-benchmarks 120 Tests/Benchmarks/sessions.sh --short; fi
     if [ -x examples/run.sh ]; then check examples 900 examples/run.sh; fi
-elif [ $((passed + failed)) -le 2 ]; then
-    # Only the two builds have passed.
-    echo "No test's name matches '$filter'."
-    failed=$((failed + 1))
+    joined abi-tests
+else
+    joined abi-tests
+    if [ $((passed + failed)) -le 2 ]; then
+        # Only the two builds have passed.
+        echo "No test's name matches '$filter'."
+        failed=$((failed + 1))
+    fi
 fi
 
 finish

@@ -1,18 +1,24 @@
 # shellcheck shell=bash disable=SC2154 # run.sh sets what these share
-# Sourced by run.sh: the C programs, compiled with both libraries by gcc and clang as C99 and as C++17. Those with the
-# archive all run, for each is linked anew; of those with the shared library, which is the same for all, one does. One of
-# each library also runs under valgrind.
+# Sourced by run.sh: the C programs, compiled by gcc and clang as C99 and as C++17. Of each library one variant, of another
+# compiler and language, is linked and runs, natively and under valgrind.
 
 programs=(complaints library options sharing callbacks unwinding hostile killed hammer
     scan process forks endtoend queue inbox pushservices alerts jansson)
+variants=(gcc-c99 clang-c99 gcc-c++17 clang-c++17)
 
-# runs native|valgrind NAME: under valgrind, of each library the variant of another compiler and language.
-runs() {
-    # The memory of a dispatch whose callback was left is lost, as bellwire.h says.
-    if [[ $1 == valgrind && $2 == @(unwinding|hostile).* ]]; then return 1; fi
-    case $2 in
-        *.shared.*) [[ $2 == *.gcc-c99 ]] ;;
-        *.static.*) [[ $1 == native || $2 == *.clang-c++17 ]] ;;
+# The library that this variant is linked with; nothing = it is only compiled.
+library_of() {
+    case $1 in
+        gcc-c99) echo shared ;;
+        clang-c++17) echo static ;;
+    esac
+}
+
+# Whether a linked program runs under valgrind, too.
+is_checked() {
+    case $1 in
+        # bellwire.h: a dispatch whose callback is left never frees its memory.
+        unwinding.* | hostile.*) return 1 ;;
     esac
 }
 
@@ -48,7 +54,7 @@ run_logged() {
             [ "$status" -ne 0 ] || status=99
         fi
     fi
-    printf 'seconds %d [%d]\nstatus %d\n' $((SECONDS - begin)) "$(awk '{print $1 + $2}' "$log.time")" "$status" >> "$log"
+    printf 'seconds %d s [%d]\nstatus %d\n' $((SECONDS - begin)) "$(awk '{print $1 + $2}' "$log.time")" "$status" >> "$log"
 }
 
 # Adds a log's checks to the counts. One that did not get to its end, or with an error of valgrind's, has failed.
@@ -64,60 +70,98 @@ count_log() {
     if [ "$status" != 0 ] && ! { [ "$status" = 1 ] && [ "$bad" -gt 0 ]; }; then
         bad "$name: ended with status $status" < <(grep -vE '^(ok|FAIL|seconds) ' "$log")
     fi
-    printf '%-52s %5d passed, %d failed  (%s s)\n' "$name" "$good" "$bad" "$seconds"
+    printf '%-52s %5d passed, %d failed  (%s)\n' "$name" "$good" "$bad" "$seconds"
+}
+
+# compile_logged PROGRAM VARIANT: to a log, which stays empty if all is well.
+compile_logged() {
+    (compile "$@" || echo "status $?") > "$work/compiled/$1.$2" 2>&1
+}
+
+# compile PROGRAM VARIANT: compiles it, and links it if this variant is one that runs.
+compile() {
+    local program=$1 variant=$2 library binary object libraries
+    library=$(library_of "$variant")
+    if [[ $program == load && $library == static ]]; then library=""; fi
+    object=$work/objects/$program.$variant.o
+    binary=$work/bin/$program.$library.$variant
+    # DWARF 4: Debian's valgrind does not read all of clang's 5.
+    # shellcheck disable=SC2046 # a compiler with options
+    $(compile_with "$variant") -g -gdwarf-4 -O1 "${warnings[@]}" -D_GNU_SOURCE -pthread -I"$stage/include" \
+        -c "$here/$program.c" -o "$object" || return
+    case $library in
+        shared) libraries="-L$stage/lib -lbellwire -ljansson -Wl,-rpath,$stage/lib" ;;
+        static) libraries="$stage/lib/libbellwire.a $(flags "$stage" --static --libs | sed 's/-lbellwire//') -ljansson" ;;
+        *) return 0 ;;
+    esac
+    case $program in
+        load) libraries="-ljansson -ldl" ;;
+        # It has a getaddrinfo() of its own, which every caller in this process gets.
+        complaints) libraries+=" -rdynamic" ;;
+    esac
+    # The driver by its name alone: "-x c++" would take the object for source code.
+    # shellcheck disable=SC2046,SC2086 # libraries are words
+    $(compile_with "$variant" | cut -d ' ' -f 1) -pthread "$object" $libraries -o "$binary"
+}
+
+# spawn LIMIT COMMAND…: runs it in the background once fewer than LIMIT of this shell's are running.
+spawned=()
+spawn() {
+    local limit=$1 ended pid left=()
+    shift
+    if [ "${#spawned[@]}" -ge "$limit" ]; then
+        wait -n -p ended "${spawned[@]}"
+        for pid in "${spawned[@]}"; do [ "$pid" = "$ended" ] || left+=("$pid"); done
+        spawned=("${left[@]}")
+    fi
+    "$@" &
+    spawned+=($!)
+}
+
+await_spawned() {
+    wait "${spawned[@]}"
+    spawned=()
+}
+
+# run_all native|valgrind JOBS: runs the linked programs, as many at a time.
+run_all() {
+    local how=$1 jobs=$2 binary name arguments
+    for binary in "$work"/bin/*; do
+        name=$(basename "$binary")
+        if [ "$how" = valgrind ] && ! is_checked "$name"; then continue; fi
+        arguments=()
+        if [[ $name == load.* ]]; then arguments=("$stage/lib/libbellwire.so.1"); fi
+        spawn "$jobs" run_logged "$work/logs/$how.$name" "$how" "$binary" ${arguments[@]+"${arguments[@]}"}
+    done
+    await_spawned
 }
 
 test_programs() {
-    local library variant program how name libraries binary output jobs
-    jobs=$(nproc)
-    mkdir -p "$work/bin" "$work/logs" "$work/compiled"
-
+    local variant program how name binary output lane
+    mkdir -p "$work/bin" "$work/objects" "$work/logs" "$work/compiled"
     for program in "${programs[@]}" load; do
         [[ $program =~ $filter ]] || continue
-        for variant in gcc-c99 clang-c99 gcc-c++17 clang-c++17; do
-            for library in shared static; do
-                binary=$work/bin/$program.$library.$variant
-                case $library in
-                    shared) libraries="-L$stage/lib -lbellwire -ljansson -Wl,-rpath,$stage/lib" ;;
-                    static) libraries="$stage/lib/libbellwire.a $(flags "$stage" --static --libs | sed 's/-lbellwire//') -ljansson" ;;
-                esac
-                if [ "$program" = load ]; then
-                    [ "$library" = shared ] || continue
-                    libraries="-ljansson -ldl"
-                fi
-                # complaints.c has a getaddrinfo() of its own, for whoever calls it in this process.
-                if [ "$program" = complaints ]; then libraries+=" -rdynamic"; fi
-                while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
-                # DWARF 4: Debian's valgrind does not read all of clang's 5.
-                # shellcheck disable=SC2046,SC2086 # compilers and libraries are words
-                $(compile_with "$variant") -g -gdwarf-4 -O1 "${warnings[@]}" -D_GNU_SOURCE -pthread -I"$stage/include" "$here/$program.c" -x none \
-                    $libraries -o "$binary" > "$work/compiled/$(basename "$binary")" 2>&1 &
-            done
+        for variant in "${variants[@]}"; do
+            spawn "$(nproc)" compile_logged "$program" "$variant"
         done
     done
-    wait
+    await_spawned
     for output in "$work"/compiled/*; do
-        name=$(basename "$output")
         [ -e "$output" ] || continue
-        if [ -x "$work/bin/$name" ]; then ok "$name compiles"; else bad "$name compiles" < "$output"; fi
+        name=$(basename "$output")
+        if [ -s "$output" ]; then bad "$name compiles" < "$output"; else ok "$name compiles"; fi
     done
 
-    # Natively first, two at once for each processor: they mostly wait. Under valgrind, where each keeps one busy and
-    # connections have time limits all the same, one after the other.
+    # Natively they mostly wait. Under valgrind each keeps a processor busy, and time limits of connections stay as they are:
+    # so one at a time.
+    (spawned=() && run_all native 2) &
+    lane=$!
+    run_all valgrind 1
+    wait "$lane"
     for how in native valgrind; do
-        if [ "$how" = native ]; then jobs=$((2 * $(nproc))); else jobs=1; fi
         for binary in "$work"/bin/*; do
             name=$(basename "$binary")
-            if ! [ -x "$binary" ] || ! runs "$how" "$name"; then continue; fi
-            local arguments=()
-            if [[ $name == load.* ]]; then arguments=("$stage/lib/libbellwire.so.1"); fi
-            while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
-            run_logged "$work/logs/$how.$name" "$how" "$binary" ${arguments[@]+"${arguments[@]}"} &
-        done
-        wait
-        for binary in "$work"/bin/*; do
-            name=$(basename "$binary")
-            [ -f "$work/logs/$how.$name" ] && count_log "$name ($how)" "$work/logs/$how.$name"
+            if [ -f "$work/logs/$how.$name" ]; then count_log "$name ($how)" "$work/logs/$how.$name"; fi
         done
     done
 }
