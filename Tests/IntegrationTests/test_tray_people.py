@@ -164,6 +164,11 @@ def test_switches_of_the_settings_count_at_once(house: House) -> None:
     window.until(lambda: not window.widget("Show texts in alerts")["checked"])
     house.push(desktop, "Hidden text", body="secret")
     assert server.shown("Hidden text")["body"] == ""
+    # An urgent one is an alert as well, and no window with its text.
+    house.push(desktop, "Hidden fire", body="secret", priority="urgent")
+    assert server.shown("Hidden fire")["body"] == ""
+    tray.until_unread(2)
+    assert "History" not in house.session.look("windows")
     entry = house.session.home / "config/autostart/org.bellwire.Tray.desktop"
     window.press("Start at login")
     wait_until(entry.exists)
@@ -209,13 +214,20 @@ def test_what_is_urgent_is_raised_at_once(house: House) -> None:
     window.until_says("3 notifications  ·  3 unread")
     house.session.keep_picture("tray-urgent")
     window.close()
+    for number in range(40):
+        house.push(desktop, f"Fire {number}", priority="urgent")
+    window = house.session.until_open("History")
+    window.until(lambda: window.rows()[0] == "Unread: Fire 39")
+    tray.click("Mark all as read")
+    tray.until_unread(0)
+    window.close()
     # Who wants no alerts is not interrupted.
     tray.click("Show alerts")
     tray.until(lambda: tray.entry("Show alerts")["toggle-state"] == 1)
     tray.click("Show alerts")
     tray.until(lambda: tray.entry("Show alerts")["toggle-state"] == 0)
     house.push(desktop, "Another fire", priority="urgent")
-    tray.until_unread(4)
+    tray.until_unread(1)
     assert house.session.look("windows") == []
 
 

@@ -33,6 +33,8 @@ typedef struct {
     DesktopAlerts *alerts;
     char *icon_dir, *program;
     char **start_arguments;
+    char *urgent; /* the notification that is to be raised */
+    guint raise_source;
     int code;
 } Program;
 
@@ -99,8 +101,22 @@ static void on_tapped(const char *id, gpointer data) {
     history_window_present(program->application, program->model, NULL, id);
 }
 
-/* A desktop shows what its devices send; a device's alerts are the library's. What is urgent is raised as well, unless
- * it comes late or the user wants no alerts. */
+static gboolean raise_urgent(gpointer data) {
+    Program *program = data;
+    program->raise_source = 0;
+    history_window_raise(program->application, program->model, program->urgent);
+    return G_SOURCE_REMOVE;
+}
+
+/* A thousand in one dispatch raise the window once. */
+static void raise_soon(Program *program, const char *id) {
+    g_free(program->urgent);
+    program->urgent = g_strdup(id);
+    if (program->raise_source == 0) program->raise_source = g_idle_add(raise_urgent, program);
+}
+
+/* A desktop shows what its devices send; a device's alerts are the library's. What is urgent raises the window as well,
+ * unless it comes late, or the user wants no alerts or no texts in them. */
 static void on_arrived(Model *model, const char *peer, json_t *data, Program *program) {
     (void)peer;
     if (program->alerts) desktop_alerts_show(program->alerts, data);
@@ -108,7 +124,10 @@ static void on_arrived(Model *model, const char *peer, json_t *data, Program *pr
     if (g_strcmp0(priority, "urgent") != 0 || json_is_true(json_object_get(data, "silenced")) ||
         json_is_true(json_object_get(data, "late")) || model_alerts_refused(model))
         return;
-    history_window_raise(program->application, model, json_string_value(json_object_get(data, "id")));
+    json_t *settings = model_settings(model);
+    gboolean hides_texts = json_is_false(json_object_get(settings, "showPreview"));
+    json_decref(settings);
+    if (!hides_texts) raise_soon(program, json_string_value(json_object_get(data, "id")));
 }
 
 /* A device asks, and no window may be open for the answer. */
@@ -249,6 +268,7 @@ int main(int argc, char **argv) {
     g_unix_signal_add(SIGINT, on_signal, &program);
 
     int code = g_application_run(application, argc, argv);
+    if (program.raise_source) g_source_remove(program.raise_source);
     if (program.alerts) desktop_alerts_free(program.alerts);
     if (program.tray) tray_free(program.tray);
     if (program.model) {
@@ -257,6 +277,7 @@ int main(int argc, char **argv) {
     }
     g_object_unref(program.application);
     g_strfreev(program.start_arguments);
+    g_free(program.urgent);
     g_free(program.icon_dir);
     g_free(program.state_dir);
     g_free(program.relay_url);

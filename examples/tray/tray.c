@@ -162,7 +162,10 @@ static void update(gpointer data) {
         g_free(line);
     }
     enable(self->mark_all, model_unread(self->model) > 0);
-    if (self->alerts) check(self, self->alerts, model_alerts_allowed(self->model));
+    if (self->alerts) {
+        check(self, self->alerts, model_alerts_allowed(self->model));
+        enable(self->alerts, !model_holder(self->model));
+    }
     check(self, self->autostart, autostart_is_on(self->options.name));
 }
 
