@@ -76,7 +76,7 @@ def test_the_first_window_says_how_to_pair_and_no_error(house: House) -> None:
     assert not tray.has("⚠")
     # A code of its own takes a relay, and that is no error either.
     window.press("Show")
-    window.until_says("To show a code, Bellwire takes a relay")
+    window.until_says("To show a code, Bellwire needs a relay")
     assert not window.says("Pairing failed")
     window.press("Start")
     window.write("Relay", "nowhere://x")
@@ -271,7 +271,7 @@ def test_a_row_unfolds_and_is_copied_opened_and_answered(house: House) -> None:
     tray.until(lambda: tray.has("Studio – offline"))
     window.write("Your answer", "Later")
     window.press("Send")
-    window.until_says("Waits until the desktop is back.", 30)
+    window.until_says("Queued until the desktop is back online.", 30)
     desktop.start()
     desktop.event("notification.received", title="Re: Build failed", body="Later")
 
@@ -410,11 +410,11 @@ def test_it_joins_another_program_and_takes_over_with_its_own_options(house: Hou
     tray = house.tray()
     tray.until(lambda: tray.has("Studio – online"))
     window = settings_window(house, tray)
-    window.until_says("bellwire uses this device at the moment")
+    window.until_says("bellwire is using this device")
     house.push(desktop, "Counted")
     tray.until(lambda: tray.has("Counted – "))
     assert listener.end() == 0
-    window.until(lambda: not window.says("bellwire uses this device"))
+    window.until(lambda: not window.says("bellwire is using this device"))
     until_shown_by(lambda: "An alert again" in server.titles, house, desktop, "An alert again")
     server.end()
 

@@ -28,7 +28,7 @@ static void on_code(GObject *owner, json_t *offer, const char *failure) {
         const char *note = problem ? problem : failure ? failure : _("No code available.");
         /* Nothing is wrong: a new program knows no relay yet. */
         if (failure && model_lacks_relay(self->model))
-            note = _("To show a code, Bellwire takes a relay that both machines reach. Enter its address at Start.");
+            note = _("To show a code, Bellwire needs a relay that both machines can reach. Enter its address under Start.");
         pair_show_again(self, note);
         g_free(problem);
         return;

@@ -107,7 +107,7 @@ GtkWidget *pair_start_page(PairWindow *self) {
     g_signal_connect(self->relay, "activate", G_CALLBACK(on_relay), self);
     add(grid, 2, _("Re_lay"), self->relay, self->relay);
     gtk_container_add(GTK_CONTAINER(page), grid);
-    GtkWidget *note = widget_note(_("With digits, also enter the relay that the other machine names, as “Relay at ws://…”. A "
+    GtkWidget *note = widget_note(_("With digits, also enter the relay that the other machine shows as “Relay at ws://…”. A "
                                     "QR code contains it."));
     gtk_style_context_add_class(gtk_widget_get_style_context(note), "dim-label");
     gtk_container_add(GTK_CONTAINER(page), note);

@@ -87,7 +87,7 @@ static void succeed(PairWindow *self, const char *flow, json_t *peer) {
 static void ask_for_alerts(PairWindow *self) {
     if (!model_alerts_undecided(self->model)) return;
     fill_bar(self, GTK_MESSAGE_QUESTION, _("Show alerts?"), NULL,
-             _("Each notification is then shown on this screen when it comes. You can change that in the menu."));
+             _("Notifications then appear on this screen as they arrive. You can change this in the menu."));
     gtk_info_bar_add_button(GTK_INFO_BAR(self->bar), _("_Not now"), NO_ALERTS);
     gtk_info_bar_add_button(GTK_INFO_BAR(self->bar), _("_Show alerts"), ALERTS);
     gtk_info_bar_set_default_response(GTK_INFO_BAR(self->bar), ALERTS);

@@ -65,7 +65,7 @@ static void on_answered(GObject *owner, json_t *result, const char *failure) {
     if (draft->reply) gtk_widget_set_sensitive(draft->reply, TRUE);
     if (!failure && draft->entry) gtk_entry_set_text(GTK_ENTRY(draft->entry), "");
     if (failure) say(draft, failure);
-    else if (json_is_true(json_object_get(result, "queued"))) say(draft, _("Waits until the desktop is back."));
+    else if (json_is_true(json_object_get(result, "queued"))) say(draft, _("Queued until the desktop is back online."));
     else say(draft, _("Sent."));
 }
 

@@ -109,8 +109,7 @@ static void look(SettingsWindow *self) {
     self->is_filling = TRUE;
     const char *holder = model_holder(self->model);
     char *program = text_line(holder, 60);
-    char *note = g_strdup_printf(_("%s uses this device at the moment: its name, its relay and its alerts hold until it "
-                                   "ends."),
+    char *note = g_strdup_printf(_("%s is using this device: its name, relay and alerts apply until it exits."),
                                  program);
     gtk_label_set_text(GTK_LABEL(self->guest), note);
     gtk_widget_set_visible(self->guest, holder != NULL);
@@ -184,8 +183,8 @@ static void fill(SettingsWindow *self, GtkWidget *column) {
     gtk_container_add(GTK_CONTAINER(column), grid);
     gboolean is_desktop = model_is_desktop(self->model);
     GtkWidget *note = widget_note(is_desktop ? _("Devices show the name. Without a relay here, this desktop runs its own.")
-                                             : _("Desktops show the name. The relay is used besides those of the codes that "
-                                                 "were read."));
+                                             : _("Desktops show the name. This relay is used in addition to those in the codes "
+                                                 "you read."));
     gtk_style_context_add_class(gtk_widget_get_style_context(note), "dim-label");
     gtk_container_add(GTK_CONTAINER(column), note);
     self->guest = widget_note("");
