@@ -125,7 +125,10 @@ targets += [
     // The command-line program: uses the C interface like any other program, except for its relay, a RelayService.
     .executableTarget(
         name: "bellwire",
-        dependencies: ["CABI", "CBellwire", "CLinux", "Relay", "RelayService", "Door", "Transport", "JSON"]),
+        dependencies: [
+            "CABI", "CBellwire", "CLinux", "Relay", "RelayService", "Door", "DeviceAlerts", "Alerts", "Transport",
+            "Wire", "JSON",
+        ]),
 ]
 
 // MARK: Code that benchmarks measure in their own process

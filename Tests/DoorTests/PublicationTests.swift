@@ -74,6 +74,10 @@ struct PublicationTests {
         let parameters = expected.parameters(groups: ["t"])
         #expect(parameters["group"] == "t" && parameters["imageUrl"] == "https://e.org/a.png")
         #expect(parameters["deepLink"] == "app://x" && parameters["priority"] == "urgent")
+        // Without a link of its own it has that of its first action.
+        var bare = expected
+        bare.click = nil
+        #expect(bare.parameters(groups: [])["deepLink"] == "https://e.org")
         #expect(parameters["data"]?["tags"] == "warning,disk")
         #expect(parameters["scheduledAt"] == .integer(Self.now + 1_800_000))
     }

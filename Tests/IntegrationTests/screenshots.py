@@ -15,7 +15,7 @@ from desktopbus import SYSTEM_PYTHON
 from hosts import Host
 from programs import wait_until
 from test_tray import House, Start, history
-from trays import HEIGHT, SOURCES, WIDTH, Session, Window, build_tray, missing_tray
+from trays import HEIGHT, SOURCES, WIDTH, Session, Tray, Window, build_tray, missing_tray
 
 pytestmark = pytest.mark.skipif(missing_tray() is not None, reason=str(missing_tray()))
 
@@ -92,7 +92,16 @@ def keep_window(window: Window, name: str) -> None:
     keep(session, name, f"{size[1]}x{size[2]}+{position[1]}+{position[2]}")
 
 
+def keep_first_start(house: House) -> None:
+    tray = Tray(house.session, house._program, f"--state-dir={house.home / 'new'}")
+    house.trays.append(tray)
+    tray.until_shown()
+    keep_window(house.session.until_open("Pair"), "start")
+    assert tray.end() == 0
+
+
 def test_pictures(house: House) -> None:
+    keep_first_start(house)
     desktops: dict[str, Host] = {"Studio": house.paired_desktop()}
     tray = house.tray()
     tray.until(lambda: tray.has("Studio – online"))
@@ -124,6 +133,10 @@ def test_pictures(house: House) -> None:
     tray.click("History…")
     window = house.session.until_open("History")
     window.until(lambda: len(window.rows()) == len(NOTIFICATIONS))
+    window.activate()
+    house.session.tool("xdotool", "key", "Tab", "Home", "Return")
+    window.press("Reply")
+    tray.until_unread(3)
     keep_window(window, "history")
     window.close()
 
@@ -133,5 +146,5 @@ def test_pictures(house: House) -> None:
         tray.click(setting)
         tray.until(lambda: tray.entry(setting)["toggle-state"] == 1)  # noqa: B023
     house.session.open_menu()
-    keep(house.session, "menu", f"400x535+{WIDTH - 400}+0")
+    keep(house.session, "menu", f"400x510+{WIDTH - 400}+0")
     house.session.tool("xdotool", "key", "Escape")

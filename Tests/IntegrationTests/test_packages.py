@@ -24,7 +24,7 @@ VERSION = re.findall(r'^#define BW_VERSION "(.*)"$', HEADER, re.MULTILINE)[0]
 TRIPLET = subprocess.run(
     ["dpkg-architecture", "-qDEB_HOST_MULTIARCH"], check=True, capture_output=True, text=True
 ).stdout.strip()
-PACKAGES = ("libbellwire1", "libbellwire-dev", "python3-bellwire", "bellwire")
+PACKAGES = ("libbellwire1", "libbellwire-dev", "python3-bellwire", "bellwire", "bellwire-tray")
 #: Nothing of Swift, and nothing of ours.
 BARE = {"PATH": "/usr/bin:/bin"}
 
@@ -424,7 +424,7 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[Path
 
 @pytest.fixture(scope="module")
 def packages(builds: list[tuple[Path, subprocess.Popen[str]]]) -> list[Path]:
-    """The four packages, of the first build; those of the second are the same."""
+    """The five packages, of the first build; those of the second are the same."""
     made: list[dict[str, bytes]] = []
     for directory, build in builds:
         assert build.wait(240) == 0, (directory / "log").read_text()
@@ -482,7 +482,7 @@ def contents(path: Path) -> set[str]:
 
 
 @pytest.mark.usefixtures("lintian")
-def test_the_four_packages_are_built_and_twice_the_same(packages: list[Path]) -> None:
+def test_the_five_packages_are_built_and_twice_the_same(packages: list[Path]) -> None:
     architecture = run("dpkg", "--print-architecture").stdout.strip()
     assert {path.name for path in packages} == {
         f"{name}_{VERSION}-1_{'all' if name == 'python3-bellwire' else architecture}.deb" for name in PACKAGES
@@ -530,6 +530,16 @@ def test_each_package_has_its_part_and_no_other(packages: list[Path]) -> None:
         *(f"usr/share/man/man1/bellwire-{command}.1.gz" for command in commands()),
         f"{overrides}/bellwire",
     }
+    languages = (ROOT / "examples/tray/po/LINGUAS").read_text().split()
+    assert part("bellwire-tray") == {
+        "usr/bin/bellwire-tray",
+        "etc/xdg/autostart/org.bellwire.Tray.desktop",
+        "usr/share/applications/org.bellwire.Tray.desktop",
+        "usr/share/icons/hicolor/scalable/apps/org.bellwire.Tray.svg",
+        "usr/share/man/man1/bellwire-tray.1.gz",
+        *(f"usr/share/locale/{language}/LC_MESSAGES/bellwire-tray.mo" for language in languages),
+        f"{overrides}/bellwire-tray",
+    }
 
 
 def test_the_packages_depend_on_what_they_load(packages: list[Path]) -> None:
@@ -551,6 +561,8 @@ def test_the_packages_depend_on_what_they_load(packages: list[Path]) -> None:
         assert "libssl3" in named
     assert "libc6 (>= 2.34)" in field(library, "Depends")
     assert field(package(packages, "libbellwire-dev"), "Depends") == f"libbellwire1 (= {VERSION}-1)"
+    tray = {each.split()[0] for each in field(package(packages, "bellwire-tray"), "Depends").split(", ")}
+    assert {"libbellwire1", "libgtk-3-0", "libayatana-appindicator3-1", "libjansson4"} <= tray
     private = re.findall("^Libs.private: (.*)$", (ROOT / "bindings/c/bellwire.pc.in").read_text(), re.MULTILINE)
     # These come with a compiler.
     static = set(private[0].split()) - {"-lstdc++", "-lm", "-lpthread", "-ldl"}
@@ -558,6 +570,16 @@ def test_the_packages_depend_on_what_they_load(packages: list[Path]) -> None:
     assert len(static) == len(recommended) and "libssl-dev" not in recommended
     python = field(package(packages, "python3-bellwire"), "Depends").split(", ")
     assert {f"libbellwire1 (>= {VERSION})", "python3 (>= 3.9)"} <= set(python)
+
+
+def test_the_tray_starts_with_the_session_and_finds_its_translations(packages: list[Path], tmp_path: Path) -> None:
+    run("dpkg-deb", "--extract", package(packages, "bellwire-tray"), tmp_path)
+    run("dpkg-deb", "--extract", package(packages, "libbellwire1"), tmp_path)
+    entry = (tmp_path / "etc/xdg/autostart/org.bellwire.Tray.desktop").read_text()
+    assert "\nExec=bellwire-tray --background\n" in entry and "\nComment[de]=" in entry
+    assert "RUNPATH" not in run("readelf", "-dW", tmp_path / "usr/bin/bellwire-tray").stdout
+    said = run(tmp_path / "usr/bin/bellwire-tray", "--version", LD_LIBRARY_PATH=str(tmp_path / f"usr/lib/{TRIPLET}"))
+    assert said.stdout == f"bellwire-tray {VERSION}\n"
 
 
 def test_the_symbols_file_lists_the_functions_of_the_header(tmp_path: Path) -> None:

@@ -139,6 +139,8 @@ def described(widget: Any) -> dict[str, Any]:
         "text": Atspi.Text.get_text(widget, 0, -1) if has_text else None,
         "sensitive": bool(widget.get_state_set().contains(Atspi.StateType.SENSITIVE)),
         "checked": bool(widget.get_state_set().contains(Atspi.StateType.CHECKED)),
+        "focusable": bool(widget.get_state_set().contains(Atspi.StateType.FOCUSABLE)),
+        "focused": bool(widget.get_state_set().contains(Atspi.StateType.FOCUSED)),
     }
 
 

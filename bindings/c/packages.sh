@@ -38,7 +38,7 @@ tests=(
     # completion in bash
     bash-completion
     # examples/tray, and a panel to test it on: window manager, clipboard, accessibility tools
-    libgtk-3-dev libayatana-appindicator3-dev
+    gettext libgtk-3-dev libayatana-appindicator3-dev
     xfce4-panel xfwm4 xfconf x11-utils xclip at-spi2-core gir1.2-atspi-2.0 adwaita-icon-theme hicolor-icon-theme
     librsvg2-common
     # the other build of libcurl; some machines have only this one

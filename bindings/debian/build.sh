@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the Debian packages libbellwire1, libbellwire-dev, python3-bellwire and bellwire from the output of
-# bindings/c/build.sh, with debhelper. The build is reproducible.
+# Builds the Debian packages libbellwire1, libbellwire-dev, python3-bellwire, bellwire and bellwire-tray, with debhelper,
+# from the output of bindings/c/build.sh and the sources of examples/tray. The build is reproducible.
 #
 #   build.sh [--output DIR] [--stage DIR]
 #
@@ -42,7 +42,7 @@ done
 
 # MARK: What it needs
 
-for tool in dpkg-buildpackage dh dh_python3 chrpath; do
+for tool in dpkg-buildpackage dh dh_python3 chrpath msgfmt; do
     command -v "$tool" > /dev/null || fail "$tool is missing; run bindings/c/packages.sh --tests"
 done
 [ -f "$python/__init__.py" ] || fail "the Python package is not in this checkout: $python/__init__.py is missing"
@@ -67,12 +67,14 @@ mkdir -p "$output" || fail "cannot create $output"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tree=$work/bellwire-$version
-mkdir -p "$tree/bindings/c" "$tree/debian/source" "$tree/stage" "$tree/python"
+mkdir -p "$tree/bindings/c" "$tree/debian/source" "$tree/stage" "$tree/python" "$tree/tray"
 
 cp -a "$root/LICENSE" "$root/README.md" "$tree/"
 cp -a "$root/bindings/c/install.sh" "$root/bindings/c/bellwire.pc.in" "$root/bindings/c/cmake" "$tree/bindings/c/"
 cp -a "$root/bindings/systemd" "$tree/bindings/"
 cp -a "$stage/bin" "$stage/include" "$stage/lib" "$stage/share" "$tree/stage/"
+
+tar -C "$root/examples/tray" --exclude=build --exclude=screenshots -c . | tar -C "$tree/tray" -x
 
 # The library that a wheel carries inside is that of the package libbellwire1 here.
 tar -C "$(dirname "$python")" --exclude=__pycache__ --exclude='*.so*' --exclude=_lib -c bellwire | tar -C "$tree/python" -x

@@ -11,16 +11,35 @@ static char *path_of(const char *name) {
     return path;
 }
 
-gboolean autostart_is_on(const char *name) {
-    char *path = path_of(name);
+/* Whether the entry starts something: settings of a desktop environment switch one off without taking it away. */
+static gboolean starts(const char *path) {
     GKeyFile *entry = g_key_file_new();
-    /* Settings of a desktop environment switch an entry off without taking it away. */
     gboolean is_on =
         g_key_file_load_from_file(entry, path, G_KEY_FILE_NONE, NULL) &&
         !g_key_file_get_boolean(entry, G_KEY_FILE_DESKTOP_GROUP, G_KEY_FILE_DESKTOP_KEY_HIDDEN, NULL) &&
         (!g_key_file_has_key(entry, G_KEY_FILE_DESKTOP_GROUP, "X-GNOME-Autostart-enabled", NULL) ||
          g_key_file_get_boolean(entry, G_KEY_FILE_DESKTOP_GROUP, "X-GNOME-Autostart-enabled", NULL));
     g_key_file_unref(entry);
+    return is_on;
+}
+
+/* The entry for all users, as a package installs it. The user's own of the same name replaces it. */
+static gboolean is_on_for_all(const char *name) {
+    gboolean is_on = FALSE, is_found = FALSE;
+    char *file = g_strconcat(name, ".desktop", NULL);
+    for (const char *const *each = g_get_system_config_dirs(); *each && !is_found; each++) {
+        char *path = g_build_filename(*each, "autostart", file, NULL);
+        is_found = g_file_test(path, G_FILE_TEST_EXISTS);
+        if (is_found) is_on = starts(path);
+        g_free(path);
+    }
+    g_free(file);
+    return is_on;
+}
+
+gboolean autostart_is_on(const char *name) {
+    char *path = path_of(name);
+    gboolean is_on = g_file_test(path, G_FILE_TEST_EXISTS) ? starts(path) : is_on_for_all(name);
     g_free(path);
     return is_on;
 }
@@ -39,7 +58,8 @@ static void append_quoted(GString *line, const char *argument) {
 gboolean autostart_set(const char *name, gboolean is_on, const char *title, char **arguments, GError **error) {
     char *path = path_of(name);
     gboolean is_done = TRUE;
-    if (is_on) {
+    gboolean is_for_all = is_on_for_all(name);
+    if (is_on || is_for_all) {
         char *folder = g_path_get_dirname(path);
         g_mkdir_with_parents(folder, 0700);
         g_free(folder);
@@ -50,6 +70,8 @@ gboolean autostart_set(const char *name, gboolean is_on, const char *title, char
         g_key_file_set_string(entry, G_KEY_FILE_DESKTOP_GROUP, G_KEY_FILE_DESKTOP_KEY_NAME, title);
         g_key_file_set_string(entry, G_KEY_FILE_DESKTOP_GROUP, G_KEY_FILE_DESKTOP_KEY_EXEC, line->str);
         g_key_file_set_string(entry, G_KEY_FILE_DESKTOP_GROUP, G_KEY_FILE_DESKTOP_KEY_ICON, "org.bellwire.Tray");
+        /* Off, against the entry for all users. */
+        if (!is_on) g_key_file_set_boolean(entry, G_KEY_FILE_DESKTOP_GROUP, G_KEY_FILE_DESKTOP_KEY_HIDDEN, TRUE);
         g_string_free(line, TRUE);
         is_done = g_key_file_save_to_file(entry, path, error);
         g_key_file_unref(entry);

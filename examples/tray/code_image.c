@@ -3,6 +3,7 @@
 #include "text.h"
 
 #include <bellwire.h>
+#include <glib/gi18n.h>
 #include <jansson.h>
 
 GdkPixbuf *code_image_draw(const char *text, int side, char **failure) {
@@ -22,7 +23,7 @@ GdkPixbuf *code_image_draw(const char *text, int side, char **failure) {
         int modules = gdk_pixbuf_get_width(small), pixels = MAX(1, side / modules) * modules;
         large = gdk_pixbuf_scale_simple(small, pixels, pixels, GDK_INTERP_NEAREST);
     } else {
-        *failure = g_strdup("Cannot draw the code.");
+        *failure = g_strdup(_("Cannot draw the code."));
     }
     g_object_unref(loader);
     return large;

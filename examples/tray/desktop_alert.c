@@ -3,6 +3,8 @@
 #include "model.h"
 #include "text.h"
 
+#include <glib/gi18n.h>
+
 #define SERVER "org.freedesktop.Notifications"
 #define PATH "/org/freedesktop/Notifications"
 
@@ -60,7 +62,7 @@ static void on_capabilities(GObject *bus, GAsyncResult *result, gpointer data) {
     GVariantBuilder actions, hints;
     g_variant_builder_init(&actions, G_VARIANT_TYPE("as"));
     g_variant_builder_add(&actions, "s", "default");
-    g_variant_builder_add(&actions, "s", "Open");
+    g_variant_builder_add(&actions, "s", _("Open"));
     g_variant_builder_init(&hints, G_VARIANT_TYPE("a{sv}"));
     g_variant_builder_add(&hints, "{sv}", "urgency", g_variant_new_byte(alert->urgency));
     g_variant_builder_add(&hints, "{sv}", "desktop-entry", g_variant_new_string(APPLICATION_ID));

@@ -12,4 +12,8 @@
  * marked as read, as after a tap on its alert. */
 void history_window_present(GtkApplication *application, Model *model, const char *peer, const char *id);
 
+/* An urgent notification has come: the window shows it, unread as it is, above others, and takes no key that is being
+ * typed elsewhere. */
+void history_window_raise(GtkApplication *application, Model *model, const char *id);
+
 #endif

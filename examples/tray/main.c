@@ -10,10 +10,13 @@
 #include "pair_window.h"
 #include "quiet_window.h"
 #include "send_window.h"
+#include "settings_window.h"
 #include "tray.h"
 
 #include <glib-unix.h>
+#include <glib/gi18n.h>
 #include <gtk/gtk.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -30,6 +33,8 @@ typedef struct {
     DesktopAlerts *alerts;
     char *icon_dir, *program;
     char **start_arguments;
+    char *urgent; /* the notification that is to be raised */
+    guint raise_source;
     int code;
 } Program;
 
@@ -43,6 +48,22 @@ static void quit(Program *program) {
     g_application_quit(G_APPLICATION(program->application));
 }
 
+static void on_wish(TrayWish wish, gpointer data);
+
+static void on_quiet_hours(gpointer data) { on_wish(TRAY_QUIET_HOURS, data); }
+
+static void show_settings(Program *program) {
+    SettingsWindowOptions options = {
+        .application = program->application,
+        .model = program->model,
+        .autostart = tray_name(program->is_desktop),
+        .start_arguments = program->start_arguments,
+        .quiet_hours = on_quiet_hours,
+        .user_data = program,
+    };
+    settings_window_present(&options);
+}
+
 static void on_wish(TrayWish wish, gpointer data) {
     Program *program = data;
     switch (wish) {
@@ -52,6 +73,7 @@ static void on_wish(TrayWish wish, gpointer data) {
     case TRAY_QUIET_HOURS:
         quiet_window_present(program->application, program->model, tray_quiet(program->tray));
         break;
+    case TRAY_SETTINGS: show_settings(program); break;
     case TRAY_QUIT: quit(program); break;
     }
 }
@@ -60,7 +82,8 @@ static void on_wish(TrayWish wish, gpointer data) {
 static void say_failure(Program *program, const char *failure) {
     g_printerr("bellwire-tray: %s\n", failure);
     program->code = EXIT_FAILURE;
-    GtkWidget *dialog = gtk_message_dialog_new(NULL, 0, GTK_MESSAGE_ERROR, GTK_BUTTONS_CLOSE, "Bellwire cannot start");
+    GtkWidget *dialog = gtk_message_dialog_new(NULL, 0, GTK_MESSAGE_ERROR, GTK_BUTTONS_CLOSE,
+                                               _("Bellwire cannot start"));
     gtk_message_dialog_format_secondary_text(GTK_MESSAGE_DIALOG(dialog), "%s", failure);
     gtk_window_set_title(GTK_WINDOW(dialog), "Bellwire");
     gtk_application_add_window(program->application, GTK_WINDOW(dialog));
@@ -78,9 +101,33 @@ static void on_tapped(const char *id, gpointer data) {
     history_window_present(program->application, program->model, NULL, id);
 }
 
-static void on_arrived(Model *model, json_t *data, Program *program) {
-    (void)model;
-    desktop_alerts_show(program->alerts, data);
+static gboolean raise_urgent(gpointer data) {
+    Program *program = data;
+    program->raise_source = 0;
+    history_window_raise(program->application, program->model, program->urgent);
+    return G_SOURCE_REMOVE;
+}
+
+/* A thousand in one dispatch raise the window once. */
+static void raise_soon(Program *program, const char *id) {
+    g_free(program->urgent);
+    program->urgent = g_strdup(id);
+    if (program->raise_source == 0) program->raise_source = g_idle_add(raise_urgent, program);
+}
+
+/* A desktop shows what its devices send; a device's alerts are the library's. What is urgent raises the window as well,
+ * unless it comes late, or the user wants no alerts or no texts in them. */
+static void on_arrived(Model *model, const char *peer, json_t *data, Program *program) {
+    (void)peer;
+    if (program->alerts) desktop_alerts_show(program->alerts, data);
+    const char *priority = json_string_value(json_object_get(data, "priority"));
+    if (g_strcmp0(priority, "urgent") != 0 || json_is_true(json_object_get(data, "silenced")) ||
+        json_is_true(json_object_get(data, "late")) || model_alerts_refused(model))
+        return;
+    json_t *settings = model_settings(model);
+    gboolean hides_texts = json_is_false(json_object_get(settings, "showPreview"));
+    json_decref(settings);
+    if (!hides_texts) raise_soon(program, json_string_value(json_object_get(data, "id")));
 }
 
 /* A device asks, and no window may be open for the answer. */
@@ -111,8 +158,8 @@ static void begin(Program *program) {
     if (!program->state_dir)
         program->state_dir = g_build_filename(g_get_user_state_dir(), "bellwire", kind, NULL);
     char *failure = NULL;
-    program->model = model_new(program->is_desktop, program->state_dir, program->relay_url, program->listen,
-                               &failure);
+    ModelOptions model = {program->is_desktop, program->state_dir, program->relay_url, program->listen};
+    program->model = model_new(&model, &failure);
     if (!program->model) {
         say_failure(program, failure);
         g_free(failure);
@@ -122,7 +169,7 @@ static void begin(Program *program) {
     program->start_arguments = start_arguments(program);
     TrayOptions options = {
         .model = program->model,
-        .name = program->is_desktop ? APPLICATION_ID ".Desktop" : APPLICATION_ID,
+        .name = tray_name(program->is_desktop),
         .state_dir = program->state_dir,
         .icon_dir = program->icon_dir,
         .start_arguments = program->start_arguments,
@@ -130,10 +177,8 @@ static void begin(Program *program) {
         .user_data = program,
     };
     program->tray = tray_new(&options);
-    if (program->is_desktop) {
-        program->alerts = desktop_alerts_new(on_tapped, program);
-        g_signal_connect(program->model, "arrived", G_CALLBACK(on_arrived), program);
-    }
+    if (program->is_desktop) program->alerts = desktop_alerts_new(on_tapped, program);
+    g_signal_connect(program->model, "arrived", G_CALLBACK(on_arrived), program);
     g_signal_connect(program->model, "opened", G_CALLBACK(on_opened), program);
     g_signal_connect(program->model, "pairing", G_CALLBACK(on_pairing), program);
     g_application_hold(G_APPLICATION(program->application));
@@ -175,33 +220,55 @@ static gint on_options(GApplication *application, GVariantDict *options, gpointe
     return -1;
 }
 
-static const GOptionEntry entries[] = {
-    {"desktop", 0, 0, G_OPTION_ARG_NONE, NULL, "Run as a desktop: pair devices, push to them, keep the history", NULL},
-    {"state-dir", 0, 0, G_OPTION_ARG_FILENAME, NULL, "Directory for keys and notifications", "DIRECTORY"},
-    {"relay-url", 0, 0, G_OPTION_ARG_STRING, NULL, "Use the relay at this URL", "URL"},
+/* Translated in main(). */
+static GOptionEntry entries[] = {
+    {"desktop", 0, 0, G_OPTION_ARG_NONE, NULL, N_("Run as a desktop: pair devices, push to them, keep the history"), NULL},
+    {"state-dir", 0, 0, G_OPTION_ARG_FILENAME, NULL, N_("Directory for keys and notifications"), N_("DIRECTORY")},
+    {"relay-url", 0, 0, G_OPTION_ARG_STRING, NULL, N_("Use the relay at this URL"), "URL"},
     {"listen", 0, 0, G_OPTION_ARG_STRING, NULL,
-     "With --desktop, without --relay-url: address of its own relay (default 127.0.0.1:9001, this machine only)",
+     N_("With --desktop, without --relay-url: address of its own relay (default 127.0.0.1:9001, this machine only)"),
      "HOST:PORT"},
-    {"background", 0, 0, G_OPTION_ARG_NONE, NULL, "Start without opening a window", NULL},
-    {"version", 0, 0, G_OPTION_ARG_NONE, NULL, "Print the version", NULL},
+    {"background", 0, 0, G_OPTION_ARG_NONE, NULL, N_("Start without opening a window"), NULL},
+    {"version", 0, 0, G_OPTION_ARG_NONE, NULL, N_("Print the version"), NULL},
     {0},
 };
+
+/* The translations lie beside the program where it was built, and else where it was installed. */
+static void find_translations(const char *program) {
+    setlocale(LC_ALL, "");
+    char *folder = g_path_get_dirname(program), *directory = g_build_filename(folder, "locale", NULL);
+    if (!g_file_test(directory, G_FILE_TEST_IS_DIR)) {
+        g_free(directory);
+        directory = g_build_filename(folder, "..", "share", "locale", NULL);
+    }
+    bindtextdomain(GETTEXT_PACKAGE, directory);
+    bind_textdomain_codeset(GETTEXT_PACKAGE, "UTF-8");
+    textdomain(GETTEXT_PACKAGE);
+    g_free(directory);
+    g_free(folder);
+}
 
 int main(int argc, char **argv) {
     Program program = {0};
     g_set_prgname("bellwire-tray");
     g_set_application_name("Bellwire");
     program.program = g_file_read_link("/proc/self/exe", NULL);
+    find_translations(program.program ? program.program : argv[0]);
     program.application = gtk_application_new(INSTANCE_ID, (GApplicationFlags)0);
     GApplication *application = G_APPLICATION(program.application);
+    for (GOptionEntry *each = entries; each->long_name; each++) {
+        each->description = _(each->description);
+        if (each->arg_description) each->arg_description = _(each->arg_description);
+    }
     g_application_add_main_option_entries(application, entries);
-    g_application_set_option_context_summary(application, "Shows notifications from your desktops in the panel.");
+    g_application_set_option_context_summary(application, _("Shows notifications from your desktops in the panel."));
     g_signal_connect(application, "handle-local-options", G_CALLBACK(on_options), &program);
     g_signal_connect(application, "activate", G_CALLBACK(on_activate), &program);
     g_unix_signal_add(SIGTERM, on_signal, &program);
     g_unix_signal_add(SIGINT, on_signal, &program);
 
     int code = g_application_run(application, argc, argv);
+    if (program.raise_source) g_source_remove(program.raise_source);
     if (program.alerts) desktop_alerts_free(program.alerts);
     if (program.tray) tray_free(program.tray);
     if (program.model) {
@@ -210,6 +277,7 @@ int main(int argc, char **argv) {
     }
     g_object_unref(program.application);
     g_strfreev(program.start_arguments);
+    g_free(program.urgent);
     g_free(program.icon_dir);
     g_free(program.state_dir);
     g_free(program.relay_url);

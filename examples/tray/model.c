@@ -1,5 +1,7 @@
 #include "model.h"
 
+#include "opening.h"
+#include "preferences.h"
 #include "side.h"
 #include "text.h"
 
@@ -11,22 +13,34 @@ struct _Model {
     GObject parent;
     const Side *side;
     void *handle;
-    guint descriptor_source, changed_source;
+    char *state_dir, *listen, *preferences_file;
+    Preferences own;
+    char *shown_name, *holder;
+    guint descriptor_source, changed_source, reopen_source;
     json_t *peers, *latest;
     gint64 unread;
-    gboolean is_online, is_asking, alerts_allowed;
-    char *problem;
+    gboolean is_online, is_asking, is_guest;
+    char *authorization, *problem;
 };
 
 G_DEFINE_TYPE(Model, model, G_TYPE_OBJECT)
 
-enum { CHANGED, PAIRING, OPENED, ARRIVED, SIGNALS };
+enum { CHANGED, PAIRING, OPENED, ARRIVED, REOPENED, SIGNALS };
 static guint signals[SIGNALS];
+
+static gboolean reopen_as_holder(gpointer data);
 
 static void model_finalize(GObject *object) {
     Model *self = TRAY_MODEL(object);
     json_decref(self->peers);
     json_decref(self->latest);
+    g_free(self->state_dir);
+    g_free(self->listen);
+    g_free(self->preferences_file);
+    preferences_clear(&self->own);
+    g_free(self->shown_name);
+    g_free(self->holder);
+    g_free(self->authorization);
     g_free(self->problem);
     G_OBJECT_CLASS(model_parent_class)->finalize(object);
 }
@@ -37,10 +51,12 @@ static void model_class_init(ModelClass *class) {
     signals[CHANGED] = g_signal_new("changed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
     signals[PAIRING] =
         g_signal_new("pairing", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_POINTER);
+    signals[REOPENED] = g_signal_new("reopened", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
     signals[OPENED] = g_signal_new("opened", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2,
                                    G_TYPE_STRING, G_TYPE_STRING);
     signals[ARRIVED] =
-        g_signal_new("arrived", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_POINTER);
+        g_signal_new("arrived", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2, G_TYPE_STRING,
+                     G_TYPE_POINTER);
 }
 
 static void model_init(Model *self) {
@@ -67,6 +83,20 @@ static json_t *told(Model *self, bw_status (*call)(void *handle, char **json)) {
 
 /* What is shown -------------------------------------------------------------------------------------------------- */
 
+static void keep(char **text, json_t *value) {
+    g_free(*text);
+    *text = g_strdup(json_string_value(value));
+}
+
+/* Who has the device; and what that program leaves of ours. */
+static void look_at_sharing(Model *self, json_t *sharing) {
+    gboolean is_holder = g_strcmp0(json_string_value(json_object_get(sharing, "part")), "guest") != 0;
+    json_t *holder = is_holder ? NULL : json_object_get(sharing, "holder");
+    keep(&self->holder, json_object_get(holder, "application"));
+    /* The other program has ended, and its options still hold. */
+    if (is_holder && self->is_guest && self->reopen_source == 0) self->reopen_source = g_idle_add(reopen_as_holder, self);
+}
+
 static void look_at_connection(Model *self) {
     json_t *state = told(self, self->side->state), *each, *peer;
     gsize index, place;
@@ -86,11 +116,9 @@ static void look_at_connection(Model *self) {
         self->is_online |= is_online;
     }
     self->unread = json_integer_value(json_object_get(state, "unread"));
-    if (!model_is_desktop(self)) {
-        const char *authorization = json_string_value(json_object_get(state, "authorization"));
-        self->alerts_allowed = g_strcmp0(authorization, "authorized") == 0 ||
-                               g_strcmp0(authorization, "provisional") == 0;
-    }
+    keep(&self->shown_name, json_object_get(state, "name"));
+    keep(&self->authorization, json_object_get(state, "authorization"));
+    look_at_sharing(self, json_object_get(state, "sharing"));
     json_decref(state);
 }
 
@@ -132,7 +160,7 @@ static void on_event(void *user_data, const char *event, const char *event_json)
     if (strcmp(event, "pairing.changed") == 0) {
         g_signal_emit(self, signals[PAIRING], 0, data);
     } else if (strcmp(event, "notification.received") == 0) {
-        g_signal_emit(self, signals[ARRIVED], 0, data);
+        g_signal_emit(self, signals[ARRIVED], 0, json_string_value(json_object_get(whole, "desktop")), data);
     } else if (strcmp(event, "notification.response") == 0) {
         const char *action = json_string_value(json_object_get(data, "action"));
         if (g_strcmp0(action, "default") == 0)
@@ -165,51 +193,92 @@ static gboolean on_readable(gint descriptor, GIOCondition condition, gpointer da
 
 /* Begin and end -------------------------------------------------------------------------------------------------- */
 
-static char *options(gboolean is_desktop, const char *state_dir, const char *relay_url, const char *listen) {
-    json_t *options = json_pack("{s:s, s:s*}", "state_dir", state_dir, "relay_url", relay_url);
-    if (!is_desktop) {
-        json_object_set_new(options, "alerts", json_string("system"));
-        json_object_set_new(options, "application_id", json_string(APPLICATION_ID));
-        json_object_set_new(options, "icon", json_string(APPLICATION_ID));
-        json_object_set_new(options, "late_alerts", json_string("summary"));
-    } else if (!relay_url) {
-        json_object_set_new(options, "relay", json_pack("{s:s}", "listen", listen ? listen : "127.0.0.1:9001"));
-    }
-    char *text = json_dumps(options, 0);
-    json_decref(options);
-    return text;
-}
-
-Model *model_new(gboolean is_desktop, const char *state_dir, const char *relay_url, const char *listen,
-                 char **failure) {
-    Model *self = g_object_new(model_get_type(), NULL);
-    self->side = is_desktop ? &desktop_side : &device_side;
-    char *text = options(is_desktop, state_dir, relay_url, listen);
-    bw_status status = self->side->open(text, &self->handle);
-    free(text);
+static bw_status begin(Model *self) {
+    Opening opening = {model_is_desktop(self), self->state_dir, self->own.name, self->own.relay_url, self->listen};
+    bw_status status = opening_open(&opening, self->side, &self->handle, &self->is_guest);
     if (status >= 0) status = self->side->subscribe(self->handle, on_event, self);
     if (status >= 0) status = self->side->start(self->handle);
     int32_t descriptor = status >= 0 ? self->side->fd(self->handle) : -1;
     if (status >= 0 && descriptor < 0) status = descriptor;
+    if (status >= 0) self->descriptor_source = g_unix_fd_add(descriptor, G_IO_IN, on_readable, self);
+    return status;
+}
+
+Model *model_new(const ModelOptions *options, char **failure) {
+    Model *self = g_object_new(model_get_type(), NULL);
+    self->side = options->is_desktop ? &desktop_side : &device_side;
+    self->state_dir = g_strdup(options->state_dir);
+    self->listen = g_strdup(options->listen);
+    self->preferences_file = g_build_filename(options->state_dir, "tray.json", NULL);
+    preferences_load(&self->own, self->preferences_file);
+    if (options->relay_url) preferences_set(&self->own.relay_url, options->relay_url);
+    bw_status status = begin(self);
     if (status < 0) {
         *failure = text_failure(status);
         model_close(self);
         g_object_unref(self);
         return NULL;
     }
-    self->descriptor_source = g_unix_fd_add(descriptor, G_IO_IN, on_readable, self);
     look_anew(self);
     return self;
 }
 
-void model_close(Model *self) {
+static void end(Model *self) {
     if (self->descriptor_source) g_source_remove(self->descriptor_source);
     if (self->changed_source) g_source_remove(self->changed_source);
-    self->descriptor_source = self->changed_source = 0;
+    if (self->reopen_source) g_source_remove(self->reopen_source);
+    self->descriptor_source = self->changed_source = self->reopen_source = 0;
     void *handle = self->handle;
     self->handle = NULL;
+    self->is_asking = FALSE;
     if (handle) self->side->close(handle);
 }
+
+/* Calls in progress are gone: whoever waits for one hears of it. */
+static bw_status reopen(Model *self) {
+    end(self);
+    return begin(self);
+}
+
+static void reopened(Model *self) {
+    g_signal_emit(self, signals[REOPENED], 0);
+    if (self->handle) look_anew(self);
+}
+
+gboolean model_set_up(Model *self, const char *name, const char *relay_url, char **failure) {
+    Preferences old = self->own;
+    self->own = (Preferences){0};
+    preferences_set(&self->own.name, name);
+    preferences_set(&self->own.relay_url, relay_url);
+    bw_status status = reopen(self);
+    GError *error = NULL;
+    if (status < 0) {
+        *failure = text_failure(status);
+        preferences_clear(&self->own);
+        self->own = old;
+        /* As it was; should that fail as well, the next attempt is the user's. */
+        if (reopen(self) < 0) end(self);
+    } else {
+        preferences_clear(&old);
+        if (!preferences_save(&self->own, self->preferences_file, &error)) {
+            *failure = text_line(error->message, 400);
+            g_error_free(error);
+        }
+    }
+    reopened(self);
+    return !*failure;
+}
+
+static gboolean reopen_as_holder(gpointer data) {
+    Model *self = data;
+    self->reopen_source = 0;
+    bw_status status = reopen(self);
+    if (status < 0) set_problem(self, text_failure(status));
+    reopened(self);
+    return G_SOURCE_REMOVE;
+}
+
+void model_close(Model *self) { end(self); }
 
 gboolean model_is_desktop(Model *self) { return self->side == &desktop_side; }
 gint64 model_unread(Model *self) { return self->unread; }
@@ -217,6 +286,13 @@ gboolean model_is_online(Model *self) { return self->is_online; }
 json_t *model_peers(Model *self) { return self->peers; }
 json_t *model_latest(Model *self) { return self->latest; }
 const char *model_problem(Model *self) { return self->problem; }
+const char *model_name(Model *self) { return self->shown_name; }
+const char *model_own_name(Model *self) { return self->own.name; }
+const char *model_relay_url(Model *self) { return self->own.relay_url; }
+const char *model_holder(Model *self) { return self->is_guest ? self->holder : NULL; }
+gboolean model_lacks_relay(Model *self) {
+    return !model_is_desktop(self) && !self->own.relay_url && json_array_size(self->peers) == 0;
+}
 
 /* Calls ---------------------------------------------------------------------------------------------------------- */
 
@@ -348,6 +424,17 @@ void model_notify(Model *self, json_t *params, GObject *owner, ModelDone done) {
     json_decref(params);
 }
 
+void model_send(Model *self, const char *peer, json_t *params, GObject *owner, ModelDone done) {
+    enum { PATIENCE_MS = 10000, A_DAY_MS = 86400000 };
+    json_object_set_new(params, "queueMs", json_integer(A_DAY_MS));
+    char *text = json_dumps(params, 0);
+    Call *call = call_new(self, owner, done);
+    begun(self, bw_notification_send_async(self->handle, peer, text, PATIENCE_MS, on_end, call, call_free), owner,
+          done);
+    free(text);
+    json_decref(params);
+}
+
 void model_cancel_pairing(Model *self) {
     if (self->handle) self->side->cancel(self->handle);
 }
@@ -358,7 +445,15 @@ gboolean model_confirm(Model *self, const char *flow, gboolean accepts) {
 
 /* Alerts --------------------------------------------------------------------------------------------------------- */
 
-gboolean model_alerts_allowed(Model *self) { return self->alerts_allowed; }
+gboolean model_alerts_allowed(Model *self) {
+    return g_strcmp0(self->authorization, "authorized") == 0 || g_strcmp0(self->authorization, "provisional") == 0;
+}
+
+gboolean model_alerts_undecided(Model *self) {
+    return !model_is_desktop(self) && !self->is_guest && g_strcmp0(self->authorization, "notDetermined") == 0;
+}
+
+gboolean model_alerts_refused(Model *self) { return g_strcmp0(self->authorization, "denied") == 0; }
 
 void model_allow_alerts(Model *self, gboolean allow) {
     bw_status status = bw_alerts_authorize(self->handle, allow ? "authorized" : "denied", 0);
@@ -377,14 +472,9 @@ static void on_asked(void *user_data, bw_status status, const char *json) {
 
 void model_ask_for_alerts(Model *self) {
     enum { PATIENCE_MS = 600000 };
-    if (self->is_asking || model_is_desktop(self)) return;
-    json_t *state = told(self, self->side->state);
-    const char *authorization = json_string_value(json_object_get(state, "authorization"));
-    if (g_strcmp0(authorization, "notDetermined") == 0) {
-        Call *call = call_new(self, NULL, NULL);
-        self->is_asking = bw_alerts_request_async(self->handle, NULL, PATIENCE_MS, on_asked, call, call_free) >= 0;
-    }
-    json_decref(state);
+    if (self->is_asking || !model_alerts_undecided(self)) return;
+    Call *call = call_new(self, NULL, NULL);
+    self->is_asking = bw_alerts_request_async(self->handle, NULL, PATIENCE_MS, on_asked, call, call_free) >= 0;
 }
 
 /* Settings ------------------------------------------------------------------------------------------------------- */

@@ -4,8 +4,11 @@
  * Signals:
  *   "changed"                          the peers, the unread, the latest, or the problem; bursts come as one
  *   "pairing" (json_t *data)           a step of a pairing, as the library's pairing.changed has it
- *   "arrived" (json_t *data)           a new notification, as the library's notification.received has it
+ *   "arrived" (const char *peer, json_t *data)
+ *                                      a new notification, as the library's notification.received has it; a desktop's
+ *                                      has no peer
  *   "opened" (const char *peer, id)    somebody tapped the alert of a notification
+ *   "reopened"                         calls in progress are gone: the name or the relay has changed
  */
 #ifndef TRAY_MODEL_H
 #define TRAY_MODEL_H
@@ -21,10 +24,17 @@ enum { LATEST = 7 };
 /* The name that alerts, the badge and the autostart go by: that of the .desktop file. */
 #define APPLICATION_ID "org.bellwire.Tray"
 
-/* Opens and starts the library. If it returns NULL, *failure says why. relay_url and listen may be
- * NULL. */
-Model *model_new(gboolean is_desktop, const char *state_dir, const char *relay_url, const char *listen,
-                 char **failure);
+typedef struct {
+    gboolean is_desktop;
+    const char *state_dir;
+    const char *relay_url, *listen; /* NULL = the default; a relay that was set in the program holds without one */
+} ModelOptions;
+
+/* Opens and starts the library. If it returns NULL, *failure says why. */
+Model *model_new(const ModelOptions *options, char **failure);
+/* Sets the name and the relay, for now and for later starts; NULL = the default. Calls in progress are dropped. If it
+ * returns FALSE, *failure says why, and all is as it was. */
+gboolean model_set_up(Model *self, const char *name, const char *relay_url, char **failure);
 
 /* Closes the library. Calls in progress are dropped. */
 void model_close(Model *self);
@@ -40,6 +50,16 @@ json_t *model_peers(Model *self);
 json_t *model_latest(Model *self);
 /* What went wrong last, in words; NULL once something went well. The model's. */
 const char *model_problem(Model *self);
+
+/* The name that others see. The model's. */
+const char *model_name(Model *self);
+/* What was set of both; NULL = nothing. The model's. */
+const char *model_own_name(Model *self);
+const char *model_relay_url(Model *self);
+/* The program whose name, relay and alerts hold because it has the device; NULL = this one. The model's. */
+const char *model_holder(Model *self);
+/* Nothing is known yet that a code of our own could be shown at. */
+gboolean model_lacks_relay(Model *self);
 
 /* A page of the history: parameters as of bw_inbox_load(), taken. NULL, and a problem, when it failed; else ours. */
 json_t *model_page(Model *self, json_t *params);
@@ -59,14 +79,20 @@ void model_show_digits(Model *self, GObject *owner, ModelDone done); /* desktops
 void model_scan(Model *self, const char *text, GObject *owner, ModelDone done);
 void model_type(Model *self, const char *digits, GObject *owner, ModelDone done); /* devices alone */
 void model_notify(Model *self, json_t *params, GObject *owner, ModelDone done);   /* desktops alone */
+/* Sends a notification to the desktop peer; it waits for a day if that is away. Takes params. Devices alone. */
+void model_send(Model *self, const char *peer, json_t *params, GObject *owner, ModelDone done);
 /* Ends calls in progress. */
 void model_cancel_pairing(Model *self);
 /* FALSE = there is no question any more. */
 gboolean model_confirm(Model *self, const char *flow, gboolean accepts);
 
-/* Whether alerts are shown; asks the user if not asked before. Devices only. */
+/* Alerts of a device: whether they are shown, whether the user has not been asked yet, and has refused. */
 gboolean model_alerts_allowed(Model *self);
+gboolean model_alerts_undecided(Model *self);
+gboolean model_alerts_refused(Model *self);
+/* The user's answer. */
 void model_allow_alerts(Model *self, gboolean allow);
+/* Asks the user by an alert, once. */
 void model_ask_for_alerts(Model *self);
 
 /* Settings with quiet hours: the device's own, or the desktop's. NULL when they cannot be read; else ours. */

@@ -21,10 +21,10 @@ struct _PairWindow {
     /* Show */
     GtkWidget *code, *code_spinner, *code_stack, *code_note, *code_digits, *code_again;
     gboolean is_shown; /* a code is on the screen, or on its way */
+    /* Start: a device's alone */
+    GtkWidget *type_entry, *type_button, *relay;
     /* Read */
     GtkWidget *read_text, *read_button;
-    /* Type */
-    GtkWidget *type_entry, *type_button;
     /* Paired */
     GtkWidget *peers;
     /* What came of it */
@@ -33,10 +33,16 @@ struct _PairWindow {
 };
 
 /* The pages. */
+GtkWidget *pair_start_page(PairWindow *self);
 GtkWidget *pair_show_page(PairWindow *self);
 GtkWidget *pair_read_page(PairWindow *self);
-GtkWidget *pair_type_page(PairWindow *self);
 GtkWidget *pair_peers_page(PairWindow *self);
+
+/* Uses the relay in the field, if it is another. FALSE, and a message, when it cannot be. */
+gboolean pair_use_relay(PairWindow *self);
+/* The image chooser and the clipboard, from either page. */
+GtkWidget *pair_image_button(PairWindow *self);
+GtkWidget *pair_paste_button(PairWindow *self);
 
 /* Asks for a code unless one is on the screen; or says why there is none any more, with a button for a new one. */
 void pair_show_code(PairWindow *self);

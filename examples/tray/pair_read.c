@@ -1,9 +1,9 @@
-/* The pages of the pairing window that take the other side's code: its text, a picture of it, or typed digits. */
+/* The page of the pairing window that takes the other side's code: its text, or a picture of it. */
 #include "code_image.h"
 #include "pair_pages.h"
 #include "widgets.h"
 
-/* Read a code ---------------------------------------------------------------------------------------------------- */
+#include <glib/gi18n.h>
 
 static void on_ended(GObject *owner, json_t *result, const char *failure) {
     PairWindow *self = TRAY_PAIR_WINDOW(owner);
@@ -12,6 +12,7 @@ static void on_ended(GObject *owner, json_t *result, const char *failure) {
 }
 
 static void scan(PairWindow *self, const char *text) {
+    gtk_stack_set_visible_child_name(GTK_STACK(self->stack), "read");
     pair_set_busy(self, TRUE);
     model_scan(self->model, text, G_OBJECT(self), on_ended);
 }
@@ -27,7 +28,7 @@ static void on_read(GtkButton *button, PairWindow *self) {
     (void)button;
     char *text = read_text(self);
     if (*text) scan(self, text);
-    else pair_fail(self, "Paste the text of the code first, or choose an image of it.");
+    else pair_fail(self, _("Paste the text of the code first, or choose an image of it."));
     g_free(text);
 }
 
@@ -63,10 +64,10 @@ static void on_chosen(GtkNativeDialog *dialog, gint response, PairWindow *self) 
 
 static void on_choose(GtkButton *button, PairWindow *self) {
     (void)button;
-    GtkFileChooserNative *dialog = gtk_file_chooser_native_new("Choose an image of a pairing code", GTK_WINDOW(self),
-                                                               GTK_FILE_CHOOSER_ACTION_OPEN, "_Read", "_Cancel");
+    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(_("Choose an image of a pairing code"), GTK_WINDOW(self),
+                                                               GTK_FILE_CHOOSER_ACTION_OPEN, _("_Read"), _("_Cancel"));
     GtkFileFilter *filter = gtk_file_filter_new();
-    gtk_file_filter_set_name(filter, "Images (PNG, JPEG)");
+    gtk_file_filter_set_name(filter, _("Images (PNG, JPEG)"));
     gtk_file_filter_add_mime_type(filter, "image/png");
     gtk_file_filter_add_mime_type(filter, "image/jpeg");
     gtk_file_chooser_add_filter(GTK_FILE_CHOOSER(dialog), filter);
@@ -83,7 +84,7 @@ static void on_pasted_image(GtkClipboard *clipboard, GdkPixbuf *picture, gpointe
         pair_set_busy(self, TRUE);
         code_image_read_picture(picture, G_OBJECT(self), on_image_read);
     } else if (!self->is_closed) {
-        pair_fail(self, "Cannot read the image on the clipboard.");
+        pair_fail(self, _("Cannot read the image on the clipboard."));
     }
     g_object_unref(self);
 }
@@ -94,9 +95,10 @@ static void on_pasted_text(GtkClipboard *clipboard, const gchar *text, gpointer 
     if (!self->is_closed && text) {
         gtk_text_buffer_set_text(gtk_text_view_get_buffer(GTK_TEXT_VIEW(self->read_text)), text, -1);
         pair_clear(self);
+        gtk_stack_set_visible_child_name(GTK_STACK(self->stack), "read");
         gtk_widget_grab_focus(self->read_button);
     } else if (!self->is_closed) {
-        pair_fail(self, "The clipboard contains neither an image nor text.");
+        pair_fail(self, _("The clipboard contains neither an image nor text."));
     }
     g_object_unref(self);
 }
@@ -136,11 +138,23 @@ static void on_drop(GtkWidget *page, GdkDragContext *context, gint x, gint y, Gt
     g_strfreev(uris);
 }
 
+GtkWidget *pair_paste_button(PairWindow *self) {
+    GtkWidget *button = widget_button("edit-paste-symbolic", _("Pa_ste"));
+    g_signal_connect(button, "clicked", G_CALLBACK(on_paste), self);
+    return button;
+}
+
+GtkWidget *pair_image_button(PairWindow *self) {
+    GtkWidget *button = widget_button("image-x-generic-symbolic", _("_Image…"));
+    g_signal_connect(button, "clicked", G_CALLBACK(on_choose), self);
+    return button;
+}
+
 GtkWidget *pair_read_page(PairWindow *self) {
     GtkWidget *page = widget_column(12);
     GtkWidget *label = widget_note(model_is_desktop(self->model)
-                                       ? "Paste the code of a device, as text or as a picture."
-                                       : "Paste the code of a desktop, as text or as a picture.");
+                                       ? _("Paste the code of a device, as text or as a picture.")
+                                       : _("Paste the code of a desktop, as text or as a picture."));
     gtk_container_add(GTK_CONTAINER(page), label);
     GtkWidget *scrolled = gtk_scrolled_window_new(NULL, NULL);
     gtk_scrolled_window_set_shadow_type(GTK_SCROLLED_WINDOW(scrolled), GTK_SHADOW_IN);
@@ -149,20 +163,16 @@ GtkWidget *pair_read_page(PairWindow *self) {
     gtk_text_view_set_monospace(GTK_TEXT_VIEW(self->read_text), TRUE);
     gtk_text_view_set_accepts_tab(GTK_TEXT_VIEW(self->read_text), FALSE);
     g_object_set(self->read_text, "left-margin", 8, "right-margin", 8, "top-margin", 8, "bottom-margin", 8, NULL);
-    widget_name(self->read_text, "Text of the pairing code", NULL);
+    widget_name(self->read_text, _("Text of the pairing code"), NULL);
     g_signal_connect(self->read_text, "paste-clipboard", G_CALLBACK(on_paste_key), self);
     gtk_container_add(GTK_CONTAINER(scrolled), self->read_text);
     gtk_widget_set_vexpand(scrolled, TRUE);
     gtk_container_add(GTK_CONTAINER(page), scrolled);
 
     GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
-    GtkWidget *paste_button = widget_button("edit-paste-symbolic", "Pa_ste");
-    g_signal_connect(paste_button, "clicked", G_CALLBACK(on_paste), self);
-    gtk_container_add(GTK_CONTAINER(row), paste_button);
-    GtkWidget *choose = widget_button("image-x-generic-symbolic", "_Image…");
-    g_signal_connect(choose, "clicked", G_CALLBACK(on_choose), self);
-    gtk_container_add(GTK_CONTAINER(row), choose);
-    self->read_button = gtk_button_new_with_mnemonic("_Pair");
+    gtk_container_add(GTK_CONTAINER(row), pair_paste_button(self));
+    gtk_container_add(GTK_CONTAINER(row), pair_image_button(self));
+    self->read_button = gtk_button_new_with_mnemonic(_("_Pair"));
     gtk_style_context_add_class(gtk_widget_get_style_context(self->read_button), "suggested-action");
     g_signal_connect(self->read_button, "clicked", G_CALLBACK(on_read), self);
     gtk_box_pack_end(GTK_BOX(row), self->read_button, FALSE, FALSE, 0);
@@ -171,45 +181,5 @@ GtkWidget *pair_read_page(PairWindow *self) {
     gtk_drag_dest_set(page, GTK_DEST_DEFAULT_ALL, NULL, 0, GDK_ACTION_COPY);
     gtk_drag_dest_add_uri_targets(page);
     g_signal_connect(page, "drag-data-received", G_CALLBACK(on_drop), self);
-    return page;
-}
-
-/* Type a code ---------------------------------------------------------------------------------------------------- */
-
-static void on_type(GtkWidget *widget, PairWindow *self) {
-    (void)widget;
-    GString *digits = g_string_new(NULL);
-    gboolean is_code = TRUE;
-    for (const char *at = gtk_entry_get_text(GTK_ENTRY(self->type_entry)); *at; at++) {
-        if (g_ascii_isdigit(*at)) g_string_append_c(digits, *at);
-        else if (*at != ' ' && *at != '-') is_code = FALSE;
-    }
-    if (!is_code || (digits->len != 12 && digits->len != 6)) {
-        pair_fail(self, "The code has twelve digits, such as 123456-789012.");
-    } else {
-        pair_set_busy(self, TRUE);
-        model_type(self->model, digits->str, G_OBJECT(self), on_ended);
-    }
-    g_string_free(digits, TRUE);
-}
-
-GtkWidget *pair_type_page(PairWindow *self) {
-    GtkWidget *page = widget_column(12);
-    gtk_widget_set_valign(page, GTK_ALIGN_CENTER);
-    gtk_container_add(GTK_CONTAINER(page), widget_note("Type the digits that the desktop shows."));
-    self->type_entry = gtk_entry_new();
-    gtk_entry_set_placeholder_text(GTK_ENTRY(self->type_entry), "123456-789012");
-    gtk_entry_set_max_length(GTK_ENTRY(self->type_entry), 32);
-    gtk_entry_set_alignment(GTK_ENTRY(self->type_entry), 0.5f);
-    gtk_entry_set_input_purpose(GTK_ENTRY(self->type_entry), GTK_INPUT_PURPOSE_DIGITS);
-    gtk_style_context_add_class(gtk_widget_get_style_context(self->type_entry), "digits");
-    widget_name(self->type_entry, "Digits of the pairing code", NULL);
-    g_signal_connect(self->type_entry, "activate", G_CALLBACK(on_type), self);
-    gtk_container_add(GTK_CONTAINER(page), self->type_entry);
-    self->type_button = gtk_button_new_with_mnemonic("_Pair");
-    gtk_style_context_add_class(gtk_widget_get_style_context(self->type_button), "suggested-action");
-    gtk_widget_set_halign(self->type_button, GTK_ALIGN_CENTER);
-    g_signal_connect(self->type_button, "clicked", G_CALLBACK(on_type), self);
-    gtk_container_add(GTK_CONTAINER(page), self->type_button);
     return page;
 }

@@ -4,6 +4,8 @@
 #include "text.h"
 #include "widgets.h"
 
+#include <glib/gi18n.h>
+
 enum { CODE_SIDE = 264 };
 
 void pair_show_again(PairWindow *self, const char *note) {
@@ -23,7 +25,11 @@ static void on_code(GObject *owner, json_t *offer, const char *failure) {
     int factor = gtk_widget_get_scale_factor(GTK_WIDGET(self));
     GdkPixbuf *picture = payload ? code_image_draw(payload, CODE_SIDE * factor, &problem) : NULL;
     if (!picture) {
-        pair_show_again(self, problem ? problem : failure ? failure : "No code available.");
+        const char *note = problem ? problem : failure ? failure : _("No code available.");
+        /* Nothing is wrong: a new program knows no relay yet. */
+        if (failure && model_lacks_relay(self->model))
+            note = _("To show a code, Bellwire needs a relay that both machines can reach. Enter its address under Start.");
+        pair_show_again(self, note);
         g_free(problem);
         return;
     }
@@ -33,8 +39,8 @@ static void on_code(GObject *owner, json_t *offer, const char *failure) {
     g_object_unref(picture);
     char *until = text_until(json_integer_value(json_object_get(offer, "expiresAt")) / 1000);
     char *note = g_strdup_printf(model_is_desktop(self->model)
-                                     ? "Scan this code with your device. Valid until %s."
-                                     : "Scan this code with your desktop. Valid until %s.",
+                                     ? _("Scan this code with your device. Valid until %s.")
+                                     : _("Scan this code with your desktop. Valid until %s."),
                                  until);
     gtk_label_set_text(GTK_LABEL(self->code_note), note);
     g_free(note);
@@ -48,7 +54,7 @@ static void on_digits(GObject *owner, json_t *code, const char *failure) {
     (void)failure; /* the QR code does without */
     const char *digits = json_string_value(json_object_get(code, "code"));
     if (self->is_closed || !digits || !self->is_shown) return;
-    char *text = g_strdup_printf("Or type %s on the device", digits);
+    char *text = g_strdup_printf(_("Or type %s on the device"), digits);
     gtk_label_set_text(GTK_LABEL(self->code_digits), text);
     gtk_widget_show(self->code_digits);
     g_free(text);
@@ -60,7 +66,7 @@ void pair_show_code(PairWindow *self) {
     gtk_widget_hide(self->code_again);
     gtk_stack_set_visible_child_name(GTK_STACK(self->code_stack), "wait");
     g_object_set(self->code_spinner, "active", TRUE, NULL);
-    gtk_label_set_text(GTK_LABEL(self->code_note), "Connecting to the relay…");
+    gtk_label_set_text(GTK_LABEL(self->code_note), _("Connecting to the relay…"));
     model_show_code(self->model, G_OBJECT(self), on_code);
     if (self->code_digits) model_show_digits(self->model, G_OBJECT(self), on_digits);
 }
@@ -75,7 +81,7 @@ GtkWidget *pair_show_page(PairWindow *self) {
     GtkWidget *page = widget_column(18);
     gtk_widget_set_valign(page, GTK_ALIGN_CENTER);
     self->code = gtk_image_new();
-    widget_name(self->code, "QR code for pairing", NULL);
+    widget_name(self->code, _("QR code for pairing"), NULL);
     gtk_style_context_add_class(gtk_widget_get_style_context(self->code), "code");
     self->code_spinner = gtk_spinner_new();
     self->code_stack = gtk_stack_new();
@@ -102,7 +108,7 @@ GtkWidget *pair_show_page(PairWindow *self) {
     gtk_label_set_justify(GTK_LABEL(self->code_note), GTK_JUSTIFY_CENTER);
     gtk_label_set_xalign(GTK_LABEL(self->code_note), 0.5f);
     gtk_container_add(GTK_CONTAINER(page), self->code_note);
-    self->code_again = gtk_button_new_with_mnemonic("_New code");
+    self->code_again = gtk_button_new_with_mnemonic(_("_New code"));
     gtk_widget_set_halign(self->code_again, GTK_ALIGN_CENTER);
     gtk_widget_set_no_show_all(self->code_again, TRUE);
     g_signal_connect(self->code_again, "clicked", G_CALLBACK(on_again), self);

@@ -4,10 +4,11 @@
 #include "text.h"
 #include "widgets.h"
 
+#include <glib/gi18n.h>
 #include <string.h>
 
 /* The answers of the bar. */
-enum { PAIR = 1, REFUSE, SAME, DIFFERS };
+enum { PAIR = 1, REFUSE, SAME, DIFFERS, ALERTS, NO_ALERTS };
 
 G_DEFINE_TYPE(PairWindow, pair_window, GTK_TYPE_APPLICATION_WINDOW)
 
@@ -41,7 +42,7 @@ void pair_set_busy(PairWindow *self, gboolean is_busy) {
 
 void pair_fail(PairWindow *self, const char *failure) {
     pair_set_busy(self, FALSE);
-    fill_bar(self, GTK_MESSAGE_ERROR, "Pairing failed", NULL, failure);
+    fill_bar(self, GTK_MESSAGE_ERROR, _("Pairing failed"), NULL, failure);
 }
 
 /* "045 572 · avenue major" */
@@ -68,34 +69,42 @@ static void succeed(PairWindow *self, const char *flow, json_t *peer) {
     pair_set_busy(self, FALSE);
     remember(self, flow, peer);
     char *name = text_line(json_string_value(json_object_get(peer, "name")), PAIR_NAME_LIMIT);
-    char *title = g_strdup_printf("Paired with %s", name), *sas = pair_sas_text(peer);
+    char *title = g_strdup_printf(_("Paired with %s"), name), *sas = pair_sas_text(peer);
     fill_bar(self, GTK_MESSAGE_INFO, title, sas,
-             sas ? "Does the other side show the same?" : "Not encrypted: its identity is not proven.");
+             sas ? _("Does the other side show the same?") : _("Not encrypted: its identity is not proven."));
     GtkInfoBar *bar = GTK_INFO_BAR(self->bar);
-    if (sas) gtk_info_bar_add_button(bar, "They _differ", DIFFERS);
-    gtk_info_bar_add_button(bar, sas ? "They _match" : "_Done", SAME);
+    if (sas) gtk_info_bar_add_button(bar, _("They _differ"), DIFFERS);
+    gtk_info_bar_add_button(bar, sas ? _("They _match") : _("_Done"), SAME);
     gtk_info_bar_set_default_response(bar, SAME);
     g_free(sas);
     g_free(title);
     g_free(name);
     self->is_shown = FALSE;
     gtk_stack_set_visible_child_name(GTK_STACK(self->stack), "peers");
-    /* Who has just paired wants to hear from it. */
-    model_ask_for_alerts(self->model);
+}
+
+/* Who has just paired wants to hear from it. */
+static void ask_for_alerts(PairWindow *self) {
+    if (!model_alerts_undecided(self->model)) return;
+    fill_bar(self, GTK_MESSAGE_QUESTION, _("Show alerts?"), NULL,
+             _("Notifications then appear on this screen as they arrive. You can change this in the menu."));
+    gtk_info_bar_add_button(GTK_INFO_BAR(self->bar), _("_Not now"), NO_ALERTS);
+    gtk_info_bar_add_button(GTK_INFO_BAR(self->bar), _("_Show alerts"), ALERTS);
+    gtk_info_bar_set_default_response(GTK_INFO_BAR(self->bar), ALERTS);
 }
 
 static void ask(PairWindow *self, const char *flow, json_t *peer) {
     pair_set_busy(self, FALSE);
     remember(self, flow, peer);
     char *name = text_line(json_string_value(json_object_get(peer, "name")), PAIR_NAME_LIMIT);
-    char *title = g_strdup_printf("Pair with %s?", name), *sas = pair_sas_text(peer);
+    char *title = g_strdup_printf(_("Pair with %s?"), name), *sas = pair_sas_text(peer);
     fill_bar(self, GTK_MESSAGE_QUESTION, title, sas,
-             sas ? "Pair only if the device shows the same digits and words."
+             sas ? _("Pair only if the device shows the same digits and words.")
              : json_is_true(json_object_get(peer, "secure"))
-                 ? "This is the device whose code was read."
-                 : "It can't prove that it saw the code. Pair only if it is yours and asks right now.");
-    gtk_info_bar_add_button(GTK_INFO_BAR(self->bar), "_Refuse", REFUSE);
-    gtk_info_bar_add_button(GTK_INFO_BAR(self->bar), "_Pair", PAIR);
+                 ? _("This is the device whose code was read.")
+                 : _("It can't prove that it saw the code. Pair only if it is yours and asks right now."));
+    gtk_info_bar_add_button(GTK_INFO_BAR(self->bar), _("_Refuse"), REFUSE);
+    gtk_info_bar_add_button(GTK_INFO_BAR(self->bar), _("_Pair"), PAIR);
     g_free(sas);
     g_free(title);
     g_free(name);
@@ -107,13 +116,17 @@ static void on_bar(GtkInfoBar *bar, gint response, PairWindow *self) {
     pair_clear(self);
     if (response == DIFFERS && self->peer) {
         model_unpair(self->model, self->peer);
-        fill_bar(self, GTK_MESSAGE_WARNING, "Unpaired", NULL,
-                 "Someone may be intercepting the connection. Pair again with a new code, and compare again.");
+        fill_bar(self, GTK_MESSAGE_WARNING, _("Unpaired"), NULL,
+                 _("Someone may be intercepting the connection. Pair again with a new code, and compare again."));
     } else if (response == PAIR || response == REFUSE) {
         if (!model_confirm(self->model, self->flow, response == PAIR))
-            pair_fail(self, "The request has expired. Try again with a new code.");
+            pair_fail(self, _("The request has expired. Try again with a new code."));
         else if (response == PAIR)
             pair_set_busy(self, TRUE);
+    } else if (response == SAME) {
+        ask_for_alerts(self);
+    } else if (response == ALERTS || response == NO_ALERTS) {
+        model_allow_alerts(self->model, response == ALERTS);
     }
 }
 
@@ -141,8 +154,8 @@ static void on_pairing(Model *model, json_t *data, PairWindow *self) {
     } else if (!strcmp(state, "expired") && self->code_digits && !strcmp(flow, "code")) {
         gtk_widget_hide(self->code_digits); /* the QR code beside them says it */
     } else if (!strcmp(state, "expired")) {
-        if (is_shown) pair_show_again(self, "The code has expired.");
-        else pair_fail(self, "Pairing timed out. Try again with a new code.");
+        if (is_shown) pair_show_again(self, _("The code has expired."));
+        else pair_fail(self, _("Pairing timed out. Try again with a new code."));
     } else if (!strcmp(state, "failed") && g_strcmp0(json_string_value(json_object_get(data, "reason")), "cancelled")) {
         char *text = text_line(message, 400);
         if (is_shown) pair_show_again(self, text);
@@ -157,9 +170,9 @@ static void on_pairing(Model *model, json_t *data, PairWindow *self) {
 static void on_page(GObject *stack, GParamSpec *property, PairWindow *self) {
     (void)property;
     const char *page = gtk_stack_get_visible_child_name(GTK_STACK(stack));
-    if (g_strcmp0(page, "show") == 0) pair_show_code(self);
+    if (g_strcmp0(page, "show") == 0 && pair_use_relay(self)) pair_show_code(self);
     if (g_strcmp0(page, "read") == 0) gtk_widget_grab_focus(self->read_text);
-    if (g_strcmp0(page, "type") == 0) gtk_widget_grab_focus(self->type_entry);
+    if (g_strcmp0(page, "start") == 0) gtk_widget_grab_focus(self->type_entry);
 }
 
 /* Alt+1 to Alt+4, as tabs have them elsewhere. */
@@ -173,6 +186,14 @@ static gboolean on_key(GtkWidget *window, GdkEventKey *event, PairWindow *self) 
     if (!page) return GDK_EVENT_PROPAGATE;
     gtk_stack_set_visible_child(GTK_STACK(self->stack), page);
     return GDK_EVENT_STOP;
+}
+
+/* What was in progress has gone. */
+static void on_reopened(Model *model, PairWindow *self) {
+    (void)model;
+    pair_set_busy(self, FALSE);
+    self->is_shown = FALSE;
+    on_page(G_OBJECT(self->stack), NULL, self);
 }
 
 static void pair_window_dispose(GObject *object) {
@@ -234,20 +255,20 @@ static PairWindow *pair_window_new(GtkApplication *application, Model *model) {
     self->stack = gtk_stack_new();
     gtk_stack_set_transition_type(GTK_STACK(self->stack), GTK_STACK_TRANSITION_TYPE_CROSSFADE);
     GtkStack *stack = GTK_STACK(self->stack);
-    gtk_stack_add_titled(stack, pair_show_page(self), "show", "Show");
-    gtk_stack_add_titled(stack, pair_read_page(self), "read", "Read");
-    if (!is_desktop) gtk_stack_add_titled(stack, pair_type_page(self), "type", "Type");
-    gtk_stack_add_titled(stack, pair_peers_page(self), "peers", is_desktop ? "Devices" : "Desktops");
+    if (!is_desktop) gtk_stack_add_titled(stack, pair_start_page(self), "start", _("Start"));
+    gtk_stack_add_titled(stack, pair_show_page(self), "show", _("Show"));
+    gtk_stack_add_titled(stack, pair_read_page(self), "read", _("Read"));
+    gtk_stack_add_titled(stack, pair_peers_page(self), "peers", is_desktop ? _("Devices") : _("Desktops"));
 
     GtkWidget *header = gtk_header_bar_new(), *switcher = gtk_stack_switcher_new();
     gtk_stack_switcher_set_stack(GTK_STACK_SWITCHER(switcher), stack);
-    gtk_header_bar_set_title(GTK_HEADER_BAR(header), "Pair"); /* becomes the window's */
+    gtk_header_bar_set_title(GTK_HEADER_BAR(header), _("Pair")); /* becomes the window's */
     gtk_header_bar_set_custom_title(GTK_HEADER_BAR(header), switcher);
     gtk_header_bar_set_show_close_button(GTK_HEADER_BAR(header), TRUE);
     gtk_header_bar_set_decoration_layout(GTK_HEADER_BAR(header), ":close");
     self->busy = gtk_spinner_new();
     gtk_widget_set_no_show_all(self->busy, TRUE);
-    widget_name(self->busy, "Pairing", NULL);
+    widget_name(self->busy, _("Pairing"), NULL);
     gtk_header_bar_pack_start(GTK_HEADER_BAR(header), self->busy);
     gtk_window_set_titlebar(GTK_WINDOW(self), header);
 
@@ -259,12 +280,14 @@ static PairWindow *pair_window_new(GtkApplication *application, Model *model) {
     gtk_window_set_position(GTK_WINDOW(self), GTK_WIN_POS_CENTER);
     widget_close_on_escape(GTK_WINDOW(self));
     gtk_widget_show_all(GTK_WIDGET(self));
-    gtk_stack_set_visible_child_name(stack, json_array_size(model_peers(model)) > 0 ? "peers" : "show");
+    gtk_stack_set_visible_child_name(stack, json_array_size(model_peers(model)) > 0 ? "peers"
+                                                                               : is_desktop ? "show" : "start");
     on_page(G_OBJECT(stack), NULL, self);
     g_signal_connect(self, "key-press-event", G_CALLBACK(on_key), self);
     g_signal_connect(stack, "notify::visible-child", G_CALLBACK(on_page), self);
     g_signal_connect_swapped(model, "changed", G_CALLBACK(pair_fill_peers), self);
     g_signal_connect(model, "pairing", G_CALLBACK(on_pairing), self);
+    g_signal_connect(model, "reopened", G_CALLBACK(on_reopened), self);
     return self;
 }
 

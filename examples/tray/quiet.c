@@ -2,6 +2,7 @@
 
 #include "alarm.h"
 
+#include <glib/gi18n.h>
 #include <glib/gstdio.h>
 #include <stdlib.h>
 
@@ -217,7 +218,7 @@ void quiet_set_hours(Quiet *self, const QuietHours *hours, GObject *owner, Model
         self->before = previous;
         self->until = until;
         json_decref(settings);
-        char *failure = g_strdup_printf("Cannot write %s.", self->file);
+        char *failure = g_strdup_printf(_("Cannot write %s."), self->file);
         done(owner, NULL, failure);
         g_free(failure);
         return;

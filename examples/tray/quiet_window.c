@@ -3,6 +3,8 @@
 #include "text.h"
 #include "widgets.h"
 
+#include <glib/gi18n.h>
+
 #define TYPE_QUIET_WINDOW (quiet_window_get_type())
 G_DECLARE_FINAL_TYPE(QuietWindow, quiet_window, TRAY, QUIET_WINDOW, GtkApplicationWindow)
 
@@ -24,8 +26,8 @@ static const char *read_fields(QuietWindow *self, QuietHours *hours) {
     hours->is_on = gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(self->is_on));
     if (!text_time_of_day(gtk_entry_get_text(GTK_ENTRY(self->begin)), hours->begin) ||
         !text_time_of_day(gtk_entry_get_text(GTK_ENTRY(self->end)), hours->end))
-        return "Times are hours and minutes, such as 22:00.";
-    if (hours->is_on && g_str_equal(hours->begin, hours->end)) return "From and To are the same: that is never quiet.";
+        return _("Times are hours and minutes, such as 22:00.");
+    if (hours->is_on && g_str_equal(hours->begin, hours->end)) return _("From and To are the same: that is never quiet.");
     return NULL;
 }
 
@@ -50,14 +52,14 @@ static void on_edited(GtkWidget *widget, QuietWindow *self) {
 /* Somebody else may have changed them; what is being typed stays. */
 static void look(QuietWindow *self) {
     gint64 until = quiet_until(self->quiet);
-    char *when = text_until(until), *note = g_strdup_printf("It is quiet until %s. These hours hold after that.", when);
+    char *when = text_until(until), *note = g_strdup_printf(_("It is quiet until %s. These hours hold after that."), when);
     gtk_label_set_text(GTK_LABEL(self->while_quiet), note);
     gtk_widget_set_visible(self->while_quiet, until != 0);
     g_free(note);
     g_free(when);
     QuietHours hours;
     if (!quiet_hours(self->quiet, &hours)) {
-        say(self, "The quiet hours cannot be read.");
+        say(self, _("The quiet hours cannot be read."));
         return;
     }
     if (is_changed(self)) return;
@@ -83,7 +85,7 @@ static void on_saved(GObject *owner, json_t *result, const char *failure) {
     }
     self->shown = self->saving;
     look(self);
-    say(self, "Saved.");
+    say(self, _("Saved."));
 }
 
 static void on_save(GtkWidget *widget, QuietWindow *self) {
@@ -96,7 +98,7 @@ static void on_save(GtkWidget *widget, QuietWindow *self) {
     gtk_entry_set_text(GTK_ENTRY(self->end), self->saving.end);
     self->is_filling = FALSE;
     gtk_widget_set_sensitive(self->save, FALSE);
-    say(self, "Saving…");
+    say(self, _("Saving…"));
     quiet_set_hours(self->quiet, &self->saving, G_OBJECT(self), on_saved);
 }
 
@@ -133,35 +135,35 @@ static GtkWidget *add_time(QuietWindow *self, GtkWidget *row, const char *mnemon
 }
 
 static QuietWindow *quiet_window_new(GtkApplication *application, Model *model, Quiet *quiet) {
-    QuietWindow *self = g_object_new(TYPE_QUIET_WINDOW, "application", application, "title", "Quiet hours",
+    QuietWindow *self = g_object_new(TYPE_QUIET_WINDOW, "application", application, "title", _("Quiet hours"),
                                      "icon-name", APPLICATION_ID, "resizable", FALSE, NULL);
     self->model = g_object_ref(model);
     self->quiet = quiet;
     GtkWidget *header = gtk_header_bar_new();
-    gtk_header_bar_set_title(GTK_HEADER_BAR(header), "Quiet hours");
+    gtk_header_bar_set_title(GTK_HEADER_BAR(header), _("Quiet hours"));
     gtk_header_bar_set_show_close_button(GTK_HEADER_BAR(header), TRUE);
     gtk_header_bar_set_decoration_layout(GTK_HEADER_BAR(header), ":close");
     gtk_window_set_titlebar(GTK_WINDOW(self), header);
     GtkWidget *column = widget_column(12);
 
-    self->is_on = gtk_check_button_new_with_mnemonic("_Quiet every day");
+    self->is_on = gtk_check_button_new_with_mnemonic(_("_Quiet every day"));
     gtk_container_add(GTK_CONTAINER(column), self->is_on);
     GtkWidget *times = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
-    self->begin = add_time(self, times, "_From");
-    self->end = add_time(self, times, "_To");
+    self->begin = add_time(self, times, _("_From"));
+    self->end = add_time(self, times, _("_To"));
     gtk_container_add(GTK_CONTAINER(column), times);
     gtk_container_add(GTK_CONTAINER(column),
                       widget_note(model_is_desktop(model)
-                                      ? "No device shows an alert in this time, unless it is urgent."
-                                      : "No alert is shown in this time, unless it is urgent. One alert sums up the "
-                                        "others when it is over."));
+                                      ? _("No device shows an alert in this time, unless it is urgent.")
+                                      : _("No alert is shown in this time, unless it is urgent. One alert sums up the "
+                                          "others when it is over.")));
     self->while_quiet = widget_note("");
     gtk_widget_set_no_show_all(self->while_quiet, TRUE);
     gtk_container_add(GTK_CONTAINER(column), self->while_quiet);
     GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
     self->outcome = widget_label("", "dim-label");
     gtk_box_pack_start(GTK_BOX(row), self->outcome, TRUE, TRUE, 0);
-    self->save = gtk_button_new_with_mnemonic("_Save");
+    self->save = gtk_button_new_with_mnemonic(_("_Save"));
     gtk_style_context_add_class(gtk_widget_get_style_context(self->save), "suggested-action");
     gtk_container_add(GTK_CONTAINER(row), self->save);
     gtk_container_add(GTK_CONTAINER(column), row);

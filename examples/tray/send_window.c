@@ -3,6 +3,8 @@
 #include "text.h"
 #include "widgets.h"
 
+#include <glib/gi18n.h>
+
 enum { TITLE_BYTES = 1024, NAME_LIMIT = 40 };
 
 #define TYPE_SEND_WINDOW (send_window_get_type())
@@ -33,8 +35,8 @@ static void on_sent(GObject *owner, json_t *result, const char *failure) {
     }
     int delivered = (int)json_integer_value(json_object_get(result, "deliveredCount"));
     int waiting = (int)json_integer_value(json_object_get(result, "failedCount"));
-    char *text = waiting ? g_strdup_printf("Sent. %d received it; %d will when back online.", delivered, waiting)
-                         : g_strdup_printf("Sent. %d received it.", delivered);
+    char *text = waiting ? g_strdup_printf(_("Sent. %d received it; %d will when back online."), delivered, waiting)
+                         : g_strdup_printf(_("Sent. %d received it."), delivered);
     gtk_label_set_text(GTK_LABEL(self->outcome), text);
     g_free(text);
     gtk_entry_set_text(GTK_ENTRY(self->title), "");
@@ -55,7 +57,7 @@ static void on_send(GtkWidget *widget, SendWindow *self) {
     if (device && *device) json_object_set_new(params, "deviceId", json_string(device));
     g_free(body);
     gtk_widget_set_sensitive(self->send, FALSE);
-    gtk_label_set_text(GTK_LABEL(self->outcome), "Sending…");
+    gtk_label_set_text(GTK_LABEL(self->outcome), _("Sending…"));
     model_notify(self->model, params, G_OBJECT(self), on_sent);
 }
 
@@ -63,7 +65,7 @@ static void fill_devices(SendWindow *self) {
     json_t *peer;
     gsize index;
     GtkComboBoxText *to = GTK_COMBO_BOX_TEXT(self->to);
-    gtk_combo_box_text_append(to, "", "All devices");
+    gtk_combo_box_text_append(to, "", _("All devices"));
     json_array_foreach(model_peers(self->model), index, peer) {
         char *name = text_line(json_string_value(json_object_get(peer, "name")), NAME_LIMIT);
         gtk_combo_box_text_append(to, json_string_value(json_object_get(peer, "deviceId")), name);
@@ -102,11 +104,11 @@ static void add(GtkWidget *grid, int row, const char *mnemonic, GtkWidget *widge
 }
 
 static SendWindow *send_window_new(GtkApplication *application, Model *model) {
-    SendWindow *self = g_object_new(TYPE_SEND_WINDOW, "application", application, "title", "Send a notification",
+    SendWindow *self = g_object_new(TYPE_SEND_WINDOW, "application", application, "title", _("Send a notification"),
                                     "icon-name", APPLICATION_ID, "default-width", 440, "default-height", 320, NULL);
     self->model = g_object_ref(model);
     GtkWidget *header = gtk_header_bar_new();
-    gtk_header_bar_set_title(GTK_HEADER_BAR(header), "Send a notification");
+    gtk_header_bar_set_title(GTK_HEADER_BAR(header), _("Send a notification"));
     gtk_header_bar_set_show_close_button(GTK_HEADER_BAR(header), TRUE);
     gtk_header_bar_set_decoration_layout(GTK_HEADER_BAR(header), ":close");
     gtk_window_set_titlebar(GTK_WINDOW(self), header);
@@ -115,7 +117,7 @@ static SendWindow *send_window_new(GtkApplication *application, Model *model) {
 
     self->title = gtk_entry_new();
     gtk_entry_set_max_length(GTK_ENTRY(self->title), TITLE_BYTES);
-    add(grid, 0, "_Title", self->title, self->title);
+    add(grid, 0, _("_Title"), self->title, self->title);
     self->body = gtk_text_view_new();
     gtk_text_view_set_wrap_mode(GTK_TEXT_VIEW(self->body), GTK_WRAP_WORD_CHAR);
     gtk_text_view_set_accepts_tab(GTK_TEXT_VIEW(self->body), FALSE);
@@ -123,21 +125,21 @@ static SendWindow *send_window_new(GtkApplication *application, Model *model) {
     gtk_scrolled_window_set_shadow_type(GTK_SCROLLED_WINDOW(scrolled), GTK_SHADOW_IN);
     gtk_container_add(GTK_CONTAINER(scrolled), self->body);
     gtk_widget_set_vexpand(scrolled, TRUE);
-    add(grid, 1, "T_ext", scrolled, self->body);
+    add(grid, 1, _("T_ext"), scrolled, self->body);
     self->to = gtk_combo_box_text_new();
     fill_devices(self);
-    add(grid, 2, "T_o", self->to, self->to);
+    add(grid, 2, _("T_o"), self->to, self->to);
     self->priority = gtk_combo_box_text_new();
     static const char *const priorities[][2] = {
-        {"low", "Low"}, {"normal", "Normal"}, {"high", "High"}, {"urgent", "Urgent"}};
+        {"low", N_("Low")}, {"normal", N_("Normal")}, {"high", N_("High")}, {"urgent", N_("Urgent")}};
     for (gsize index = 0; index < G_N_ELEMENTS(priorities); index++)
-        gtk_combo_box_text_append(GTK_COMBO_BOX_TEXT(self->priority), priorities[index][0], priorities[index][1]);
+        gtk_combo_box_text_append(GTK_COMBO_BOX_TEXT(self->priority), priorities[index][0], _(priorities[index][1]));
     gtk_combo_box_set_active_id(GTK_COMBO_BOX(self->priority), "normal");
-    add(grid, 3, "P_riority", self->priority, self->priority);
+    add(grid, 3, _("P_riority"), self->priority, self->priority);
     GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
     self->outcome = widget_label("", "dim-label");
     gtk_box_pack_start(GTK_BOX(row), self->outcome, TRUE, TRUE, 0);
-    self->send = gtk_button_new_with_mnemonic("_Send");
+    self->send = gtk_button_new_with_mnemonic(_("_Send"));
     gtk_widget_set_sensitive(self->send, FALSE);
     gtk_style_context_add_class(gtk_widget_get_style_context(self->send), "suggested-action");
     gtk_container_add(GTK_CONTAINER(row), self->send);

@@ -1,5 +1,6 @@
 #include "text.h"
 
+#include <glib/gi18n.h>
 #include <jansson.h>
 #include <string.h>
 
@@ -21,15 +22,18 @@ static gunichar harmless(gunichar character) {
     }
 }
 
-char *text_line(const char *text, glong limit) {
+/* Runs of white space become one space, or one line end, or two. */
+static char *cleaned(const char *text, glong limit, gboolean keeps_lines) {
     GString *line = g_string_new(NULL);
     char *valid = g_utf8_make_valid(text ? text : "", -1);
     glong count = 0;
     int marks = 0;
     for (const char *at = valid; *at; at = g_utf8_next_char(at)) {
-        gunichar character = harmless(g_utf8_get_char(at));
+        gunichar read = g_utf8_get_char(at), character = keeps_lines && read == '\n' ? '\n' : harmless(read);
         if (character == 0) continue;
-        if (character == ' ' && (line->len == 0 || line->str[line->len - 1] == ' ')) continue;
+        char last = line->len == 0 ? '\n' : line->str[line->len - 1];
+        if (character == ' ' && (last == ' ' || (last == '\n' && !keeps_lines))) continue;
+        if (character == '\n' && (line->len == 0 || g_str_has_suffix(line->str, "\n\n"))) continue;
         marks = g_unichar_ismark(character) ? marks + 1 : 0;
         if (marks > MARKS_IN_A_ROW) continue;
         if (count == limit) {
@@ -42,9 +46,12 @@ char *text_line(const char *text, glong limit) {
         count++;
     }
     g_free(valid);
-    while (line->len > 0 && line->str[line->len - 1] == ' ') g_string_truncate(line, line->len - 1);
+    while (line->len > 0 && strchr(" \n", line->str[line->len - 1])) g_string_truncate(line, line->len - 1);
     return g_string_free(line, FALSE);
 }
+
+char *text_line(const char *text, glong limit) { return cleaned(text, limit, FALSE); }
+char *text_block(const char *text, glong limit) { return cleaned(text, limit, TRUE); }
 
 char *text_when(gint64 ms) {
     GDateTime *when = g_date_time_new_from_unix_local(ms / 1000);
@@ -54,11 +61,12 @@ char *text_when(gint64 ms) {
     GDateTime *midnight = g_date_time_new_local(
         g_date_time_get_year(now), g_date_time_get_month(now), g_date_time_get_day_of_month(now), 0, 0, 0);
     GTimeSpan before = g_date_time_difference(midnight, when), after = g_date_time_difference(when, now);
-    const char *format = after > G_TIME_SPAN_DAY        ? "%-d %b %Y"
-                         : before <= 0                  ? "%H:%M"
-                         : before < 6 * G_TIME_SPAN_DAY ? "%a %H:%M"
-                         : g_date_time_get_year(when) == g_date_time_get_year(now) ? "%-d %b"
-                                                                                   : "%-d %b %Y";
+    /* TRANSLATORS: formats of g_date_time_format(): a day of another year, today, this week, this year. */
+    const char *format = after > G_TIME_SPAN_DAY        ? _("%-d %b %Y")
+                         : before <= 0                  ? _("%H:%M")
+                         : before < 6 * G_TIME_SPAN_DAY ? _("%a %H:%M")
+                         : g_date_time_get_year(when) == g_date_time_get_year(now) ? _("%-d %b")
+                                                                                   : _("%-d %b %Y");
     char *text = g_date_time_format(when, format);
     g_date_time_unref(midnight);
     g_date_time_unref(now);
@@ -71,7 +79,7 @@ char *text_until(gint64 seconds) {
     if (!until) return g_strdup("?");
     GDateTime *now = g_date_time_new_now_local();
     gboolean is_today = g_date_time_get_day_of_year(until) == g_date_time_get_day_of_year(now);
-    char *text = g_date_time_format(until, is_today ? "%H:%M" : "tomorrow, %H:%M");
+    char *text = g_date_time_format(until, is_today ? _("%H:%M") : _("tomorrow, %H:%M"));
     g_date_time_unref(now);
     g_date_time_unref(until);
     return text ? text : g_strdup("?");

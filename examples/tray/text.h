@@ -11,6 +11,8 @@
  * direction of writing become a space or nothing, and heaps of combining marks are thinned out. NULL gives "".
  * Ours to free. */
 char *text_line(const char *text, glong limit);
+/* The same with its line ends; of several in a row, two are kept. */
+char *text_block(const char *text, glong limit);
 
 /* A moment, in milliseconds since 1970, as one would say it today: 14:32, Mon 14:32, 3 Nov, 3 Nov 2025. Ours to free. */
 char *text_when(gint64 ms);

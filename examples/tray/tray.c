@@ -5,6 +5,7 @@
 #include "icon.h"
 #include "text.h"
 
+#include <glib/gi18n.h>
 #include <libayatana-appindicator/app-indicator.h>
 #include <string.h>
 
@@ -68,19 +69,19 @@ static void update_peers(Tray *self) {
         char *name = isolated(json_string_value(json_object_get(peer, "name")), NAME_LIMIT);
         if (is_desktop) {
             gint64 seen = json_integer_value(json_object_get(peer, "lastSeenAt"));
-            char *when = seen ? text_when(seen) : g_strdup("not yet");
-            say(self->peers[index], g_strdup_printf("%s – seen %s", name, when));
+            char *when = seen ? text_when(seen) : g_strdup(_("not yet"));
+            say(self->peers[index], g_strdup_printf(_("%s – seen %s"), name, when));
             g_free(when);
         } else {
             gboolean is_online = json_is_true(json_object_get(peer, "online"));
             say(self->peers[index], g_strdup_printf("%s %s – %s", is_online ? "●" : "○", name,
-                                                    is_online ? "online" : "offline"));
+                                                    is_online ? _("online") : _("offline")));
         }
         g_free(name);
     }
     show(self->nobody, count == 0);
     show(self->more, count > PEERS);
-    if (count > PEERS) say(self->more, g_strdup_printf("and %d more", (int)(count - PEERS)));
+    if (count > PEERS) say(self->more, g_strdup_printf(_("and %d more"), (int)(count - PEERS)));
 }
 
 static void update_pushes(Tray *self) {
@@ -114,13 +115,13 @@ static void update_quiet(Tray *self) {
     show(self->quiet_end, until != 0);
     char *text = text_until(until ? until : quiet_morning());
     say(until ? self->quiet_end : self->quiet_morning,
-        g_strdup_printf(until ? "Quiet until %s – end now" : "Quiet until %s", text));
+        g_strdup_printf(until ? _("Quiet until %s – end now") : _("Quiet until %s"), text));
     g_free(text);
     QuietHours hours = {0};
     if (quiet_hours(self->quiet, &hours) && hours.is_on)
-        say(self->quiet_hours, g_strdup_printf("Quiet hours: %s–%s…", hours.begin, hours.end));
+        say(self->quiet_hours, g_strdup_printf(_("Quiet hours: %s–%s…"), hours.begin, hours.end));
     else
-        say(self->quiet_hours, g_strdup("Quiet hours…"));
+        say(self->quiet_hours, g_strdup(_("Quiet hours…")));
 }
 
 static void check(Tray *self, GtkWidget *item, gboolean is_on) {
@@ -134,9 +135,9 @@ static void update_icon(Tray *self) {
     gint64 unread = model_unread(self->model);
     gboolean is_away = json_array_size(model_peers(self->model)) == 0 || !model_is_online(self->model);
     BellState state = quiet_until(self->quiet) ? BELL_QUIET : is_away ? BELL_AWAY : BELL_ON;
-    const char *of = model_is_desktop(self->model) ? "Bellwire desktop" : "Bellwire";
-    char *title = unread ? g_strdup_printf("%s: %" G_GINT64_FORMAT " unread", of, unread)
-                         : g_strdup_printf("%s: no unread notifications", of);
+    const char *of = model_is_desktop(self->model) ? _("Bellwire desktop") : "Bellwire";
+    char *title = unread ? g_strdup_printf(ngettext("%s: %d unread", "%s: %d unread", (gulong)unread), of, (int)unread)
+                         : g_strdup_printf(_("%s: no unread notifications"), of);
     char *name = icon_write(self->options.icon_dir, state, unread);
     const char *shown = name ? name : "dialog-information";
     if (g_strcmp0(app_indicator_get_icon(self->indicator), shown) != 0)
@@ -161,7 +162,10 @@ static void update(gpointer data) {
         g_free(line);
     }
     enable(self->mark_all, model_unread(self->model) > 0);
-    if (self->alerts) check(self, self->alerts, model_alerts_allowed(self->model));
+    if (self->alerts) {
+        check(self, self->alerts, model_alerts_allowed(self->model));
+        enable(self->alerts, !model_holder(self->model));
+    }
     check(self, self->autostart, autostart_is_on(self->options.name));
 }
 
@@ -193,6 +197,11 @@ static void on_history(GtkMenuItem *item, Tray *self) {
 static void on_send(GtkMenuItem *item, Tray *self) {
     (void)item;
     self->options.wish(TRAY_SEND, self->options.user_data);
+}
+
+static void on_settings(GtkMenuItem *item, Tray *self) {
+    (void)item;
+    self->options.wish(TRAY_SETTINGS, self->options.user_data);
 }
 
 static void on_quit(GtkMenuItem *item, Tray *self) {
@@ -245,7 +254,7 @@ static void on_alerts(GtkCheckMenuItem *item, Tray *self) {
 static void on_autostart(GtkCheckMenuItem *item, Tray *self) {
     if (self->is_setting) return;
     GError *error = NULL;
-    const char *title = model_is_desktop(self->model) ? "Bellwire desktop" : "Bellwire";
+    const char *title = model_is_desktop(self->model) ? _("Bellwire desktop") : "Bellwire";
     if (!autostart_set(self->options.name, gtk_check_menu_item_get_active(item), title, self->options.start_arguments,
                        &error)) {
         char *line = text_line(error->message, PROBLEM_LIMIT * 2);
@@ -283,7 +292,7 @@ static GtkWidget *build_menu(Tray *self) {
     gboolean is_desktop = model_is_desktop(self->model);
     GtkWidget *menu = gtk_menu_new();
     self->problem = add_item(menu, "", G_CALLBACK(on_history), self);
-    self->nobody = add_item(menu, is_desktop ? "No device is paired" : "No desktop is paired", NULL, self);
+    self->nobody = add_item(menu, is_desktop ? _("No device is paired") : _("No desktop is paired"), NULL, self);
     for (gsize index = 0; index < PEERS; index++)
         self->peers[index] = add_item(menu, "", G_CALLBACK(on_pair), self);
     self->more = add_item(menu, "", G_CALLBACK(on_pair), self);
@@ -291,22 +300,25 @@ static GtkWidget *build_menu(Tray *self) {
     for (gsize index = 0; index < LATEST; index++)
         self->pushes[index].item = add_item(menu, "", G_CALLBACK(on_push), self);
     self->pushes_end = add_line(menu);
-    self->mark_all = add_item(menu, "Mark all as read", G_CALLBACK(on_mark_all), self);
-    GtkWidget *history = add_item(menu, "History…", G_CALLBACK(on_history), self);
+    self->mark_all = add_item(menu, _("Mark all as read"), G_CALLBACK(on_mark_all), self);
+    GtkWidget *history = add_item(menu, _("History…"), G_CALLBACK(on_history), self);
     app_indicator_set_secondary_activate_target(self->indicator, history);
-    if (is_desktop) add_item(menu, "Send a notification…", G_CALLBACK(on_send), self);
+    if (is_desktop) add_item(menu, _("Send a notification…"), G_CALLBACK(on_send), self);
     add_line(menu);
-    self->quiet_hour = add_item(menu, "Quiet for an hour", G_CALLBACK(on_quiet_hour), self);
+    self->quiet_hour = add_item(menu, _("Quiet for an hour"), G_CALLBACK(on_quiet_hour), self);
     self->quiet_morning = add_item(menu, "", G_CALLBACK(on_quiet_morning), self);
     self->quiet_end = add_item(menu, "", G_CALLBACK(on_quiet_end), self);
     self->quiet_hours = add_item(menu, "", G_CALLBACK(on_quiet_hours), self);
-    if (!is_desktop) self->alerts = add_check(menu, "Show alerts", G_CALLBACK(on_alerts), self);
+    if (!is_desktop) self->alerts = add_check(menu, _("Show alerts"), G_CALLBACK(on_alerts), self);
     add_line(menu);
-    add_item(menu, "Pair…", G_CALLBACK(on_pair), self);
-    self->autostart = add_check(menu, "Start at login", G_CALLBACK(on_autostart), self);
-    add_item(menu, "Quit", G_CALLBACK(on_quit), self);
+    add_item(menu, _("Pair…"), G_CALLBACK(on_pair), self);
+    add_item(menu, _("Settings…"), G_CALLBACK(on_settings), self);
+    self->autostart = add_check(menu, _("Start at login"), G_CALLBACK(on_autostart), self);
+    add_item(menu, _("Quit"), G_CALLBACK(on_quit), self);
     return menu;
 }
+
+const char *tray_name(gboolean is_desktop) { return is_desktop ? APPLICATION_ID ".Desktop" : APPLICATION_ID; }
 
 Tray *tray_new(const TrayOptions *options) {
     Tray *self = g_new0(Tray, 1);

@@ -10,7 +10,7 @@
 typedef struct Tray Tray;
 
 /* What the menu asks the program for. */
-typedef enum { TRAY_PAIR, TRAY_HISTORY, TRAY_SEND, TRAY_QUIET_HOURS, TRAY_QUIT } TrayWish;
+typedef enum { TRAY_PAIR, TRAY_HISTORY, TRAY_SEND, TRAY_QUIET_HOURS, TRAY_SETTINGS, TRAY_QUIT } TrayWish;
 
 typedef struct {
     Model *model;
@@ -24,6 +24,9 @@ typedef struct {
 
 Tray *tray_new(const TrayOptions *options);
 void tray_free(Tray *self);
+
+/* The name of its .desktop file. */
+const char *tray_name(gboolean is_desktop);
 
 /* The tray's. */
 Quiet *tray_quiet(Tray *self);

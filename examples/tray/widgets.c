@@ -8,6 +8,7 @@ void widget_style(void) {
     static const char style[] = ".code { background-color: white; border-radius: 8px; padding: 6px; }"
                                 ".digits { font-size: 140%; font-feature-settings: \"tnum\"; }"
                                 ".row-title { font-weight: bold; }"
+                                ".page-title { font-size: 130%; font-weight: bold; }"
                                 ".unread-dot { color: #3584e4; font-size: 130%; }";
     GtkCssProvider *provider = gtk_css_provider_new();
     gtk_css_provider_load_from_data(provider, style, -1, NULL);

@@ -1,10 +1,10 @@
-import Alerts
+package import Alerts
 import JSON
 import Wire
 
 /// An alert as it is to be shown.
-struct PresentedAlert: Sendable {
-    let key: AlertKey
+package struct PresentedAlert: Sendable {
+    package let key: AlertKey
     let content: AlertContent
     let actions: [Categories.Action]
     let presentation: Presentation
@@ -15,6 +15,20 @@ struct PresentedAlert: Sendable {
     var showsPreview = true
     /// The library's own question whether alerts may be shown: it stays until it is answered.
     var isQuestion = false
+
+    package init(
+        key: AlertKey, content: AlertContent, actions: [Categories.Action], presentation: Presentation = .all,
+        isQuiet: Bool = false, isReminder: Bool = false, showsPreview: Bool = true, isQuestion: Bool = false
+    ) {
+        self.key = key
+        self.content = content
+        self.actions = actions
+        self.presentation = presentation
+        self.isQuiet = isQuiet
+        self.isReminder = isReminder
+        self.showsPreview = showsPreview
+        self.isQuestion = isQuestion
+    }
 
     /// `{"desktop"?,"alert":{…},"reminder"?}`
     var json: JSONObject {

@@ -1,4 +1,4 @@
-import Alerts
+package import Alerts
 import Transport
 
 /// Shows alerts.
@@ -39,12 +39,12 @@ struct PresenterState: Sendable {
 }
 
 /// Why an alert is not on the screen, for people.
-struct PresenterError: Error {
-    let message: String
+package struct PresenterError: Error {
+    package let message: String
 }
 
 /// What presenters report.
-enum PresenterEvent: Sendable {
+package enum PresenterEvent: Sendable {
     /// It is there, for the first time or again.
     case ready
     case gone(String)

@@ -33,7 +33,9 @@ final class Screen {
             presenter = host
             host.hostAnswers(hostPresents)
         case .system:
-            let system = SystemPresenter(name: configuration.programName, configuration.options, handler)
+            let options = configuration.options
+            let system = SystemPresenter(
+                name: configuration.programName, icon: options.icon, applicationID: options.applicationID, handler)
             // Before the server is listened to: what it says may be about them.
             for banner in banners { system.adopt(banner.handle, of: banner.key, replyID: banner.replyID) }
             presenter = system

@@ -1,14 +1,16 @@
 import Synchronization
 
 /// Whether an alert that a presenter was given is still to be shown. For any thread.
-final class ShowPermit: Sendable {
+package final class ShowPermit: Sendable {
     /// `nil` = not of the pipeline.
     let ticket: AlertRun.Ticket?
     private let isGiven = Atomic(true)
 
-    init(_ ticket: AlertRun.Ticket? = nil) { self.ticket = ticket }
+    init(_ ticket: AlertRun.Ticket?) { self.ticket = ticket }
 
-    var holds: Bool { isGiven.load(ordering: .relaxed) }
+    package init() { ticket = nil }
 
-    func withdraw() { isGiven.store(false, ordering: .relaxed) }
+    package var holds: Bool { isGiven.load(ordering: .relaxed) }
+
+    package func withdraw() { isGiven.store(false, ordering: .relaxed) }
 }

@@ -1,11 +1,11 @@
-import Alerts
+package import Alerts
 package import Hosting
 import SystemServices
-import Transport
+package import Transport
 
 /// The desktop environment shows the alerts, over the session bus.
 @EventLoop
-final class SystemPresenter: Presenter {
+package final class SystemPresenter: Presenter {
     private let bus: Bus
     private let handler: @EventLoop (PresenterEvent) -> Void
     private lazy var server = BannerServer(on: bus, identity) { [weak self] event in self?.take(event) }
@@ -15,10 +15,17 @@ final class SystemPresenter: Presenter {
     private let doNotDisturb: DoNotDisturb
     private var isStarted = false
 
-    init(name: String, _ options: AlertOptions, _ handler: @escaping @EventLoop (PresenterEvent) -> Void) {
+    /// - Parameters:
+    ///   - name: of the program, for people.
+    ///   - icon: a name of the icon theme, or a path.
+    ///   - applicationID: the name of the program's .desktop file; also its name on the bus.
+    package init(
+        name: String, icon: String? = nil, applicationID: String? = nil,
+        _ handler: @escaping @EventLoop (PresenterEvent) -> Void
+    ) {
         bus = Bus(.session())
         doNotDisturb = DoNotDisturb(on: bus)
-        identity = BannerServer.Identity(name: name, icon: options.icon, applicationID: options.applicationID)
+        identity = BannerServer.Identity(name: name, icon: icon, applicationID: applicationID)
         self.handler = handler
     }
 
@@ -38,7 +45,7 @@ final class SystemPresenter: Presenter {
         server.adopt(handle, replyID: replyID)
     }
 
-    func start() {
+    package func start() {
         guard !isStarted else { return }
         isStarted = true
         server.start()
@@ -46,14 +53,14 @@ final class SystemPresenter: Presenter {
         bus.open()
     }
 
-    func stop() {
+    package func stop() {
         guard isStarted else { return }
         server.stop()
         doNotDisturb.stop()
         bus.close()
     }
 
-    func show(
+    package func show(
         _ alert: PresentedAlert, replacing handle: String?, _ permit: ShowPermit,
         then: @escaping @EventLoop (Result<String?, PresenterError>) -> Void
     ) {
@@ -71,7 +78,7 @@ final class SystemPresenter: Presenter {
         }
     }
 
-    func withdraw(_ key: AlertKey, handle: String?) {
+    package func withdraw(_ key: AlertKey, handle: String?) {
         guard let handle = handle.flatMap({ BannerServer.Handle($0) }) else { return }
         // Its end is not to be reported.
         shown[handle] = nil

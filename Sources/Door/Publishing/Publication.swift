@@ -57,11 +57,15 @@ package struct Publication: Sendable, Equatable {
         let group = group ?? (groups.contains(topic) ? topic : nil)
         return [
             "title": .string(title ?? topic), "body": .string(message), "priority": .string(priorityName),
-            "data": .object(data), "threadId": .string(topic), "deepLink": click.map(JSONValue.string),
+            "data": .object(data), "threadId": .string(topic), "deepLink": link.map(JSONValue.string),
             "imageUrl": attachment.map(JSONValue.string), "category": category.map(JSONValue.string),
             "scheduledAt": moment.map(JSONValue.integer), "group": group.map(JSONValue.string),
         ]
     }
+
+    /// What a device opens. The buttons of its alerts are of its own categories, so that of the actions, which are links
+    /// as well, the first takes the place of a missing one.
+    private var link: String? { click ?? actions.first?.url }
 
     private var priorityName: String {
         switch priority {

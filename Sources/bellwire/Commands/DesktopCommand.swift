@@ -7,7 +7,9 @@ extension Command {
             Runs a desktop in this terminal. If no device is paired yet (or with --pair) it shows a QR code, and below \
             it digits for devices that cannot scan. The code works for one pairing. With --scan it reads the code that \
             a device shows. It prints a line when a device pairs, and one for each notification that a device sends: \
-            time, priority, source, title, body. Ctrl-C stops it.
+            time, priority, source, title, body. It also shows that notification as an alert of the desktop \
+            environment, unless you pass --no-alerts; in the quiet hours of the desktop's settings only urgent ones. \
+            Ctrl-C stops it.
             """,
             """
             A device that proves that it saw the code is paired at once, end-to-end encrypted. If a device can't prove \
@@ -50,9 +52,8 @@ extension Command {
         ],
         ownOptions: [
             relayAddress, lanRelay, relayURL, signalingURL, .name, pairAlways, pairNever, scanText, scanImage,
-            acceptAll, confirmAll, desktopLegacy, qrText, stdinOption, sealOption, httpAddress, httpCertificate,
-            httpKey,
-            httpOpen, httpName, .desktopStateDirectory, .caFile,
+            acceptAll, confirmAll, noAlerts, desktopLegacy, qrText, stdinOption, sealOption, httpAddress,
+            httpCertificate, httpKey, httpOpen, httpName, .desktopStateDirectory, .caFile,
         ],
         examples: [
             Example(line: "bellwire desktop", says: "Shows a QR code, then prints what devices send."),
@@ -88,6 +89,7 @@ extension Command {
         "scan-image", .required("IMAGE"), "Reads the code from a PNG or JPEG picture.")
     static let acceptAll = Option("accept", "Accepts every device without asking.")
     static let confirmAll = Option("confirm", "Asks about every device, even if it proved that it saw the code.")
+    static let noAlerts = Option("no-alerts", "Shows no alerts of what devices send, and only prints it.")
     static let desktopLegacy = Option.legacy(
         """
         Which devices may pair unencrypted: qr = those that scanned the QR code; all = also those that use its six \

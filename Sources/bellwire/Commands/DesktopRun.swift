@@ -109,6 +109,7 @@ final class DesktopRun {
             if !json, connection != before { showConnection() }
         }
         if name == "pairing.changed" { pairing.changed(data) }
+        services?.take(name, data)
         if json {
             Output.json(event)
             return

@@ -1,19 +1,22 @@
+import CBellwire
 import JSON
 
-/// What a running desktop serves to others on this machine: its control socket, and its HTTP door.
+/// What a running desktop serves on this machine: its control socket, its HTTP door, and alerts on the screen.
 final class DesktopServices {
     private let door: DesktopDoor?
+    private let alerts: DesktopAlerts?
     private var control: ControlSocket?
     private let requests: ControlRequests
     /// Another command has asked it to stop.
     private(set) var isStopping = false
 
     /// To be polled while the desktop runs.
-    var descriptors: [Int32] { [door?.descriptor, control?.descriptor].compactMap(\.self) }
+    var descriptors: [Int32] { [door?.descriptor, alerts?.descriptor, control?.descriptor].compactMap(\.self) }
 
     init(_ handle: Handle, _ arguments: Arguments, announce: @escaping (String) -> Void) throws(Failure) {
         requests = ControlRequests(handle)
         door = try DesktopDoor(handle, arguments, announce: announce)
+        alerts = try DesktopServices.alerts(handle, arguments)
         guard let directory = try DesktopDirectory.path(arguments) else { return }
         do throws(Failure) {
             control = try ControlSocket(directory) { [weak self] in self?.perform($0, $1) }
@@ -24,14 +27,25 @@ final class DesktopServices {
         requests.perform(["call": "invoke", "method": "desktop.groups"]) { [weak self] in self?.learn($0) }
     }
 
+    private static func alerts(_ handle: Handle, _ arguments: Arguments) throws(Failure) -> DesktopAlerts? {
+        guard !arguments.has(Command.noAlerts) else { return nil }
+        let state = try result { bw_desktop_state(handle.pointer, $0) }
+        return try DesktopAlerts(handle, name: state["name"]?.string ?? "Bellwire")
+    }
+
+    /// An event of the desktop's.
+    func take(_ event: String, _ data: JSONValue) { alerts?.take(event, data) }
+
     /// To be called when one of ``descriptors`` is readable.
     func serve() throws(Failure) {
         try door?.serve()
+        try alerts?.serve()
         control?.serve()
     }
 
     func close() {
         door?.close()
+        alerts?.close()
         control = nil
     }
 
