@@ -180,6 +180,12 @@ joined() {
     [ "${bad:-1}" -eq 0 ]
 }
 
+# begun NAME TEXT: waits until a suite that runs beside others has printed this text, or has ended.
+begun() {
+    : >> "$logs/$1.log"
+    tail --pid="${running[$1]}" --lines=+1 --follow "$logs/$1.log" 2> /dev/null | grep --quiet --max-count=1 "$2" || true
+}
+
 finish() {
     if [ -s "$logs/failed" ]; then
         echo "What failed:"
@@ -244,6 +250,8 @@ fi
 if [ -z "$filter" ]; then joined lints; fi
 if $is_built && [ -z "$filter" ]; then
     beside swift_tests swift-pure-tests --parallel --skip "$one_at_a_time"
+    # Two that start at the same moment lock each other out of the build's database.
+    begun swift-pure-tests "Test run started"
     beside swift_tests swift-tests --no-parallel --filter "$one_at_a_time"
 elif $is_built; then
     swift_tests swift-tests --no-parallel --filter "$filter"

@@ -1026,8 +1026,9 @@ BW_API bw_status bw_desktop_state(bw_desktop *desktop, char **state_json);
  *   notification.presented {"id","device","presented","at"}: a device reports whether it showed a push to its user, and
  *                         when by its own clock; a Bellwire device reports each push at most once. The desktop does
  *                         not check what devices report
- *   notification.expired  {"ids","device"}: these pushes expired before the device was online; it never gets them. They
- *                         stay in the history. If the clock is set ahead, it takes 2 minutes until pushes expire by it
+ *   notification.expired  {"ids","device"}: these pushes expired before the device acknowledged them. A push that
+ *                         the relay has stored by then may still arrive; the others never do. They stay in the
+ *                         history. If the clock is set ahead, it takes 2 minutes until pushes expire by it
  *   settings.changed {"settings","revision"}
  *   pairing.changed
  *       {"flow":"offer","state":"displaying"|"acked"|"paired"|"expired"|"cancelled"|"failed",…},
