@@ -3,7 +3,7 @@
 # archive all run, for each is linked anew; of those with the shared library, which is the same for all, one does. One of
 # each library also runs under valgrind.
 
-programs=(complaints library options sharing callbacks unwinding hostile killed hammer
+programs=(complaints library options sharing guests callbacks unwinding hostile killed hammer
     scan process forks endtoend queue inbox pushservices alerts jansson)
 
 # runs native|valgrind NAME: under valgrind, of each library the variant of another compiler and language.
