@@ -230,7 +230,7 @@ targets += [
 let fuzzed: [Target.Dependency] = [
     "Device", "Desktop", "Relay", "Pairing", "Inbox", "Alerts", "DeviceAlerts", "Delivery", "Notifications", "Calendar",
     "Sealing", "Signalling", "Transport", "Hosting", "HTTPClient", "Addresses", "OfflineQueue", "QR", "Identity",
-    "Store", "Wire", "JSON", "COnDemand", "CWslay",
+    "Store", "Wire", "JSON", "COnDemand", "CWslay", "Door",
 ]
 if Context.environment["BELLWIRE_FUZZ"] == nil {
     targets.append(

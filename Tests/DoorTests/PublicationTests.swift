@@ -87,10 +87,12 @@ struct PublicationTests {
         for title in ["Häuser", "=?UTF-8?B?SMOkdXNlcg==?=", "=?utf-8?Q?H=C3=A4user?="] {
             #expect(try read("/t", [("Title", title)]).title == "Häuser")
         }
-        for title in ["=?UTF-8?B?!!?=", "=?latin1?Q?x?=", "=?", "=?UTF-8?Q?=C?="] {
+        for title in ["=?UTF-8?B?!!?=", "=?latin1?Q?x?=", "=?", "=?UTF-8?Q?=C?=", "=?UTF-8?Q?=+4?="] {
             #expect(try read("/t", [("Title", title)]).title == title)
         }
         #expect(try read("/t", [("Message", "a\\nb")]).message == "a\nb")
+        // The mark stands on the line break, not on the n.
+        #expect(try read("/t", [("Message", "a\\n\u{301}b")]).message == "a\n\u{301}b")
     }
 
     @Test("text that is no UTF-8 is refused wherever it stands")

@@ -30,7 +30,8 @@ enum EncodedWord {
             switch byte {
             case UInt8(ascii: "_"): bytes.append(UInt8(ascii: " "))
             case UInt8(ascii: "="):
-                guard rest.count >= 2,
+                // A number may have a sign, an escape may not.
+                guard rest.count >= 2, rest.first != UInt8(ascii: "+"), rest.first != UInt8(ascii: "-"),
                     let value = UInt8(String(decoding: Array(rest.prefix(2)), as: UTF8.self), radix: 16)
                 else { return nil }
                 bytes.append(value)

@@ -123,9 +123,10 @@ extension Publication {
         text.split(separator: ",").map { $0.trimmed }.filter { !$0.isEmpty }
     }
 
-    /// A header has one line: `\n` stands for a line break.
+    /// A header has one line: `\n` stands for a line break. In bytes, because a combining mark may follow.
     private static func unescapedLines(_ text: String) -> String {
-        text.split(separator: "\\n", omittingEmptySubsequences: false).joined(separator: "\n")
+        text.utf8.split(separator: "\\n".utf8, omittingEmptySubsequences: false).map { String(Substring($0)) }
+            .joined(separator: "\n")
     }
 }
 

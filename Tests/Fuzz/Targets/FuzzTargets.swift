@@ -10,7 +10,7 @@ extension FuzzTarget {
         images, pictures, drawnCodes,
         sealedEnvelope, sessionFrames, sealedPush, moveStatement, pake, replayWindow,
         desktopOffer, desktopScan, deviceScan, deviceShow, desktopCode, deviceCode,
-        relay, registration, outbox, offlineQueue, inboxSync, receiveBudget, fetch,
+        relay, registration, outbox, offlineQueue, inboxSync, receiveBudget, fetch, publication,
     ]
 }
 

@@ -4,51 +4,6 @@ import Wire
 
 @testable import Pairing
 
-/// The pairing flows with a hostile peer that knows everything that a relay sees: ids, codes, the first six digits and
-/// all frames, also those of earlier pairings. It doesn't know the secret of a QR code or the last six typed digits.
-extension FuzzTarget {
-    static let desktopOffer = flow("desktop-offer") { DesktopOfferFuzz($0) }
-    static let desktopScan = flow("desktop-scan") { DesktopScanFuzz($0) }
-    static let deviceScan = flow("device-scan") { DeviceScanFuzz($0) }
-    static let deviceShow = flow("device-show") { DeviceShowFuzz($0) }
-    static let desktopCode = flow("desktop-code") { DesktopCodeFuzz($0) }
-    static let deviceCode = flow("device-code") { DeviceCodeFuzz($0) }
-
-    private static func flow(
-        _ name: String, _ make: @escaping @Sendable (consuming PairingWorld) -> any PairingFuzz
-    ) -> FuzzTarget {
-        FuzzTarget(name, limit: 1_024) { bytes in
-            var fuzz = make(PairingWorld(FuzzInput(bytes), peers: try PairingPeers.shared.get()))
-            while !fuzz.world.input.isEmpty {
-                fuzz.world.now += Int64(fuzz.world.input.byte()) * 40
-                try fuzz.step()
-                try fuzz.world.rest(fuzz.isActive)
-            }
-            // With no help but its own timers and the store each flow ends.
-            try fuzz.wake()
-            for _ in 0..<80 where fuzz.isActive {
-                try fuzz.fire()
-                try fuzz.finishStoring(succeeds: true)
-            }
-            try require(!fuzz.isActive, "a flow that never ends")
-        }
-    }
-}
-
-/// A machine, and the world that it is told of.
-protocol PairingFuzz {
-    var world: PairingWorld { get set }
-    var isActive: Bool { get }
-    mutating func step() throws
-    mutating func fire() throws
-    mutating func finishStoring(succeeds: Bool) throws
-    mutating func wake() throws
-}
-
-extension PairingFuzz {
-    mutating func wake() throws {}
-}
-
 /// Who pairs, with keys that never change.
 struct PairingPeers: Sendable {
     let device, desktop, hostile: PeerID
@@ -72,27 +27,38 @@ struct PairingWorld {
 
     var input: FuzzInput
     let peers: PairingPeers
+    /// What is wrong with the machine; only in the test that each check can fail.
+    let fault: PairingFault?
     var now = begin
     var generator = FuzzGenerator(7)
     private(set) var timer: UInt64?
     private(set) var isStoring = false
     var isAsleep = false
+    /// Six digits that the hostile peer names: those that are shown, and others.
+    var codes = ["012345", "999999"]
     /// The user has accepted the peer in question.
     var isAccepted = false
 
-    init(_ input: FuzzInput, peers: PairingPeers) { (self.input, self.peers) = (input, peers) }
+    init(_ input: FuzzInput, peers: PairingPeers, fault: PairingFault? = nil) {
+        (self.input, self.peers, self.fault) = (input, peers, fault)
+    }
 
     // MARK: What holds of every flow
 
-    mutating func start(_ wait: UInt64) throws {
-        try require(wait > 0 && wait <= 300_000, "a timer of \(wait) ms")
-        timer = wait
+    func require(_ condition: Bool, _ check: PairingCheck) throws {
+        if !condition, fault?.past.contains(check) != true { throw FuzzFinding(check.rawValue) }
     }
 
-    mutating func stop() { timer = nil }
+    mutating func start(_ wait: UInt64) throws {
+        let wait = fault?.kind == .noTime ? 0 : wait
+        try require(wait > 0 && wait <= 300_000, .timerLength)
+        if fault?.kind != .noTimer { timer = wait }
+    }
+
+    mutating func stop() { if fault?.kind != .timerKept { timer = nil } }
 
     mutating func fired() -> Bool {
-        guard let wait = timer else { return false }
+        guard fault?.kind != .endless, let wait = timer else { return false }
         timer = nil
         now += Int64(wait)
         return true
@@ -100,8 +66,8 @@ struct PairingWorld {
 
     /// A peer goes to the store. None of those here knows the secret.
     mutating func store(isSecure: Bool, mayBePlain: Bool) throws {
-        try require(!isSecure, "a peer that doesn't know the secret is paired as encrypted")
-        try require(mayBePlain, "a peer without a proof is paired, and nobody has accepted it")
+        try require(!isSecure, .pairedAsEncrypted)
+        try require(isSecure || mayBePlain && fault?.kind != .unasked, .pairedUnasked)
         isStoring = true
     }
 
@@ -113,14 +79,17 @@ struct PairingWorld {
     mutating func forgetStore() { isStoring = false }
 
     func rest(_ isActive: Bool) throws {
-        if isActive, !isStoring, !isAsleep { try require(timer != nil, "a step without a limit") }
-        if !isActive { try require(timer == nil, "a timer is kept") }
+        if isActive, !isStoring, !isAsleep { try require(timer != nil, .stepWithoutLimit) }
+        if !isActive { try require(timer == nil, .timerKept) }
     }
 
     // MARK: What the hostile peer makes up
 
+    /// What it knows in place of the secret, unless nobody checks.
+    private var secret: PairingSecret { fault?.kind == .proofs ? peers.secret : peers.other }
+
     mutating func code() -> PairingCode {
-        PairingCode(input.element(["012345", "999999"])) ?? PairingCode(using: &generator)
+        PairingCode(input.element(codes)) ?? PairingCode(using: &generator)
     }
 
     mutating func random() -> PairingRandom? {
@@ -133,7 +102,7 @@ struct PairingWorld {
     mutating func payload() -> JSONObject {
         let device = input.element([peers.device, peers.hostile, peers.desktop])
         let desktop = input.element([peers.desktop, peers.hostile, peers.device])
-        let bond = PairingBond(secret: peers.other, device: device, desktop: desktop, code: code())
+        let bond = PairingBond(secret: secret, device: device, desktop: desktop, code: code())
         var payload: JSONObject =
             switch input.choice(9) {
             case 0, 1: bond?.ack(of: PairingPeers.info, at: now).json.object ?? [:]
@@ -191,7 +160,9 @@ struct PairingWorld {
         let honest = input.element([peers.device, peers.desktop])
         let delivery: SignallingDelivery = input.choice(4) > 0 ? .live : .stored(at: now - 1_000)
         switch input.choice(6) {
-        case 0: return PairingFrame(payload(), from: peers.hostile, isSealed: true, delivery: delivery)
+        case 0:
+            let from = fault?.kind == .proofs ? honest : peers.hostile
+            return PairingFrame(payload(), from: from, isSealed: true, delivery: delivery)
         case 1: return PairingFrame(recorded(), from: honest, isSealed: true, isStale: true, delivery: delivery)
         case 2: return PairingFrame(payload(), from: alias ?? "desktop-1", delivery: delivery)
         default:

@@ -43,7 +43,7 @@ struct DesktopOfferFuzz: PairingFuzz {
             case .store(let device):
                 try world.store(isSecure: device.isSecure, mayBePlain: world.isAccepted)
                 storing = device
-            case .sendConfirmation: throw FuzzFinding("a proof for a peer that has none")
+            case .sendConfirmation: try world.require(false, .proofForStranger)
             case .sendChallenge, .sendReject, .sendICEConfig, .report: break
             }
         }
@@ -107,7 +107,7 @@ struct DesktopScanFuzz: PairingFuzz {
         }
         if !machine.isActive { world.isAccepted = false }
         for case .sendConfirmation(let confirmation, _, let isSealed) in actions {
-            try require(isSealed == (confirmation.mac != nil), "a proof in plain text, or a seal without one")
+            try world.checkSeal(isSealed, hasProof: confirmation.mac != nil)
             let relays = world.input.choice(3)
             try act(machine.confirmationSent(toRelays: relays, now: world.now))
         }
@@ -186,7 +186,7 @@ struct DeviceScanFuzz: PairingFuzz {
         }
         if !machine.isActive { world.isAsleep = false }
         for case .sendAck(let ack, _, let isSealed, let route) in actions {
-            try require(isSealed == (ack.mac != nil), "a proof in plain text, or a seal without one")
+            try world.checkSeal(isSealed, hasProof: ack.mac != nil)
             let isWritten = world.input.choice(4) > 0
             try act(machine.ackSent(isWritten, over: route, now: world.now))
         }
@@ -258,7 +258,7 @@ struct DeviceShowFuzz: PairingFuzz {
             case .store(let desktop):
                 try world.store(isSecure: desktop.isSecure, mayBePlain: world.isAccepted)
                 storing = desktop
-            case .sendHello: throw FuzzFinding("a greeting to a peer that has no proof")
+            case .sendHello: try world.require(false, .proofForStranger)
             case .open, .close, .report: break
             }
         }

@@ -14,7 +14,10 @@ struct DesktopCodeFuzz: PairingFuzz {
     /// The runs that the desktop has answered since the code was shown: each is a guess.
     private var answered: Set<String> = []
 
-    init(_ world: PairingWorld) { self.world = world }
+    init(_ world: PairingWorld) {
+        self.world = world
+        self.world.codes = [Self.nameplate, "999999"]
+    }
 
     var isActive: Bool { machine.isActive }
 
@@ -62,7 +65,7 @@ struct DesktopCodeFuzz: PairingFuzz {
 
     private mutating func guess() throws {
         let from = world.input.element([world.peers.hostile, world.peers.device])
-        let password = world.input.element(["000000", "789013", ""])
+        let password = world.input.element(world.digits(unlike: Self.password))
         guard
             let run = try? CPaceInitiator(
                 password: password, alias: "pairing-code:\(Self.nameplate)", deviceID: from.text,
@@ -92,7 +95,7 @@ struct DesktopCodeFuzz: PairingFuzz {
         let bond = PairingBond(secret: secret, device: from, desktop: world.peers.desktop, code: code)
         let ack = bond?.ack(of: PairingPeers.info, at: world.now).json.object ?? [:]
         // Only its own key can seal in its name.
-        let isSealed = from == world.peers.hostile && world.input.flag()
+        let isSealed = (from == world.peers.hostile || world.fault?.kind == .proofs) && world.input.flag()
         try act(machine.received(PairingFrame(ack, from: from, isSealed: isSealed), now: world.now))
     }
 
@@ -101,12 +104,12 @@ struct DesktopCodeFuzz: PairingFuzz {
             switch action {
             case .startTimer(let wait): try world.start(wait)
             case .stopTimer: world.stop()
-            case .openAlias: answered = []
+            case .openAlias: if world.fault?.kind != .guesses { answered = [] }
             case .store(let device):
                 try world.store(isSecure: device.isSecure, mayBePlain: world.isAccepted)
                 storing = device
             case .sendExchange(let exchange, _): try hear(exchange)
-            case .sendConfirmation: throw FuzzFinding("a proof for a peer that has none")
+            case .sendConfirmation: try world.require(false, .proofForStranger)
             case .closeAlias, .sendWrongCode, .sendPlainConfirmation, .sendReject, .sendICEConfig, .report: break
             }
         }
@@ -117,10 +120,10 @@ struct DesktopCodeFuzz: PairingFuzz {
         switch exchange.step {
         case .desktopShare(let did, let share):
             answered.insert(exchange.sid)
-            try require(answered.count <= 3, "\(answered.count) guesses at one code")
+            try world.require(answered.count <= 3, .fourthGuess)
             guard let run = runs.first(where: { $0.sid == exchange.sid }) else { return }
             if let key = try? run.finish(desktopID: did.text, share: share) { keys.append((run.sid, key)) }
-        case .desktopConfirm: throw FuzzFinding("a wrong guess is confirmed")
+        case .desktopConfirm: try world.require(false, .guessConfirmed)
         case .deviceShare, .deviceConfirm: throw FuzzFinding("a step of the device's")
         }
     }
@@ -140,13 +143,17 @@ struct DeviceCodeFuzz: PairingFuzz {
     var world: PairingWorld
     private var machine = DeviceTypedCodeStateMachine()
     private var storing: PairedDesktop?
+    /// The runs that the device has begun, and the desktop's side of them.
     private var asked: [PairingExchange] = []
+    private var runs: [(sid: String, desktop: PeerID, run: CPaceResponder)] = []
     private var isPlain = false
 
     init(_ world: PairingWorld) { self.world = world }
 
     var isActive: Bool { machine.isActive }
 
+    private static let nameplate = "123456"
+    private static let password = "789012"
     private static let alias: PeerID = "pairing-code:123456"
 
     mutating func step() throws {
@@ -160,7 +167,7 @@ struct DeviceCodeFuzz: PairingFuzz {
             let actions = machine.submit(text, identity: identity, over: route, legacy: legacy, using: &generator)
             world.generator = generator
             if !actions.isEmpty {
-                (storing, world.isAsleep, asked) = (nil, false, [])
+                (storing, world.isAsleep, asked, runs) = (nil, false, [], [])
                 isPlain = text == "123456" && legacy == .all
                 world.forgetStore()
             }
@@ -184,27 +191,42 @@ struct DeviceCodeFuzz: PairingFuzz {
         }
     }
 
-    /// Takes the part of the desktop, with digits that are guessed.
+    /// Takes the part of the desktop, with digits that are guessed. A run that it has begun it also goes on with.
     private mutating func answer() throws {
-        guard let exchange = asked.last else { return }
-        guard case .deviceShare(let did, let share) = exchange.step else {
-            throw FuzzFinding("a device goes on with a desktop that doesn't know the digits")
+        guard let exchange = asked.last, case .deviceShare(let did, let share) = exchange.step else { return }
+        let isNew = world.input.flag()
+        if isNew || !runs.contains(where: { $0.sid == exchange.sid }) {
+            let desktop = world.input.element([world.peers.hostile, world.peers.desktop])
+            let password = world.input.element(world.digits(unlike: Self.password))
+            guard
+                let run = try? CPaceResponder(
+                    password: password, alias: Self.alias.text, sid: exchange.sid, deviceID: did.text,
+                    deviceShare: share, desktopID: desktop.text,
+                    using: &world.generator)
+            else { return }
+            runs.append((exchange.sid, desktop, run))
         }
-        let desktop = world.input.element([world.peers.hostile, world.peers.desktop])
-        guard
-            let run = try? CPaceResponder(
-                password: "000000", alias: Self.alias.text, sid: exchange.sid, deviceID: did.text, deviceShare: share,
-                desktopID: desktop.text, using: &world.generator)
-        else { return }
-        let step: PairingExchange.Step =
-            switch world.input.choice(3) {
-            case 0: .desktopShare(did: desktop, share: run.share)
-            // Its own share, reflected.
-            case 1: .desktopShare(did: desktop, share: share)
-            default: .desktopConfirm(run.key.confirmation(of: .desktop))
-            }
-        let payload = PairingExchange(sid: exchange.sid, step: step).json.object ?? [:]
+        guard let (sid, desktop, run) = runs.last else { return }
+        let step: PairingExchange.Step
+        switch world.input.choice(5) {
+        case 0, 1: step = .desktopShare(did: desktop, share: run.share)
+        // Its own share, reflected.
+        case 2: step = .desktopShare(did: desktop, share: share)
+        case 3: step = .desktopConfirm(run.key.confirmation(of: .desktop))
+        default: return try confirm(desktop, run.key)
+        }
+        let payload = PairingExchange(sid: sid, step: step).json.object ?? [:]
         try act(machine.received(PairingFrame(payload, from: Self.alias), now: world.now))
+    }
+
+    /// What comes at the end, with a proof by the key of a run.
+    private mutating func confirm(_ desktop: PeerID, _ key: CPaceKey) throws {
+        guard let code = PairingCode(Self.nameplate) else { return }
+        let bond = PairingBond(secret: key.pairingSecret, device: world.peers.device, desktop: desktop, code: code)
+        let confirmation = bond?.confirmation(of: PairingPeers.info, at: world.now).json.object ?? [:]
+        // Only its own key can seal in its name.
+        let isSealed = desktop == world.peers.hostile && world.input.flag()
+        try act(machine.received(PairingFrame(confirmation, from: desktop, isSealed: isSealed), now: world.now))
     }
 
     mutating func wake() throws {
@@ -224,8 +246,7 @@ struct DeviceCodeFuzz: PairingFuzz {
             case .sendExchange(let exchange, let peer, _):
                 try require(peer == Self.alias, "a step for another than the alias")
                 if case .deviceShare = exchange.step { asked.append(exchange) }
-            case .sendAck(_, _, let isSealed, _):
-                try require(!isSealed, "a proof for a desktop that doesn't know the digits")
+            case .sendAck(_, _, let isSealed, _): try world.require(!isSealed, .proofForStranger)
             case .open, .close, .report: break
             }
         }
