@@ -242,7 +242,7 @@ lint() {
 if [ -z "$filter" ]; then beside lint lints; fi
 # The release library and program, as a user gets them.
 beside check library 2400 bindings/c/build.sh
-if check swift-build 2400 swift build --build-tests --disable-index-store "${swift_flags[@]}"; then
+if check swift-build 2400 swift build --build-tests "${swift_flags[@]}"; then
     is_built=true
 else
     is_built=false
