@@ -28,7 +28,7 @@ static void a_guest_that_stops_reading(void)
     deadline = monotonic_ms() + within(20000);
     while (!is_ready(program.log) && monotonic_ms() < deadline)
         poll(NULL, 0, 5);
-    kill(program.pid, SIGSTOP);
+    stop_program(&program);
     notify(desktop, 0);
     notify(desktop, 1);
     record.wanted = 2;
@@ -92,7 +92,7 @@ static void a_holder_that_is_stopped(void)
     pushes.wanted = 1;
     CHECK(dispatch_until(only_device(guest), recorded, &pushes, 10000), "a push before it is stopped");
 
-    kill(program.pid, SIGSTOP);
+    stop_program(&program);
     snprintf(number, sizeof number, "%d", (int)program.pid);
     began = monotonic_ms();
     CHECK_STATUS(bw_pairing_list(guest, &json), BW_E_BUSY);
@@ -121,7 +121,7 @@ static void a_holder_that_is_stopped(void)
     bw_free(json);
 
     /* It is killed while it is stopped: the guest takes over. */
-    kill(program.pid, SIGSTOP);
+    stop_program(&program);
     CHECK_STATUS(bw_pairing_list(guest, &json), BW_E_BUSY);
     end_program(&program, SIGKILL);
     began = monotonic_ms();
@@ -312,7 +312,7 @@ static void commands_whose_holder_is_killed(void)
         CHECK_STATUS(bw_notification_get_unread_count(guest, NULL, NULL, within(10000), NULL), BW_OK);
         /* In the last rounds the holder has not read the call. */
         if (round >= ROUNDS - 2)
-            kill(program.pid, SIGSTOP);
+            stop_program(&program);
         snprintf(push, sizeof push, "{\"title\":\"command%dx\",\"body\":\"b\"}", round);
         CHECK_STATUS(bw_notification_send_async(guest, NULL, push, within(20000), complete, outcome, NULL), BW_OK);
         poll(NULL, 0, round % 5);

@@ -79,6 +79,14 @@ MAYBE_UNUSED static void start_program(struct program *program, const char *dire
     close(pipes[0]);
 }
 
+/* Returns once none of its threads runs: the signal alone may reach it later than a call. */
+MAYBE_UNUSED static void stop_program(const struct program *program)
+{
+    int status = 0;
+    kill(program->pid, SIGSTOP);
+    CHECK(waitpid(program->pid, &status, WUNTRACED) == program->pid && WIFSTOPPED(status), "the program is stopped");
+}
+
 MAYBE_UNUSED static int end_program(struct program *program, int by)
 {
     int status = -1;
