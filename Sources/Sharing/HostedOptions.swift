@@ -53,7 +53,7 @@ package struct HostedOptions: Sendable, Equatable {
         return .refused(
             HostError(
                 .invalid,
-                "option \"\(different.key)\" differs from that of the program that has the state directory; omit it, or "
+                "option \"\(different.key)\" differs from that of the program that holds the state directory; omit it, or "
                     + "use the same",
                 detail: ["field": .string(different.key), "reason": "shared_option"]))
     }

@@ -138,7 +138,7 @@ package final class HolderSocket {
             return refuse(
                 HostError(
                     .unsupported,
-                    "the program that has the state directory uses version \(libraryVersion) of the library, and this one "
+                    "the program that holds the state directory uses version \(libraryVersion) of the library, and this one "
                         + "version \(hello.library): they cannot share it",
                     detail: [
                         "reason": "library_version", "holder": "\(libraryVersion)", "guest": .string(hello.library),
