@@ -153,7 +153,7 @@ def test_the_descriptor_fits_any_loop_and_does_not_change(peers: Peers) -> None:
 
 def test_pushes_that_nobody_iterates_to_stay_in_the_store(peers: Peers, tmp_path: Path) -> None:
     """Between two pushes of an iteration the rest is not handed over; the next device has it, each once."""
-    device = peers.open_device(state_dir=tmp_path / "device")
+    device = peers.open_device(state_dir=tmp_path / "device", options={"shared": False})
     device.scan(peers.desktop.offer().payload)
     device.wait_online()
     for number in range(200):
@@ -165,7 +165,7 @@ def test_pushes_that_nobody_iterates_to_stay_in_the_store(peers: Peers, tmp_path
             break
     taken += [push.title for push, _ in zip(device.pushes(timeout=5), range(5))]
     device.close()
-    again = peers.open_device(state_dir=tmp_path / "device")
+    again = peers.open_device(state_dir=tmp_path / "device", options={"shared": False})
     rest = [(push.title, push.redelivered) for push in again.pushes(timeout=1)]
     # zip takes one more than it gives.
     assert taken + [f"n{75}"] + [title for title, _ in rest] == [f"n{number}" for number in range(200)]
@@ -299,16 +299,16 @@ def test_run_ends_with_its_time_or_with_quit(peers: Peers) -> None:
 
 
 def test_a_handle_that_is_forgotten_is_closed_and_told(tmp_path: Path) -> None:
-    device = bellwire.Device(state_dir=tmp_path / "device", follow_system=False)
+    device = bellwire.Device(state_dir=tmp_path / "device", follow_system=False, options={"shared": False})
     with pytest.raises(bellwire.BusyError):
-        bellwire.Device(state_dir=tmp_path / "device", follow_system=False)
+        bellwire.Device(state_dir=tmp_path / "device", follow_system=False, options={"shared": False})
     with pytest.warns(ResourceWarning, match="unclosed Device"):
         del device
         gc.collect()
 
     def reopened() -> bool:
         try:
-            bellwire.Device(state_dir=tmp_path / "device", follow_system=False).close()
+            bellwire.Device(state_dir=tmp_path / "device", follow_system=False, options={"shared": False}).close()
         except bellwire.BusyError:
             return False
         return True

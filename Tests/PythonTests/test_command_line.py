@@ -201,7 +201,7 @@ def test_every_failure_has_its_code_and_a_line(peers: Peers, shell: Shell, tmp_p
     peers.desktop.stop()
     peers.relay.stop()
     assert shell("history", "--timeout", "0.3").returncode == 3
-    with bellwire.Device(state_dir=shell.state, follow_system=False):
+    with bellwire.Device(state_dir=shell.state, follow_system=False, options={"shared": False}):
         assert shell("listen").returncode == 5
     said = python("import bellwire.__main__ as m, sys; sys.exit(m.main(['--version']))")
     assert said.stdout == f"bellwire {bellwire.version()}\n"

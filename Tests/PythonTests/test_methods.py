@@ -144,7 +144,8 @@ def test_a_notification_waits_for_the_desktop_or_for_its_time(peers: Peers, awai
     for method in ("send", "broadcast"):
         later = drive(awaited, peers, method)("Later", scheduled_at=at)
         assert later.success and later.scheduled_at == at and later.notification_id
-        assert peers.device.delete(later.notification_id).success
+        deleted = peers.device.delete(later.notification_id)
+        assert isinstance(deleted, bellwire.Deleted) and deleted.success
     sent = drive(awaited, peers, "broadcast")("Now")
     assert sent.notification_id and sent.notification_id in {each.id for each in peers.desktop.history().notifications}
     assert drive(awaited, peers, "send")("Now", queue_for=60).success
