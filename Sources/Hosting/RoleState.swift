@@ -125,7 +125,7 @@ package struct RoleState: Sendable {
         if let held {
             directory = held
         } else if let path = options.stateDirectory {
-            directory = try .open(path)
+            directory = try .open(path, yields: options.yields)
         } else {
             directory = .inMemory()
         }

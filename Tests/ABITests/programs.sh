@@ -2,7 +2,7 @@
 # Sourced by run.sh: the C programs, compiled by gcc and clang as C99 and as C++17. Of each library one variant, of another
 # compiler and language, is linked and runs, natively and under valgrind.
 
-programs=(complaints library options sharing guests callbacks unwinding hostile killed hammer
+programs=(complaints library options sharing callbacks unwinding hostile killed hammer
     scan process forks endtoend queue inbox pushservices alerts jansson)
 variants=(gcc-c99 clang-c99 gcc-c++17 clang-c++17)
 

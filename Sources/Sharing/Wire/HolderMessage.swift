@@ -33,9 +33,9 @@ package enum HolderMessage: Sendable {
                 }
                 events.append(WaitingEvent(row: row, event: event))
             }
-            var batch = FeedBatch(events, begins: object["begins"].flatMap(FeedBatch.Beginning.init(received:)))
-            batch.dropped = max(0, object["dropped"]?.integer ?? 0)
-            self = .taken(number: number, batch)
+            self = .taken(
+                number: number,
+                FeedBatch(events, begins: object["begins"].flatMap(ApplicationFeed.Marks.init(received:))))
         case "event":
             guard let event = HostEvent(received: .object(object)) else {
                 throw HostError(.undecodable, "an event has no name")
@@ -70,8 +70,7 @@ package enum HolderMessage: Sendable {
                 return .object(object)
             }
             var object: JSONObject = ["message": "taken", "number": numbered(number), "events": .array(list)]
-            if let begins = batch.begins { object["begins"] = begins.object }
-            if batch.dropped > 0 { object["dropped"] = .integer(batch.dropped) }
+            if let marks = batch.begins { object["begins"] = marks.object }
             return object
         case .event(let event):
             var object = event.object
@@ -94,20 +93,16 @@ extension HostError {
     }
 }
 
-extension FeedBatch.Beginning {
+extension ApplicationFeed.Marks {
     fileprivate init?(received value: JSONValue) {
         guard let slot = value["slot"]?.integer, let handed = value["handed"]?.integer,
             let offered = value["offered"]?.integer
         else { return nil }
-        marks = ApplicationFeed.Marks(slot: slot, handed: handed, offered: offered)
-        asCopy = value["copy"]?.bool ?? false
+        self.init(slot: slot, handed: handed, offered: offered)
     }
 
     fileprivate var object: JSONValue {
-        [
-            "slot": .integer(marks.slot), "handed": .integer(marks.handed), "offered": .integer(marks.offered),
-            "copy": .bool(asCopy),
-        ]
+        ["slot": .integer(slot), "handed": .integer(handed), "offered": .integer(offered)]
     }
 }
 

@@ -21,7 +21,7 @@ struct RevokeRun {
             isDesktop ? .desktop : .device,
             options: [
                 "state_dir": arguments.text(Command.revokeStateDirectory).map { .string($0) },
-                "yields": isDesktop ? nil : .bool(true),
+                "shared": isDesktop ? nil : .bool(true),
             ],
             verbose: arguments.has(.verbose))
     }
