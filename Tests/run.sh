@@ -237,6 +237,10 @@ lint() {
     check promise-lint 60 python3 Tests/promises.py
 }
 
+join_swift_tests() {
+    if $is_built && [ -z "$filter" ]; then joined swift-pure-tests; joined swift-tests; fi
+}
+
 # Both builds, and then all suites at once as soon as they have what they need: most of them wait most of the time. Only
 # the C programs under valgrind keep a processor busy from their beginning to their end.
 if [ -z "$filter" ]; then beside lint lints; fi
@@ -257,7 +261,7 @@ elif $is_built; then
     swift_tests swift-tests --no-parallel --filter "$filter"
 fi
 if ! joined library; then
-    if $is_built && [ -z "$filter" ]; then joined swift-pure-tests; joined swift-tests; fi
+    join_swift_tests
     echo "The tests of the library cannot run without it."
     finish
 fi
@@ -271,7 +275,7 @@ beside counted abi-tests 2400 Tests/ABITests/run.sh --stage "$stage" ${filter:+-
 beside reported python-tests 1800 "${pytest[@]}" --junitxml "$logs/python-tests.xml" Tests/PythonTests
 reported integration-tests 2400 "${pytest[@]}" --numprocesses 3 --dist loadfile \
     --junitxml "$logs/integration-tests.xml" Tests/IntegrationTests
-if $is_built && [ -z "$filter" ]; then joined swift-pure-tests; joined swift-tests; fi
+join_swift_tests
 joined python-tests
 
 if [ -z "$filter" ]; then

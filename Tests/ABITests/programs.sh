@@ -119,7 +119,7 @@ spawn() {
 }
 
 await_spawned() {
-    wait "${spawned[@]}"
+    if [ "${#spawned[@]}" -gt 0 ]; then wait "${spawned[@]}"; fi
     spawned=()
 }
 
@@ -127,6 +127,7 @@ await_spawned() {
 run_all() {
     local how=$1 jobs=$2 binary name arguments
     for binary in "$work"/bin/*; do
+        [ -x "$binary" ] || continue # the filter matches no program
         name=$(basename "$binary")
         if [ "$how" = valgrind ] && ! is_checked "$name"; then continue; fi
         arguments=()

@@ -437,7 +437,7 @@ void history_window_present(GtkApplication *application, Model *model, const cha
 
 void history_window_raise(GtkApplication *application, Model *model, const char *id) {
     HistoryWindow *self = the_window(application, model);
-    /* Whoever is answering is not interrupted. */
+    /* Does not interrupt a reply that the user is typing. */
     if (!self->draft.is_open) show_row(self, id);
     /* Keys that are typed elsewhere stay there. */
     gtk_window_set_focus_on_map(GTK_WINDOW(self), FALSE);

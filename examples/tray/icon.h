@@ -9,7 +9,7 @@
 typedef enum { BELL_ON, BELL_AWAY, BELL_QUIET } BellState;
 
 /* Draws the bell in the sizes that panels have, as an icon theme below directory, and gives its name in that theme;
- * NULL when it cannot be written. 0 = without a number. The icons of earlier calls are taken away, but for the last.
+ * NULL if the files cannot be written. 0 = without a number. The icons of earlier calls are taken away, but for the last.
  * Ours to free. */
 char *icon_write(const char *directory, BellState state, gint64 unread);
 

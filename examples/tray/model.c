@@ -234,7 +234,7 @@ static void end(Model *self) {
     if (handle) self->side->close(handle);
 }
 
-/* Calls in progress are gone: whoever waits for one hears of it. */
+/* Calls in progress end with an error. */
 static bw_status reopen(Model *self) {
     end(self);
     return begin(self);

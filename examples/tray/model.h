@@ -32,7 +32,7 @@ typedef struct {
 
 /* Opens and starts the library. If it returns NULL, *failure says why. */
 Model *model_new(const ModelOptions *options, char **failure);
-/* Sets the name and the relay, for now and for later starts; NULL = the default. Calls in progress are dropped. If it
+/* Sets the name and the relay, also for later starts; NULL = the default. Calls in progress are dropped. If it
  * returns FALSE, *failure says why, and all is as it was. */
 gboolean model_set_up(Model *self, const char *name, const char *relay_url, char **failure);
 

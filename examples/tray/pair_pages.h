@@ -38,7 +38,7 @@ GtkWidget *pair_show_page(PairWindow *self);
 GtkWidget *pair_read_page(PairWindow *self);
 GtkWidget *pair_peers_page(PairWindow *self);
 
-/* Uses the relay in the field, if it is another. FALSE, and a message, when it cannot be. */
+/* Switches to the relay in the field if it differs. Shows a message and returns FALSE if that fails. */
 gboolean pair_use_relay(PairWindow *self);
 /* The image chooser and the clipboard, from either page. */
 GtkWidget *pair_image_button(PairWindow *self);

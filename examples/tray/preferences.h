@@ -13,7 +13,7 @@ typedef struct {
 
 /* An unreadable file counts as none. */
 void preferences_load(Preferences *self, const char *file);
-/* FALSE, and error, when it cannot be written. */
+/* Returns FALSE and sets error if the file cannot be written. */
 gboolean preferences_save(const Preferences *self, const char *file, GError **error);
 void preferences_clear(Preferences *self);
 

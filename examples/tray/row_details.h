@@ -12,7 +12,7 @@
 typedef struct {
     gboolean is_open, is_sending;
     char *text, *outcome;
-    GtkWidget *reply, *entry, *label; /* NULL = there are none at the moment */
+    GtkWidget *reply, *entry, *label; /* NULL while the row is folded or is rebuilt */
     gboolean has_focus;
     int cursor;
 } Draft;

@@ -35,7 +35,7 @@ static gboolean is_changed(SettingsWindow *self) {
            g_strcmp0(text_of(self->relay), or_empty(model_relay_url(self->model))) != 0;
 }
 
-/* Why what the fields say cannot be; NULL = it can. */
+/* What is wrong with the fields' values; NULL = nothing. */
 static const char *fault(SettingsWindow *self) {
     char *url = preferences_relay_url(text_of(self->relay));
     gboolean is_relay = url != NULL;
