@@ -54,7 +54,7 @@ run_logged() {
             [ "$status" -ne 0 ] || status=99
         fi
     fi
-    printf 'seconds %d s [%d]\nstatus %d\n' $((SECONDS - begin)) "$(awk '{print $1 + $2}' "$log.time")" "$status" >> "$log"
+    printf 'seconds %d s [%d]\nstatus %d\n' $((SECONDS - begin)) "$(awk '{printf "%d", $1 + $2}' "$log.time")" "$status" >> "$log"
 }
 
 # Adds a log's checks to the counts. One that did not get to its end, or with an error of valgrind's, has failed.

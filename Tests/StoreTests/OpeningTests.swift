@@ -134,6 +134,46 @@ import Testing
         #expect(!scratch.names.contains("test.db.suspect"))
     }
 
+    /// A table whose index says another name for one of its rows. Each page of the file can be read.
+    private func withBadIndex(padding: Int) throws -> Scratch {
+        let scratch = try Scratch()
+        let database = try Database.open(path: scratch.path, migrations: [.names]).database
+        let place = try database.run { (connection) throws(StoreError) in
+            for number in 100..<150 {
+                try connection.execute("INSERT INTO name VALUES (?, ?)", [.integer(number), .text("name \(number)")])
+            }
+            try connection.execute("INSERT INTO padding VALUES (zeroblob(?))", [.integer(Int64(padding))])
+            return try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = 'name_by_text'")
+        }
+        database.close()
+        let page = Int(place - 1) * 4_096
+        let bytes = try scratch.read(scratch.path)
+        let name = Array("name 120".utf8)
+        let at = try #require((page..<page + 4_096).first { bytes[$0...].starts(with: name) })
+        try scratch.write(Array("name 12x".utf8), to: scratch.path, at: at)
+        return scratch
+    }
+
+    @Test("an index that does not fit its table is damage")
+    func badIndex() throws {
+        let scratch = try withBadIndex(padding: 1)
+        let opened = try Database.open(path: scratch.path, migrations: [.names])
+        #expect(opened.movedAside != nil)
+        opened.database.close()
+    }
+
+    @Test("the indexes of a large file are checked after damage was met in it")
+    func badIndexOfLargeFile() throws {
+        let scratch = try withBadIndex(padding: 5 << 20)
+        let opened = try Database.open(path: scratch.path, migrations: [.names])
+        #expect(opened.movedAside == nil)
+        opened.database.close()
+        DatabaseFile(path: scratch.path).markSuspect()
+        let again = try Database.open(path: scratch.path, migrations: [.names])
+        #expect(again.movedAside != nil)
+        again.database.close()
+    }
+
     @Test("a log that was not folded in, as after a kill, is no damage")
     func unclean() throws {
         let (scratch, copy) = (try Scratch(), try Scratch())

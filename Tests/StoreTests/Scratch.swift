@@ -83,6 +83,14 @@ struct Deadline {
 extension Migration {
     static let numbers = Migration(
         "numbers.1", sql: "CREATE TABLE number (value INTEGER NOT NULL UNIQUE, note TEXT) STRICT")
+
+    static let names = Migration(
+        "names.1",
+        sql: """
+            CREATE TABLE name (row INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
+            CREATE INDEX name_by_text ON name (text);
+            CREATE TABLE padding (bytes BLOB NOT NULL) STRICT;
+            """)
 }
 
 extension Database {

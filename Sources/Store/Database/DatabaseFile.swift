@@ -8,8 +8,19 @@ struct DatabaseFile {
     /// Stands beside a file in which damage was met while it was open: the next opening checks all of it.
     private var suspectPath: String { path + ".suspect" }
 
-    /// Up to this size every opening checks the whole file (a few dozen milliseconds at most). A larger one is checked
-    /// when it was not closed cleanly, or when damage was met in it.
+    /// How much of a file an opening checks.
+    private enum Check: String {
+        case none
+        /// That its pages can be read.
+        case pages = "quick_check"
+        /// Also that the indexes fit their tables. Otherwise SQLite finds a bad index only when a statement uses it.
+        case all = "integrity_check"
+    }
+
+    /// Up to this size every opening checks all, which takes about 16 ms per megabyte.
+    private static let fullyCheckedSize: Int64 = 4 << 20
+    /// Up to this size every opening checks the pages, which takes about 3 ms per megabyte. Those of a larger file are
+    /// checked when it was not closed cleanly.
     private static let checkedSize: Int64 = 16 << 20
 
     /// Takes the place of a damaged file once it is complete. A process that dies in between finds it again.
@@ -51,12 +62,12 @@ struct DatabaseFile {
     }
 
     private func connect(_ migrator: Migrator) throws(StoreError) -> Connection {
-        let needsCheck = try isInMemory ? false : prepare()
+        let check = try isInMemory ? Check.none : prepare()
         let connection = try Connection(path: path)
         connection.keepLog(true)
         try configure(connection)
-        if needsCheck {
-            try check(connection)
+        if check != .none {
+            try verify(connection, by: check)
             unlink(suspectPath)
         }
         connection.keepLog(false)
@@ -66,8 +77,8 @@ struct DatabaseFile {
         return connection
     }
 
-    /// Creates a missing file with access for its owner only. Returns whether the file needs a check.
-    private func prepare() throws(StoreError) -> Bool {
+    /// Creates a missing file with access for its owner only. Returns which check the file needs.
+    private func prepare() throws(StoreError) -> Check {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
         guard descriptor >= 0 else {
             throw StoreError(.cannotOpen, "cannot open the database: \(String(cString: strerror(errno)))")
@@ -79,8 +90,9 @@ struct DatabaseFile {
         }
         let size = Int64(status.st_size)
         try checkHeader(descriptor, size: size)
-        return size > 0
-            && (size <= DatabaseFile.checkedSize || access(path + "-wal", F_OK) == 0 || access(suspectPath, F_OK) == 0)
+        guard size > 0 else { return .none }
+        if size <= DatabaseFile.fullyCheckedSize || access(suspectPath, F_OK) == 0 { return .all }
+        return size <= DatabaseFile.checkedSize || access(path + "-wal", F_OK) == 0 ? .pages : .none
     }
 
     /// SQLite would take a file of one byte for an empty one, and throw the log of a file away whose header it cannot read.
@@ -107,8 +119,10 @@ struct DatabaseFile {
         try connection.executeScript("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
     }
 
-    private func check(_ connection: Connection) throws(StoreError) {
-        let verdict = try connection.first("PRAGMA quick_check(1)") { (row) throws(StoreError) in try row.text(0) }
+    private func verify(_ connection: Connection, by check: Check) throws(StoreError) {
+        let verdict = try connection.first("PRAGMA \(check.rawValue)(1)") { (row) throws(StoreError) in
+            try row.text(0)
+        }
         guard verdict == "ok" else { throw StoreError(.corrupt, "the database is damaged") }
     }
 
