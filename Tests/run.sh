@@ -241,8 +241,7 @@ join_swift_tests() {
     if $is_built && [ -z "$filter" ]; then joined swift-pure-tests; joined swift-tests; fi
 }
 
-# Both builds, and then all suites at once as soon as they have what they need: most of them wait most of the time. Only
-# the C programs under valgrind keep a processor busy from their beginning to their end.
+# Both builds, and then all suites at once as soon as they have what they need: most of them wait most of the time.
 if [ -z "$filter" ]; then beside lint lints; fi
 # The release library and program, as a user gets them.
 beside check library 2400 bindings/c/build.sh

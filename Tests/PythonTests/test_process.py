@@ -329,17 +329,20 @@ def interrupts():
 thread = threading.Thread(target=interrupts, daemon=True)
 thread.start()
 stream = device.pushes(timeout=10)
-while len(titles) < 200:
-    push = None
+ended = False
+while len(titles) < 200 and not ended:
     try:
         armed = True
-        push = next(stream)
+        for push in stream:
+            titles.append(push.title)
+            armed = len(titles) < 200
+            if not armed:
+                break
+        else:
+            ended = True
         armed = False
     except KeyboardInterrupt:
         caught += 1
-    if push is not None:
-        titles.append(push.title)
-armed = False
 done.set()
 thread.join()
 stream.close()
@@ -353,6 +356,93 @@ print("good")
 """
     )
     assert good(python(program)) == "good\n"
+
+
+def test_a_signal_at_any_step_of_an_iteration_loses_no_push() -> None:
+    """At each place in turn where the interpreter looks for signals: after a call, at a function's begin, in a loop."""
+    program = (
+        PAIRED
+        + """
+import dis, signal
+from bellwire import _callbacks
+
+PACKAGE = os.path.dirname(_callbacks.__file__)
+LOOKS = {"RESUME", "JUMP_BACKWARD", "JUMP_ABSOLUTE", "CALL_FUNCTION_EX"}
+places = {}
+
+def looks(code):
+    "The offsets before which it looks for signals."
+    if code not in places:
+        steps = [step for step in dis.get_instructions(code) if step.opname != "CACHE"]
+        places[code] = {
+            after.offset for before, after in zip(steps, steps[1:])
+            if before.opname in LOOKS or before.opname.startswith("CALL")
+        }
+    return places[code]
+
+class Interrupted(Exception):
+    pass
+
+def interrupt(number, frame):
+    raise Interrupted
+
+def trace(frame, event, _):
+    global left
+    if not frame.f_code.co_filename.startswith(PACKAGE):
+        return None
+    frame.f_trace_lines, frame.f_trace_opcodes = False, True
+    if event == "opcode" and frame.f_lasti in looks(frame.f_code):
+        left -= 1
+        if left == 0:
+            sys.settrace(None)
+            signal.raise_signal(signal.SIGINT)
+    return trace
+
+desktop, device = paired()
+before = _callbacks.registered()
+signal.signal(signal.SIGINT, interrupt)
+ignored = []
+sys.unraisablehook = ignored.append
+for event in ("notification.received", "host.x"):
+    wanted, titles, interruptions, place = 0, [], 0, 0
+    stream = device.pushes(timeout=10) if event == "notification.received" else device.events("host.x", "host.y", timeout=10)
+    for _ in range(1) if event == "host.x" else ():
+        device.post("host.x", {"title": "first"})
+        assert next(stream).data == {"title": "first"}
+    while True:
+        place += 1
+        left = place
+        if event == "host.x":
+            device.post("host.x", {"title": f"n{wanted}"})
+        else:
+            desktop.notify(f"n{wanted}")
+        wanted += 1
+        interrupted = False
+        while len(titles) < wanted:
+            try:
+                sys.settrace(None if interrupted else trace)
+                for push in stream:
+                    titles.append(push.title if event != "host.x" else push.data["title"])
+                    break
+                else:
+                    raise SystemExit(f"{event}: lost after {place} steps")
+            except Interrupted:
+                interrupted = True
+            finally:
+                sys.settrace(None)
+        interruptions += interrupted
+        if not interrupted:
+            break
+    stream.close()
+    assert titles == [f"n{number}" for number in range(wanted)], titles
+    assert interruptions > 50, interruptions
+    assert _callbacks.registered() == before, event
+assert not ignored, ignored
+device.close(), desktop.close()
+print("good")
+"""
+    )
+    assert good(python(program, timeout=120)) == "good\n"
 
 
 def test_a_signal_inside_a_callback_is_handled_there() -> None:

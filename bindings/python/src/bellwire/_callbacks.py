@@ -16,9 +16,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from . import _signatures as c
+
+T = TypeVar("T")
 
 #: Signals whose handlers programs let raise, to end.
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2)
@@ -130,6 +132,18 @@ def holding_signals() -> Iterator[None]:
             _held.end(replaced)
 
 
+def waiting(wait: Callable[..., T], *arguments: Any) -> T:
+    """A wait inside :func:`holding_signals`: handlers run in it, and before it those of signals that came earlier."""
+    if _held.depth == 0 or not _on_main_thread():
+        return wait(*arguments)
+    before, _held.in_host = _held.in_host, True
+    try:
+        _held.run()
+        return wait(*arguments)
+    finally:
+        _held.in_host = before
+
+
 @contextmanager
 def surfacing() -> Iterator[None]:
     """Wraps a call that runs callbacks: re-raises their exceptions when the call has returned.
@@ -158,19 +172,20 @@ def report(error: BaseException) -> None:
     threading.excepthook(threading.ExceptHookArgs((type(error), error, error.__traceback__, None)))
 
 
-#: The entry of a key: its scope, and the function that takes the arguments after ``user_data``.
-Entry = tuple[Scope, Callable[..., Any]]
+#: The entry of a key: its scope, the function that takes the arguments after ``user_data``, and whether it is the
+#: program's own, during which signal handlers run.
+Entry = tuple[Scope, Callable[..., Any], bool]
 
 _lock = threading.RLock()
 _entries: dict[int, Entry] = {}
 _keys = itertools.count(1)
 
 
-def register(function: Callable[..., Any], scope: Scope) -> ctypes.c_void_p:
+def register(function: Callable[..., Any], scope: Scope, is_host: bool = True) -> ctypes.c_void_p:
     """Makes an entry; what it gives goes to the library as ``user_data``, with :data:`DESTROY`."""
     with _lock:
         key = next(_keys)
-        _entries[key] = (scope, function)
+        _entries[key] = (scope, function, is_host)
     return ctypes.c_void_p(key)
 
 
@@ -190,16 +205,16 @@ def _call(key: int, default: Any, *arguments: Any) -> Any:
         entry = _entries.get(key)
     if entry is None:
         return default
-    scope, function = entry
+    scope, function, is_host = entry
     before, scope.running = scope.running, threading.get_ident()
-    is_main = _on_main_thread()
+    lets_signals = is_host and _on_main_thread()
     try:
         try:
-            if is_main:
+            if lets_signals:
                 _held.in_host = True
             return function(*arguments)
         finally:
-            if is_main:
+            if lets_signals:
                 _held.in_host = False
     except BaseException as error:  # C cannot carry it
         if _collected.calls:

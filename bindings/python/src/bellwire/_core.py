@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from . import _callbacks, _wire
-from ._callbacks import holding_signals, surfacing
+from ._callbacks import holding_signals, surfacing, waiting
 from ._library import library
 from .errors import BellwireError, BusyError, ClosedError, HandleError, error_of
 
@@ -149,21 +149,30 @@ class Core:
             ended = True
             complete(status, _wire.loads(result) if result else None)
 
-        status = self.give(name, arguments, _callbacks.COMPLETION, completion)
+        status = self.give(name, arguments, _callbacks.COMPLETION, completion, is_host=False)
         if status < 0 and not ended:
             raise self.failure(status)
 
-    def give(self, name: str, before: tuple[Any, ...], thunk: Any, function: Callable[..., Any], *after: Any) -> int:
+    def give(
+        self,
+        name: str,
+        before: tuple[Any, ...],
+        thunk: Any,
+        function: Callable[..., Any],
+        *after: Any,
+        is_host: bool = True,
+    ) -> int:
         """A call that takes a callback, whose entry the library releases, also when the call fails; its status."""
         self.require_open()
         native = self.function(name)
-        key = _callbacks.register(function, self.scope)
-        try:
-            with holding_signals():
+        # Held from before the entry is made: what a signal handler raises would leave it without an owner.
+        with holding_signals():
+            key = _callbacks.register(function, self.scope, is_host)
+            try:
                 status: int = native(self.value, *before, thunk, key, _callbacks.DESTROY, *after)
-        except ctypes.ArgumentError:
-            _callbacks.release(key)
-            raise
+            except ctypes.ArgumentError:
+                _callbacks.release(key)
+                raise
         return status
 
     # Dispatch
@@ -197,35 +206,41 @@ class Core:
         self.do("quit")
 
     def pump(self, ready: Callable[[], bool], timeout: float | None) -> bool:
-        """Dispatches, or waits for the thread that does, until ``ready``; whether it is."""
+        """Dispatches, or waits for the thread that does, until ``ready``; whether it is.
+
+        Signal handlers that raise do so in its waits or when it returns: what it keeps for other threads stays right.
+        """
         self.do("fd")  # raises in a forked child, where no other thread would wake the wait
         end = None if timeout is None else time.monotonic() + timeout
-        while not ready():
-            left = None if end is None else end - time.monotonic()
-            if self.closed or (left is not None and left <= 0):
-                return False
-            with self.condition:
-                if self.threaded or self.dispatcher is not None:
-                    # Another thread dispatches.
-                    self.condition.wait_for(
-                        lambda: ready() or self.closed or (self.dispatcher is None and not self.threaded), left
-                    )
-                    continue
-                self.dispatcher = _thread.get_ident()
-            try:
-                self.descriptor.wait(left)
-                if not self.closed:
-                    self.dispatch()
-            except BusyError:
-                # A callback that iterates would wait for ever: it is what keeps the others from coming.
-                if self.scope.running == _thread.get_ident():
-                    raise
-                time.sleep(0.001)
-            finally:
+        with holding_signals():
+            while not ready():
+                left = None if end is None else end - time.monotonic()
+                if self.closed or (left is not None and left <= 0):
+                    return False
                 with self.condition:
-                    self.dispatcher = None
-                    self.condition.notify_all()
-        return True
+                    if self.threaded or self.dispatcher is not None:
+                        # Another thread dispatches.
+                        waiting(
+                            self.condition.wait_for,
+                            lambda: ready() or self.closed or (self.dispatcher is None and not self.threaded),
+                            left,
+                        )
+                        continue
+                    self.dispatcher = _thread.get_ident()
+                try:
+                    waiting(self.descriptor.wait, left)
+                    if not self.closed:
+                        self.dispatch()
+                except BusyError:
+                    # A callback that iterates would wait for ever: it is what keeps the others from coming.
+                    if self.scope.running == _thread.get_ident():
+                        raise
+                    waiting(time.sleep, 0.001)
+                finally:
+                    with self.condition:
+                        self.dispatcher = None
+                        self.condition.notify_all()
+            return True
 
     # Who takes what
 

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Optional, TypeVar
 
 from . import _wire
+from ._callbacks import holding_signals
 from ._core import Core, abandoned, ask_async
 from ._streams import AsyncStream, Source, Stream, subscribe
 from .models import Push
@@ -31,14 +32,15 @@ class Subscription:
         self.event = event
         self._core = core
         core.require_open()
-        core.add_taker(self, event)
-        try:
-            number = ctypes.c_uint64()
-            subscribe(core, event, function, number)
-            self._number: Optional[int] = number.value
-        except BaseException:
-            core.takers.pop(self, None)
-            raise
+        with holding_signals():
+            core.add_taker(self, event)
+            try:
+                number = ctypes.c_uint64()
+                subscribe(core, event, function, number)
+                self._number: Optional[int] = number.value
+            except BaseException:
+                core.takers.pop(self, None)
+                raise
 
     def resume(self) -> None:
         """It is never away."""
@@ -48,10 +50,11 @@ class Subscription:
 
         If another thread is running the function, this waits for it.
         """
-        number, self._number = self._number, None
-        self._core.takers.pop(self, None)
-        if number is not None and not self._core.closed:
-            self._core.unsubscribe(number)
+        with holding_signals():
+            number, self._number = self._number, None
+            self._core.takers.pop(self, None)
+            if number is not None and not self._core.closed:
+                self._core.unsubscribe(number)
 
     def __enter__(self) -> Subscription:
         return self

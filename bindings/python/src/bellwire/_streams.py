@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from . import _callbacks, _wire
+from ._callbacks import holding_signals
 from ._core import Attachment, Core, attach
 from .errors import BellwireError, ClosedError, LimitError
 
@@ -19,10 +20,12 @@ T = TypeVar("T")
 CAPACITY = 1024
 
 
-def subscribe(core: Core, event: str, function: Callable[[bytes, bytes], None], number: ctypes.c_uint64) -> None:
+def subscribe(
+    core: Core, event: str, function: Callable[[bytes, bytes], None], number: ctypes.c_uint64, is_host: bool = True
+) -> None:
     """Subscribes at the library; ``number`` becomes the subscription's number."""
     name = _wire.text(event, "event")
-    status = core.give("subscribe", (name,), _callbacks.EVENT, function, ctypes.byref(number))
+    status = core.give("subscribe", (name,), _callbacks.EVENT, function, ctypes.byref(number), is_host=is_host)
     if status < 0:
         raise core.failure(status)
 
@@ -34,12 +37,16 @@ class Source(Generic[T]):
     ends inside its own callback, and is created again for the next event. So events that the program has not iterated
     to stay stored, also when the process ends. This works only while no other taker on this handle takes the same
     events; it would get them while this source is not subscribed.
+
+    Signal handlers that raise do so before or after each method, never in between: see :func:`holding_signals`.
     """
 
     def __init__(self, core: Core, events: tuple[str, ...], read: Callable[[Any], T], stored: str | None) -> None:
         self.core, self.events, self.read = core, events, read
         self.stored = stored
         self.items: deque[T] = deque()
+        #: The first item was given to the program; see Stream.__next__().
+        self.given = False
         self.numbers: list[ctypes.c_uint64] = []
         self.overflowed = False
         #: An asyncio stream that waits.
@@ -48,35 +55,36 @@ class Source(Generic[T]):
             core.add_taker(self, stored)
 
     def resume(self) -> None:
-        if self.numbers or self.core.closed or self.overflowed:
-            return
-        # Also one of many events: it takes stored ones among them, for which others may be away just now.
-        if self not in self.core.takers:
-            self.core.add_taker(self, *self.events)
-        # Kept before they are known: a Ctrl-C right after the call leaves no subscription without an owner.
-        self.numbers = [ctypes.c_uint64() for _ in self.events]
-        try:
-            for event, number in zip(self.events, self.numbers):
-                subscribe(self.core, event, self._take, number)
-        except BellwireError:
-            self.end()
-            raise
+        with holding_signals():
+            if self.numbers or self.core.closed or self.overflowed:
+                return
+            # Also one of many events: it takes stored ones among them, for which others may be away just now.
+            if self not in self.core.takers:
+                self.core.add_taker(self, *self.events)
+            self.numbers = [ctypes.c_uint64() for _ in self.events]
+            try:
+                for event, number in zip(self.events, self.numbers):
+                    subscribe(self.core, event, self._take, number, is_host=False)
+            except BellwireError:
+                self.end()
+                raise
 
     def pause(self) -> None:
-        numbers, self.numbers = self.numbers, []
-        for number in numbers:
-            if number.value and not self.core.closed:
-                try:
-                    self.core.unsubscribe(number)
-                except BellwireError:
-                    if not self.core.closed:
-                        raise
+        with holding_signals():
+            numbers, self.numbers = self.numbers, []
+            for number in numbers:
+                if number.value and not self.core.closed:
+                    try:
+                        self.core.unsubscribe(number)
+                    except BellwireError:
+                        if not self.core.closed:
+                            raise
 
     def _take(self, _name: bytes, text: bytes) -> None:
         self.items.append(self.read(_wire.loads(text)))
         # On a thread of the library's this may come before the call that subscribes has told the number.
         if all(number.value for number in self.numbers):
-            if len(self.items) >= CAPACITY:
+            if len(self.items) - self.given >= CAPACITY:
                 self.overflowed = self.stored is None
                 self.end() if self.overflowed else self.pause()
             elif self.stored is not None and self.core.takes_alone(self):
@@ -88,20 +96,22 @@ class Source(Generic[T]):
 
     def rest(self) -> None:
         """Pauses when no iteration waits, so that further events stay in the store."""
-        if self.stored is not None and not self.items and self.core.takes_alone(self):
-            self.core.takers.pop(self, None)
-            self.pause()
+        with holding_signals():
+            if self.stored is not None and not self.ready and self.core.takes_alone(self):
+                self.core.takers.pop(self, None)
+                self.pause()
 
     @property
     def ready(self) -> bool:
-        return bool(self.items)
+        return len(self.items) > self.given
 
     def pop(self) -> T:
         return self.items.popleft()
 
     def end(self) -> None:
-        self.core.takers.pop(self, None)
-        self.pause()
+        with holding_signals():
+            self.core.takers.pop(self, None)
+            self.pause()
 
     def overflow(self) -> LimitError:
         return LimitError(f"the stream has ended: {CAPACITY} events were waiting, the limit; iterate faster")
@@ -112,6 +122,9 @@ class Stream(Generic[T], Iterator[T]):
 
     While it waits it dispatches: callbacks of the handle run on this thread, and their exceptions are raised here. The
     subscription ends with :meth:`close`, at the end of a ``with`` statement, or when the stream is garbage-collected.
+
+    A signal handler that raises, such as Ctrl-C, loses no event of a ``for`` loop: another loop over the same stream
+    continues with the next one.
     """
 
     def __init__(self, owner: object, source: Source[T], timeout: float | None) -> None:
@@ -123,6 +136,9 @@ class Stream(Generic[T], Iterator[T]):
 
     def __next__(self) -> T:
         source = self._source
+        if source.given:
+            source.given = False
+            source.items.popleft()
         if self._ended:
             raise StopIteration
         if not source.ready:
@@ -140,7 +156,11 @@ class Stream(Generic[T], Iterator[T]):
             if not arrived:
                 self.close()
                 raise StopIteration
-        return source.pop()
+        # The interpreter runs signal handlers after a call: what they raise there would lose an item just taken out.
+        # So it is taken out by the next call. From here to the caller there is none.
+        item = source.items[0]
+        source.given = True
+        return item
 
     def close(self) -> None:
         """Ends it. Events not consumed yet stay in the store, if the library stores events of this kind."""
