@@ -26,8 +26,10 @@
  * Errors    Functions that can fail return a bw_status. bw_last_error() returns the details for the calling thread.
  *           Every function that returns a status may return BW_E_INVALID (invalid parameter), BW_E_HANDLE,
  *           BW_E_FORKED, BW_E_CLOSED (another thread closed the handle) and BW_E_NO_MEMORY. Other errors are listed
- *           with each function. BW_E_NO_MEMORY means that a C library could not allocate memory. If the library's own
- *           Swift code cannot, the process ends, like any Swift program (by a trap, an abort, or a fault in Swift's
+ *           with each function. For a device that another program holds, each may also return BW_E_BUSY (that program
+ *           has not answered for 5 s, "reason":"holder_silent") and BW_E_OFFLINE (it ended during the call, which may
+ *           have been executed, "reason":"holder_ended"). BW_E_NO_MEMORY means that a C library could not allocate
+ *           memory. If the library's own Swift code cannot, the process ends, like any Swift program (by a trap, an abort, or a fault in Swift's
  *           runtime, which does not check all of its allocations). So keep enough memory free for the library.
  * Fork      If a process forks after it has opened a handle, calls in the child give BW_E_FORKED. Fork followed by exec
  *           is fine.
@@ -131,16 +133,15 @@ typedef struct bw_device bw_device;
  * options_json is an object, or NULL for the defaults. Unknown keys are errors.
  *   "state_dir"  text   directory for keys and database, created with mode 0700. Default:
  *                       $XDG_STATE_HOME/bellwire/device, or ~/.local/state/bellwire/device. ":memory:" stores nothing.
- *                       Only one handle, in all processes, can have a directory open, unless it is "shared"
- *   "shared"     bool   true = other programs may open the directory at the same time, if they set "shared" as well.
- *                       The first one is the holder: it has the connections and the database. The others are guests:
- *                       the holder executes their calls. If the holder ends, a guest takes over. Pushes and
- *                       responses are delivered once for each "application_id". A guest omits the options that describe
- *                       the device ("name", "relay_url", "alerts" and so on) or repeats the holder's; another value
- *                       gives BW_E_INVALID, with "reason":"shared_option". Default: false
- *   "yields"     bool   true = gives up the directory when another program needs it: that program's open waits up to
- *                       3 s for this handle to close, instead of failing with BW_E_BUSY. This program must watch
- *                       state_dir/lock with inotify for IN_OPEN, and close the handle then. Default: false
+ *   "shared"     bool   true (default) = other handles, also those of other programs, may open the directory at the same
+ *                       time. The first is the holder: it has the connections and the database. The others are guests:
+ *                       the same functions work, and the holder carries them out. If it ends, a guest takes over. Pushes
+ *                       and responses are delivered once for each "application_id". A guest omits the options that
+ *                       describe the device ("name", "relay_url" and so on) or repeats the holder's; another value gives
+ *                       BW_E_INVALID, with "reason":"shared_option". A program that shows alerts becomes the holder if
+ *                       the one that is it shows none. false = only this handle, in all processes, can have it open
+ *   "yields"     bool   true = as the holder, hands the device over to a program with other options, and becomes its
+ *                       guest; as a guest, takes the holder's options as they are. Default: false
  *   "name"       text   name shown to the desktop's user, at most 256 bytes. Default: the host name
  *   "platform"   text   platform reported to the desktop: letters, digits and _ : . # @ -. Default: "linux"
  *   "relay_url"  text   ws:// or wss:// URL of a relay to use in addition to those in a desktop's code
@@ -161,8 +162,10 @@ typedef struct bw_device bw_device;
  *   "application_id" text  name of the program's .desktop file without the extension, such as org.example.App. "system"
  *                       alerts carry it, and the badge requires it. The library claims this name on the session bus. A
  *                       click can start the program if its .desktop file has DBusActivatable=true and the notification
- *                       server supports it (GNOME's does). With "shared" it is also the program's name among those that
- *                       share; its default there is the file name of the executable
+ *                       server supports it (GNOME's does). It is also the program's name among those that share the
+ *                       device: handles with one name count as one program. Default for that: the file name of the
+ *                       executable; a further handle that is open at the same time is then a program of its own, which
+ *                       gets what comes from its first dispatch on and is forgotten when it is closed
  *   "icon"       text   icon of "system" alerts: a name from the icon theme, or a path
  *   "images"     object {"enabled"?: bool,"timeout_ms"?: 100 to 30,000, default 5,000,"allow"?: [non-public addresses
  *                       or ranges that images may come from, such as 10.0.0.0/8]}
@@ -171,17 +174,17 @@ typedef struct bw_device bw_device;
  *
  * If the database is damaged, the library moves it aside (it never deletes it), starts a new one with what can still
  * be read, and sends the "problem" event database_damaged. Pairings and rights have a second copy, from which they are
- * restored. Errors: BW_E_BUSY (state_dir is in use; with "shared": by a program that does not share it, or that does
- * not answer for 5 s), BW_E_IO (cannot create or read state_dir), BW_E_DENIED (others can read the key file or write
- * to state_dir, the keyring is locked, or the holder's socket belongs to another user), BW_E_UNSUPPORTED (the holder
- * uses another version of the library, with "reason":"library_version"), BW_E_STORE, BW_E_LIMIT (file descriptors, 512
- * guests or 256 programs). Since 0.1. */
+ * restored. Errors: BW_E_BUSY (state_dir is in use by a program that does not share it, or by a holder that does not
+ * answer for 5 s, with "reason":"holder_silent", its "process" and its name), BW_E_IO (state_dir cannot be created or
+ * read), BW_E_DENIED (others can read the key file or write to state_dir, the keyring is locked, or the holder's socket
+ * is another user's), BW_E_UNSUPPORTED (the holder uses another version of the library, with
+ * "reason":"library_version"), BW_E_STORE, BW_E_LIMIT (file descriptors, 512 guests or 256 programs). Since 0.1. */
 BW_API bw_status bw_device_open(const char *options_json, bw_device **device);
 
 /* Connects to the paired desktops and stays connected until stop or close. Does not wait. Idempotent. Since 0.1. */
 BW_API bw_status bw_device_start(bw_device *device);
 
-/* Disconnects; a "shared" device stays connected until all programs that started it have stopped it. Pending calls fail
+/* Disconnects; a shared device stays connected until all programs that started it have stopped it. Pending calls fail
  * with BW_E_OFFLINE or enter the queue (see "Methods"). A pairing in progress fails with BW_E_PAIRING (cancelled).
  * Subscriptions stay. Idempotent. Since 0.1. */
 BW_API bw_status bw_device_stop(bw_device *device);
@@ -205,9 +208,10 @@ BW_API bw_status bw_device_close(bw_device *device);
  * close it. Since 0.1. */
 BW_API int32_t bw_device_fd(bw_device *device);
 
-/* Runs the callbacks for everything that has arrived, then returns. Never waits. Errors: BW_E_BUSY (called inside a
- * callback of this handle, by two threads at once, or with "threaded"), BW_E_STORE (pushes could not be marked as
- * delivered: they come again). Since 0.1. */
+/* Runs the callbacks for everything that has arrived, then returns. Never waits for more to arrive. If another program
+ * holds the device, stored events come from there; a dispatch waits 5 s for a program that does not answer. Errors:
+ * BW_E_BUSY (called inside a callback of this handle, by two threads at once, or with "threaded"), BW_E_STORE (pushes
+ * could not be marked as delivered: they come again). Since 0.1. */
 BW_API bw_status bw_device_dispatch(bw_device *device);
 
 /* For programs without a main loop: waits and dispatches until timeout_ms have passed (BW_OK; -1 = no limit),
@@ -222,7 +226,7 @@ BW_API bw_status bw_device_quit(bw_device *device);
  * {"id","deviceId","name","started","unread","latestPush","authorization","connection":[{"desktop","name","online",
  * "routes":[{"url","state","problem"?,"forgeable"?}]}],"queue":{"count","pending","sending","failed"},"notes":[],
  * "counters":{},"sharing"?:{"part":"holder" or "guest","holder":{"application","process","showsAlerts"}}}.
- * "sharing" is present with the option "shared"; "process" is the holder's process id. "forgeable":true = probes have
+ * "sharing" is absent with "shared":false and ":memory:"; "process" is the holder's process id. "forgeable":true = probes have
  * shown that this relay lets anyone send in the name of any unencrypted peer: messages of such a desktop over this
  * relay may be forged. false = the probes found no such weakness (a malicious relay can hide it); absent = not known
  * yet. Errors: BW_E_STORE. Since 0.1. */
@@ -427,7 +431,8 @@ BW_API bw_status bw_notification_send_async(bw_device *device, const char *deskt
 
 /* notification.sendToMobile: pushes to one device of the desktop, by default the caller.
  * {"title","body","deviceId"?,"data"?: object} ->
- * {"success","scheduledAt"?,"delivered"?,"deviceId"?,"error"?}. "delivered": the device received it within 2 s.
+ * {"success","notificationId"?,"scheduledAt"?,"delivered"?,"deviceId"?,"error"?}. "delivered": the device received it
+ * within 2 s.
  * Otherwise the device receives it once it is back online; see bw_desktop_notify(). "answerWhen":"stored" answers
  * without waiting for the device, and "delivered" is then false. ChainlessChain desktops don't report delivery, so
  * "delivered" is absent. Since 0.1. */
@@ -439,8 +444,8 @@ BW_API bw_status bw_notification_send_to_mobile_async(bw_device *device, const c
 
 /* notification.broadcast: pushes to all devices of the desktop, or with "group" to a group of them; see
  * bw_desktop_invoke(). A desktop without groups ignores it.
- * {"title","body","group"?} -> {"success","scheduledAt"?,"deliveredCount","failedCount","error"?}. With
- * "answerWhen":"stored" it answers without waiting for the devices, and both counts are 0. Since 0.1. */
+ * {"title","body","group"?} -> {"success","notificationId"?,"scheduledAt"?,"deliveredCount","failedCount","error"?}.
+ * With "answerWhen":"stored" it answers without waiting for the devices, and both counts are 0. Since 0.1. */
 BW_API bw_status bw_notification_broadcast(bw_device *device, const char *desktop, const char *params_json,
                                            int32_t timeout_ms, char **result_json);
 BW_API bw_status bw_notification_broadcast_async(bw_device *device, const char *desktop, const char *params_json,

@@ -87,14 +87,23 @@ static inline int linux_epoll_next(int epoll, bool *for_writing) {
     return event.data.fd;
 }
 
-/* Whether the process at the other end of a Unix socket was started by this process's user. GNU's struct, likewise. */
+/* The process at the other end of a Unix socket, or the one that listens there. GNU's struct, likewise. */
+struct linux_peer {
+    pid_t pid;
+    uid_t uid;
+    gid_t gid;
+};
+static inline bool linux_peer_of(int descriptor, struct linux_peer *peer) {
+    socklen_t length = sizeof *peer;
+    return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, peer, &length) == 0 && length == sizeof *peer;
+}
+/* Whether it was started by this process's user. */
 static inline bool linux_peer_is_same_user(int descriptor) {
-    struct {
-        pid_t pid;
-        uid_t uid;
-        gid_t gid;
-    } peer = {0};
-    socklen_t length = sizeof peer;
-    return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && length == sizeof peer &&
-           peer.uid == geteuid();
+    struct linux_peer peer = {0};
+    return linux_peer_of(descriptor, &peer) && peer.uid == geteuid();
+}
+/* Its number, or 0. */
+static inline pid_t linux_peer_process(int descriptor) {
+    struct linux_peer peer = {0};
+    return linux_peer_of(descriptor, &peer) ? peer.pid : 0;
 }

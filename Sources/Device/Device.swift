@@ -154,11 +154,16 @@ package final class Device: Role, KeyOwner {
     }
 
     /// Sends `command` to the desktop of that id, or to the only one.
-    package func invoke(
-        _ command: Command, desktop: String?, timeout: Int64,
+    func invoke(
+        _ command: Command, _ identity: CommandIdentity = .new, desktop: String?, timeout: Int64,
         then: @escaping @Sendable (Result<Reply, HostError>) -> Void
     ) {
-        EventLoop.post { [core] in core.commands.invoke(command, desktop: desktop, timeout: timeout) { then($0.reply) }
+        EventLoop.post { [core] in
+            // An earlier holder has put it into the queue.
+            if let id = identity.id, identity.isRepeated, core.queue.commands.contains(where: { $0.id == id }) {
+                return then(CommandOutcome.queued(id).reply)
+            }
+            core.commands.invoke(command, identity, desktop: desktop, timeout: timeout) { then($0.reply) }
         }
     }
 

@@ -10,6 +10,8 @@ struct DeviceOptions: Sendable {
     var alerts: AlertOptions
     /// Other programs may have the same state directory open.
     var isShared: Bool
+    /// Whether a program with other options may have the device for the asking.
+    var yields: Bool
 
     init(parsing text: String?) throws(HostError) {
         var reader = try OptionsReader(parsing: text)
@@ -19,9 +21,10 @@ struct DeviceOptions: Sendable {
         }
         lateAlerts = try reader.choice("late_alerts", of: LateAlerts.self) ?? .none
         alerts = try AlertOptions(&reader)
-        isShared = try reader.flag("shared") ?? false
-        guard !isShared || !common.yields else {
-            throw reader.invalid("yields", "has no meaning with \"shared\"; omit it")
+        isShared = try reader.flag("shared") ?? true
+        yields = try reader.flag("yields") ?? false
+        guard isShared || !yields else {
+            throw reader.invalid("yields", "has no meaning with \"shared\":false; omit it")
         }
         try reader.finish()
     }

@@ -305,7 +305,7 @@ enum DeviceSchema {
             application TEXT NOT NULL REFERENCES application (id) ON DELETE CASCADE,
             source TEXT NOT NULL,
             handed INTEGER NOT NULL,
-            offered INTEGER NOT NULL,
+            offered INTEGER NOT NULL, dropped INTEGER NOT NULL DEFAULT 0,
             UNIQUE (application, source)
         ) STRICT;
         INSERT INTO inbox_host VALUES (1, 0, 0, 0, 0);

@@ -24,8 +24,6 @@ package struct CommonOptions: Sendable {
     package let role: String
     /// `nil` = in memory.
     package var stateDirectory: String?
-    /// Whether others may have the directory for the asking.
-    package var yields: Bool
     package var name: String
     package var platform: String
     package var relayURL: String?
@@ -49,7 +47,6 @@ package struct CommonOptions: Sendable {
             }
             stateDirectory = standard
         }
-        yields = try options.flag("yields") ?? false
         name = try options.text("name", maximumBytes: 256) ?? CommonOptions.hostName()
         guard !name.isEmpty else { throw options.invalid("name", "is empty; omit it to use the host name") }
         platform = try options.text("platform", maximumBytes: 256) ?? "linux"

@@ -125,7 +125,7 @@ package struct RoleState: Sendable {
         if let held {
             directory = held
         } else if let path = options.stateDirectory {
-            directory = try .open(path, yields: options.yields)
+            directory = try .open(path)
         } else {
             directory = .inMemory()
         }

@@ -6,9 +6,6 @@ import Synchronization
 ///
 /// The hold is an `fcntl` lock on a file of its own, which nothing else opens: closing any descriptor of a locked file
 /// would drop the lock. Locks of that kind do not exclude the process that has them, hence the table beside it.
-///
-/// A handle that yields locks one byte instead of the whole file. Another handle that finds this lock waits, and keeps
-/// reopening the file, which the yielding program can notice.
 package final class StateDirectory: Sendable {
     /// `nil` for a directory in memory.
     package let path: String?
@@ -16,9 +13,6 @@ package final class StateDirectory: Sendable {
     private let lock: Mutex<Int32>
 
     private static let held = Mutex<Set<String>>([])
-
-    /// How long to wait for a handle that yields, in milliseconds.
-    private static let yieldTime: Int64 = 3_000
 
     /// Nothing is kept: no directory, no lock.
     package static func inMemory() -> StateDirectory { StateDirectory(path: nil, lock: -1) }
@@ -28,76 +22,52 @@ package final class StateDirectory: Sendable {
         self.lock = Mutex(lock)
     }
 
-    /// Makes the directory (and its parents) if need be, and takes it. Blocks for up to 3 s if a handle that yields has
-    /// it.
-    ///
-    /// - Parameter yields: whether this handle steps aside for others. It does not wait for them itself.
+    /// Makes the directory (and its parents) if need be, and takes it.
     ///
     /// Errors: `busy` when another handle or process has it, `io` when it cannot be made, read or written.
-    package static func open(_ path: String, yields: Bool = false) throws(HostError) -> StateDirectory {
-        try make(path)
-        guard let resolved = realpath(path, nil) else { throw failure("find", path) }
-        defer { free(resolved) }
-        let canonical = String(cString: resolved)
-
-        guard held.withLock({ $0.insert(canonical).inserted }) else { throw busy(path, "by this program") }
-        let file = canonical + "/lock"
-        do throws(HostError) {
-            let end = now &+ yieldTime
-            while true {
-                if let descriptor = try lock(file, yields: yields, waits: !yields && now < end) {
-                    return StateDirectory(path: canonical, lock: descriptor)
-                }
-                usleep(20_000)
-            }
-        } catch {
-            release(canonical)
-            throw error.code == .busy ? busy(path, "by another program") : error
+    package static func open(_ path: String) throws(HostError) -> StateDirectory {
+        guard let directory = try openIfFree(path) else {
+            let canonical = try canonical(path)
+            throw busy(path, held.withLock { $0.contains(canonical) } ? "by this program" : "by another program")
         }
+        return directory
     }
 
-    /// Like ``open(_:yields:)``, for a directory that programs share: `nil` = another handle or process has it.
+    /// Like ``open(_:)``, for a directory that programs share: `nil` = another handle or process has it.
     package static func openIfFree(_ path: String) throws(HostError) -> StateDirectory? {
         try make(path)
-        guard let resolved = realpath(path, nil) else { throw failure("find", path) }
-        defer { free(resolved) }
-        let canonical = String(cString: resolved)
+        let canonical = try canonical(path)
         // Before the file is opened: closing any descriptor of it would drop this process's lock.
         guard held.withLock({ $0.insert(canonical).inserted }) else { return nil }
         do throws(HostError) {
-            guard let descriptor = try lock(canonical + "/lock", yields: false, waits: false) else {
-                throw busy(path, "")
+            if let descriptor = try lock(canonical + "/lock") {
+                return StateDirectory(path: canonical, lock: descriptor)
             }
-            return StateDirectory(path: canonical, lock: descriptor)
         } catch {
             release(canonical)
-            guard error.code == .busy else { throw error }
-            return nil
+            throw error
         }
+        release(canonical)
+        return nil
     }
 
-    /// The locked descriptor; `nil` = a handle that yields has it, and may be waited for.
-    private static func lock(_ file: String, yields: Bool, waits: Bool) throws(HostError) -> Int32? {
+    private static func canonical(_ path: String) throws(HostError) -> String {
+        guard let resolved = realpath(path, nil) else { throw failure("find", path) }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    /// The locked descriptor; `nil` = another process has the lock.
+    private static func lock(_ file: String) throws(HostError) -> Int32? {
         let descriptor = Glibc.open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("write", file) }
         var region = flock()
         region.l_type = Int16(F_WRLCK)
         region.l_whence = Int16(SEEK_SET)
-        region.l_len = yields ? 1 : 0
         if fcntl(descriptor, F_SETLK, &region) == 0 { return descriptor }
         defer { Glibc.close(descriptor) }
         guard errno == EACCES || errno == EAGAIN else { throw failure("lock", file) }
-        region.l_len = 0
-        let isKnown = fcntl(descriptor, F_GETLK, &region) == 0
-        // It may be free by now.
-        if waits, isKnown, region.l_type == Int16(F_UNLCK) || region.l_len == 1 { return nil }
-        throw busy(file, "")
-    }
-
-    private static var now: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) &* 1_000 &+ Int64(time.tv_nsec) / 1_000_000
+        return nil
     }
 
     /// The path of a file in it; `nil` in memory.

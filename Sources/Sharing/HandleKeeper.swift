@@ -14,6 +14,12 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     private static var drainTime: UInt64 { 1_000 }
     /// Between two tries, where nobody can be reached, in milliseconds.
     private static var retryInterval: UInt64 { 100 }
+    /// Of a program that takes over, in milliseconds.
+    private static var headStart: UInt64 { 100 }
+    /// In which a program that has lost its holder or its connection is back, in milliseconds.
+    private static var returnTime: UInt64 { 60_000 }
+    /// Between two looks at who is still running, in milliseconds.
+    private static var tidyInterval: UInt64 { 6 * 3_600_000 }
 
     private struct Waiting {
         let deadline: UInt64
@@ -24,15 +30,17 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     /// It owns this, and is set once, before anything else is called.
     nonisolated(unsafe) weak var role: SharedRole<Kind>?
     private var socket: HolderSocket?
-    /// The options of the holder, for the case that this program follows it.
-    private var holderOptions: JSONObject = [:]
     private var waiting: [Waiting] = []
     private var isSeeking = false
     private var isReported = false
     /// Waits for the end of the search.
     private var closing: (@Sendable () -> Void)?
+    /// Since when a program waits to take over.
+    private var wantedSince: UInt64?
+    private var handingOver: LoopTimer?
     private lazy var waitTimer = LoopTimer { [weak self] in self?.failExpired() }
     private lazy var retryTimer = LoopTimer { [weak self] in self?.seek() }
+    private lazy var tidyTimer = LoopTimer { [weak self] in self?.tidy() }
 
     nonisolated init() {}
 
@@ -45,14 +53,18 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         switch opened.part {
         case .guest(let descriptor, let options):
             do throws(TransportError) {
-                let client = try GuestClient(descriptor, role.channel) { [weak self] in self?.lost($0) }
-                holderOptions = options
+                let client = try GuestClient(
+                    descriptor, role.channel, lost: { [weak self] in self?.lost($0) },
+                    silent: { [weak self] in self?.silent($0) })
+                role.hosted.withLock { $0 = options }
                 role.enter(.guest(client))
             } catch {
                 close(descriptor)
                 return .failure(HostError(error))
             }
-        case .holder(let kind, let feed, let spool, let listener):
+        case .holder(let kind, let feed, let spool, let listener, let options):
+            role.hosted.withLock { $0 = HostedOptions(options).given }
+            wantedSince = nil
             serve(listener, feed)
             role.enter(.holder(kind, feed))
             spool.attach(kind.database, feed) { [weak role] sources in
@@ -61,6 +73,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
                 EventLoop.post { role.keeper.socket?.tellWaits(sources) }
             }
             spool.flush()
+            tidyTimer.start(after: Self.returnTime, every: Self.tidyInterval)
             for hook in role.hooks.withLock({ $0 }) { kind.hostAnswers(hook, true) }
             if role.isStarted { try? kind.perform(HostCall(SharedCall.start)) { _ in } }
         }
@@ -95,20 +108,83 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         guard let role, case .guest(let client) = role.current else { return }
         role.enter(.seeking)
         for pending in client.close() {
-            if pending.isRefused || Kind.isRepeatable(pending.call) {
+            if pending.isRefused {
                 forward(pending.call, pending.then)
             } else {
-                pending.then(.failure(.holderLost))
+                interrupted(pending.call, pending.then)
             }
         }
         seek()
+    }
+
+    /// The holder, which may be this program, ended or let go during the call.
+    func interrupted(_ call: HostCall, _ then: @escaping ReplyThen) {
+        guard let repeated = Kind.repeated(call) else { return then(.failure(.holderLost)) }
+        forward(repeated, then)
+    }
+
+    /// Lets another program become the holder, and follows it.
+    private func handOver() {
+        guard let role, case .holder = role.current, let socket, !isSeeking else { return }
+        isSeeking = true
+        tidyTimer.stop()
+        socket.drain(within: Self.drainTime) { [weak self] in self?.letGo() }
+    }
+
+    private func letGo() {
+        guard let role else { return }
+        guard case .holder(let kind, _) = role.current, let socket else {
+            isSeeking = false
+            return
+        }
+        self.socket = nil
+        role.hasHandedOver.store(true, ordering: .relaxed)
+        role.starts.withLock { $0 = $0.filter { $0 == 0 } }
+        role.enter(.seeking)
+        kind.shutDown {
+            EventLoop.post { [self] in
+                // Who takes over looks every few milliseconds; the others hear of it afterwards.
+                let timer = LoopTimer { [self] in
+                    handingOver = nil
+                    isSeeking = false
+                    socket.close()
+                    if case .seeking = role.current { return seek() }
+                    closing?()
+                    closing = nil
+                }
+                handingOver = timer
+                timer.start(after: Self.headStart)
+            }
+        }
+    }
+
+    /// The holder does not answer, or (`nil`) does again.
+    private func silent(_ error: HostError?) {
+        guard let role else { return }
+        guard let error else {
+            isReported = false
+            for source in sources { role.channel.waits(source) }
+            return
+        }
+        if !isReported { role.channel.problem("holder_silent", error.message, error.detail) }
+        isReported = true
+        // A child of its process may have inherited the connection, which then outlives it; the lock does not.
+        guard case .guest(let client) = role.current, let path = role.settings?.path else { return }
+        _ = startThread(named: "bw-lock") {
+            guard let directory = try? StateDirectory.openIfFree(path) else { return }
+            directory.close()
+            EventLoop.post {
+                guard case .guest(let current) = role.current, current === client else { return }
+                role.keeper.lost(nil)
+            }
+        }
     }
 
     private func seek() {
         guard let role, !isSeeking, case .seeking = role.current, let settings = role.settings else { return }
         isSeeking = true
         let hello = role.hello
-        let options = HostedOptions.taken(over: holderOptions, by: role.options)
+        let options = HostedOptions.taken(over: role.hosted.withLock { $0 }, by: role.options)
         let code = startThread(named: "bw-takeover") {
             let result: Result<Opened<Kind>, HostError>
             do throws(HostError) {
@@ -156,7 +232,9 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     func forward(_ call: HostCall, _ then: @escaping ReplyThen) {
         guard let role else { return then(.failure(.closed)) }
         switch role.current {
-        case .alone(let kind), .holder(let kind, _): perform(call, on: kind, for: 0, then)
+        case .alone(let kind): perform(call, on: kind, for: 0, then)
+        case .holder(let kind, _):
+            carryOut(call, then) { () throws(HostError) in try role.performOwn(call, on: kind, then) }
         case .guest(let client):
             note(call)
             client.call(call, then: then)
@@ -174,34 +252,37 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         if Kind.isStop(call) { role.starts.withLock { _ = $0.remove(0) } }
     }
 
-    func take(_ source: HostEvent.Name, limit: Int, _ then: @escaping FeedBatch.Then) {
+    func take(_ source: HostEvent.Name, limit: Int, asCopy: Bool, _ then: @escaping FeedBatch.Then) {
         guard let role else { return then(.failure(.closed)) }
         switch role.current {
-        case .holder(_, let feed): feed.take(role.settings?.application ?? "", source, limit: limit, for: 0, then: then)
+        case .holder(_, let feed): feed.take(role.taker, source, limit: limit, asCopy: asCopy, for: 0, then: then)
         case .guest(let client):
-            client.take(source, limit: limit) { [weak self] result in
+            client.take(source, limit: limit, asCopy: asCopy) { [weak self] result in
                 guard case .failure(let error) = result, error == .holderLost else { return then(result) }
-                EventLoop.post { self?.take(source, limit: limit, then) }
+                EventLoop.post { self?.take(source, limit: limit, asCopy: asCopy, then) }
             }
         case .seeking:
-            wait({ [weak self] in self?.take(source, limit: limit, then) }, fail: { then(.failure($0)) })
+            wait(
+                { [weak self] in self?.take(source, limit: limit, asCopy: asCopy, then) }, fail: { then(.failure($0)) })
         case .alone, .closed: then(.failure(.closed))
         }
     }
 
-    func finish(_ source: HostEvent.Name, through row: Int64, _ then: @escaping FeedBatch.Then) {
+    func finish(_ source: HostEvent.Name, through row: Int64, asCopy: Bool, _ then: @escaping FeedBatch.Then) {
         guard let role else { return then(.failure(.closed)) }
         switch role.current {
         case .holder(_, let feed):
-            feed.finish(role.settings?.application ?? "", source, through: row) { then($0.map { FeedBatch() }) }
+            feed.finish(role.taker.name(asCopy: asCopy), source, through: row) { then($0.map { FeedBatch() }) }
         case .guest(let client):
-            client.finish(source, through: row) { [weak self] result in
+            client.finish(source, through: row, asCopy: asCopy) { [weak self] result in
                 // It is repeated at the next holder: it only moves a mark forward.
                 guard case .failure(let error) = result, error == .holderLost else { return then(result) }
-                EventLoop.post { self?.finish(source, through: row, then) }
+                EventLoop.post { self?.finish(source, through: row, asCopy: asCopy, then) }
             }
         case .seeking:
-            wait({ [weak self] in self?.finish(source, through: row, then) }, fail: { then(.failure($0)) })
+            wait(
+                { [weak self] in self?.finish(source, through: row, asCopy: asCopy, then) },
+                fail: { then(.failure($0)) })
         case .alone, .closed: then(.failure(.closed))
         }
     }
@@ -228,17 +309,31 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         guard let role, case .holder(let kind, _) = role.current, let settings = role.settings else {
             return then(.failure(.noHolder))
         }
-        let options = HostedOptions(HostedOptions.taken(over: holderOptions, by: role.options))
+        let options = HostedOptions(role.hosted.withLock { $0 })
         do throws(HostError) {
-            guard hello.role == settings.role, (1...255).contains(hello.application.utf8.count) else {
-                throw HostError(.invalid, "the program that has the state directory runs a \(settings.role) in it")
+            guard hello.role == settings.role, (1...255).contains(hello.taker.application.utf8.count)
+            else {
+                throw HostError(.invalid, "the program that holds the state directory runs a \(settings.role) in it")
             }
-            try options.admit(hello.options, name: CommonOptions.hostName())
         } catch { return then(.failure(error)) }
-        let sources = sources
+        switch options.admission(
+            of: HostedOptions(hello.options), guestYields: hello.yields, yields: role.yields,
+            name: CommonOptions.hostName())
+        {
+        case .welcome: break
+        case .refused(let error): return then(.failure(error))
+        case .handOver:
+            // Its own calls come first, for a while; who wants the role tries again.
+            let since = wantedSince ?? EventLoop.now
+            wantedSince = since
+            guard role.ownCalls.load(ordering: .relaxed) == 0 || EventLoop.now - since >= Self.drainTime else {
+                return then(.failure(.closed))
+            }
+            then(.failure(HostError(HostError.moved.code, HostError.moved.message, detail: options.given)))
+            return handOver()
+        }
         kind.database.submit { (connection) throws(StoreError) in
-            try ApplicationFeed(connection).register(
-                hello.application, sources: sources, handed: hello.handed, now: .wallClock)
+            try ApplicationFeed(connection).register(hello.taker.application, handed: hello.handed, now: .wallClock)
         } then: { result in
             EventLoop.post { [weak self] in
                 switch result {
@@ -260,10 +355,14 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         _ call: HostCall, on kind: Kind, for session: StoredFeed.Session, _ then: @escaping ReplyThen
     ) {
         guard let role else { return then(.failure(.closed)) }
+        carryOut(call, then) { () throws(HostError) in try role.perform(call, on: kind, for: session, then) }
+    }
+
+    private func carryOut(
+        _ call: HostCall, _ then: @escaping ReplyThen, _ body: @escaping @Sendable () throws(HostError) -> Void
+    ) {
         let start: @Sendable () -> Void = {
-            do throws(HostError) { try role.perform(call, on: kind, for: session, then) } catch {
-                then(.failure(error))
-            }
+            do throws(HostError) { try body() } catch { then(.failure(error)) }
         }
         guard Kind.blocks(call) else { return start() }
         if startThread(named: "bw-call", start) != 0 {
@@ -273,6 +372,8 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
 
     func ended(_ session: StoredFeed.Session) {
         guard let role else { return }
+        // Whoever only lost its connection is back by then.
+        tidyTimer.start(after: Self.returnTime, every: Self.tidyInterval)
         let isLast = role.starts.withLock { $0.remove(session) != nil && $0.isEmpty }
         guard case .holder(let kind, _) = role.current else { return }
         if isLast { try? kind.perform(HostCall(SharedCall.stop)) { _ in } }
@@ -285,6 +386,19 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
 
     var hasGuests: Bool { socket?.hasGuests ?? false }
 
+    /// Programs that run are remembered, and those that were not seen for long are forgotten, at once if they were copies.
+    private func tidy() {
+        guard let role, case .holder(let kind, _) = role.current else { return }
+        let takers = [role.taker] + (socket?.takers ?? [])
+        kind.database.submit { (connection) throws(StoreError) in
+            let feed = ApplicationFeed(connection)
+            try feed.prune(running: takers.flatMap(\.names), now: .wallClock)
+            try feed.forgetCopies(except: Set(takers.compactMap(\.copy)))
+        } then: { _ in
+            // A failed store reports itself; the next look tries again.
+        }
+    }
+
     // MARK: The end
 
     func shutDown(_ then: @escaping @Sendable () -> Void) {
@@ -294,6 +408,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         waiting = []
         waitTimer.stop()
         retryTimer.stop()
+        tidyTimer.stop()
         for call in calls { call.fail(.closed) }
         switch phase {
         case .alone, .closed: then()

@@ -6,7 +6,7 @@ import Store
 /// The result of taking the state directory or joining its holder, before the loop starts using it.
 struct Opened<Kind: SharableRole>: Sendable {
     enum Part: Sendable {
-        case holder(Kind, StoredFeed, EventSpool, listener: Result<CInt, HostError>)
+        case holder(Kind, StoredFeed, EventSpool, listener: Result<CInt, HostError>, options: JSONObject)
         case guest(CInt, options: JSONObject)
     }
 
@@ -18,7 +18,8 @@ struct Opened<Kind: SharableRole>: Sendable {
     init(_ opening: SharedOpening, _ role: SharedRole<Kind>, _ options: JSONObject) throws(HostError) {
         switch opening {
         case .guest(let descriptor, let options): part = .guest(descriptor, options: options)
-        case .holder(let directory):
+        case .holder(let directory, let inherited):
+            let options = HostedOptions.taken(over: inherited, by: options)
             let spool = EventSpool(role.move)
             let kind: Kind
             do throws(HostError) {
@@ -28,12 +29,12 @@ struct Opened<Kind: SharableRole>: Sendable {
                 throw error
             }
             let feed = StoredFeed(kind.database, move: role.move)
-            let application = role.settings?.application ?? ""
-            let (sources, handed) = (role.sources.map(\.name), role.hello.handed)
+            let application = role.taker.application
+            let handed = role.hello.handed
             do throws(StoreError) {
                 try kind.database.run { (connection) throws(StoreError) in
                     let stored = ApplicationFeed(connection)
-                    _ = try stored.register(application, sources: sources, handed: handed, now: .wallClock)
+                    try stored.register(application, handed: handed, now: .wallClock)
                     try stored.prune(running: [application], now: .wallClock)
                 }
             } catch {
@@ -44,7 +45,7 @@ struct Opened<Kind: SharableRole>: Sendable {
             do throws(HostError) {
                 listener = .success(try SharedSocket(in: directory.path ?? "").listen())
             } catch { listener = .failure(error) }
-            part = .holder(kind, feed, spool, listener: listener)
+            part = .holder(kind, feed, spool, listener: listener, options: options)
         }
     }
 
@@ -54,7 +55,7 @@ struct Opened<Kind: SharableRole>: Sendable {
         case .guest(let descriptor, _):
             close(descriptor)
             then()
-        case .holder(let kind, _, _, let listener):
+        case .holder(let kind, _, _, let listener, _):
             if case .success(let descriptor) = listener { close(descriptor) }
             kind.shutDown(then: then)
         }

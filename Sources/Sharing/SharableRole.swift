@@ -16,8 +16,10 @@ package protocol SharableRole: Role {
     static func blocks(_ call: HostCall) -> Bool
     /// Whether the call starts the role.
     static func starts(_ call: HostCall) -> Bool
-    /// Whether the call only reads: a second time does no harm.
-    static func isRepeatable(_ call: HostCall) -> Bool
+    /// The call with what its next holder needs to carry it out once, should this one end during it.
+    static func identified(_ call: HostCall) -> HostCall
+    /// What to ask of the next holder when one has ended during the call; `nil` = it must not be carried out twice.
+    static func repeated(_ call: HostCall) -> HostCall?
     /// Finds a wrong parameter before the call is sent to another program.
     static func check(_ call: HostCall) throws(HostError)
 }
@@ -40,12 +42,14 @@ package struct SharedSettings: Sendable {
     package let path: String
     /// `device` or `desktop`.
     package let role: String
-    /// The program's name: each name is given every event once.
-    package let application: String
+    /// Each name is given every event once.
+    package let taker: FeedTaker
     /// Those of the options that belong to the role, as the program gave them.
     package let options: HostedOptions
+    /// See ``HostedOptions/admission(of:guestYields:yields:name:)``.
+    package let yields: Bool
 
-    package init(path: String, role: String, application: String, options: HostedOptions) {
-        (self.path, self.role, self.application, self.options) = (path, role, application, options)
+    package init(path: String, role: String, taker: FeedTaker, options: HostedOptions, yields: Bool) {
+        (self.path, self.role, self.taker, self.options, self.yields) = (path, role, taker, options, yields)
     }
 }

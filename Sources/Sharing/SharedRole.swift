@@ -34,6 +34,12 @@ package final class SharedRole<Kind: SharableRole>: Role, FeedBackend {
     private let aloneSources: [any EventSource]
     /// Which sessions have started the role.
     let starts = Mutex<Set<StoredFeed.Session>>([])
+    /// The options of the role as it is open now.
+    let hosted = Mutex<JSONObject>([:])
+    /// This program's own calls that it carries out itself.
+    let ownCalls = Atomic(0)
+    /// It has handed the role over to another program, whose options are what they are.
+    let hasHandedOver = Atomic(false)
     /// The questions that this program has callbacks for.
     package let hooks = Mutex<[HostHook]>([])
     let keeper = HandleKeeper<Kind>()
@@ -75,12 +81,21 @@ package final class SharedRole<Kind: SharableRole>: Role, FeedBackend {
     /// How this program introduces itself to a holder.
     var hello: GuestHello {
         var hello = GuestHello(
-            role: settings?.role ?? "", application: settings?.application ?? "", process: Int64(getpid()),
-            options: settings?.options.given ?? [:])
+            role: settings?.role ?? "", taker: taker, process: Int64(getpid()), options: settings?.options.given ?? [:])
         hello.isStarted = isStarted
-        for source in feedSources.withLock({ $0 }) where source.handed > 0 { hello.handed[source.name] = source.handed }
+        hello.yields = yields
+        for source in feedSources.withLock({ $0 }) {
+            let handed = source.handedByName
+            if handed > 0 { hello.handed[source.name] = handed }
+        }
         return hello
     }
+
+    /// Whether it takes a holder's options as they are.
+    var yields: Bool { settings?.yields ?? false || hasHandedOver.load(ordering: .relaxed) }
+
+    /// By which names this program takes stored events.
+    var taker: FeedTaker { settings?.taker ?? FeedTaker("", copy: nil) }
 
     /// Through which rows this program's callbacks were called, by source.
     var seen: [HostEvent.Name: Int64] {
@@ -97,10 +112,28 @@ package final class SharedRole<Kind: SharableRole>: Role, FeedBackend {
     /// Starts a call; an error is a wrong parameter, and nothing was started. For a host's thread.
     package func perform(_ call: HostCall, then: @escaping ReplyThen) throws(HostError) {
         switch current {
-        case .alone(let kind), .holder(let kind, _): try perform(call, on: kind, for: 0, then)
+        case .alone(let kind): try kind.perform(call, then: then)
+        case .holder(let kind, _): try performOwn(Kind.identified(call), on: kind, then)
         case .guest, .seeking, .closed:
             try Kind.check(call)
+            let call = Kind.identified(call)
             EventLoop.post { [self] in keeper.forward(call, then) }
+        }
+    }
+
+    /// Carries out a call of this program. Should the role be handed over meanwhile, its next holder may do so.
+    func performOwn(_ call: HostCall, on kind: Kind, _ then: @escaping ReplyThen) throws(HostError) {
+        ownCalls.add(1, ordering: .relaxed)
+        do throws(HostError) {
+            try perform(call, on: kind, for: 0) { [self] result in
+                ownCalls.subtract(1, ordering: .relaxed)
+                guard case .failure(let error) = result, error.code == .closed else { return then(result) }
+                if case .closed = current { return then(result) }
+                EventLoop.post { [self] in keeper.interrupted(call, then) }
+            }
+        } catch {
+            ownCalls.subtract(1, ordering: .relaxed)
+            throw error
         }
     }
 
@@ -129,8 +162,8 @@ package final class SharedRole<Kind: SharableRole>: Role, FeedBackend {
         [
             "part": session == 0 ? "holder" : "guest",
             "holder": [
-                "application": .string(settings?.application ?? ""), "process": .integer(Int64(getpid())),
-                "showsAlerts": .bool((options["alerts"]?.string ?? "none") != "none"),
+                "application": .string(taker.application), "process": .integer(Int64(getpid())),
+                "showsAlerts": .bool(HostedOptions(hosted.withLock { $0 }).showsAlerts),
             ],
         ]
     }
@@ -157,17 +190,21 @@ package final class SharedRole<Kind: SharableRole>: Role, FeedBackend {
 
     // MARK: Stored events
 
-    /// How long a dispatch waits for a holder, in milliseconds.
-    private static var patience: Int64 { 5_000 }
-
     package var handoverPath: String { "\(settings?.path ?? "")/shared.handed" }
 
-    package func take(_ source: HostEvent.Name, limit: Int) throws(HostError) -> FeedBatch {
-        try wait { [self] then in keeper.take(source, limit: limit, then) }
+    package func take(_ source: HostEvent.Name, limit: Int, asCopy: Bool) throws(HostError) -> FeedBatch {
+        let batch = try wait { [self] then in keeper.take(source, limit: limit, asCopy: asCopy, then) }
+        if batch.dropped > 0 {
+            channel.problem(
+                "events_dropped",
+                "\(batch.dropped) events were dropped before this program took them: \(ApplicationFeed.capacity) are kept",
+                ["count": .integer(batch.dropped)])
+        }
+        return batch
     }
 
-    package func finish(_ source: HostEvent.Name, through row: Int64) throws(HostError) {
-        _ = try wait { [self] then in keeper.finish(source, through: row, then) }
+    package func finish(_ source: HostEvent.Name, through row: Int64, asCopy: Bool) throws(HostError) {
+        _ = try wait { [self] then in keeper.finish(source, through: row, asCopy: asCopy, then) }
     }
 
     private func wait(

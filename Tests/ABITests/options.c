@@ -96,6 +96,9 @@ static void values_out_of_range(void)
     refused_device("{\"state_dir\":\":memory:\",\"legacy\":\"some\"}", BW_E_INVALID, "legacy");
     refused_device("{\"state_dir\":\":memory:\",\"late_alerts\":\"all\"}", BW_E_INVALID, "late_alerts");
     refused_device("{\"state_dir\":\":memory:\",\"yields\":1}", BW_E_INVALID, "yields");
+    refused_device("{\"state_dir\":\":memory:\",\"yields\":true,\"shared\":false}", BW_E_INVALID, "yields");
+    refused_device("{\"state_dir\":\":memory:\",\"shared\":\"no\"}", BW_E_INVALID, "shared");
+    refused_desktop("{\"state_dir\":\":memory:\",\"yields\":true}", BW_E_INVALID, "yields");
     refused_desktop("{\"state_dir\":\":memory:\",\"late_alerts\":\"each\"}", BW_E_INVALID, "late_alerts");
     refused_device("{\"state_dir\":\"\"}", BW_E_INVALID, "state_dir");
     refused_relay("{\"listen\":\"127.0.0.1\"}", BW_E_INVALID, "listen");
@@ -267,15 +270,29 @@ static void key_that_others_can_read(void)
     refused_device(options, BW_E_DENIED, path);
 }
 
+/* For a handle that wants the directory for itself. */
+static void alone_options_for(char *options, size_t size, const char *path)
+{
+    snprintf(options, size, "{\"state_dir\":\"%.300s\",\"shared\":false}", path);
+}
+
 static void in_use_by_this_process(void)
 {
     char path[256];
     char options[512];
     bw_device *device = open_device(path_in(path, sizeof path, "shared"));
-    options_for(options, sizeof options, path);
+    alone_options_for(options, sizeof options, path);
     refused_device(options, BW_E_BUSY, path);
+    options_for(options, sizeof options, path);
     refused_desktop(options, BW_E_BUSY, path);
     /* The attempt must not have dropped the lock that the open handle holds. */
+    alone_options_for(options, sizeof options, path);
+    refused_device(options, BW_E_BUSY, path);
+    CHECK_STATUS(bw_device_close(device), BW_OK);
+    /* One that has it for itself lets nobody join. */
+    device = NULL;
+    CHECK_STATUS(bw_device_open(options, &device), BW_OK);
+    options_for(options, sizeof options, path);
     refused_device(options, BW_E_BUSY, path);
     CHECK_STATUS(bw_device_close(device), BW_OK);
     device = open_device(path);
@@ -290,7 +307,7 @@ static void in_use_under_another_name(void)
     char options[512];
     bw_device *device = open_device(path_in(path, sizeof path, "named"));
     CHECK(symlink(path, path_in(other, sizeof other, "alias")) == 0, "makes a symbolic link");
-    options_for(options, sizeof options, other);
+    alone_options_for(options, sizeof options, other);
     refused_device(options, BW_E_BUSY, "");
     CHECK_STATUS(bw_device_close(device), BW_OK);
 }
@@ -335,6 +352,7 @@ static void in_use_by_another_process(void)
     close(ends[1]);
     CHECK(read(ends[0], line, 4) == 4 && strcmp(line, "held") == 0, "another process opens the state_dir");
     close(ends[0]);
+    alone_options_for(options, sizeof options, path);
     refused_device(options, BW_E_BUSY, path);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);

@@ -3,142 +3,11 @@
  *
  *   sharing [TEST…]                        the tests; SHARING_SEED repeats a run, SHARING_PUSHES sets its length
  *   sharing --measure KILLS                prints what a guest costs and how long a takeover takes
- *   sharing --program DIR LOG APPLICATION  one of several programs; it ends when its standard input does
  */
-#include "roles.h"
+#include "sharing.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>
-
-/* ---- a program of its own -------------------------------------------------------------------------------------- */
-
-static void write_down(void *user_data, const char *event, const char *event_json)
-{
-    json_t *value = json_loads(event_json, 0, NULL);
-    json_t *data = json_object_get(value, "data");
-    char line[128];
-    int length = snprintf(line, sizeof line, "%.60s %d\n", json_string_value(json_object_get(data, "title")),
-                          json_is_true(json_object_get(data, "redelivered")));
-    (void)event;
-    if (write(*(int *)user_data, line, (size_t)length) != length)
-        abort();
-    json_decref(value);
-}
-
-static int be_a_program(char **argv)
-{
-    char options[512];
-    bw_device *device = NULL;
-    int log = open(argv[3], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    snprintf(options, sizeof options,
-             "{\"state_dir\":\"%.300s\",\"follow_system\":false,\"shared\":true,\"application_id\":\"%.100s\"}", argv[2],
-             argv[4]);
-    if (log < 0 || bw_device_open(options, &device) != BW_OK
-        || bw_device_subscribe(device, "notification.received", write_down, &log, NULL, NULL) != BW_OK
-        || bw_device_start(device) != BW_OK || bw_device_dispatch(device) != BW_OK || write(log, "ready 0\n", 8) != 8)
-        return 3;
-    for (;;) {
-        struct pollfd fds[2];
-        fds[0].fd = bw_device_fd(device);
-        fds[1].fd = STDIN_FILENO;
-        fds[0].events = fds[1].events = POLLIN;
-        if (poll(fds, 2, -1) > 0 && fds[1].revents != 0)
-            return bw_device_close(device) == BW_OK ? 0 : 4;
-        if (bw_device_dispatch(device) < 0) {
-            char *error = bw_last_error();
-            fprintf(stderr, "dispatch: %s\n", error);
-            bw_free(error);
-            return 5;
-        }
-    }
-}
-
-static const char *self;
-
-struct program {
-    pid_t pid;
-    int control;
-    char log[96];
-    char application[64];
-};
-
-static void start_program(struct program *program, const char *directory)
-{
-    int pipes[2];
-    if (pipe(pipes) != 0)
-        abort();
-    fcntl(pipes[1], F_SETFD, FD_CLOEXEC);
-    program->control = pipes[1];
-    program->pid = fork();
-    if (program->pid < 0)
-        abort();
-    if (program->pid == 0) {
-        dup2(pipes[0], STDIN_FILENO);
-        close(pipes[0]);
-        execl(self, self, "--program", directory, program->log, program->application, (char *)NULL);
-        _exit(6);
-    }
-    close(pipes[0]);
-}
-
-static int end_program(struct program *program, int by)
-{
-    int status = -1;
-    if (by != 0)
-        kill(program->pid, by);
-    close(program->control);
-    waitpid(program->pid, &status, 0);
-    program->pid = 0;
-    return status;
-}
-
-/* ---- handles --------------------------------------------------------------------------------------------------- */
-
-static bw_status open_with(const char *directory, const char *application, const char *more, bw_device **device)
-{
-    char options[1024];
-    snprintf(options, sizeof options,
-             "{\"state_dir\":\"%.600s\",\"follow_system\":false,\"shared\":true,\"application_id\":\"%.100s\"%.200s}",
-             directory, application, more);
-    return bw_device_open(options, device);
-}
-
-static bw_device *open_shared(const char *directory, const char *application)
-{
-    bw_device *device = NULL;
-    CHECK_STATUS(open_with(directory, application, "", &device), BW_OK);
-    return device;
-}
-
-/* "holder" or "guest". */
-static int is_part(bw_device *device, const char *part)
-{
-    char *json = NULL;
-    json_t *state;
-    const char *found;
-    int is;
-    if (bw_device_state(device, &json) != BW_OK)
-        return 0;
-    state = parsed(json);
-    found = json_string_value(json_object_get(json_object_get(state, "sharing"), "part"));
-    is = found != NULL && strcmp(found, part) == 0;
-    json_decref(state);
-    return is;
-}
-
-static void notify(bw_desktop *desktop, int number)
-{
-    char push[96];
-    snprintf(push, sizeof push, "{\"title\":\"%d\",\"body\":\"b\"}", number);
-    CHECK_STATUS(bw_desktop_notify_async(desktop, push, 60000, complete, calloc(1, sizeof(struct outcome)), free), BW_OK);
-}
-
-static int is_title(const struct record *record, int index, int number)
-{
-    const char *title = json_string_value(
-        json_object_get(json_object_get(json_array_get(record->all, (size_t)index), "data"), "title"));
-    return title != NULL && atoi(title) == number;
-}
 
 /* ---- one process ----------------------------------------------------------------------------------------------- */
 
@@ -231,9 +100,14 @@ static void options_of_a_guest(void)
     CHECK_STATUS(open_with(directory, "org.example.Second", ",\"relay_url\":\"ws://127.0.0.1:1\"", &guest), BW_E_INVALID);
     CHECK_STATUS(open_with(directory, "org.example.Second", ",\"name\":\"one\",\"platform\":\"linux\"", &guest), BW_OK);
     CHECK_STATUS(bw_device_close(guest), BW_OK);
+    /* Without any option but the directory it joins, and for itself it gets nothing. */
     snprintf(options, sizeof options, "{\"state_dir\":\"%.100s\"}", directory);
+    CHECK_STATUS(bw_device_open(options, &guest), BW_OK);
+    CHECK(is_part(guest, "guest"), "sharing is the default");
+    CHECK_STATUS(bw_device_close(guest), BW_OK);
+    snprintf(options, sizeof options, "{\"state_dir\":\"%.100s\",\"shared\":false}", directory);
     CHECK_STATUS(bw_device_open(options, &guest), BW_E_BUSY);
-    CHECK_STATUS(open_with(directory, "org.example.Second", ",\"yields\":true", &guest), BW_E_INVALID);
+    CHECK_STATUS(open_with(directory, "org.example.Second", ",\"yields\":true,\"shared\":false", &guest), BW_E_INVALID);
     CHECK_STATUS(bw_device_close(holder), BW_OK);
     CHECK_STATUS(bw_device_open(options, &guest), BW_OK);
     CHECK_STATUS(open_with(directory, "org.example.Second", "", &holder), BW_E_BUSY);
@@ -431,92 +305,6 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-struct told {
-    int total, again_unsaid, again_said, missed;
-    int next; /* the number of the next push that is new */
-};
-
-static void read_log(const char *path, struct told *told)
-{
-    char title[64];
-    int redelivered;
-    FILE *file = fopen(path, "r");
-    memset(told, 0, sizeof *told);
-    while (file != NULL && fscanf(file, "%63s %d", title, &redelivered) == 2) {
-        int number = atoi(title);
-        if (strcmp(title, "ready") == 0)
-            continue;
-        told->total++;
-        if (number == told->next) {
-            told->next++;
-        } else if (number < told->next) {
-            told->again_said += redelivered;
-            told->again_unsaid += !redelivered;
-        } else {
-            told->missed++;
-            told->next = number + 1;
-        }
-    }
-    if (file != NULL)
-        fclose(file);
-}
-
-static int is_ready(const char *path);
-
-static void a_guest_that_stops_reading(void)
-{
-    struct program program;
-    struct told told;
-    struct record record;
-    char directory[96];
-    int64_t deadline;
-    bw_desktop *desktop = open_desktop(":memory:");
-    bw_device *holder;
-    path_in(directory, sizeof directory, "stopped");
-    path_in(program.log, sizeof program.log, "stopped.log");
-    snprintf(program.application, sizeof program.application, "org.example.Stopped");
-    record_begin(&record);
-    holder = open_shared(directory, "org.example.First");
-    if (!pair(holder, desktop))
-        return;
-    CHECK_STATUS(bw_device_subscribe(holder, "notification.received", record_event, &record, NULL, NULL), BW_OK);
-    /* It gets what comes after its first dispatch. */
-    CHECK_STATUS(bw_device_dispatch(holder), BW_OK);
-    start_program(&program, directory);
-    deadline = monotonic_ms() + within(20000);
-    while (!is_ready(program.log) && monotonic_ms() < deadline)
-        poll(NULL, 0, 5);
-    kill(program.pid, SIGSTOP);
-    notify(desktop, 0);
-    notify(desktop, 1);
-    record.wanted = 2;
-    CHECK(dispatch_until(only_device(holder), recorded, &record, 10000), "a guest that is stopped holds nobody up");
-    CHECK(is_part(holder, "holder"), "calls work");
-    kill(program.pid, SIGCONT);
-    deadline = monotonic_ms() + within(20000);
-    do {
-        read_log(program.log, &told);
-        poll(NULL, 0, 5);
-    } while (told.next < 2 && monotonic_ms() < deadline);
-    CHECK_NUMBER(told.next, 2);
-    CHECK_NUMBER(end_program(&program, 0), 0);
-    CHECK_STATUS(bw_device_close(holder), BW_OK);
-    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
-    record_end(&record);
-}
-
-static int is_ready(const char *path)
-{
-    char word[16] = "";
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return 0;
-    if (fscanf(file, "%15s", word) != 1)
-        word[0] = 0;
-    fclose(file);
-    return strcmp(word, "ready") == 0;
-}
-
 static void programs_killed_at_random(void)
 {
     struct program programs[PROGRAMS];
@@ -711,7 +499,6 @@ int main(int argc, char **argv)
     RUN(a_socket_of_another_user);
     RUN(another_version_and_nonsense);
     RUN(two_hundred_guests);
-    RUN(a_guest_that_stops_reading);
     RUN(programs_killed_at_random);
     return check_end();
 }

@@ -84,6 +84,26 @@ struct CommandSenderTests {
         #expect(perform(Self.read) { $0.isAbsent = true } == ["write c1"], "it may be back")
     }
 
+    @Test("one that an earlier holder may have sent waits for a route, and is sent under its id")
+    func repeated() {
+        func perform(isSecure: Bool = true, isStarted: Bool = true) -> (Sender, [String]) {
+            var sender = isStarted ? Self.started() : Sender()
+            var away = Self.desk
+            (away.isSecure, away.hasRoute) = (isSecure, false)
+            var order = Self.order(1, Self.read)
+            order.isRepeated = true
+            let told = Self.words(sender.perform(order, reach: away, now: 0))
+            return (sender, told)
+        }
+        var (sender, told) = perform()
+        #expect(told == [])
+        var here = Self.desk
+        here.isSecure = true
+        #expect(Self.words(sender.back("desk", reach: here, now: 10)) == ["again c1"])
+        #expect(perform(isSecure: false).1 == ["end c1 notSent offline"])
+        #expect(perform(isStarted: false).1 == ["end c1 refused offline"], "it may have been executed")
+    }
+
     @Test("a notification waits where its program has asked for that and the desktop executes it once")
     func waitingSends() throws {
         let asked = try Device.Command(.send, params: #"{"title":"T","queueMs":5000}"#)

@@ -47,7 +47,7 @@ import JSON
     }
 
     /// Another process that locks so many bytes of the lock file, 0 = all, until its input is closed.
-    private func hold(bytes: Int) throws -> (holder: Process, input: Pipe) {
+    private func hold() throws -> (holder: Process, input: Pipe) {
         let holder = Process()
         holder.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         holder.arguments = [
@@ -55,11 +55,11 @@ import JSON
             """
             import fcntl, sys
             file = open(sys.argv[1], "r+")
-            fcntl.lockf(file, fcntl.LOCK_EX, int(sys.argv[2]))
+            fcntl.lockf(file, fcntl.LOCK_EX)
             print("held", flush=True)
             sys.stdin.read()
             """,
-            path("s/lock"), "\(bytes)",
+            path("s/lock"),
         ]
         let (input, output) = (Pipe(), Pipe())
         holder.standardInput = input
@@ -69,29 +69,14 @@ import JSON
         return (holder, input)
     }
 
-    @Test("one that yields is waited for, for 3 s; whoever yields waits for nobody")
-    func yielding() throws {
-        defer { try? FileManager.default.removeItem(at: root) }
-        _ = try StateDirectory.open(path("s"), yields: true)
-        let (holder, input) = try hold(bytes: 1)
-        let begin = ContinuousClock.now
-        let refused = try #require(throws: HostError.self) { _ = try StateDirectory.open(path("s"), yields: true) }
-        #expect(refused.code == .busy)
-        let waited = try #require(throws: HostError.self) { _ = try StateDirectory.open(path("s")) }
-        #expect(waited.code == .busy && waited.detail["path"] == .string(path("s")))
-        #expect(begin.duration(to: .now) >= .seconds(3))
-        try input.fileHandleForWriting.close()
-        holder.waitUntilExit()
-        _ = try StateDirectory.open(path("s"))
-    }
-
     @Test("another process that has it is told apart")
     func otherProcess() throws {
         defer { try? FileManager.default.removeItem(at: root) }
         _ = try StateDirectory.open(path("s"))  // makes the lock file, and lets it go
-        let (holder, input) = try hold(bytes: 0)
+        let (holder, input) = try hold()
         let error = try #require(throws: HostError.self) { _ = try StateDirectory.open(path("s")) }
-        #expect(error.code == .busy)
+        #expect(error.code == .busy && error.detail["path"] == .string(path("s")))
+        #expect(try StateDirectory.openIfFree(path("s")) == nil)
         try input.fileHandleForWriting.close()
         holder.waitUntilExit()
         _ = try StateDirectory.open(path("s"))

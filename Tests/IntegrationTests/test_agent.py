@@ -1,4 +1,4 @@
-"""`bellwire agent`: alerts while no program of the user's runs, and how it steps aside for those that do."""
+"""`bellwire agent`: alerts beside the user's programs, through the agent or through one that shows them itself."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ from programs import BELLWIRE, Program, wait_until
 Start = Callable[..., Program]
 
 pytestmark = pytest.mark.skipif(missing_bus() is not None, reason=str(missing_bus()))
+
+
+def part(device: Host) -> str:
+    return str(device.state["sharing"]["part"])
+
 
 QUESTION = " would like to send you notifications"
 
@@ -43,7 +48,7 @@ class House:
 
     def allow(self) -> None:
         """The person allows alerts, before there is an agent."""
-        device = self.device()
+        device = self.device(alerts="system", shared=False)
         device.call("bw_alerts_authorize", "authorized", 0)
         device.close()
 
@@ -56,14 +61,23 @@ class House:
     def shows(self, title: str) -> Object:
         return self.server.shown(title, 30)
 
-    def device(self) -> Host:
+    def device(self, **options: object) -> Host:
         """Any other program that embeds the library."""
 
         def on_bus(*arguments: str | Path) -> Program:
             return self.bus.run(*arguments, XDG_STATE_HOME=str(self.home), TZ="UTC")
 
         directory = str(self.home / "bellwire" / "device")
-        return Host(on_bus, "device", {"state_dir": directory, "alerts": "system", "follow_system": False})
+        return Host(on_bus, "device", {"state_dir": directory, "application_id": "org.example.Program", **options})
+
+    def reaches(self, device: Host, title: str) -> None:
+        """Pushes until the program has it, which gets what comes from its first dispatch on."""
+
+        def is_there() -> bool:
+            self.push(title)
+            return title in [push["title"] for push in device.of("notification.received")]
+
+        wait_until(is_there, 30)
 
     def close(self) -> None:
         self.desktop.close()
@@ -79,7 +93,7 @@ def house(start: Start, relay: str, tmp_path: Path) -> Iterator[House]:
     house.close()
 
 
-def test_it_shows_pushes_and_gives_way_to_commands(house: House) -> None:
+def test_it_shows_pushes_beside_commands(house: House) -> None:
     agent = house.agent()
     house.push("First")
     house.shows("First")
@@ -93,31 +107,51 @@ def test_it_shows_pushes_and_gives_way_to_commands(house: House) -> None:
     for title in ("First", "Sent 0", "Sent 1", "Sent 2", "Second"):
         listener.line(f"  {title}( |$)")
     house.push("Third")
+    house.shows("Third")
     listener.line("  Third  ")
     assert listener.wait() == 0, listener.err.all
     house.push("Fourth")
     house.shows("Fourth")
-    assert "Third" not in house.server.titles, "another program had it"
     assert agent.end() == 0 and agent.err.all == []
 
 
-def test_it_gives_way_to_a_program_and_shows_its_reminders(house: House) -> None:
+def test_it_works_beside_a_program_and_shows_its_reminders(house: House) -> None:
     agent = house.agent()
-    begin = time.monotonic()
+    house.push("First")
+    house.shows("First")
     device = house.device()
-    assert time.monotonic() - begin < 15
+    assert part(device) == "guest"
     at = int(time.time() * 1000) + 3_000
     device.call("bw_reminder_add", {"id": "tea", "title": "Tea", "trigger": {"type": "moment", "at": at}})
-    device.close()
     house.shows("Tea")
-    # For hours, if need be.
-    device = house.device()
     device.start()
-    house.push("Seen by the program")
-    house.shows("Seen by the program")
+    house.reaches(device, "For both")
+    house.shows("For both")
+    # The program goes on without the agent, and the agent comes back.
+    agent.kill()
+    house.reaches(device, "Without an agent")
+    again = house.agent()
+    house.push("With one")
+    house.shows("With one")
     device.program.kill()
     house.push("After its death")
     house.shows("After its death")
+    assert again.end() == 0
+
+
+def test_it_leaves_alerts_to_a_program_that_shows_them_itself(house: House) -> None:
+    """Such a program becomes the holder, and the agent its guest, until that program ends."""
+    agent = house.agent()
+    house.push("First")
+    house.shows("First")
+    device = house.device(alerts="host", late_alerts="none", name="Lamp")
+    assert part(device) == "holder"
+    device.start()
+    house.reaches(device, "Of the program")
+    assert agent.process.poll() is None and "Of the program" not in house.server.titles
+    device.close()
+    house.push("Of the agent")
+    house.shows("Of the agent")
     assert agent.end() == 0
 
 
@@ -134,20 +168,30 @@ def test_an_agent_that_dies_is_in_nobodys_way(house: House) -> None:
     assert again.end() == 0
 
 
-def test_it_waits_for_a_program_that_was_there_before(house: House) -> None:
+def test_it_takes_over_from_a_program_that_shows_no_alerts(house: House) -> None:
     device = house.device()
     device.start()
+    assert part(device) == "holder"
     agent = house.agent()
-    house.push("Of the program")
-    house.shows("Of the program")
-    assert agent.process.poll() is None
+    wait_until(lambda: part(device) == "guest", 30)
+    house.push("For both")
+    house.shows("For both")
     device.close()
-    # It takes over by itself.
-    lock = house.home / "bellwire" / "device" / "agent"
-    wait_until(lambda: lock.exists(), timeout=30)
     house.push("Of the agent")
     house.shows("Of the agent")
     assert agent.end() == 0
+
+
+def test_it_waits_for_a_program_that_does_not_share(house: House) -> None:
+    device = house.device(shared=False)
+    device.start()
+    agent = house.agent()
+    house.reaches(device, "Of the program")
+    assert agent.process.poll() is None
+    device.close()
+    house.push("Of the agent")
+    house.shows("Of the agent")
+    assert agent.end() == 0 and agent.err.all == []
 
 
 def test_there_is_one_agent(house: House) -> None:

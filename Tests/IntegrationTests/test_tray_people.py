@@ -397,24 +397,46 @@ def test_the_command_line_works_beside_it(house: House) -> None:
     assert listener.end() == 0
 
 
-def test_it_joins_another_program_and_takes_over_with_its_own_options(house: House) -> None:
-    """While `bellwire listen` has the device, its name and alerts hold, which the settings say; after it the tray's do."""
-    desktop = house.paired_desktop()
-    server = PlayedServer(house.session.bus, "actions", "body")
+def with_alerts(house: House) -> None:
+    """The tray shows alerts from now on."""
     tray = house.tray()
     tray.click("Show alerts")
     tray.until(lambda: tray.entry("Show alerts")["toggle-state"] == 1)
     assert tray.end() == 0
+
+
+def test_it_takes_over_from_a_command_that_shows_no_alerts(house: House) -> None:
+    """`bellwire listen` works on as the tray's guest."""
+    desktop = house.paired_desktop()
+    server = PlayedServer(house.session.bus, "actions", "body")
+    with_alerts(house)
     listener = command(house, "listen")
     listener.error_line("connected to Studio")
     tray = house.tray()
     tray.until(lambda: tray.has("Studio – online"))
+    until_shown_by(lambda: "An alert" in server.titles, house, desktop, "An alert")
+    listener.line("  An alert")
+    assert not settings_window(house, tray).says("is using this device")
+    assert listener.end() == 0
+    server.end()
+
+
+def test_it_joins_another_program_and_takes_over_with_its_own_options(house: House) -> None:
+    """While a program with alerts has the device, its options hold, which the settings say; after it the tray's do."""
+    desktop = house.paired_desktop()
+    server = PlayedServer(house.session.bus, "actions", "body")
+    with_alerts(house)
+    options = {"state_dir": str(house.state_dir), "relay_url": house.relay, "follow_system": False, "alerts": "host"}
+    holder = Host(house._start, "device", {**options, "application_id": "org.example.Kitchen"})
+    holder.start()
+    tray = house.tray()
+    tray.until(lambda: tray.has("Studio – online"))
     window = settings_window(house, tray)
-    window.until_says("bellwire is using this device")
+    window.until_says("org.example.Kitchen is using this device")
     house.push(desktop, "Counted")
     tray.until(lambda: tray.has("Counted – "))
-    assert listener.end() == 0
-    window.until(lambda: not window.says("bellwire is using this device"))
+    holder.close()
+    window.until(lambda: not window.says("is using this device"))
     until_shown_by(lambda: "An alert again" in server.titles, house, desktop, "An alert again")
     server.end()
 

@@ -65,8 +65,8 @@ extension MethodResult {
                 #"{"success":false,"delivered":false,"error":"gone"}"#
             ),
             (
-                .broadcast, #"{"success":true,"deliveredCount":2,"failedCount":1}"#,
-                #"{"success":true,"deliveredCount":2,"failedCount":1}"#
+                .broadcast, #"{"success":true,"notificationId":"n1","deliveredCount":2,"failedCount":1}"#,
+                #"{"success":true,"notificationId":"n1","deliveredCount":2,"failedCount":1}"#
             ),
             (.markAsRead, #"{"success":true,"markedCount":1}"#, #"{"success":true,"markedCount":1}"#),
             (.markAsRead, #"{"success":true,"markedCount":"all"}"#, #"{"success":true,"markedCount":"all"}"#),

@@ -138,6 +138,29 @@ def test_a_desktop_that_is_away_is_offline_or_the_command_waits(peers: Peers, aw
     assert peers.device.unread_count() == 0 and peers.device.queue.list() == ()
 
 
+@both
+def test_a_notification_waits_for_the_desktop_or_for_its_time(peers: Peers, awaited: bool) -> None:
+    at = datetime.now(timezone.utc).replace(microsecond=0) + timedelta(hours=2)
+    for method in ("send", "broadcast"):
+        later = drive(awaited, peers, method)("Later", scheduled_at=at)
+        assert later.success and later.scheduled_at == at and later.notification_id
+        deleted = peers.device.delete(later.notification_id)
+        assert isinstance(deleted, bellwire.Deleted) and deleted.success
+    sent = drive(awaited, peers, "broadcast")("Now")
+    assert sent.notification_id and sent.notification_id in {each.id for each in peers.desktop.history().notifications}
+    assert drive(awaited, peers, "send")("Now", queue_for=60).success
+
+    peers.device.stop()
+    queued = drive(awaited, peers, "send")("Waits", queue_for=60)
+    assert isinstance(queued, bellwire.Queued)
+    (waiting,) = peers.device.queue.list()
+    assert (waiting.id, waiting.method) == (queued.id, "notification.send")
+    assert waiting.expires_at - waiting.created_at == timedelta(seconds=60)
+    with pytest.raises(bellwire.InvalidError):
+        drive(awaited, peers, "send")("t", queue_for=100_000)
+    peers.device.queue.remove(queued.id)
+
+
 def test_queued_commands_can_be_taken_out(peers: Peers) -> None:
     peers.device.stop()
     first, second = peers.device.mark_as_read("a"), peers.device.delete("b")

@@ -28,12 +28,10 @@ import Testing
         }
     }
 
-    private func register(_ name: String, now: Int64 = 0, handed: Int64? = nil) throws -> Int64 {
+    private func register(_ name: String, now: Int64 = 0, handed: Int64? = nil) throws {
         try work { (feed) throws(StoreError) in
-            let dropped = try feed.register(
-                name, sources: [Self.source], handed: handed.map { [Self.source: $0] } ?? [:], now: now)
+            try feed.register(name, handed: handed.map { [Self.source: $0] } ?? [:], now: now)
             _ = try feed.join(name, Self.source)
-            return dropped
         }
     }
 
@@ -53,9 +51,9 @@ import Testing
 
     @Test("Each program is given every event once, by its own mark; a new one from then on")
     func ownMarks() throws {
-        _ = try register("a")
+        try register("a")
         try add(1...3)
-        _ = try register("b")
+        try register("b")
         try add(4...5)
         #expect(try take("a").map { $0.event.data["n"]?.integer } == [1, 2, 3, 4, 5])
         #expect(try take("b").map { $0.event.data["n"]?.integer } == [4, 5])
@@ -70,7 +68,7 @@ import Testing
 
     @Test("What callbacks may have seen is recorded before they do, and taken back at a clean end")
     func offered() throws {
-        _ = try register("a")
+        try register("a")
         try add(1...4)
         let rows = try take("a", limit: 2).map(\.row)
         let marks = try work { (feed) throws(StoreError) in try feed.marks("a", Self.source) }
@@ -82,24 +80,24 @@ import Testing
 
     @Test("A mark never goes back, and a program's own memory moves it forward")
     func forward() throws {
-        _ = try register("a")
+        try register("a")
         try add(1...4)
         let rows = try take("a").map(\.row)
         try finish("a", through: rows[2])
         try finish("a", through: rows[0])
         #expect(try take("a").map(\.row) == [rows[3]])
-        _ = try register("a", handed: rows[3])
+        try register("a", handed: rows[3])
         #expect(try take("a").isEmpty)
         // Beyond what there is.
-        _ = try register("a", handed: .max)
+        try register("a", handed: .max)
         try add(5...5)
         #expect(try take("a").count == 1)
     }
 
     @Test("A program that was not seen for 30 days is forgotten; one that runs is not")
     func forgotten() throws {
-        _ = try register("old", now: 0)
-        _ = try register("here", now: 0)
+        try register("old", now: 0)
+        try register("here", now: 0)
         try add(1...2)
         let now = ApplicationFeed.memory + 1
         try work { (feed) throws(StoreError) in try feed.prune(running: ["here"], now: now) }
@@ -111,17 +109,46 @@ import Testing
 
     @Test("Events beyond the capacity are dropped, the oldest first, and the program is told")
     func capacity() throws {
-        _ = try register("a")
-        try add(1...(ApplicationFeed.capacity + 5))
+        try register("a")
+        try register("b")
+        try add(1...3)
+        try finish("b", through: .max)
+        try add(4...(ApplicationFeed.capacity + 5))
         #expect(try stored() == ApplicationFeed.capacity)
-        #expect(try register("a") == 5)
+        #expect(try dropped("a") == 5)
+        #expect(try dropped("b") == 2)
+        #expect(try dropped("a") == 0)
         #expect(try take("a", limit: 1).first?.event.data["n"]?.integer == 6)
+        try add(1...2)
+        #expect(try dropped("a") == 2)
+    }
+
+    private func dropped(_ name: String) throws -> Int64 {
+        try work { (feed) throws(StoreError) in try feed.takeDropped(name, Self.source) }
+    }
+
+    @Test("Copies are forgotten at once, and what was kept for them alone is deleted")
+    func copies() throws {
+        let (here, gone) = ("a/1", "a/2")
+        try register("a")
+        try register(here)
+        try register(gone)
+        try add(1...2)
+        try finish("a", through: .max)
+        try finish(here, through: .max)
+        #expect(try stored() == 2)
+        try work { (feed) throws(StoreError) in try feed.forgetCopies(except: [here]) }
+        #expect(try stored() == 0)
+        try add(3...3)
+        #expect(try take("a").count == 1)
+        #expect(try take(here).count == 1)
+        #expect(try take(gone).isEmpty)
     }
 
     @Test("A program that never wanted events holds none up")
     func unwanted() throws {
         let found = try work { (feed) throws(StoreError) in
-            _ = try feed.register("a", sources: [Self.source], now: 0)
+            try feed.register("a", now: 0)
             var found = [try feed.isWanted(Self.source)]
             for name in ["a", "a", "b"] { found.append(try feed.join(name, Self.source)) }
             return found + [try feed.isWanted(Self.source)]
@@ -135,21 +162,21 @@ import Testing
 
     @Test("One program more than the limit is refused")
     func limit() throws {
-        for number in 0..<ApplicationFeed.applicationLimit { _ = try register("program \(number)") }
+        for number in 0..<ApplicationFeed.applicationLimit { try register("program \(number)") }
         #expect(throws: StoreError.self) { try register("another") }
-        _ = try register("program 0")
+        try register("program 0")
     }
 
     @Test("numbers at either end of what a damaged file can say end no process", arguments: [Int64.max, .min])
     func extremes(number: Int64) throws {
-        _ = try register("one")
+        try register("one")
         try add(1...2)
         try database.run { (connection) throws(StoreError) in
             try connection.execute("UPDATE sqlite_sequence SET seq = ?", [.integer(number)])
             try connection.execute("UPDATE application_mark SET handed = ?1, offered = ?1", [.integer(number)])
         }
-        _ = try register("one", now: .min, handed: number)
-        _ = try register("two", now: .max)
+        try register("one", now: .min, handed: number)
+        try register("two", now: .max)
         try work { (feed) throws(StoreError) in
             try feed.prune(running: ["one"], now: .min)
             _ = try feed.take("one", Self.source, limit: 10)

@@ -34,8 +34,9 @@ import Testing
 
     @Test("Messages come back as they were sent")
     func messages() throws {
-        var hello = GuestHello(role: "device", application: "org.example.App", process: 7, options: ["name": "x"])
-        hello.isStarted = true
+        let taker = FeedTaker("App", copy: "App/1")
+        var hello = GuestHello(role: "device", taker: taker, process: 7, options: ["name": "x"])
+        (hello.isStarted, hello.yields) = (true, true)
         hello.handed = [.notificationReceived: 12]
         guard case .hello(let read) = try GuestMessage(GuestMessage.hello(hello).object) else {
             Issue.record("not a hello")
@@ -57,6 +58,21 @@ import Testing
             return
         }
         #expect(failed == error)
+        var batch = FeedBatch([], begins: .init(marks: .init(slot: 1, handed: 2, offered: 3), asCopy: true))
+        batch.dropped = 4
+        guard case .taken(7, let taken) = try HolderMessage(HolderMessage.taken(number: 7, batch).object) else {
+            Issue.record("not a batch")
+            return
+        }
+        #expect(taken.begins == batch.begins && taken.dropped == 4)
+    }
+
+    @Test("A copy's name is one that no program can have")
+    func copies() {
+        #expect(FeedTaker("App", copy: "App").copy == nil)
+        let taker = FeedTaker.ofExecutable()
+        #expect(taker.names.count == 2 && taker != .ofExecutable())
+        #expect(taker.copy.map(FeedTaker.isCopy) == true && !FeedTaker.isCopy(taker.application))
     }
 
     @Test(

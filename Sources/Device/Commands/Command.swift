@@ -61,6 +61,14 @@ extension Device.Command {
         params = queued.params
     }
 
+    /// Whether it changes nothing at the desktop.
+    var reads: Bool {
+        switch kind {
+        case .notification(let method), .unread(let method): method.row.risk == .safe
+        case .other: false
+        }
+    }
+
     var method: String {
         switch kind {
         case .notification(let method), .unread(let method): method.name

@@ -5,6 +5,7 @@ import JSON
 import Notifications
 import Pairing
 import Peering
+import Sharing
 import Signalling
 import Transport
 import Wire
@@ -56,27 +57,32 @@ final class CommandCalls {
 
     /// A command of the host's.
     func invoke(
-        _ command: Device.Command, desktop name: String?, timeout: Int64,
+        _ command: Device.Command, _ identity: CommandIdentity, desktop name: String?, timeout: Int64,
         _ then: @escaping @Sendable @EventLoop (CommandOutcome) -> Void
     ) {
         switch book.pick(name) {
         case .failure(let error): then(.refused(CommandOutcome.Refusal(error: error)))
+        case .success(let desktop) where identity.isRepeated && !desktop.isSecure && !command.reads:
+            // It would carry it out twice.
+            then(.refused(CommandOutcome.Refusal(error: .holderLost)))
         case .success(let desktop):
             let timeout = UInt64(clamping: timeout)
             let call = HostCommand(deadline: EventLoop.now &+ timeout, then: then)
-            perform(command, on: desktop.id, timeout: timeout, for: .host(call))
+            perform(command, on: desktop.id, identity, timeout: timeout, for: .host(call))
         }
     }
 
     /// - Parameter timeout: how long its answer is waited for, in milliseconds.
     func perform(
-        _ command: Device.Command, on desktop: PeerID, timeout: UInt64,
+        _ command: Device.Command, on desktop: PeerID, _ identity: CommandIdentity = .new, timeout: UInt64,
         queueing: CommandSender<CommandOwner>.Queueing = .whenOffline, for owner: CommandOwner
     ) {
         let order = CommandOrder(
-            id: RequestID(TextEncoding.hex.encode(Identity.randomBytes(16))), command: command, desktop: desktop,
+            id: identity.id ?? RequestID(TextEncoding.hex.encode(Identity.randomBytes(16))), command: command,
+            desktop: desktop,
             owner: owner, deadline: EventLoop.now &+ timeout,
-            expiresAt: EpochMilliseconds.now &+ Int64(clamping: timeout), queueing: queueing)
+            expiresAt: EpochMilliseconds.now &+ Int64(clamping: timeout), queueing: queueing,
+            isRepeated: identity.isRepeated)
         guard let reach = reach(desktop) else {
             return ended(order, .refused(CommandOutcome.Refusal(error: .noSuchDesktop)))
         }

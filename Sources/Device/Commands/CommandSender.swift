@@ -2,6 +2,7 @@ import Commands
 import Hosting
 import JSON
 import Notifications
+import Sharing
 import Wire
 
 /// The commands in progress. Each is sent, sent again while its desktop may not have received it, and ends with exactly
@@ -20,6 +21,8 @@ struct CommandSender<Owner: Sendable>: Sendable {
         /// After this moment a Bellwire desktop refuses it (WireMessages, "Repeated and late commands").
         let expiresAt: EpochMilliseconds
         var queueing = Queueing.whenOffline
+        /// Another program has sent it under this id, and ended before the answer came.
+        var isRepeated = false
     }
 
     /// When a command that can wait goes into the offline queue.
@@ -66,6 +69,10 @@ struct CommandSender<Owner: Sendable>: Sendable {
         if order.command.isNotification, reach.lacksSkill {
             return [.end(order, .refused(CommandOutcome.Refusal(error: .noSkill)))]
         }
+        if order.isRepeated, reach.isSecure, isStarted, !reach.hasRoute {
+            // As one that was on its way when the connection broke.
+            return add(order, reach, now) ?? []
+        }
         if order.canQueue(for: reach), reach.isQueueBusy || !isStarted || !reach.isReachable {
             return [.queue(order, unanswered: nil)]
         }
@@ -75,16 +82,22 @@ struct CommandSender<Owner: Sendable>: Sendable {
     /// Sends a command without looking at what else waits: what comes from the queue.
     mutating func send(_ order: Order, reach: DesktopReach, now: UInt64) -> [Action] {
         guard isStarted else {
+            if order.isRepeated { return ended(order, .refused(CommandOutcome.Refusal(error: .holderLost)), reach) }
             return ended(order, .notSent(HostError(.offline, "the device is not started; start it first")), reach)
         }
         guard reach.hasRoute else {
             return ended(order, .notSent(HostError(.offline, "not connected to \(reach.name)")), reach)
         }
+        return add(order, reach, now) ?? [.write(order)]
+    }
+
+    /// `nil` = its answer is waited for.
+    private mutating func add(_ order: Order, _ reach: DesktopReach, _ now: UInt64) -> [Action]? {
         let added = calls.add(
             order.id, to: order.desktop, method: order.command.method, deadline: order.deadline, waiter: order,
             isRepeatable: reach.isSecure, now: now)
         switch added {
-        case .send: return [.write(order)]
+        case .send: return nil
         case .refuse(let error): return ended(order, .notSent(HostError(error)), reach)
         }
     }

@@ -153,6 +153,12 @@ final class DeviceInbox {
     private func sync(_ desktop: PeerID, _ event: (inout InboxSync, Moment) -> [InboxSync.Action]) {
         guard var sync = book.peers[desktop]?.sync else { return }
         let actions = event(&sync, .now)
+        keep(sync, of: desktop, actions)
+    }
+
+    /// Apart from the above, of which there is a copy for each event.
+    @inline(never)
+    private func keep(_ sync: InboxSync, of desktop: PeerID, _ actions: [InboxSync.Action]) {
         book.peers[desktop]?.sync = sync
         act(actions, for: desktop)
         timer.start(at: book.peers.ids.compactMap { book.peers[$0]?.sync.nextDeadline }.min())

@@ -156,10 +156,12 @@ struct DeviceRequest: Sendable {
                 throw HostError(.unsupported, "unknown method", detail: ["field": "method"])
             }
             let command = try Device.Command(method, params: try arguments.optionalText())
-            return { $0.invoke(command, desktop: desktop, timeout: timeout, then: replying($1)) }
+            let identity = try CommandIdentity(&arguments)
+            return { $0.invoke(command, identity, desktop: desktop, timeout: timeout, then: replying($1)) }
         case .invoke:
             let command = try Device.Command(try arguments.text(), params: try arguments.optionalText())
-            return { $0.invoke(command, desktop: desktop, timeout: timeout, then: replying($1)) }
+            let identity = try CommandIdentity(&arguments)
+            return { $0.invoke(command, identity, desktop: desktop, timeout: timeout, then: replying($1)) }
         case .markRead: return change(try .markRead(try arguments.text()), desktop, timeout)
         case .markAllRead: return change(try .markAllRead(), desktop, timeout)
         case .delete: return change(try .delete(try arguments.text()), desktop, timeout)
@@ -262,7 +264,11 @@ extension Device: SharableRole {
 
     package static func starts(_ call: HostCall) -> Bool { DeviceCall(rawValue: call.name)?.startsDevice ?? false }
 
-    package static func isRepeatable(_ call: HostCall) -> Bool { DeviceCall(rawValue: call.name)?.reads ?? false }
+    package static func identified(_ call: HostCall) -> HostCall { CommandIdentity.given(to: call) }
+
+    package static func repeated(_ call: HostCall) -> HostCall? {
+        DeviceCall(rawValue: call.name)?.reads == true ? call : CommandIdentity.again(call)
+    }
 
     package static func check(_ call: HostCall) throws(HostError) { _ = try DeviceRequest(call) }
 }

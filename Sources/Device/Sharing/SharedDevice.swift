@@ -25,8 +25,8 @@ extension SharedRole<Device> {
         }
         let settings = SharedSettings(
             path: path, role: parsed.common.role,
-            application: parsed.alerts.applicationID ?? HostedOptions.executableName(),
-            options: HostedOptions(given))
+            taker: parsed.alerts.applicationID.map { FeedTaker($0, copy: nil) } ?? .ofExecutable(),
+            options: HostedOptions(given), yields: parsed.yields)
         let shared = try SharedDevice(
             sharing: settings, sources: [.notificationReceived] + KeptEvents.names, given, channel, open: reopen,
             move: Device.moveEvents)

@@ -44,6 +44,7 @@ package enum NotificationMethod: String, Sendable, Hashable, CaseIterable {
                 parameters: [.title, .body, .priority, .data, .respectQuietHours] + .richer
                     + [.deviceID, .scheduledAt, .answerWhen, .queueMilliseconds],
                 result: .members([
+                    .notificationID,
                     .scheduledAt,
                     ResultMember("delivered", kind: .flag, refused: .read(.value(false))),
                     ResultMember("deviceId", kind: .text, refused: .read(.leftOut)),
@@ -56,6 +57,7 @@ package enum NotificationMethod: String, Sendable, Hashable, CaseIterable {
                     .scheduledAt, .group, .answerWhen, .queueMilliseconds,
                 ],
                 result: .members([
+                    .notificationID,
                     .scheduledAt,
                     ResultMember(
                         "deliveredCount", "delivered", kind: .count, absent: .value(0), refused: .read(.value(0))),
@@ -114,4 +116,6 @@ package enum NotificationMethod: String, Sendable, Hashable, CaseIterable {
 extension ResultMember {
     /// When the desktop will push it: only of a push for later, and of desktops that keep such.
     fileprivate static let scheduledAt = ResultMember("scheduledAt", kind: .count)
+    /// Of what a push is in the desktop's history, for Bellwire desktops.
+    fileprivate static let notificationID = ResultMember("notificationId", kind: .text)
 }

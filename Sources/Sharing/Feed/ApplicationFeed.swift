@@ -31,7 +31,9 @@ package struct ApplicationFeed {
                     offered INTEGER NOT NULL,
                     UNIQUE (application, source)
                 ) STRICT;
-                """)
+                """),
+        // Events that were dropped before the program was given them, and of which it has not been told.
+        Migration("shared.2", sql: "ALTER TABLE application_mark ADD COLUMN dropped INTEGER NOT NULL DEFAULT 0;"),
     ]
 
     /// Programs that are known at a time.
@@ -49,15 +51,12 @@ package struct ApplicationFeed {
 
     /// The program is running. It is given the events of a source from its first ``join(_:_:)`` on.
     ///
-    /// - Parameters:
-    ///   - sources: all that the role has.
-    ///   - handed: what this program says it was given, beyond what is recorded here.
-    /// - Returns: how many events were dropped before it could be given them.
+    /// - Parameter handed: what this program says it was given, beyond what is recorded here.
     ///
     /// Errors: `queueFull` beyond ``applicationLimit`` programs.
     package func register(
-        _ application: String, sources: [HostEvent.Name], handed: [HostEvent.Name: Int64] = [:], now: Int64
-    ) throws(StoreError) -> Int64 {
+        _ application: String, handed: [HostEvent.Name: Int64] = [:], now: Int64
+    ) throws(StoreError) {
         let id = Value.text(application)
         let isKnown = try connection.integer("SELECT count(*) FROM application WHERE id = ?", [id]) > 0
         if !isKnown, try connection.integer("SELECT count(*) FROM application") >= Self.applicationLimit {
@@ -67,16 +66,7 @@ package struct ApplicationFeed {
         try connection.execute(
             "INSERT INTO application (id, seen) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET seen = ?2",
             [id, .integer(now)])
-        let last = try last()
-        let first = try connection.integer("SELECT ifnull(min(row), ?) FROM shared_event", [.integer(last &+ 1)])
-        var dropped: Int64 = 0
-        for source in sources {
-            guard let marks = try marks(application, source) else { continue }
-            if let through = handed[source] { _ = try finish(application, source, through: through) }
-            dropped = max(dropped, first &- 1 &- marks.handed)
-        }
-        // A gap is dropped events only where the capacity was reached.
-        return last &- first &+ 1 >= Self.capacity ? max(0, dropped) : 0
+        for (source, through) in handed { _ = try finish(application, source, through: through) }
     }
 
     /// The program wants the events of that source. The first time it is given what comes from then on.
@@ -104,10 +94,24 @@ package struct ApplicationFeed {
             try connection.execute(
                 "UPDATE application SET seen = ? WHERE id = ?", [.integer(now), .text(application)])
         }
-        let gone: [Value] = [.integer(now &- Self.memory)]
-        try connection.execute(
-            "DELETE FROM application_mark WHERE application IN (SELECT id FROM application WHERE seen < ?)", gone)
-        try connection.execute("DELETE FROM application WHERE seen < ?", gone)
+        let gone = try connection.query(
+            "SELECT id FROM application WHERE seen < ?", [.integer(now &- Self.memory)],
+            { (row) throws(StoreError) in try row.text(0) })
+        for application in gone { try forget(application) }
+    }
+
+    /// Forgets the copies of programs that are not among these.
+    package func forgetCopies(except running: Set<String>) throws(StoreError) {
+        let copies = try connection.query(
+            "SELECT id FROM application WHERE id GLOB '*/*'", [], { (row) throws(StoreError) in try row.text(0) })
+        for copy in copies where !running.contains(copy) { try forget(copy) }
+    }
+
+    /// The program is as one that never was; what was kept for it alone is deleted.
+    package func forget(_ application: String) throws(StoreError) {
+        let id = [Value.text(application)]
+        try connection.execute("DELETE FROM application_mark WHERE application = ?", id)
+        try connection.execute("DELETE FROM application WHERE id = ?", id)
         for source in try connection.query(
             "SELECT DISTINCT source FROM application_mark", [], { (row) throws(StoreError) in try row.text(0) })
         { try deleteHanded(source) }
@@ -138,7 +142,22 @@ package struct ApplicationFeed {
                     WHERE application = ?1 AND source = ?2 AND handed >= ?3 - \(Self.offeredAhead)
                 """, [.text(application), .text(source.rawValue), .integer(last)])
         }
-        try connection.execute("DELETE FROM shared_event WHERE row <= ?", [.integer(last &- Self.capacity)])
+        try dropOldest(through: last &- Self.capacity)
+    }
+
+    /// What every program has had is not there any more, so somebody misses each of these.
+    private func dropOldest(through row: Int64) throws(StoreError) {
+        guard row > 0,
+            try connection.integer("SELECT EXISTS (SELECT 1 FROM shared_event WHERE row <= ?)", [.integer(row)]) > 0
+        else { return }
+        try connection.execute(
+            """
+            UPDATE application_mark SET dropped = dropped + (
+                SELECT count(*) FROM shared_event
+                    WHERE shared_event.source = application_mark.source AND row > handed AND row <= ?1)
+                WHERE handed < ?1
+            """, [.integer(row)])
+        try connection.execute("DELETE FROM shared_event WHERE row <= ?1", [.integer(row)])
     }
 
     /// How far a program may be behind for new events to be offered to it as they are stored.
@@ -182,6 +201,17 @@ package struct ApplicationFeed {
                 [.integer(last.row), .text(application), .text(source.rawValue)])
         }
         return events
+    }
+
+    /// How many events were dropped before the program was given them, since the last call.
+    package func takeDropped(_ application: String, _ source: HostEvent.Name) throws(StoreError) -> Int64 {
+        let mark: [Value] = [.text(application), .text(source.rawValue)]
+        let dropped = try connection.first(
+            "SELECT dropped FROM application_mark WHERE application = ? AND source = ? AND dropped > 0", mark
+        ) { (row) throws(StoreError) in try row.integer(0) }
+        guard let dropped else { return 0 }
+        try connection.execute("UPDATE application_mark SET dropped = 0 WHERE application = ? AND source = ?", mark)
+        return dropped
     }
 
     /// The program has had everything through this row. Never goes back.

@@ -10,20 +10,29 @@ package protocol FeedBackend: AnyObject, Sendable {
     /// The file in which programs note what their callbacks are about to see.
     var handoverPath: String { get }
 
-    func take(_ source: HostEvent.Name, limit: Int) throws(HostError) -> FeedBatch
-    func finish(_ source: HostEvent.Name, through row: Int64) throws(HostError)
+    func take(_ source: HostEvent.Name, limit: Int, asCopy: Bool) throws(HostError) -> FeedBatch
+    func finish(_ source: HostEvent.Name, through row: Int64, asCopy: Bool) throws(HostError)
 }
 
 /// A batch of events for a program.
 package struct FeedBatch: Sendable {
     package typealias Then = @Sendable (Result<FeedBatch, HostError>) -> Void
 
-    package var events: [WaitingEvent] = []
-    /// How far the program was before, when it begins to take: the first time in its life, after another program of its
-    /// name, or from another holder.
-    package var begins: ApplicationFeed.Marks?
+    package struct Beginning: Sendable, Equatable {
+        /// How far the program was before.
+        package var marks: ApplicationFeed.Marks
+        /// Another copy of the program takes by its name, and this one by a mark that ends with it.
+        package var asCopy = false
+    }
 
-    package init(_ events: [WaitingEvent] = [], begins: ApplicationFeed.Marks? = nil) {
+    package var events: [WaitingEvent] = []
+    /// There when the program begins to take: the first time in its life, after another program of its name, or from
+    /// another holder.
+    package var begins: Beginning?
+    /// How many events were dropped before the program was given them, since it was last told.
+    package var dropped: Int64 = 0
+
+    package init(_ events: [WaitingEvent] = [], begins: Beginning? = nil) {
         (self.events, self.begins) = (events, begins)
     }
 }
@@ -44,6 +53,8 @@ package final class FeedSource: EventSource {
         /// Through which row callbacks may have been called, earlier lives of the program included.
         var seen: Int64 = 0
         var mark: HandoverMark?
+        /// See ``FeedBatch/Beginning``.
+        var asCopy = false
     }
 
     package init(_ name: HostEvent.Name, _ backend: any FeedBackend) {
@@ -51,15 +62,17 @@ package final class FeedSource: EventSource {
         self.backend = backend
     }
 
-    /// Through which row callbacks have returned, in this life of the program; 0 = none.
-    package var handed: Int64 { progress.withLock { $0.handed } }
+    private var handed: Int64 { progress.withLock { $0.handed } }
+    private var asCopy: Bool { progress.withLock { $0.asCopy } }
+    /// Through which row callbacks have returned, in this life of the program, by the program's own mark; 0 = none.
+    package var handedByName: Int64 { progress.withLock { $0.asCopy ? 0 : $0.handed } }
     /// Through which row callbacks may have been called; `nil` = nothing was taken.
     package var seen: Int64? { progress.withLock { $0.seen > 0 ? $0.seen : nil } }
 
     package func take(limit: Int) throws(HostError) -> [WaitingEvent] {
-        let batch = try backend.take(name, limit: limit)
+        let batch = try backend.take(name, limit: limit, asCopy: asCopy)
         let events = progress.withLock { progress in
-            if let marks = batch.begins { progress.begin(marks, backend.handoverPath) }
+            if let begins = batch.begins { progress.begin(begins, backend.handoverPath) }
             return batch.events.filter { $0.row > progress.handed }.map { $0.marked(through: progress.seen) }
         }
         if !events.isEmpty { FailPoint.beforeHandOver.reach() }
@@ -77,19 +90,21 @@ package final class FeedSource: EventSource {
         guard let through = handed.max() else { return }
         FailPoint.beforeMark.reach()
         progress.withLock { $0.handed = max($0.handed, through) }
-        try backend.finish(name, through: through)
+        try backend.finish(name, through: through, asCopy: asCopy)
         FailPoint.afterMark.reach()
     }
 
     /// What was handed over is remembered here, so nothing of it comes again.
     package func restore(untouched: [Int64]) throws(HostError) {
         let through = handed
-        if through > 0 { try backend.finish(name, through: through) }
+        if through > 0 { try backend.finish(name, through: through, asCopy: asCopy) }
     }
 }
 
 extension FeedSource.Progress {
-    fileprivate mutating func begin(_ marks: ApplicationFeed.Marks, _ path: String) {
+    fileprivate mutating func begin(_ beginning: FeedBatch.Beginning, _ path: String) {
+        let marks = beginning.marks
+        asCopy = beginning.asCopy
         mark = HandoverMark(path: path, slot: marks.slot)
         seen = max(seen, mark?.begin(handed: marks.handed, offered: marks.offered) ?? marks.offered)
     }

@@ -5,6 +5,7 @@ import Synchronization
 /// The holder's side of every program's feed, for any thread: who takes.
 ///
 /// Programs with the same name share one mark, so that only one of them is given events at a time: the first that takes.
+/// Copies of a program without a name of its own take by marks that end with them.
 package final class StoredFeed: Sendable {
     /// A program that runs: the holder itself is 0, guests count up.
     package typealias Session = Int
@@ -34,26 +35,41 @@ package final class StoredFeed: Sendable {
         leases.withLock { leases in leases.keys.filter { $0.source == source }.map(\.application) }
     }
 
+    /// - Parameter asCopy: the session takes by the mark of a copy already.
     package func take(
-        _ application: String, _ source: HostEvent.Name, limit: Int, for session: Session,
+        _ taker: FeedTaker, _ source: HostEvent.Name, limit: Int, asCopy: Bool, for session: Session,
         then: @escaping FeedBatch.Then
     ) {
-        let key = Key(application: application, source: source)
-        let lease = leases.withLock { leases -> Lease? in
-            if let lease = leases[key] { return lease.session == session ? lease : nil }
-            let lease = Lease(session: session)
-            leases[key] = lease
-            return lease
+        let taken = leases.withLock { leases -> (Key, Lease)? in
+            for application in asCopy ? [taker.name(asCopy: true)] : taker.names {
+                let key = Key(application: application, source: source)
+                if let lease = leases[key] {
+                    guard lease.session == session else { continue }
+                    return (key, lease)
+                }
+                let lease = Lease(session: session)
+                leases[key] = lease
+                return (key, lease)
+            }
+            return nil
         }
-        guard let lease else { return then(.success(FeedBatch())) }
+        guard let (key, lease) = taken else { return then(.success(FeedBatch())) }
+        let application = key.application
+        let isCopy = application == taker.copy
         database.submit { [self] (connection) throws(StoreError) in
             let feed = ApplicationFeed(connection)
-            if !lease.isBegun, try feed.join(application, source) {
-                // If others want this source, nothing waits.
-                _ = try move(connection) { takers($0) }
+            var batch = FeedBatch()
+            if !lease.isBegun {
+                if isCopy { try feed.register(application, now: .wallClock) }
+                if try feed.join(application, source) {
+                    // If others want this source, nothing waits.
+                    _ = try move(connection) { takers($0) }
+                }
+                batch.begins = try feed.marks(application, source).map { .init(marks: $0, asCopy: isCopy) }
             }
-            let marks = lease.isBegun ? nil : try feed.marks(application, source)
-            return FeedBatch(try feed.take(application, source, limit: limit), begins: marks)
+            batch.dropped = try feed.takeDropped(application, source)
+            batch.events = try feed.take(application, source, limit: limit)
+            return batch
         } then: { [self] result in
             if case .success = result { begun(key, session) }
             then(result.mapError { HostError($0) })
@@ -97,9 +113,13 @@ package final class StoredFeed: Sendable {
         let sources = ended.keys.map(\.source)
         guard let seen, !ended.isEmpty else { return then(sources) }
         database.submit { (connection) throws(StoreError) in
+            let feed = ApplicationFeed(connection)
             for (key, lease) in ended where lease.isBegun {
-                guard let row = seen[key.source] else { continue }
-                try ApplicationFeed(connection).settle(key.application, key.source, seen: row)
+                if FeedTaker.isCopy(key.application) {
+                    try feed.forget(key.application)
+                } else if let row = seen[key.source] {
+                    try feed.settle(key.application, key.source, seen: row)
+                }
             }
         } then: { _ in
             then(sources)

@@ -14,42 +14,72 @@ package final class GuestClient {
         package var isRefused = false
     }
 
+    private struct PendingTake {
+        let source: HostEvent.Name
+        /// `nil` = nobody waits for it any more; its events come again.
+        var then: FeedBatch.Then?
+    }
+
+    /// How often to look whether the holder answers: while it owes an answer, and while it does not. In milliseconds.
+    private static let interval: UInt64 = 1_000
+    private static let idleInterval: UInt64 = 30_000
+
     private var link: FrameLink?
     private var lastNumber: UInt64 = 0
     private var calls: [UInt64: PendingCall] = [:]
-    private var takes: [UInt64: FeedBatch.Then] = [:]
+    private var takes: [UInt64: PendingTake] = [:]
+    /// What answers began that came too late, for the next take.
+    private var begun: [HostEvent.Name: FeedBatch.Beginning] = [:]
+    private var pulse = HolderPulse()
+    /// The look is due after ``interval``.
+    private var isWatched = false
+    private lazy var watch = LoopTimer { [weak self] in self?.look() }
+    private let holder: HolderProcess
     private let channel: HostChannel
     private let lost: @EventLoop (HostError?) -> Void
+    private let silent: @EventLoop (HostError?) -> Void
 
     /// - Parameters:
     ///   - descriptor: a connection whose hello was accepted; owned from here on.
     ///   - lost: called once, when the connection ends without ``close()``.
+    ///   - silent: called again and again while the holder does not answer, and with `nil` when it does again.
     package init(
-        _ descriptor: CInt, _ channel: HostChannel, lost: @escaping @EventLoop (HostError?) -> Void
+        _ descriptor: CInt, _ channel: HostChannel, lost: @escaping @EventLoop (HostError?) -> Void,
+        silent: @escaping @EventLoop (HostError?) -> Void
     ) throws(TransportError) {
-        (self.channel, self.lost) = (channel, lost)
+        (self.channel, self.lost, self.silent) = (channel, lost, silent)
+        holder = HolderProcess(of: descriptor)
         link = try FrameLink(
             descriptor,
             receive: { [weak self] (frame) throws(HostError) in try self?.received(try HolderMessage(frame)) },
             closed: { [weak self] in self?.lost($0) })
+        watch.start(after: Self.idleInterval)
     }
 
     package func call(_ call: HostCall, then: @escaping ReplyThen) {
+        // It is not sent: nobody would expect it any more when it is carried out.
+        if pulse.isSilent { return then(.failure(holder.silence(mayHappen: false))) }
         lastNumber &+= 1
         calls[lastNumber] = PendingCall(call: call, then: then)
         send(.call(number: lastNumber, call))
     }
 
-    package func take(_ source: HostEvent.Name, limit: Int, then: @escaping FeedBatch.Then) {
+    /// Gives nothing while the holder is silent.
+    package func take(_ source: HostEvent.Name, limit: Int, asCopy: Bool, then: @escaping FeedBatch.Then) {
+        if pulse.isSilent { return then(.success(FeedBatch())) }
         lastNumber &+= 1
-        takes[lastNumber] = then
-        send(.take(number: lastNumber, source: source, limit: limit))
+        takes[lastNumber] = PendingTake(source: source, then: then)
+        send(.take(number: lastNumber, source: source, limit: limit, asCopy: asCopy))
     }
 
-    package func finish(_ source: HostEvent.Name, through row: Int64, then: @escaping FeedBatch.Then) {
+    package func finish(
+        _ source: HostEvent.Name, through row: Int64, asCopy: Bool, then: @escaping FeedBatch.Then
+    ) {
         lastNumber &+= 1
-        takes[lastNumber] = then
-        send(.finish(number: lastNumber, source: source, through: row))
+        takes[lastNumber] = PendingTake(source: source, then: then)
+        send(.finish(number: lastNumber, source: source, through: row, asCopy: asCopy))
+        // The program remembers what it was given, and the holder reads this when it goes on.
+        if pulse.isSilent { expire() }
     }
 
     /// The last message, of a program that ends by itself.
@@ -57,20 +87,27 @@ package final class GuestClient {
 
     /// Ends the connection. Returns the calls without an answer, in their order; takes fail.
     package func close() -> [PendingCall] {
+        watch.stop()
         link?.close()
         link = nil
         let (calls, takes) = (calls, takes)
         (self.calls, self.takes) = ([:], [:])
-        for (_, then) in takes { then(.failure(.holderLost)) }
+        for (_, take) in takes { take.then?(.failure(.holderLost)) }
         return calls.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    private func send(_ message: GuestMessage) { link?.send(message.object) }
+    private func send(_ message: GuestMessage) {
+        link?.send(message.object)
+        guard !isWatched, link != nil else { return }
+        isWatched = true
+        watch.start(after: Self.interval)
+    }
 
     private func received(_ message: HolderMessage) throws(HostError) {
+        if pulse.heard() { silent(nil) }
         switch message {
         case .answer(let number, let result):
-            if let then = takes.removeValue(forKey: number) { return then(result.map { _ in FeedBatch() }) }
+            if let take = takes.removeValue(forKey: number) { take.then?(result.map { _ in FeedBatch() }) }
             guard let pending = calls[number] else { return }
             if case .failure(let error) = result, error.code == HostError.moved.code {
                 calls[number]?.isRefused = true
@@ -78,10 +115,42 @@ package final class GuestClient {
             }
             calls[number] = nil
             pending.then(result)
-        case .taken(let number, let batch): takes.removeValue(forKey: number)?(.success(batch))
+        case .taken(let number, var batch):
+            guard let take = takes.removeValue(forKey: number) else { return }
+            batch.begins = batch.begins ?? begun[take.source]
+            begun[take.source] = take.then == nil ? batch.begins : nil
+            take.then?(.success(batch))
         case .event(let event): channel.post(event)
         case .waits(let source): channel.waits(source)
         case .welcome, .refused: throw HostError(.undecodable, "a second answer to the hello")
+        }
+    }
+
+    // MARK: Whether the holder answers
+
+    private func look() {
+        switch pulse.tick() {
+        case .wait: break
+        case .ask: send(.ping)
+        case .silent:
+            expire()
+            silent(holder.silence(mayHappen: false))
+        }
+        // It may have ended the connection.
+        guard link != nil else { return }
+        isWatched = pulse.isWaiting || !calls.isEmpty || !takes.isEmpty
+        watch.start(after: isWatched ? Self.interval : Self.idleInterval)
+    }
+
+    /// Ends the waits for a holder that does not answer.
+    private func expire() {
+        let expired = calls.sorted { $0.key < $1.key }.map(\.value)
+        calls = [:]
+        for pending in expired { pending.then(.failure(holder.silence(mayHappen: !pending.isRefused))) }
+        for number in takes.keys {
+            let then = takes[number]?.then
+            takes[number]?.then = nil
+            then?(.success(FeedBatch()))
         }
     }
 }

@@ -47,7 +47,7 @@ package final class HolderSocket {
         poll?.watch(.readable)
     }
 
-    package var guests: Int { sessions.values.count { $0.isAdmitted } }
+    package var takers: [FeedTaker] { sessions.values.compactMap { $0.isAdmitted ? $0.hello?.taker : nil } }
     nonisolated package var hasGuests: Bool { count.load(ordering: .relaxed) > 0 }
 
     /// Everyone gets the event.
@@ -105,10 +105,10 @@ package final class HolderSocket {
             session.hello = hello
             admit(hello, session)
         case .call(let number, let call): try perform(number, call, for: session)
-        case .take(let number, let source, let limit):
+        case .take(let number, let source, let limit, let asCopy):
             try session.requireAdmitted()
             session.told.remove(source)
-            feed.take(session.application, source, limit: limit, for: session.number) { result in
+            feed.take(session.taker, source, limit: limit, asCopy: asCopy, for: session.number) { result in
                 EventLoop.post { [weak session] in
                     switch result {
                     case .success(let batch): session?.send(.taken(number: number, batch))
@@ -116,14 +116,15 @@ package final class HolderSocket {
                     }
                 }
             }
-        case .finish(let number, let source, let through):
+        case .finish(let number, let source, let through, let asCopy):
             try session.requireAdmitted()
-            feed.finish(session.application, source, through: through) { result in
+            feed.finish(session.taker.name(asCopy: asCopy), source, through: through) { result in
                 EventLoop.post { [weak session] in
                     session?.answer(number, result.map { HostReply("null") })
                 }
             }
         case .leave(let seen): session.seen = seen
+        case .ping: session.send(.answer(number: 0, .success(HostReply("null"))))
         }
     }
 
@@ -137,7 +138,7 @@ package final class HolderSocket {
             return refuse(
                 HostError(
                     .unsupported,
-                    "the program that has the state directory uses version \(libraryVersion) of the library, and this one "
+                    "the program that holds the state directory uses version \(libraryVersion) of the library, and this one "
                         + "version \(hello.library): they cannot share it",
                     detail: [
                         "reason": "library_version", "holder": "\(libraryVersion)", "guest": .string(hello.library),
@@ -248,7 +249,7 @@ private final class GuestSession {
 
     init(_ number: StoredFeed.Session) { self.number = number }
 
-    var application: String { hello?.application ?? "" }
+    var taker: FeedTaker { hello?.taker ?? FeedTaker("", copy: nil) }
 
     func send(_ message: HolderMessage) { link?.send(message.object) }
 

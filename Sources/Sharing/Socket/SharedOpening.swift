@@ -5,7 +5,9 @@ package import JSON
 /// How a program comes to a shared state directory: as its holder, or as a guest of the program that is.
 package enum SharedOpening {
     /// This program has the directory's lock.
-    case holder(StateDirectory)
+    ///
+    /// - Parameter inherited: the options of the holder that has handed it over, if one has.
+    case holder(StateDirectory, inherited: JSONObject)
     /// A connection whose hello was accepted, and the options of the holder.
     case guest(CInt, options: JSONObject)
 
@@ -17,17 +19,22 @@ package enum SharedOpening {
     /// Takes the directory, or joins who has it. Blocks the caller, for the time above at most.
     ///
     /// Errors: `busy` when the holder doesn't share or doesn't answer; what the holder refuses; those of
-    /// ``StateDirectory/open(_:yields:)`` and ``SharedSocket/connect()``.
+    /// ``StateDirectory/open(_:)`` and ``SharedSocket/connect()``.
     package static func acquire(
         _ path: String, _ hello: GuestHello, patience: Int64 = patience
     ) throws(HostError) -> SharedOpening {
         let end = now &+ patience
         let socket = SharedSocket(in: path)
+        var inherited: JSONObject = [:]
         while true {
-            if let directory = try StateDirectory.openIfFree(path) { return .holder(directory) }
+            if let directory = try StateDirectory.openIfFree(path) { return .holder(directory, inherited: inherited) }
             if let descriptor = try socket.connect() {
-                if let options = try greet(descriptor, hello) { return .guest(descriptor, options: options) }
+                switch try greet(descriptor, hello) {
+                case .welcome(let options)?: return .guest(descriptor, options: options)
+                case .handsOver(let options)?: inherited = options
                 // The holder has just ended.
+                case nil: break
+                }
                 Glibc.close(descriptor)
             }
             guard now < end else { throw StateDirectory.busy(path, "by a program that does not share it") }
@@ -35,8 +42,14 @@ package enum SharedOpening {
         }
     }
 
+    private enum Greeting {
+        case welcome(JSONObject)
+        /// The holder is about to let the directory go.
+        case handsOver(JSONObject)
+    }
+
     /// `nil` = the connection ended.
-    private static func greet(_ descriptor: CInt, _ hello: GuestHello) throws(HostError) -> JSONObject? {
+    private static func greet(_ descriptor: CInt, _ hello: GuestHello) throws(HostError) -> Greeting? {
         var failure: HostError?
         do throws(HostError) {
             guard write(FrameDecoder.encode(GuestMessage.hello(hello).object), to: descriptor) else { return nil }
@@ -45,7 +58,8 @@ package enum SharedOpening {
             while true {
                 if let frame = try decoder.next() {
                     switch try HolderMessage(frame) {
-                    case .welcome(let options): return options
+                    case .welcome(let options): return .welcome(options)
+                    case .refused(let error) where error.code == HostError.moved.code: return .handsOver(error.detail)
                     case .refused(let error): throw error
                     case .answer, .taken, .event, .waits:
                         throw HostError(.undecodable, "the holder did not answer the hello")
@@ -54,9 +68,7 @@ package enum SharedOpening {
                 var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                 let left = end &- now
                 guard left > 0 else {
-                    throw HostError(
-                        .busy, "the program that has the state directory does not answer; stop it, or wait",
-                        detail: ["reason": "holder_silent"])
+                    throw HolderProcess(of: descriptor).silence(mayHappen: false)
                 }
                 guard poll(&entry, 1, Int32(clamping: left)) > 0 else { continue }
                 // One frame alone: what follows is for the loop.

@@ -6,16 +6,19 @@ package enum GuestMessage: Sendable {
     /// The first one, and only that.
     case hello(GuestHello)
     case call(number: UInt64, HostCall)
-    /// The oldest waiting events of that source, at most `limit`.
-    case take(number: UInt64, source: HostEvent.Name, limit: Int)
+    /// The oldest waiting events of that source, at most `limit`; `asCopy` = by the mark of the program's copy.
+    case take(number: UInt64, source: HostEvent.Name, limit: Int, asCopy: Bool)
     /// Callbacks that have returned were called with everything through this row.
-    case finish(number: UInt64, source: HostEvent.Name, through: Int64)
+    case finish(number: UInt64, source: HostEvent.Name, through: Int64, asCopy: Bool)
     /// The last one of a guest that ends by itself: callbacks have been called with everything through these rows, and
     /// with nothing beyond them.
     case leave(seen: [HostEvent.Name: Int64])
+    /// Asks for a sign of life: an answer with the number 0.
+    case ping
 
     package init(_ object: JSONObject) throws(HostError) {
         let number = object["number"]?.integer.map { UInt64(bitPattern: $0) } ?? 0
+        let asCopy = object["copy"]?.bool ?? false
         func source() throws(HostError) -> HostEvent.Name {
             guard let name = object["source"]?.string.flatMap({ HostEvent.Name(rawValue: $0) }) else {
                 throw HostError(.undecodable, "a message names no source")
@@ -31,10 +34,12 @@ package enum GuestMessage: Sendable {
             self = .call(number: number, HostCall(name, arguments))
         case "take":
             let limit = Int(clamping: max(1, min(object["limit"]?.integer ?? 1, 1_024)))
-            self = .take(number: number, source: try source(), limit: limit)
+            self = .take(number: number, source: try source(), limit: limit, asCopy: asCopy)
         case "finish":
-            self = .finish(number: number, source: try source(), through: object["through"]?.integer ?? 0)
+            let through = object["through"]?.integer ?? 0
+            self = .finish(number: number, source: try source(), through: through, asCopy: asCopy)
         case "leave": self = .leave(seen: .init(rows: object["seen"]))
+        case "ping": self = .ping
         case let other: throw HostError(.undecodable, "unknown message \(other ?? "without a name")")
         }
     }
@@ -48,17 +53,18 @@ package enum GuestMessage: Sendable {
                 "message": "call", "number": numbered(number), "name": .string(call.name),
                 "arguments": .array(call.arguments),
             ]
-        case .take(let number, let source, let limit):
+        case .take(let number, let source, let limit, let asCopy):
             [
                 "message": "take", "number": numbered(number), "source": .string(source.rawValue),
-                "limit": .integer(Int64(limit)),
+                "limit": .integer(Int64(limit)), "copy": .bool(asCopy),
             ]
-        case .finish(let number, let source, let through):
+        case .finish(let number, let source, let through, let asCopy):
             [
                 "message": "finish", "number": numbered(number), "source": .string(source.rawValue),
-                "through": .integer(through),
+                "through": .integer(through), "copy": .bool(asCopy),
             ]
         case .leave(let seen): ["message": "leave", "seen": .object(seen.rows)]
+        case .ping: ["message": "ping"]
         }
     }
 }
@@ -71,17 +77,19 @@ package struct GuestHello: Sendable, Equatable {
     package var protocolVersion = GuestHello.protocolVersion
     package var library = "\(libraryVersion)"
     package var role: String
-    package var application: String
+    package var taker: FeedTaker
     package var process: Int64
     /// The options that it was opened with and that belong to the role.
     package var options: JSONObject
     /// It has started the role.
     package var isStarted = false
+    /// It takes the holder's options as they are.
+    package var yields = false
     /// By source: through which row this program's callbacks were called, in this life of the program.
     package var handed: [HostEvent.Name: Int64] = [:]
 
-    package init(role: String, application: String, process: Int64, options: JSONObject) {
-        (self.role, self.application, self.process, self.options) = (role, application, process, options)
+    package init(role: String, taker: FeedTaker, process: Int64, options: JSONObject) {
+        (self.role, self.taker, self.process, self.options) = (role, taker, process, options)
     }
 
     init(_ object: JSONObject) throws(HostError) {
@@ -90,18 +98,20 @@ package struct GuestHello: Sendable, Equatable {
         }
         (protocolVersion, self.library) = (version, library)
         role = object["role"]?.string ?? ""
-        application = object["application"]?.string ?? ""
+        taker = FeedTaker(object["application"]?.string ?? "", copy: object["copy"]?.string)
         process = object["process"]?.integer ?? 0
         options = object["options"]?.object ?? [:]
         isStarted = object["started"]?.bool ?? false
+        yields = object["yields"]?.bool ?? false
         handed = .init(rows: object["handed"])
     }
 
     fileprivate var object: JSONObject {
         [
             "message": "hello", "protocol": .integer(protocolVersion), "library": .string(library),
-            "role": .string(role), "application": .string(application), "process": .integer(process),
-            "options": .object(options), "started": .bool(isStarted), "handed": .object(handed.rows),
+            "role": .string(role), "application": .string(taker.application), "copy": .text(taker.copy),
+            "process": .integer(process), "options": .object(options), "started": .bool(isStarted),
+            "yields": .bool(yields), "handed": .object(handed.rows),
         ]
     }
 }

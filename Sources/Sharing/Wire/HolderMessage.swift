@@ -33,9 +33,9 @@ package enum HolderMessage: Sendable {
                 }
                 events.append(WaitingEvent(row: row, event: event))
             }
-            self = .taken(
-                number: number,
-                FeedBatch(events, begins: object["begins"].flatMap(ApplicationFeed.Marks.init(received:))))
+            var batch = FeedBatch(events, begins: object["begins"].flatMap(FeedBatch.Beginning.init(received:)))
+            batch.dropped = max(0, object["dropped"]?.integer ?? 0)
+            self = .taken(number: number, batch)
         case "event":
             guard let event = HostEvent(received: .object(object)) else {
                 throw HostError(.undecodable, "an event has no name")
@@ -70,7 +70,8 @@ package enum HolderMessage: Sendable {
                 return .object(object)
             }
             var object: JSONObject = ["message": "taken", "number": numbered(number), "events": .array(list)]
-            if let marks = batch.begins { object["begins"] = marks.object }
+            if let begins = batch.begins { object["begins"] = begins.object }
+            if batch.dropped > 0 { object["dropped"] = .integer(batch.dropped) }
             return object
         case .event(let event):
             var object = event.object
@@ -93,16 +94,20 @@ extension HostError {
     }
 }
 
-extension ApplicationFeed.Marks {
+extension FeedBatch.Beginning {
     fileprivate init?(received value: JSONValue) {
         guard let slot = value["slot"]?.integer, let handed = value["handed"]?.integer,
             let offered = value["offered"]?.integer
         else { return nil }
-        self.init(slot: slot, handed: handed, offered: offered)
+        marks = ApplicationFeed.Marks(slot: slot, handed: handed, offered: offered)
+        asCopy = value["copy"]?.bool ?? false
     }
 
     fileprivate var object: JSONValue {
-        ["slot": .integer(slot), "handed": .integer(handed), "offered": .integer(offered)]
+        [
+            "slot": .integer(marks.slot), "handed": .integer(marks.handed), "offered": .integer(marks.offered),
+            "copy": .bool(asCopy),
+        ]
     }
 }
 

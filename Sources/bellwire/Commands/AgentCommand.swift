@@ -1,7 +1,7 @@
 extension Command {
     static let agent = Command(
         name: "agent",
-        summary: "Shows pushes and reminders as alerts while no other program runs.",
+        summary: "Shows pushes and reminders as alerts.",
         about: [
             """
             Connects to the paired desktops, and shows pushes and due reminders as notifications of the desktop \
@@ -9,8 +9,8 @@ extension Command {
             have it run whenever you are logged in: systemctl --user enable --now bellwire-agent.
             """,
             """
-            When another program uses this device, the agent disconnects, and reconnects when that program has ended. \
-            Pushes that only the agent has shown still reach the next bellwire listen, or any other program.
+            Other programs use this device at the same time, through the agent, which takes no push away from them. If \
+            one of them shows alerts itself, in its own way, the agent leaves that to it until it ends.
             """,
         ],
         operands: [],

@@ -2,107 +2,85 @@ import CBellwire
 import Glibc
 import JSON
 
-/// One run of `bellwire agent`.
+/// One run of `bellwire agent`: it holds the device, or is a guest of the program that shows alerts itself.
 final class AgentRun {
-    private enum Wake {
-        case wanted
-        case signal(Int32)
-    }
+    /// Between two tries: to open a device that another program has for itself, and to ask for permission where nobody
+    /// was there to be asked. In milliseconds.
+    private static let interval: Int64 = 2_000
 
-    /// After another program has gone, the next one of a script may come at once. In milliseconds.
-    private static let pause: Int64 = 1_000
-    /// How often to look whether the directory is free, should an event be lost. In milliseconds.
-    private static let interval: Int64 = 5_000
-
-    private let arguments: Arguments
-    private let directory: String
-    // Both are `nil` before the first open has made the directory.
-    private var watch: LockWatch?
-    private var lock: AgentLock?
+    private let handle: Handle
+    private let lock: AgentLock?
+    /// When to ask for permission; `nil` = not at the moment.
+    private var asksAt: Int64? = Clock.now
+    /// The person has answered, or is being asked.
+    private var hasAsked = false
 
     init(_ arguments: Arguments) throws(Failure) {
-        self.arguments = arguments
-        directory = arguments.text(.deviceStateDirectory) ?? AgentRun.standardDirectory
+        let directory = arguments.text(.deviceStateDirectory) ?? AgentRun.standardDirectory
         if directory == ":memory:" { throw Failure(.usage, "an agent needs a directory; :memory: has no pairings") }
-    }
-
-    func run() throws(Failure) -> Exit {
-        // Before the first open, which would make another agent step aside.
-        lock = try AgentLock(in: directory)
-        while true {
-            if let handle = try open() {
-                guard case .wanted = try serve(handle) else { return .done }
-            }
-            if try waitUntilFree() != nil { return .done }
-        }
-    }
-
-    // MARK: Serving
-
-    /// `nil` = another program has the directory.
-    private func open() throws(Failure) -> Handle? {
         let options: JSONValue = [
             "state_dir": arguments.text(.deviceStateDirectory).map { .string($0) },
             "tls": arguments.text(.caFile).map { ["ca_file": .string($0)] },
             "alerts": "system", "late_alerts": .string(arguments.text(Command.agentLate) ?? "summary"), "yields": true,
         ]
-        do throws(Failure) {
-            let handle = try Handle(.device, options: options, verbose: arguments.has(.verbose))
-            try begin(handle)
-            return handle
-        } catch {
-            guard error.exit == .inUse, lock != nil else { throw error }
-            return nil
+        // Before it is opened: another agent's alerts would be this one's. The first open makes the directory.
+        let early = try AgentLock(in: directory)
+        handle = try AgentRun.open(options, verbose: arguments.has(.verbose))
+        lock = if let early { early } else { try AgentLock(in: directory) }
+    }
+
+    /// Waits for a program that does not share the device.
+    private static func open(_ options: JSONValue, verbose: Bool) throws(Failure) -> Handle {
+        while true {
+            do throws(Failure) { return try Handle(.device, options: options, verbose: verbose) } catch {
+                guard error.exit == .inUse else { throw error }
+            }
+            var entry = pollfd(fd: Interrupt.descriptor, events: Int16(POLLIN), revents: 0)
+            _ = poll(&entry, 1, Int32(interval))
+            if let signal = Interrupt.take() { throw .interrupted(signal) }
         }
     }
 
-    private func begin(_ handle: Handle) throws(Failure) {
+    func run() throws(Failure) -> Exit {
         let desktops = try result { bw_pairing_list(handle.pointer, $0) }.array ?? []
         guard !desktops.isEmpty else { throw Failure(.notPaired, "no desktop is paired yet; run bellwire pair") }
-        if lock == nil { lock = try AgentLock(in: directory) }
-        if watch == nil { watch = try LockWatch(directory + "/lock") }
         try handle.subscribe("problem") { _, event in
             Output.notice(event["data"]?["message"]?.string ?? "unknown problem")
         }
+        // A holder tells it of its connections, also one that has just become it.
+        try handle.subscribe("connection.changed") { [unowned self] _, _ in
+            if asksAt == nil, !hasAsked { asksAt = Clock.now }
+        }
         try handle.start()
-        // The user's answer counts whenever it comes.
+        while true {
+            switch try handle.wait(
+                until: asksAt, isDone: { () throws(Failure) in asksAt.map { $0 <= Clock.now } ?? false })
+            {
+            case .signal: return .done
+            case .done, .deadline: try ask()
+            }
+        }
+    }
+
+    /// Asks for permission, once. The answer counts whenever it comes.
+    private func ask() throws(Failure) {
+        asksAt = nil
+        // Another program that shows alerts asks itself.
+        let state = try result { bw_device_state(handle.pointer, $0) }
+        guard state["sharing"]?["part"]?.string != "guest" else { return }
+        hasAsked = true
         try handle.begin { completion, userData, destroy in
             bw_alerts_request_async(handle.pointer, nil, 600_000, completion, userData, destroy)
-        } then: { result in
+        } then: { [unowned self] result in
             guard case .failure(let failure) = result else { return }
-            let status = failure.error?["status"]?.string
-            if status == "BW_E_DENIED" || status == "BW_E_UNSUPPORTED" { Output.notice(failure.message) }
-        }
-    }
-
-    /// Until somebody wants the directory, or this program is to end.
-    private func serve(_ handle: Handle) throws(Failure) -> Wake {
-        // What came before is our own open; who waits opens the file again and again.
-        _ = watch?.take()
-        let wake = try handle.wait(alsoFor: watch.map { [$0.descriptor] } ?? []) { () throws(Failure) in
-            watch?.take().contains(.opened) ?? false
-        }
-        try handle.close()
-        if case .signal(let signal) = wake { return .signal(signal) }
-        return .wanted
-    }
-
-    // MARK: Stepping aside
-
-    /// - Returns: the signal that ended the wait.
-    private func waitUntilFree() throws(Failure) -> Int32? {
-        var quietAt = Clock.now &+ AgentRun.pause
-        while true {
-            if Clock.now >= quietAt {
-                if LockWatch.isFree(directory + "/lock") { return nil }
-                quietAt = Clock.now &+ AgentRun.interval
+            switch failure.error?["status"]?.string {
+            case "BW_E_DENIED", "BW_E_UNSUPPORTED": Output.notice(failure.message)
+            case "BW_E_OFFLINE":
+                // Another program has become the holder meanwhile.
+                hasAsked = false
+                asksAt = Clock.now &+ AgentRun.interval
+            default: break
             }
-            var entries = [Interrupt.descriptor, watch?.descriptor ?? -1].map {
-                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
-            }
-            _ = poll(&entries, 2, Int32(clamping: max(0, quietAt &- Clock.now)))
-            if let signal = Interrupt.take() { return signal }
-            if watch?.take().contains(.closed) ?? false { quietAt = Clock.now &+ AgentRun.pause }
         }
     }
 

@@ -53,7 +53,7 @@ final class PeersRun {
             "state_dir": arguments.text(Command.peersStateDirectory).map { .string($0) },
             "tls": arguments.text(.caFile).map { ["ca_file": .string($0)] },
             "relay_url": isDesktop ? arguments.text(Command.peersRelay).map { .string($0) } : nil,
-            "shared": isDesktop ? nil : .bool(true),
+            "yields": isDesktop ? nil : .bool(true),
         ]
         handle = try Handle(book.role, options: options, verbose: arguments.has(.verbose))
     }

@@ -12,8 +12,8 @@ struct DeviceSession {
         var options: JSONObject = [
             "state_dir": arguments.text(.deviceStateDirectory).map { .string($0) },
             "tls": arguments.text(.caFile).map { ["ca_file": .string($0)] },
-            // Several runs, and other programs, may use the device at the same time.
-            "shared": true,
+            // A program with options of its own, such as a name, may have the device for itself meanwhile.
+            "yields": true,
         ]
         options.merge(further)
         handle = try Handle(.device, options: .object(options), verbose: arguments.has(.verbose))

@@ -6,13 +6,14 @@ All raise :class:`~bellwire.InvalidError` (before anything is sent), :class:`~be
 :class:`~bellwire.RemoteError`, :class:`~bellwire.ProtocolError`, :class:`~bellwire.DeniedError`,
 :class:`~bellwire.UnsupportedError` and :class:`~bellwire.LimitError` (1,024 calls are in progress).
 
-Some can be queued for an offline desktop: instead of raising OfflineError they return :class:`~bellwire.Queued`.
+Some can be queued for an offline desktop: instead of raising OfflineError they return :class:`~bellwire.Queued`. So can
+``send``, with ``queue_for``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, Union
+from typing import Any, TypeVar, Union, overload
 
 from . import _wire
 from ._core import ask_async
@@ -114,6 +115,7 @@ class Methods(PostingHandle):
         name = f"bw_notification_{method}_async"
         return settled(read, *await ask_async(self._core, name, *_arguments(desktop, params, timeout)))
 
+    @overload
     def send(
         self,
         title: str,
@@ -122,13 +124,46 @@ class Methods(PostingHandle):
         icon: str | None = None,
         priority: Priority | str | None = None,
         respect_quiet_hours: bool = True,
+        scheduled_at: Moment | None = None,
+        queue_for: None = None,
         desktop: str | None = None,
         timeout: float = TIMEOUT,
-    ) -> Sent:
+    ) -> Sent: ...
+
+    @overload
+    def send(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        icon: str | None = None,
+        priority: Priority | str | None = None,
+        respect_quiet_hours: bool = True,
+        scheduled_at: Moment | None = None,
+        queue_for: float,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> Union[Sent, Queued]: ...
+
+    def send(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        icon: str | None = None,
+        priority: Priority | str | None = None,
+        respect_quiet_hours: bool = True,
+        scheduled_at: Moment | None = None,
+        queue_for: float | None = None,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> Union[Sent, Queued]:
         """Shows a notification on the desktop, which stores it and pushes it to its devices.
 
         ``title`` has 1 to 1,024 bytes, ``body`` at most 65,536. The desktop's quiet hours silence it, unless it is
-        ``urgent`` or ``respect_quiet_hours`` is False.
+        ``urgent`` or ``respect_quiet_hours`` is False. With ``scheduled_at``, within 366 days, the desktop pushes it at
+        that time. With ``queue_for``, up to 86,400 seconds, it waits in the queue for that long while the desktop is
+        offline, if the desktop is encrypted; the result is then :class:`Queued`.
         """
         params = members(
             title=title,
@@ -136,8 +171,40 @@ class Methods(PostingHandle):
             icon=icon,
             priority=priority,
             respect_quiet_hours=None if respect_quiet_hours else False,
+            scheduled_at=scheduled_at,
+            queue_ms=_wire.queue_ms(queue_for),
         )
-        return self._call(one(Sent), "send", desktop, params, timeout)
+        return self._change(one(Sent), "send", desktop, params, timeout)
+
+    @overload
+    async def asend(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        icon: str | None = None,
+        priority: Priority | str | None = None,
+        respect_quiet_hours: bool = True,
+        scheduled_at: Moment | None = None,
+        queue_for: None = None,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> Sent: ...
+
+    @overload
+    async def asend(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        icon: str | None = None,
+        priority: Priority | str | None = None,
+        respect_quiet_hours: bool = True,
+        scheduled_at: Moment | None = None,
+        queue_for: float,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> Union[Sent, Queued]: ...
 
     async def asend(
         self,
@@ -147,9 +214,11 @@ class Methods(PostingHandle):
         icon: str | None = None,
         priority: Priority | str | None = None,
         respect_quiet_hours: bool = True,
+        scheduled_at: Moment | None = None,
+        queue_for: float | None = None,
         desktop: str | None = None,
         timeout: float = TIMEOUT,
-    ) -> Sent:
+    ) -> Union[Sent, Queued]:
         """Async version of :meth:`send`."""
         params = members(
             title=title,
@@ -157,8 +226,10 @@ class Methods(PostingHandle):
             icon=icon,
             priority=priority,
             respect_quiet_hours=None if respect_quiet_hours else False,
+            scheduled_at=scheduled_at,
+            queue_ms=_wire.queue_ms(queue_for),
         )
-        return await self._acall(one(Sent), "send", desktop, params, timeout)
+        return await self._achange(one(Sent), "send", desktop, params, timeout)
 
     def send_to_mobile(
         self,
@@ -189,17 +260,29 @@ class Methods(PostingHandle):
         return await self._acall(one(SentToMobile), "send_to_mobile", desktop, params, timeout)
 
     def broadcast(
-        self, title: str, body: str = "", *, desktop: str | None = None, timeout: float = TIMEOUT
+        self,
+        title: str,
+        body: str = "",
+        *,
+        scheduled_at: Moment | None = None,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
     ) -> Broadcast:
-        """Makes the desktop push to all its devices."""
-        params = members(title=title, body=body)
+        """Makes the desktop push to all its devices; with ``scheduled_at``, at that time, as :meth:`send` does."""
+        params = members(title=title, body=body, scheduled_at=scheduled_at)
         return self._call(one(Broadcast), "broadcast", desktop, params, timeout)
 
     async def abroadcast(
-        self, title: str, body: str = "", *, desktop: str | None = None, timeout: float = TIMEOUT
+        self,
+        title: str,
+        body: str = "",
+        *,
+        scheduled_at: Moment | None = None,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
     ) -> Broadcast:
         """Async version of :meth:`broadcast`."""
-        params = members(title=title, body=body)
+        params = members(title=title, body=body, scheduled_at=scheduled_at)
         return await self._acall(one(Broadcast), "broadcast", desktop, params, timeout)
 
     def history(

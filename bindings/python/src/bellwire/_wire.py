@@ -273,3 +273,12 @@ def timeout_ms(seconds: float) -> int:
     if not 0 < seconds <= 600:
         raise InvalidError("timeout must be above 0 and at most 600 seconds", {"field": "timeout_ms"})
     return max(1, math.ceil(seconds * 1000))
+
+
+def queue_ms(seconds: float | None) -> int | None:
+    """How long a command may wait in the queue; the library wants 1 ms to a day."""
+    if seconds is None:
+        return None
+    if not 0 < seconds <= 86_400:
+        raise InvalidError("queue_for must be above 0 and at most 86,400 seconds", {"field": "queueMs"})
+    return max(1, math.ceil(seconds * 1000))

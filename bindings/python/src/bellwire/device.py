@@ -58,7 +58,7 @@ class Device(Methods):
 
     ``state_dir``
         Directory for keys and database; default ``$XDG_STATE_HOME/bellwire/device``. ``":memory:"`` stores nothing.
-        Only one handle, in all processes, can have it open.
+        Other programs can use it at the same time; ``options={"shared": False}`` keeps it to this handle.
     ``name``, ``platform``
         Reported to the desktop; default: the host name and ``linux``.
     ``relay_url``

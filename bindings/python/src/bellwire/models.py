@@ -164,6 +164,8 @@ class Sent:
 
     success: bool
     notification_id: Optional[str] = None
+    #: When the desktop pushes it, of a push for later.
+    scheduled_at: Optional[datetime] = None
     #: Stored without an alert, because of quiet hours or because notifications are switched off.
     silenced: bool = False
     error: Optional[str] = None
@@ -180,6 +182,7 @@ class SentToMobile:
     #: say, like those of ChainlessChain.
     delivered: Optional[bool] = None
     device_id: Optional[str] = None
+    notification_id: Optional[str] = None
     error: Optional[str] = None
 
 
@@ -192,6 +195,8 @@ class Broadcast:
     delivered_count: int = 0
     failed_count: int = 0
     notification_id: Optional[str] = None
+    #: When the desktop pushes it, of a push for later.
+    scheduled_at: Optional[datetime] = None
     timestamp: Optional[datetime] = None
     error: Optional[str] = None
 

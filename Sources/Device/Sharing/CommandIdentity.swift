@@ -1,0 +1,44 @@
+import Hosting
+import Identity
+import JSON
+import Sharing
+import Wire
+
+/// By which id a command goes to its desktop, for programs that share the device: if the holder ends during the call, the
+/// next one sends it again. An encrypted desktop carries an id out once, and repeats its answer (WireMessages, "Commands").
+struct CommandIdentity: Sendable {
+    /// `nil` = a new one.
+    let id: RequestID?
+    /// An earlier holder may have sent it.
+    let isRepeated: Bool
+
+    static let new = CommandIdentity(id: nil, isRepeated: false)
+
+    private init(id: RequestID?, isRepeated: Bool) { (self.id, self.isRepeated) = (id, isRepeated) }
+
+    /// What follows the command's own arguments.
+    init(_ arguments: inout CallArguments) throws(HostError) {
+        let text = try arguments.optionalText()
+        guard text.map({ (1...64).contains($0.utf8.count) }) ?? true else {
+            throw HostError(.invalid, "an id has 1 to 64 bytes")
+        }
+        id = text.map { RequestID($0) }
+        isRepeated = id != nil && arguments.value().bool == true
+    }
+
+    private static let calls = [DeviceCall.notification.rawValue, DeviceCall.invoke.rawValue]
+    /// Desktop, timeout, method and parameters.
+    private static let ownArguments = 4
+
+    static func given(to call: HostCall) -> HostCall {
+        guard calls.contains(call.name), call.arguments.count == ownArguments else { return call }
+        let id = TextEncoding.hex.encode(Identity.randomBytes(16))
+        return HostCall(call.name, call.arguments + [.string(id)])
+    }
+
+    /// `nil` = it has no id.
+    static func again(_ call: HostCall) -> HostCall? {
+        guard calls.contains(call.name), call.arguments.count > ownArguments else { return nil }
+        return HostCall(call.name, call.arguments.prefix(ownArguments + 1) + [true])
+    }
+}

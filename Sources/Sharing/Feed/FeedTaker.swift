@@ -1,0 +1,40 @@
+import Glibc
+
+/// By which names a program takes the stored events of a shared role.
+package struct FeedTaker: Sendable, Equatable {
+    /// The program's name: it is known by it for long, and what it has missed waits for it.
+    package let application: String
+    /// For a program without a name of its own: by what this copy of it takes while another copy takes by the name. It is
+    /// forgotten when the copy ends.
+    package let copy: String?
+
+    /// - Parameter copy: a name that ``isCopy(_:)``; another one counts as `nil`.
+    package init(_ application: String, copy: String?) {
+        self.application = application
+        self.copy = copy.flatMap { Self.isCopy($0) && $0.utf8.count <= 255 ? $0 : nil }
+    }
+
+    /// Its names, the preferred one first.
+    package var names: [String] { [application] + (copy.map { [$0] } ?? []) }
+
+    package func name(asCopy: Bool) -> String { asCopy ? copy ?? application : application }
+
+    /// Whether it is the name of a copy: neither a file name nor an application id contains a slash.
+    package static func isCopy(_ name: String) -> Bool { name.contains("/") }
+
+    /// A program that has no other name than its file's.
+    package static func ofExecutable() -> FeedTaker {
+        let name = executableName()
+        return FeedTaker(name, copy: "\(name)/\(String(UInt64.random(in: 0...UInt64.max), radix: 36))")
+    }
+
+    /// The file name of the running program.
+    private static func executableName() -> String {
+        var buffer = [CChar](repeating: 0, count: 4_096)
+        let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+        guard count > 0 else { return "program" }
+        let path = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let name = path.split(separator: "/").last.map(String.init) ?? "program"
+        return String(name.prefix(128))
+    }
+}
