@@ -8,7 +8,8 @@ import Transport
 /// Keeps a shared handle connected: as the holder serves its guests, as a guest follows the holder, and takes over from it.
 @EventLoop
 final class HandleKeeper<Kind: SharableRole>: GuestService {
-    /// How long a call waits for a new holder, in milliseconds.
+    /// How long a call waits for a new holder at least, in milliseconds: one that waits for a desktop's answer waits as
+    /// long for the holder.
     private static var patience: UInt64 { 3_000 }
     /// How long the holder's end waits for calls of its guests, in milliseconds.
     private static var drainTime: UInt64 { 1_000 }
@@ -240,7 +241,9 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
             client.call(call, then: then)
         case .seeking:
             note(call)
-            wait({ [weak self] in self?.forward(call, then) }, fail: { then(.failure($0)) })
+            wait(
+                atLeast: Kind.timeout(of: call), { [weak self] in self?.forward(call, then) },
+                fail: { then(.failure($0)) })
         case .closed: then(.failure(.closed))
         }
     }
@@ -287,16 +290,24 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         }
     }
 
-    private func wait(_ carryOut: @escaping @EventLoop () -> Void, fail: @escaping (HostError) -> Void) {
-        waiting.append(Waiting(deadline: EventLoop.now + Self.patience, carryOut: carryOut, fail: fail))
-        if !waitTimer.isRunning { waitTimer.start(after: Self.patience) }
+    private func wait(
+        atLeast time: UInt64? = nil, _ carryOut: @escaping @EventLoop () -> Void, fail: @escaping (HostError) -> Void
+    ) {
+        let deadline = EventLoop.now &+ max(Self.patience, time ?? 0)
+        waiting.append(Waiting(deadline: deadline, carryOut: carryOut, fail: fail))
+        armWaitTimer()
+    }
+
+    private func armWaitTimer() {
+        guard let next = waiting.map(\.deadline).min() else { return waitTimer.stop() }
+        waitTimer.start(at: next)
     }
 
     private func failExpired() {
         let now = EventLoop.now
         let expired = waiting.filter { $0.deadline <= now }
         waiting.removeAll { $0.deadline <= now }
-        if let next = waiting.map(\.deadline).min() { waitTimer.start(after: next - now) }
+        armWaitTimer()
         for call in expired { call.fail(.noHolder) }
     }
 

@@ -29,6 +29,14 @@ struct CommandIdentity: Sendable {
     private static let calls = [DeviceCall.notification.rawValue, DeviceCall.invoke.rawValue]
     /// Desktop, timeout, method and parameters.
     private static let ownArguments = 4
+    private static let timeoutPlace = 1
+    /// In milliseconds: a day, as for what waits in the queue.
+    private static let longestTimeout: UInt64 = 86_400_000
+
+    static func timeout(of call: HostCall) -> UInt64? {
+        guard calls.contains(call.name), call.arguments.count >= ownArguments else { return nil }
+        return call.arguments[timeoutPlace].integer.map { min(UInt64(clamping: $0), longestTimeout) }
+    }
 
     static func given(to call: HostCall) -> HostCall {
         guard calls.contains(call.name), call.arguments.count == ownArguments else { return call }
