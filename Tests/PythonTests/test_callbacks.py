@@ -153,7 +153,7 @@ def test_the_descriptor_fits_any_loop_and_does_not_change(peers: Peers) -> None:
 
 def test_pushes_that_nobody_iterates_to_stay_in_the_store(peers: Peers, tmp_path: Path) -> None:
     """Between two pushes of an iteration the rest is not handed over; the next device has it, each once."""
-    device = peers.open_device(state_dir=tmp_path / "device", options={"shared": False})
+    device = peers.open_device(state_dir=tmp_path / "device")
     device.scan(peers.desktop.offer().payload)
     device.wait_online()
     for number in range(200):
@@ -165,7 +165,7 @@ def test_pushes_that_nobody_iterates_to_stay_in_the_store(peers: Peers, tmp_path
             break
     taken += [push.title for push, _ in zip(device.pushes(timeout=5), range(5))]
     device.close()
-    again = peers.open_device(state_dir=tmp_path / "device", options={"shared": False})
+    again = peers.open_device(state_dir=tmp_path / "device")
     rest = [(push.title, push.redelivered) for push in again.pushes(timeout=1)]
     # zip takes one more than it gives.
     assert taken + [f"n{75}"] + [title for title, _ in rest] == [f"n{number}" for number in range(200)]
