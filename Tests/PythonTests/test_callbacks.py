@@ -160,6 +160,7 @@ def test_pushes_that_nobody_iterates_to_stay_in_the_store(peers: Peers, tmp_path
         peers.desktop.notify(f"n{number}")
     taken = []
     for push in device.pushes(timeout=5):
+        assert not push.redelivered
         taken.append(push.title)
         if len(taken) == 70:
             break

@@ -61,11 +61,11 @@ package final class StoredFeed: Sendable {
             var batch = FeedBatch()
             if !lease.isBegun {
                 if isCopy { try feed.register(application, now: .wallClock) }
-                if try feed.join(application, source) {
-                    // If others want this source, nothing waits.
-                    _ = try move(connection) { takers($0) }
-                }
+                let isFirst = try feed.join(application, source)
+                // Before anything is moved: callbacks can't have seen that yet.
                 batch.begins = try feed.marks(application, source).map { .init(marks: $0, asCopy: isCopy) }
+                // If others want this source, nothing waits.
+                if isFirst { _ = try move(connection) { takers($0) } }
             }
             batch.dropped = try feed.takeDropped(application, source)
             batch.events = try feed.take(application, source, limit: limit)

@@ -1,0 +1,40 @@
+import Hosting
+import JSON
+import Store
+import Testing
+
+@testable import Sharing
+
+@Suite struct StoredFeedTests {
+    private static let source = HostEvent.Name.notificationReceived
+
+    private func batch(_ start: (@escaping FeedBatch.Then) -> Void) throws -> FeedBatch {
+        let answer = Monitor(Result<FeedBatch, HostError>?.none)
+        start { result in answer.update { $0 = result } }
+        return try answer.wait { $0 }.get()
+    }
+
+    @Test("What waited for a first program was not seen before; after a clean end only what was")
+    func firstProgram() throws {
+        let database = try Database.open(path: ":memory:", migrations: ApplicationFeed.migrations).database
+        let feed = StoredFeed(database) { (connection, takers) throws(StoreError) in
+            let feed = ApplicationFeed(connection)
+            for _ in 0..<4 { try feed.add(HostEvent(Self.source, data: [:]), of: Self.source) }
+            try feed.added(Self.source, takers: takers(Self.source))
+            return [Self.source]
+        }
+        let taker = FeedTaker("a", copy: nil)
+        try database.run { (connection) throws(StoreError) in try ApplicationFeed(connection).register("a", now: 0) }
+
+        let first = try batch { feed.take(taker, Self.source, limit: 10, asCopy: false, for: 0, then: $0) }
+        #expect(first.events.map(\.row) == [1, 2, 3, 4])
+        #expect(first.begins?.marks.handed == 0 && first.begins?.marks.offered == 0)
+
+        let ended = Monitor(false)
+        feed.end(0, seen: [Self.source: 2]) { _ in ended.update { $0 = true } }
+        ended.wait { $0 ? () : nil }
+        let second = try batch { feed.take(taker, Self.source, limit: 10, asCopy: false, for: 1, then: $0) }
+        #expect(second.events.map(\.row) == [1, 2, 3, 4])
+        #expect(second.begins?.marks.handed == 0 && second.begins?.marks.offered == 2)
+    }
+}
