@@ -160,7 +160,9 @@ package final class Device: Role, KeyOwner {
     ) {
         EventLoop.post { [core] in
             // An earlier holder has put it into the queue.
-            if let id = identity.id, identity.isRepeated, core.queue.commands.contains(where: { $0.id == id }) {
+            if let id = identity.id, identity.attempt == .repeated,
+                core.queue.commands.contains(where: { $0.id == id })
+            {
                 return then(CommandOutcome.queued(id).reply)
             }
             core.commands.invoke(command, identity, desktop: desktop, timeout: timeout) { then($0.reply) }

@@ -242,7 +242,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         case .seeking:
             note(call)
             wait(
-                atLeast: Kind.timeout(of: call), { [weak self] in self?.forward(call, then) },
+                atLeast: Kind.timeout(of: call), { [weak self] in self?.forward(Kind.delayed(call), then) },
                 fail: { then(.failure($0)) })
         case .closed: then(.failure(.closed))
         }

@@ -20,6 +20,8 @@ package protocol SharableRole: Role {
     static func identified(_ call: HostCall) -> HostCall
     /// What to ask of the next holder when one has ended during the call; `nil` = it must not be carried out twice.
     static func repeated(_ call: HostCall) -> HostCall?
+    /// The call as it goes to a holder that has only just taken over, because nobody held the role when it was made.
+    static func delayed(_ call: HostCall) -> HostCall
     /// How long the program waits for a peer's answer to this call, in milliseconds; `nil` = it needs none.
     static func timeout(of call: HostCall) -> UInt64?
     /// Finds a wrong parameter before the call is sent to another program.

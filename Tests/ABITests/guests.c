@@ -24,10 +24,7 @@ static void a_guest_that_stops_reading(void)
     CHECK_STATUS(bw_device_subscribe(holder, "notification.received", record_event, &record, NULL, NULL), BW_OK);
     /* It gets what comes after its first dispatch. */
     CHECK_STATUS(bw_device_dispatch(holder), BW_OK);
-    start_program(&program, directory);
-    deadline = monotonic_ms() + within(20000);
-    while (!is_ready(program.log) && monotonic_ms() < deadline)
-        poll(NULL, 0, 5);
+    begin_program(&program, directory);
     stop_program(&program);
     notify(desktop, 0);
     notify(desktop, 1);
@@ -77,10 +74,7 @@ static void a_holder_that_is_stopped(void)
     snprintf(program.application, sizeof program.application, "org.example.Stopped");
     record_begin(&problems);
     record_begin(&pushes);
-    start_program(&program, directory);
-    began = monotonic_ms();
-    while (!is_ready(program.log) && monotonic_ms() < began + within(20000))
-        poll(NULL, 0, 5);
+    begin_program(&program, directory);
     guest = open_shared(directory, "org.example.Guest");
     CHECK(is_part(guest, "guest"), "the other program holds the device");
     if (!pair(guest, desktop))
@@ -287,7 +281,6 @@ static void commands_whose_holder_is_killed(void)
     struct program program;
     char directory[96];
     char push[96];
-    int64_t deadline;
     int round;
     bw_desktop *desktop = open_desktop(":memory:");
     bw_device *guest;
@@ -300,11 +293,7 @@ static void commands_whose_holder_is_killed(void)
     for (round = 0; round < ROUNDS; round++) {
         struct outcome *outcome = (struct outcome *)calloc(1, sizeof *outcome);
         CHECK_STATUS(bw_device_close(guest), BW_OK);
-        unlink(program.log);
-        start_program(&program, directory);
-        deadline = monotonic_ms() + within(20000);
-        while (!is_ready(program.log) && monotonic_ms() < deadline)
-            poll(NULL, 0, 1);
+        begin_program(&program, directory);
         guest = open_shared(directory, "org.example.Guest");
         CHECK(is_part(guest, "guest"), "the other program holds the device");
         CHECK_STATUS(bw_device_start(guest), BW_OK);
@@ -326,6 +315,128 @@ static void commands_whose_holder_is_killed(void)
     CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
 }
 
+/* A process that waits for a directory's lock, and then has it until its standard input ends. */
+struct keeper {
+    pid_t pid;
+    int told; /* gets a byte once it has the lock */
+    int release;
+};
+
+static void begin_keeper(struct keeper *keeper, const char *directory)
+{
+    char path[128];
+    int to[2], from[2];
+    snprintf(path, sizeof path, "%s/lock", directory);
+    if (pipe(to) != 0 || pipe(from) != 0)
+        abort();
+    keeper->pid = fork();
+    if (keeper->pid < 0)
+        abort();
+    if (keeper->pid == 0) {
+        struct flock region;
+        int descriptor = open(path, O_RDWR | O_CLOEXEC);
+        char byte = 1;
+        memset(&region, 0, sizeof region);
+        region.l_type = F_WRLCK;
+        region.l_whence = SEEK_SET;
+        close(to[1]);
+        if (descriptor < 0 || fcntl(descriptor, F_SETLKW, &region) != 0 || write(from[1], &byte, 1) != 1)
+            _exit(1);
+        while (read(to[0], &byte, 1) > 0)
+            continue;
+        _exit(0);
+    }
+    close(to[0]);
+    close(from[1]);
+    keeper->told = from[0];
+    keeper->release = to[1];
+}
+
+/* proc(5): "1: -> POSIX ADVISORY WRITE PID …" is a process that waits for a lock. */
+static int waits_for_lock(pid_t pid)
+{
+    char line[256];
+    char awaited[64];
+    int found = 0;
+    FILE *locks = fopen("/proc/locks", "r");
+    snprintf(awaited, sizeof awaited, " WRITE %d ", (int)pid);
+    while (locks != NULL && fgets(line, sizeof line, locks) != NULL)
+        found = found || (strstr(line, "->") != NULL && strstr(line, awaited) != NULL);
+    if (locks != NULL)
+        fclose(locks);
+    return found;
+}
+
+/* Whether it has the lock, once somebody has. */
+static int has_lock(const struct keeper *keeper, bw_device *guest)
+{
+    struct pollfd fd;
+    int64_t deadline = monotonic_ms() + within(10000);
+    fd.fd = keeper->told;
+    fd.events = POLLIN;
+    while (poll(&fd, 1, 10) == 0)
+        if (monotonic_ms() > deadline || is_part(guest, "holder"))
+            return 0;
+    return 1;
+}
+
+static void end_keeper(struct keeper *keeper)
+{
+    int status = -1;
+    close(keeper->release);
+    CHECK(waitpid(keeper->pid, &status, 0) == keeper->pid && status == 0, "the lock's keeper ends");
+    close(keeper->told);
+}
+
+/* The command is made after the holder's death and before anyone has taken over. */
+static void commands_while_nobody_holds_the_device(void)
+{
+    struct program program;
+    struct keeper keeper;
+    char directory[96];
+    int64_t deadline;
+    int is_free, tries;
+    struct outcome *outcome = (struct outcome *)calloc(1, sizeof *outcome);
+    bw_desktop *desktop = open_desktop(":memory:");
+    bw_device *guest = NULL;
+    path_in(directory, sizeof directory, "nobody");
+    path_in(program.log, sizeof program.log, "nobody.log");
+    snprintf(program.application, sizeof program.application, "org.example.Holder");
+    /* The guest may be faster than the keeper, though it hears of the holder's death later. */
+    for (tries = 0, is_free = 0; tries < 10 && !is_free; tries++) {
+        begin_program(&program, directory);
+        guest = open_shared(directory, "org.example.Guest");
+        CHECK(is_part(guest, "guest"), "the other program holds the device");
+        if (tries == 0 && !pair(guest, desktop))
+            return;
+        CHECK_STATUS(bw_device_start(guest), BW_OK);
+        CHECK_STATUS(bw_notification_get_unread_count(guest, NULL, NULL, within(10000), NULL), BW_OK);
+        begin_keeper(&keeper, directory);
+        deadline = monotonic_ms() + within(10000);
+        while (!waits_for_lock(keeper.pid) && monotonic_ms() < deadline)
+            poll(NULL, 0, 1);
+        CHECK(waits_for_lock(keeper.pid), "the keeper waits for the lock");
+        end_program(&program, SIGKILL);
+        is_free = has_lock(&keeper, guest);
+        if (!is_free) {
+            CHECK_STATUS(bw_device_close(guest), BW_OK);
+            guest = NULL;
+            end_keeper(&keeper);
+        }
+    }
+    if (!CHECK(is_free, "nobody holds the device"))
+        return;
+    CHECK_STATUS(bw_notification_send_async(guest, NULL, "{\"title\":\"command0x\",\"body\":\"b\"}", within(20000),
+                                            complete, outcome, NULL), BW_OK);
+    end_keeper(&keeper);
+    CHECK(dispatch_until(only_device(guest), completed, outcome, 20000), "the next holder sends it");
+    CHECK_STATUS(outcome->status, BW_OK);
+    CHECK_NUMBER(times_kept(guest, 0), 1);
+    free(outcome);
+    CHECK_STATUS(bw_device_close(guest), BW_OK);
+    CHECK_STATUS(bw_desktop_close(desktop), BW_OK);
+}
+
 int main(int argc, char **argv)
 {
     self = argv[0];
@@ -337,5 +448,6 @@ int main(int argc, char **argv)
     RUN(copies_of_a_program);
     RUN(programs_that_take_over);
     RUN(commands_whose_holder_is_killed);
+    RUN(commands_while_nobody_holds_the_device);
     return check_end();
 }

@@ -419,14 +419,6 @@ static long resident_kb(pid_t pid)
     return kb;
 }
 
-static void begin_program(struct program *program, const char *directory)
-{
-    unlink(program->log);
-    start_program(program, directory);
-    while (!is_ready(program->log))
-        poll(NULL, 0, 1);
-}
-
 /* A guest's calls, its memory, and how long a call takes whose holder is killed right before. */
 static int measure(int rounds)
 {

@@ -60,6 +60,19 @@ struct program {
     char application[64];
 };
 
+MAYBE_UNUSED static int is_ready(const char *path)
+{
+    char word[16] = "";
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return 0;
+    /* What waited for the program comes first. */
+    while (strcmp(word, "ready") != 0 && fscanf(file, "%15s", word) == 1)
+        continue;
+    fclose(file);
+    return strcmp(word, "ready") == 0;
+}
+
 MAYBE_UNUSED static void start_program(struct program *program, const char *directory)
 {
     int pipes[2];
@@ -77,6 +90,17 @@ MAYBE_UNUSED static void start_program(struct program *program, const char *dire
         _exit(6);
     }
     close(pipes[0]);
+}
+
+/* Starts it anew, and returns once it has subscribed. */
+MAYBE_UNUSED static void begin_program(struct program *program, const char *directory)
+{
+    int64_t deadline = monotonic_ms() + within(20000);
+    unlink(program->log);
+    start_program(program, directory);
+    while (!is_ready(program->log) && monotonic_ms() < deadline)
+        poll(NULL, 0, 1);
+    CHECK(is_ready(program->log), "the program is ready");
 }
 
 /* Returns once none of its threads runs: the signal alone may reach it later than a call. */
@@ -150,19 +174,6 @@ MAYBE_UNUSED static int is_title(const struct record *record, int index, int num
 }
 
 /* ---- what a program was told ---------------------------------------------------------------------------------- */
-
-MAYBE_UNUSED static int is_ready(const char *path)
-{
-    char word[16] = "";
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return 0;
-    /* What waited for the program comes first. */
-    while (strcmp(word, "ready") != 0 && fscanf(file, "%15s", word) == 1)
-        continue;
-    fclose(file);
-    return strcmp(word, "ready") == 0;
-}
 
 struct told {
     int total, again_unsaid, again_said, missed;

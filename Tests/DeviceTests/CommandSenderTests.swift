@@ -84,24 +84,33 @@ struct CommandSenderTests {
         #expect(perform(Self.read) { $0.isAbsent = true } == ["write c1"], "it may be back")
     }
 
-    @Test("one that an earlier holder may have sent waits for a route, and is sent under its id")
+    @Test("one whose holder has just taken over waits for a route, and is sent under its id")
     func repeated() {
-        func perform(isSecure: Bool = true, isStarted: Bool = true) -> (Sender, [String]) {
+        func perform(
+            _ attempt: CommandIdentity.Attempt, _ command: Device.Command = read, isSecure: Bool = true,
+            isStarted: Bool = true
+        ) -> (Sender, [String]) {
             var sender = isStarted ? Self.started() : Sender()
             var away = Self.desk
             (away.isSecure, away.hasRoute) = (isSecure, false)
-            var order = Self.order(1, Self.read)
-            order.isRepeated = true
+            var order = Self.order(1, command)
+            order.attempt = attempt
             let told = Self.words(sender.perform(order, reach: away, now: 0))
             return (sender, told)
         }
-        var (sender, told) = perform()
-        #expect(told == [])
-        var here = Self.desk
-        here.isSecure = true
-        #expect(Self.words(sender.back("desk", reach: here, now: 10)) == ["again c1"])
-        #expect(perform(isSecure: false).1 == ["end c1 notSent offline"])
-        #expect(perform(isStarted: false).1 == ["end c1 refused offline"], "it may have been executed")
+        for attempt in [CommandIdentity.Attempt.delayed, .repeated] {
+            var (sender, told) = perform(attempt)
+            #expect(told == [])
+            var here = Self.desk
+            here.isSecure = true
+            #expect(Self.words(sender.back("desk", reach: here, now: 10)) == ["again c1"])
+            #expect(perform(attempt, isSecure: false).1 == ["end c1 notSent offline"])
+        }
+        #expect(perform(.first).1 == ["end c1 notSent offline"])
+        #expect(perform(.delayed, isStarted: false).1 == ["end c1 notSent offline"])
+        #expect(perform(.repeated, isStarted: false).1 == ["end c1 refused offline"], "it may have been executed")
+        #expect(perform(.delayed, Self.clear).1 == ["queue c1"], "it has not been sent")
+        #expect(perform(.repeated, Self.clear).1 == [], "nobody knows whether it was sent")
     }
 
     @Test("a notification waits where its program has asked for that and the desktop executes it once")

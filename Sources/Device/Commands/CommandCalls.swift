@@ -62,7 +62,7 @@ final class CommandCalls {
     ) {
         switch book.pick(name) {
         case .failure(let error): then(.refused(CommandOutcome.Refusal(error: error)))
-        case .success(let desktop) where identity.isRepeated && !desktop.isSecure && !command.reads:
+        case .success(let desktop) where identity.attempt == .repeated && !desktop.isSecure && !command.reads:
             // It would carry it out twice.
             then(.refused(CommandOutcome.Refusal(error: .holderLost)))
         case .success(let desktop):
@@ -78,11 +78,9 @@ final class CommandCalls {
         queueing: CommandSender<CommandOwner>.Queueing = .whenOffline, for owner: CommandOwner
     ) {
         let order = CommandOrder(
-            id: identity.id ?? RequestID(TextEncoding.hex.encode(Identity.randomBytes(16))), command: command,
-            desktop: desktop,
-            owner: owner, deadline: EventLoop.now &+ timeout,
-            expiresAt: EpochMilliseconds.now &+ Int64(clamping: timeout), queueing: queueing,
-            isRepeated: identity.isRepeated)
+            id: identity.id ?? CommandIdentity.newID(), command: command, desktop: desktop, owner: owner,
+            deadline: EventLoop.now &+ timeout, expiresAt: EpochMilliseconds.now &+ Int64(clamping: timeout),
+            queueing: queueing, attempt: identity.attempt)
         guard let reach = reach(desktop) else {
             return ended(order, .refused(CommandOutcome.Refusal(error: .noSuchDesktop)))
         }

@@ -21,8 +21,7 @@ struct CommandSender<Owner: Sendable>: Sendable {
         /// After this moment a Bellwire desktop refuses it (WireMessages, "Repeated and late commands").
         let expiresAt: EpochMilliseconds
         var queueing = Queueing.whenOffline
-        /// Another program has sent it under this id, and ended before the answer came.
-        var isRepeated = false
+        var attempt = CommandIdentity.Attempt.first
     }
 
     /// When a command that can wait goes into the offline queue.
@@ -69,7 +68,7 @@ struct CommandSender<Owner: Sendable>: Sendable {
         if order.command.isNotification, reach.lacksSkill {
             return [.end(order, .refused(CommandOutcome.Refusal(error: .noSkill)))]
         }
-        if order.isRepeated, reach.isSecure, isStarted, !reach.hasRoute {
+        if reach.isSecure, isStarted, !reach.hasRoute, order.waitsForRoute(to: reach) {
             // As one that was on its way when the connection broke.
             return add(order, reach, now) ?? []
         }
@@ -82,7 +81,9 @@ struct CommandSender<Owner: Sendable>: Sendable {
     /// Sends a command without looking at what else waits: what comes from the queue.
     mutating func send(_ order: Order, reach: DesktopReach, now: UInt64) -> [Action] {
         guard isStarted else {
-            if order.isRepeated { return ended(order, .refused(CommandOutcome.Refusal(error: .holderLost)), reach) }
+            if order.attempt == .repeated {
+                return ended(order, .refused(CommandOutcome.Refusal(error: .holderLost)), reach)
+            }
             return ended(order, .notSent(HostError(.offline, "the device is not started; start it first")), reach)
         }
         guard reach.hasRoute else {
@@ -237,6 +238,15 @@ struct CommandSender<Owner: Sendable>: Sendable {
 extension CommandSender.Order {
     fileprivate func canQueue(for desktop: DesktopReach) -> Bool {
         queueing != .never && command.canWait(executesOnce: desktop.isSecure)
+    }
+
+    /// Whether its holder has just taken over, and its desktop is not to blame for the missing connection.
+    fileprivate func waitsForRoute(to desktop: DesktopReach) -> Bool {
+        switch attempt {
+        case .first: false
+        case .delayed: !canQueue(for: desktop)
+        case .repeated: true
+        }
     }
 }
 

@@ -7,14 +7,23 @@ import Wire
 /// By which id a command goes to its desktop, for programs that share the device: if the holder ends during the call, the
 /// next one sends it again. An encrypted desktop carries an id out once, and repeats its answer (WireMessages, "Commands").
 struct CommandIdentity: Sendable {
+    /// What happened to the command before this holder got it.
+    enum Attempt: Sendable {
+        /// Nothing.
+        case first
+        /// It was made while nobody held the device. The holder has just taken over, and may have no connection yet.
+        case delayed
+        /// An earlier holder may have sent it under this id, and ended before the answer came.
+        case repeated
+    }
+
     /// `nil` = a new one.
     let id: RequestID?
-    /// An earlier holder may have sent it.
-    let isRepeated: Bool
+    let attempt: Attempt
 
-    static let new = CommandIdentity(id: nil, isRepeated: false)
+    static let new = CommandIdentity(id: nil, attempt: .first)
 
-    private init(id: RequestID?, isRepeated: Bool) { (self.id, self.isRepeated) = (id, isRepeated) }
+    private init(id: RequestID?, attempt: Attempt) { (self.id, self.attempt) = (id, attempt) }
 
     /// What follows the command's own arguments.
     init(_ arguments: inout CallArguments) throws(HostError) {
@@ -23,7 +32,12 @@ struct CommandIdentity: Sendable {
             throw HostError(.invalid, "an id has 1 to 64 bytes")
         }
         id = text.map { RequestID($0) }
-        isRepeated = id != nil && arguments.value().bool == true
+        switch arguments.value().bool {
+        case _ where id == nil: attempt = .first
+        case true?: attempt = .repeated
+        case false?: attempt = .delayed
+        case nil: attempt = .first
+        }
     }
 
     private static let calls = [DeviceCall.notification.rawValue, DeviceCall.invoke.rawValue]
@@ -33,6 +47,8 @@ struct CommandIdentity: Sendable {
     /// In milliseconds: a day, as for what waits in the queue.
     private static let longestTimeout: UInt64 = 86_400_000
 
+    static func newID() -> RequestID { RequestID(TextEncoding.hex.encode(Identity.randomBytes(16))) }
+
     static func timeout(of call: HostCall) -> UInt64? {
         guard calls.contains(call.name), call.arguments.count >= ownArguments else { return nil }
         return call.arguments[timeoutPlace].integer.map { min(UInt64(clamping: $0), longestTimeout) }
@@ -40,8 +56,13 @@ struct CommandIdentity: Sendable {
 
     static func given(to call: HostCall) -> HostCall {
         guard calls.contains(call.name), call.arguments.count == ownArguments else { return call }
-        let id = TextEncoding.hex.encode(Identity.randomBytes(16))
-        return HostCall(call.name, call.arguments + [.string(id)])
+        return HostCall(call.name, call.arguments + [.string(newID().text)])
+    }
+
+    /// For a call that waits for a holder. One that an earlier holder may have sent stays ``Attempt/repeated``.
+    static func delayed(_ call: HostCall) -> HostCall {
+        guard calls.contains(call.name), call.arguments.count == ownArguments + 1 else { return call }
+        return HostCall(call.name, call.arguments + [false])
     }
 
     /// `nil` = it has no id.

@@ -270,6 +270,8 @@ extension Device: SharableRole {
         DeviceCall(rawValue: call.name)?.reads == true ? call : CommandIdentity.again(call)
     }
 
+    package static func delayed(_ call: HostCall) -> HostCall { CommandIdentity.delayed(call) }
+
     package static func timeout(of call: HostCall) -> UInt64? { CommandIdentity.timeout(of: call) }
 
     package static func check(_ call: HostCall) throws(HostError) { _ = try DeviceRequest(call) }
