@@ -87,7 +87,7 @@ struct CommandSenderTests {
     @Test("one whose holder has just taken over waits for a route, and is sent under its id")
     func repeated() {
         func perform(
-            _ attempt: CommandIdentity.Attempt, _ command: Device.Command = read, isSecure: Bool = true,
+            _ attempt: CommandIdentity.Attempt, _ command: Device.Command = Self.read, isSecure: Bool = true,
             isStarted: Bool = true
         ) -> (Sender, [String]) {
             var sender = isStarted ? Self.started() : Sender()
