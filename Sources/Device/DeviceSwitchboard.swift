@@ -198,6 +198,7 @@ final class DeviceSwitchboard {
         switch event {
         case .greet(let peer):
             sender.sayHello(pushes.hello(to: peer), to: peer)
+            commands.sessionBegan(with: peer)
             pushServices.prekeys.sessionBegan(peer)
             channel.moves.begun(peer)
         case .completed, .refusalChanged: tellDesktops()

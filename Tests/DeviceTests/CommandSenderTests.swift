@@ -209,6 +209,28 @@ struct CommandSenderTests {
         }
     }
 
+    @Test("a session that begins: what was sent before it is sent again at once, what waits for it is not")
+    func session() {
+        var here = Self.desk
+        here.isSecure = true
+        var sender = Self.started()
+        for number in 1...3 { _ = sender.perform(Self.order(number, Self.read), reach: here, now: 0) }
+        sender.wrote("c1", over: "home")
+        sender.wrote("c2", over: "home", waitsForSession: true)
+        sender.wrote("c3", over: "home")
+        let other = DesktopReach(desktop: "other", name: "Other")
+        #expect(Self.words(sender.sessionBegan(with: "other", reach: other, now: 1)) == [])
+        #expect(Self.words(sender.sessionBegan(with: "desk", reach: here, now: 1)) == ["again c1", "again c3"])
+        #expect(
+            Self.words(sender.sessionBegan(with: "desk", reach: here, now: 2)) == ["again c1", "again c2", "again c3"])
+        here.isSecure = false
+        _ = sender.perform(Self.order(4, Self.read), reach: here, now: 3)
+        here.isSecure = true
+        #expect(
+            Self.words(sender.sessionBegan(with: "desk", reach: here, now: 4)) == ["again c1", "again c2", "again c3"],
+            "it may carry c4 out twice")
+    }
+
     @Test("without an answer in time: uncertain, or queued under its id where that is safe or wanted")
     func expired() {
         func expire(_ order: Sender.Order, _ change: (inout DesktopReach) -> Void = { _ in }) -> [String] {

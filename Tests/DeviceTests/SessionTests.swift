@@ -106,6 +106,45 @@ import Wire
         await home.close()
     }
 
+    @Test("a command that was sealed in version 1 and got lost is sent again as soon as a session begins")
+    func commandBeforeSession() async throws {
+        let home = try await AttackedHome()
+        let handshakes = Record()
+        let lost = Record()
+        await home.relay.carries {
+            $0.payload["type"] == "bellwire:hs" ? handshakes.carry($0).filter { _ in false } : [$0]
+        }
+        try await home.pair()
+        let request = try await handshakes.added.take("the desktop's request", #_sourceLocation) {
+            $0.to == home.deviceID && $0.payload["payload"]?["step"] == 0
+        }
+        let moments = Moments()
+        await home.relay.carries { letter in
+            guard letter.to == home.desktopID else { return [letter] }
+            if letter.payload["type"] == "bellwire:s2" { moments.add() }
+            return letter.payload["type"] == "bellwire:sealed" ? lost.carry(letter).filter { _ in false } : [letter]
+        }
+        let command = try Device.Command("notification.getUnreadCount", params: nil)
+        async let answer = value { home.device.invoke(command, desktop: nil, timeout: 60_000, then: $0) }
+        _ = try await lost.added.take("the command in version 1", #_sourceLocation)
+        await home.relay.deliver(request)
+        _ = try await answer
+        // Hello, and the command: without an answer, one is sent again after 5 s.
+        let all = await moments.all
+        #expect(all.count >= 2 && all[1] - all[0] < 2_500)
+        await home.close()
+    }
+
+    /// When letters came.
+    @EventLoop
+    private final class Moments {
+        private(set) var all: [UInt64] = []
+
+        nonisolated init() {}
+
+        func add() { all.append(EventLoop.now) }
+    }
+
     @Test("a desktop that restarts asks for a session, and gets its device back; both stay with sessions")
     func desktopRestarts() async throws {
         let folder = NSTemporaryDirectory() + "bellwire-session-\(UUID().uuidString)"

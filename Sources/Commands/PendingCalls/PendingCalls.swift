@@ -25,6 +25,8 @@ package struct PendingCalls<Waiter> {
         package fileprivate(set) var sends: UInt64 = 1
         /// The route that it took last, by the caller's name for it.
         package fileprivate(set) var route: String?
+        /// It is written when a session with its desktop begins.
+        fileprivate var waitsForSession = false
 
         /// The pause before it is sent again, in milliseconds: each is longer than the one before.
         fileprivate var patience: UInt64 { min(PendingCalls.firstPause << min(sends - 1, 8), PendingCalls.lastPause) }
@@ -111,8 +113,11 @@ package struct PendingCalls<Waiter> {
         remove { $0.desktop == desktop && $0.sends == 1 }
     }
 
-    /// A call was written.
-    package mutating func wrote(_ id: RequestID, over route: String) { calls[id]?.route = route }
+    /// A call was written, or waits for a session.
+    package mutating func wrote(_ id: RequestID, over route: String, waitsForSession: Bool = false) {
+        calls[id]?.route = route
+        calls[id]?.waitsForSession = waitsForSession
+    }
 
     /// The relay of this route reports `desktop` offline, and there is another route. The calls sent over this route
     /// were not delivered; send them over the other one, in this order.
@@ -132,6 +137,14 @@ package struct PendingCalls<Waiter> {
     /// There is a connection to `desktop` again, or it has one: its calls are to be sent again, in this order.
     package mutating func toRepeat(to desktop: PeerID, now: UInt64) -> [Call] {
         sendAgain(calls.values.filter { $0.desktop == desktop && $0.isRepeatable }, now)
+    }
+
+    /// A session with `desktop` begins. What was sealed before it may have been refused, or sealed for a session that the
+    /// desktop has lost: those calls are to be sent again, in this order. Calls that wait for the session are written.
+    package mutating func sessionBegan(with desktop: PeerID, now: UInt64) -> [Call] {
+        let all = calls.values.filter { $0.desktop == desktop && $0.isRepeatable }
+        for call in all { calls[call.id]?.waitsForSession = false }
+        return sendAgain(all.filter { !$0.waitsForSession }, now)
     }
 
     /// The calls to send again because nothing has come for them, in this order.

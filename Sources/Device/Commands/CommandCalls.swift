@@ -135,6 +135,11 @@ final class CommandCalls {
         act(sender.back(desktop, reach: reach, now: EventLoop.now))
     }
 
+    func sessionBegan(with desktop: PeerID) {
+        guard let reach = reach(desktop) else { return }
+        act(sender.sessionBegan(with: desktop, reach: reach, now: EventLoop.now))
+    }
+
     // MARK: Start and end
 
     func start() { sender.start() }
@@ -183,7 +188,9 @@ final class CommandCalls {
             ) { [key = context.key] message in TextEncoding.base64.encode(key.sign(message)) },
             expiresAt: order.expiresAt)
         let (sent, route) = write(request.payload, order.desktop)
-        if sent.isWritten, let route { return sender.wrote(order.id, over: route) }
+        if sent.isWritten, let route {
+            return sender.wrote(order.id, over: route, waitsForSession: sent == .waiting)
+        }
         let name = book.peers.peer(order.desktop)?.name ?? order.desktop.text
         guard isFirst, let failure = sent.failure(of: "the command", to: name) else { return }
         act(sender.notWritten(order.id, failure, reach: reach(order.desktop)))

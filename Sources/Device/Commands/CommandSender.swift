@@ -103,7 +103,10 @@ struct CommandSender<Owner: Sendable>: Sendable {
         }
     }
 
-    mutating func wrote(_ id: RequestID, over route: String) { calls.wrote(id, over: route) }
+    /// A command was written, or waits for a session.
+    mutating func wrote(_ id: RequestID, over route: String, waitsForSession: Bool = false) {
+        calls.wrote(id, over: route, waitsForSession: waitsForSession)
+    }
 
     /// A command could not be written.
     mutating func notWritten(_ id: RequestID, _ error: HostError, reach: DesktopReach?) -> [Action] {
@@ -154,6 +157,11 @@ struct CommandSender<Owner: Sendable>: Sendable {
     /// There is a route again, or a relay reports that the desktop is back: earlier frames in flight are lost.
     mutating func back(_ desktop: PeerID, reach: DesktopReach, now: UInt64) -> [Action] {
         again(calls.toRepeat(to: desktop, now: now)) { _ in reach }
+    }
+
+    /// A session with the desktop begins: frames in flight may have been refused.
+    mutating func sessionBegan(with desktop: PeerID, reach: DesktopReach, now: UInt64) -> [Action] {
+        again(calls.sessionBegan(with: desktop, now: now)) { _ in reach }
     }
 
     /// Fails what was waited for too long, and sends again what may be lost.

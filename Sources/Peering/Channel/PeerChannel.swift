@@ -283,7 +283,7 @@ package final class PeerChannel {
         let body = payload.object ?? [:]
         switch inSession ? sessions?.seal(body, to: peer, now: .now, over: link) : nil {
         case .sealed(let frame): return Sent(link.send(to: peer, payload: .object(frame), sealed: true))
-        case .waiting: return .written
+        case .waiting: return .waiting
         case .full: return .congested
         case .refused(let error): return .unsealable(error)
         case .versionOne, nil: break

@@ -7,6 +7,8 @@ package import Signalling
 package enum Sent: Sendable, Equatable {
     /// Handed to the link. Only an answer can confirm delivery.
     case written
+    /// It is written when a session with the peer begins, or dropped after 10 s (WireSessions, "Limits").
+    case waiting
     /// No link is up: nothing was sent and nothing is kept.
     case offline
     /// The relay doesn't read fast enough, or limits what is sent. Try again later.
@@ -25,14 +27,14 @@ package enum Sent: Sendable, Equatable {
         }
     }
 
-    package var isWritten: Bool { self == .written }
+    package var isWritten: Bool { self == .written || self == .waiting }
 
     /// Whether its size was the problem.
     package var isTooLarge: Bool {
         switch self {
         case .tooLarge: true
         case .unsealable(let error): error.code == .tooLarge
-        case .written, .offline, .congested: false
+        case .written, .waiting, .offline, .congested: false
         }
     }
 
@@ -43,7 +45,7 @@ package enum Sent: Sendable, Equatable {
     ///   - peer: the recipient's name.
     package func failure(of what: String, to peer: String) -> HostError? {
         switch self {
-        case .written: nil
+        case .written, .waiting: nil
         case .offline: HostError(.offline, "the connection to \(peer) just ended")
         case .congested: HostError(.offline, "too much data is waiting for the relay; try again later")
         case .tooLarge: HostError(.limit, "\(what) is larger than 1 MiB")
