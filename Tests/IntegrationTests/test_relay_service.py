@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import signal
 import socket
@@ -22,6 +23,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 TOKEN, OTHER = "a-token-of-alice-and-her-phone", "a-token-of-bob-who-leaves-us"
+
+CATALOGUE = Path(__file__).resolve().parents[2] / "Sources/CABI/Bellwire.docc"
 
 # How often the relay is killed here; the full length is in Tests/soak.sh.
 KILLS = int(os.environ.get("BELLWIRE_RELAY_KILLS", "4"))
@@ -58,6 +61,33 @@ def test_metrics_are_what_prometheus_takes_and_the_pages_tell_the_truth(bellwire
     assert json.loads(node.get("/health")[1])["status"] == "healthy"
     assert (node.get("/ready")[0], json.loads(node.get("/ready")[1])) == (200, {"ready": True, "problems": []})
     assert node.get("/stats")[0] == 200 and node.get("/nothing")[0] == 404
+
+
+def test_the_dashboard_and_the_alerts_use_metrics_that_there_are(bellwire: Start, tmp_path: Path) -> None:
+    """The files for Grafana and Prometheus that the page offers; its table has the same alerts."""
+    code, text = Node(bellwire, "--state-dir", tmp_path / "state").get("/metrics")
+    assert code == 200
+    there = set(re.findall(r"^(bellwire_relay_\w+)", text, re.MULTILINE))
+    rules = CATALOGUE / "relay-alerts.yml"
+    alerts = re.findall(r"^ +expr: '(.*)'$", rules.read_text(), re.MULTILINE)
+    table = re.findall(
+        r"^\| .* \| `(.*bellwire_relay_.*)` \|$", (CATALOGUE / "RelayForOthers.md").read_text(), re.MULTILINE
+    )
+    assert alerts == table
+    panels = json.loads((CATALOGUE / "relay-dashboard.json").read_text())["panels"]
+    shown = [target["expr"] for panel in panels for target in panel["targets"]]
+    parsed = [expr.replace("$__rate_interval", "5m") for expr in shown]
+    panel_rules = tmp_path / "panels.json"
+    panel_rules.write_text(
+        json.dumps({"groups": [{"name": "panels", "rules": [{"record": "panel", "expr": expr} for expr in parsed]}]})
+    )
+    for file in (rules, panel_rules):
+        checked = subprocess.run(
+            ["promtool", "check", "rules", "--lint=none", str(file)], capture_output=True, text=True
+        )
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+    used = set(re.findall(r"bellwire_relay_\w+", " ".join(alerts + shown)))
+    assert len(panels) > 10 and used <= there, used - there
 
 
 def test_the_log_is_one_json_object_a_line(bellwire: Start) -> None:
