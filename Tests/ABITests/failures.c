@@ -2,9 +2,11 @@
  * Fails the Nth call of pwrite, fdatasync, open, socket and pthread_create in a whole life: open, pair, push, queue,
  * close. Each life goes on with named statuses, and what was accepted arrives after a restart.
  *
- *     failures [--every N] [--pushes N] [CALL...]       CALL: pwrite, fdatasync, open, socket, pthread_create
+ *     failures [--every N] [--first N] [--pushes N] [CALL...]
+ *                                                   CALL: pwrite, fdatasync, open, socket, pthread_create
  *
- * Without --every, a sample is taken: every 97th call. --every 1 fails each of them. The calls of the library and of
+ * Without --every, a sample is taken: every 97th call. --every 1 fails each of them. --first says with which to begin
+ * (default: 1), so that several processes can share the work. The calls of the library and of
  * the libraries below it come here: this program's functions stand before libc's.
  */
 #include "roles.h"
@@ -435,6 +437,7 @@ static const char *one(int call, int64_t number)
 }
 
 static long every = 97;
+static long first = 1;
 static int chosen[CALLS];
 
 static void lives(void)
@@ -452,7 +455,7 @@ static void lives(void)
         if (!chosen[call])
             continue;
         CHECK(all[call] > 0, call_names[call]);
-        for (number = 1; number <= all[call]; number += all[call] < every ? 1 : every) {
+        for (number = first; number <= all[call]; number += all[call] < every ? 1 : every) {
             char text[320];
             alarm(300);
             failure = one(call, number);
@@ -496,6 +499,8 @@ int main(int argc, char **argv)
     for (index = 1; index < argc; index++) {
         if (strcmp(argv[index], "--every") == 0 && index + 1 < argc)
             every = strtol(argv[++index], NULL, 10);
+        else if (strcmp(argv[index], "--first") == 0 && index + 1 < argc)
+            first = strtol(argv[++index], NULL, 10);
         else if (strcmp(argv[index], "--pushes") == 0 && index + 1 < argc)
             pushes = atoi(argv[++index]);
         for (call = 0; call < CALLS; call++)
@@ -504,8 +509,8 @@ int main(int argc, char **argv)
     }
     for (call = 0; call < CALLS; call++)
         chosen[call] |= !any;
-    if (every < 1 || pushes < 1 || pushes > TITLES) {
-        fprintf(stderr, "usage: failures [--every N] [--pushes 1 to 64] [CALL...]\n");
+    if (every < 1 || first < 1 || pushes < 1 || pushes > TITLES) {
+        fprintf(stderr, "usage: failures [--every N] [--first N] [--pushes 1 to 64] [CALL...]\n");
         return 2;
     }
     shared_file = memfd_create("life", 0);
