@@ -12,7 +12,8 @@
         package nonisolated let name: String
         /// Received frames that nobody has taken.
         package let frames = Mailbox<JSONValue>()
-        private let relay: MemoryRelay
+        /// It has this end.
+        private weak var relay: MemoryRelay?
         private var id: ConnectionID?
 
         init(_ name: String, at relay: MemoryRelay) {
@@ -30,7 +31,7 @@
         /// A literal frame, as it stands.
         package func send(text: String) {
             guard let id else { return }
-            EventLoop.post { self.relay.received(Array(text.utf8), from: id) }
+            EventLoop.post { self.relay?.received(Array(text.utf8), from: id) }
         }
 
         package func message(_ peer: String, _ payload: JSONValue) {
@@ -60,7 +61,7 @@
         package func close() {
             guard let id else { return }
             self.id = nil
-            EventLoop.post { self.relay.closed(id) }
+            EventLoop.post { self.relay?.closed(id) }
         }
 
         func deliver(_ bytes: [UInt8]) {
