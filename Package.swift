@@ -106,7 +106,7 @@ targets += [
         name: "Desktop",
         dependencies: [
             "Transport", "Signalling", "Sealing", "Pairing", "Peering", "Commands", "Notifications", "History",
-            "Delivery", "Listing", "Hosting",
+            "Delivery", "Listing", "Sharing", "Hosting",
             "Wire", "Store", "Identity", "JSON", "Relay", "SystemServices",
         ]),
     .target(name: "Relay", dependencies: ["Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
@@ -220,7 +220,7 @@ targets += [
         name: "DesktopTests",
         dependencies: [
             "Desktop", "Peering", "Relay", "Notifications", "Delivery", "History", "Commands", "Pairing",
-            "Sealing", "Signalling", "Hosting", "Identity", "Store", "Transport", "Wire", "JSON",
+            "Sealing", "Signalling", "Sharing", "Hosting", "Identity", "Store", "Transport", "Wire", "JSON",
         ]),
     .testTarget(name: "CABITests", dependencies: ["CABI", "CBellwire", "CLinux", "Hosting", "JSON"]),
 ]

@@ -992,8 +992,10 @@ BW_API bw_status bw_device_complete(bw_device *device, const char *id, const cha
 
 typedef struct bw_desktop bw_desktop;
 
-/* Opens a desktop. It stays offline until bw_desktop_start(). options_json as for a device ("state_dir" defaults to
- * $XDG_STATE_HOME/bellwire/desktop), and:
+/* Opens a desktop. It stays offline until bw_desktop_start(). Several programs can have it open, as with a device: one
+ * holds it, and the others are its guests. options_json as for a device ("state_dir" defaults to
+ * $XDG_STATE_HOME/bellwire/desktop), without "late_alerts", "alerts", "icon" and "images"; "application_id" only names
+ * the program. And:
  *   "relay_url"  text    the relay to register with and to name in pairing codes
  *   "relay"      object  options of bw_relay_open(): runs its own LAN relay, registers with it, and names it in its
  *                        codes as "signalingUrl". Its "state_dir" defaults to relay/ inside the desktop's own
@@ -1003,13 +1005,16 @@ typedef struct bw_desktop bw_desktop;
  *   "legacy"     text    how devices that cannot prove it may pair: "qr" (default), "all" and "none" as for a device
  *   "max_commands_per_second" number  limit per device, 1 to 100000, default 200. After an idle period a device may
  *                        send ten times as many at once. Further commands are refused with -32010 and a time to retry
- * Going online requires "relay_url" or "relay". Errors: as bw_device_open(). Since 0.1. */
+ * All of these belong to the desktop: a guest omits them or repeats the holder's. If programs share the desktop, give
+ * its relay a fixed port, so that devices find it again after another program has taken over. Going online requires
+ * "relay_url" or "relay". Errors: as bw_device_open(). Since 0.1. */
 BW_API bw_status bw_desktop_open(const char *options_json, bw_desktop **desktop);
 
 /* Starts the desktop's own relay, if configured, and goes online. Does not wait. Idempotent. Errors: BW_E_NETWORK
  * (such as: the relay's address is in use), BW_E_INVALID (neither relay nor relay_url). Since 0.1. */
 BW_API bw_status bw_desktop_start(bw_desktop *desktop);
-/* These functions work as for a device. Since 0.1. */
+/* These functions work as for a device: a shared desktop runs until all programs that started it have stopped it. Since
+ * 0.1. */
 BW_API bw_status bw_desktop_stop(bw_desktop *desktop);
 BW_API bw_status bw_desktop_close(bw_desktop *desktop);
 BW_API int32_t bw_desktop_fd(bw_desktop *desktop);
@@ -1018,13 +1023,15 @@ BW_API bw_status bw_desktop_run(bw_desktop *desktop, int32_t timeout_ms);
 BW_API bw_status bw_desktop_quit(bw_desktop *desktop);
 
 /* {"id","name","started","unread","connection":[{"url","state","problem"?,"forgeable"?}],
- * "relay"?:{"port","healthPort","note"?},"notes":[],"offer"?:{"state","expiresAt"},"counters":{}}. "forgeable" is as in
- * bw_device_state(). Over such a relay, the desktop refuses commands of unencrypted devices that change something,
- * unless they are signed. Errors: BW_E_STORE. Since 0.1. */
+ * "relay"?:{"port","healthPort","note"?},"notes":[],"offer"?:{"state","expiresAt"},"counters":{},
+ * "sharing"?:{"part","holder":{"application","process"}}}. "forgeable" and "sharing" are as in bw_device_state(). Over a
+ * relay with "forgeable":true, the desktop refuses commands of unencrypted devices that change something, unless they
+ * are signed. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_state(bw_desktop *desktop, char **state_json);
 
-/* A desktop's events: notification.received (a device asked the desktop to show it), unread.changed,
- * connection.changed, peers.changed {"devices":[…]}, command, problem, as for a device, and
+/* A desktop's events go to all programs that have it open. They are not stored for programs: what a device asked the
+ * desktop to show is in bw_desktop_history(). They are notification.received (a device asked the desktop to show it),
+ * unread.changed, connection.changed, peers.changed {"devices":[…]}, command, problem, as for a device, and
  *   notification.read     {"ids","readAt"}: marked as read by a device or by the desktop itself
  *   notification.deleted  {"ids"}
  *   notification.cleared  {"before"}: everything created before this time was deleted

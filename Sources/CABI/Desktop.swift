@@ -2,14 +2,16 @@ public import CBellwire
 import Desktop
 import Glibc
 import Hosting
+import JSON
+import Sharing
 
 // bellwire.h, "Desktop".
 
-final class DesktopEndpoint: Endpoint {
-    let role: Desktop
+final class DesktopEndpoint: SharedEndpoint {
+    let role: SharedRole
     let queue: HostQueue
 
-    init(_ role: Desktop, _ queue: HostQueue) { (self.role, self.queue) = (role, queue) }
+    init(_ role: SharedRole, _ queue: HostQueue) { (self.role, self.queue) = (role, queue) }
 }
 
 @_cdecl("bw_desktop_open") @implementation
@@ -19,21 +21,19 @@ public func bw_desktop_open(
     entry { () throws(HostError) in
         let options = try optionalText(options_json, "options_json")
         try DesktopEndpoint.open(
-            to: desktop, { (channel) throws(HostError) in try Desktop.open(options, channel) }, DesktopEndpoint.init)
+            to: desktop, { (channel) throws(HostError) in try SharedDesktop.open(options, channel) },
+            DesktopEndpoint.init)
     }
 }
 
 @_cdecl("bw_desktop_start") @implementation
 public func bw_desktop_start(_ desktop: OpaquePointer?) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        _ = try endpoint.queue.call { endpoint.role.start(then: $0) }
-    }
+    entry { () throws(HostError) in _ = try DesktopEndpoint.find(desktop).call(.start) }
 }
 
 @_cdecl("bw_desktop_stop") @implementation
 public func bw_desktop_stop(_ desktop: OpaquePointer?) -> bw_status {
-    entry { () throws(HostError) in try DesktopEndpoint.find(desktop).role.stop() }
+    entry { () throws(HostError) in try DesktopEndpoint.find(desktop).start(.stop) }
 }
 
 @_cdecl("bw_desktop_close") @implementation
@@ -66,7 +66,7 @@ public func bw_desktop_state(
     entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
         let state = try output(state_json, "state_json")
-        try give(try endpoint.queue.call { endpoint.role.state(then: $0) }, to: state)
+        try give(try endpoint.call(.state), to: state)
     }
 }
 
@@ -103,7 +103,7 @@ public func bw_desktop_offer(
         let endpoint = try DesktopEndpoint.find(desktop)
         let offer = try output(offer_json, "offer_json")
         let timeout = try timeout(timeout_ms)
-        try give(try endpoint.queue.call { endpoint.role.offer(timeout: timeout, then: $0) }, to: offer)
+        try give(try endpoint.call(.offer, .integer(timeout)), to: offer)
     }
 }
 
@@ -116,8 +116,7 @@ public func bw_desktop_offer_async(
     return entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
         let timeout = try timeout(timeout_ms)
-        let completion = try CABI.completion(completion, userData)
-        try endpoint.queue.call(completion) { endpoint.role.offer(timeout: timeout, then: $0) }
+        try endpoint.answer(HostCall(.offer, .integer(timeout)), completion, userData)
     }
 }
 
@@ -129,7 +128,7 @@ public func bw_desktop_scan(
     entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
         let text = try text(qr_text, "qr_text")
-        let device = try endpoint.queue.call { endpoint.role.scan(text, then: $0) }
+        let device = try endpoint.call(.scan, .string(text))
         if let device_json { try give(device, to: device_json) }
     }
 }
@@ -143,7 +142,7 @@ public func bw_desktop_code(
         let endpoint = try DesktopEndpoint.find(desktop)
         let code = try output(code_json, "code_json")
         let timeout = try timeout(timeout_ms)
-        try give(try endpoint.queue.call { endpoint.role.code(timeout: timeout, then: $0) }, to: code)
+        try give(try endpoint.call(.code, .integer(timeout)), to: code)
     }
 }
 
@@ -156,8 +155,7 @@ public func bw_desktop_code_async(
     return entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
         let timeout = try timeout(timeout_ms)
-        let completion = try CABI.completion(completion, userData)
-        try endpoint.queue.call(completion) { endpoint.role.code(timeout: timeout, then: $0) }
+        try endpoint.answer(HostCall(.code, .integer(timeout)), completion, userData)
     }
 }
 
@@ -165,7 +163,7 @@ public func bw_desktop_code_async(
 public func bw_desktop_pairing_cancel(_ desktop: OpaquePointer?, _ flow: UnsafePointer<CChar>?) -> bw_status {
     entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
-        endpoint.role.cancel(try Desktop.Flow.named(try optionalText(flow, "flow")))
+        try endpoint.start(.cancel, .text(try optionalText(flow, "flow")))
     }
 }
 
@@ -175,8 +173,7 @@ public func bw_desktop_confirm(
 ) -> bw_status {
     entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
-        let flow = try Desktop.Flow.named(try optionalText(flow, "flow"))
-        _ = try endpoint.queue.call { endpoint.role.confirm(flow, accept != 0, then: $0) }
+        _ = try endpoint.call(.confirm, .text(try optionalText(flow, "flow")), .bool(accept != 0))
     }
 }
 
@@ -187,7 +184,7 @@ public func bw_desktop_devices(
     entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
         let devices = try output(devices_json, "devices_json")
-        try give(try endpoint.queue.call { endpoint.role.devices(then: $0) }, to: devices)
+        try give(try endpoint.call(.devices), to: devices)
     }
 }
 
@@ -198,7 +195,7 @@ public func bw_desktop_tokens(
     entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
         let tokens = try output(tokens_json, "tokens_json")
-        try give(try endpoint.queue.call { endpoint.role.tokens(then: $0) }, to: tokens)
+        try give(try endpoint.call(.tokens), to: tokens)
     }
 }
 
@@ -210,10 +207,9 @@ public func bw_desktop_seal_push(
     entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
         let payload = try output(payload_json, "payload_json")
-        let request = try Desktop.SealRequest(
-            device: try text(device, "device"), id: try text(id, "id"),
-            options: try optionalText(options_json, "options_json"))
-        try give(try endpoint.queue.call { endpoint.role.seal(request, then: $0) }, to: payload)
+        let (device, id) = (try text(device, "device"), try text(id, "id"))
+        let options = try optionalText(options_json, "options_json")
+        try give(try endpoint.call(.sealPush, .string(device), .string(id), .text(options)), to: payload)
     }
 }
 
@@ -225,7 +221,7 @@ public func bw_desktop_rename(
         let endpoint = try DesktopEndpoint.find(desktop)
         let device = try text(device, "device")
         let name = try text(name, "name")
-        _ = try endpoint.queue.call { endpoint.role.rename(device, to: name, then: $0) }
+        _ = try endpoint.call(.rename, .string(device), .string(name))
     }
 }
 
@@ -234,7 +230,7 @@ public func bw_desktop_unpair(_ desktop: OpaquePointer?, _ device: UnsafePointer
     entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
         let device = try text(device, "device")
-        _ = try endpoint.queue.call { endpoint.role.unpair(device, then: $0) }
+        _ = try endpoint.call(.unpair, .string(device))
     }
 }
 
@@ -242,7 +238,7 @@ public func bw_desktop_unpair(_ desktop: OpaquePointer?, _ device: UnsafePointer
 public func bw_desktop_clear(_ desktop: OpaquePointer?) -> bw_status {
     entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
-        _ = try endpoint.queue.call { endpoint.role.clear(then: $0) }
+        _ = try endpoint.call(.unpairAll)
     }
 }
 
@@ -253,9 +249,8 @@ public func bw_desktop_notify(
 ) -> bw_status {
     entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
-        let notice = try Desktop.Notice(parsing: try optionalText(params_json, "params_json"))
-        let timeout = try timeout(timeout_ms)
-        let result = try endpoint.queue.call { endpoint.role.notify(notice, timeout: timeout, then: $0) }
+        let params = try optionalText(params_json, "params_json")
+        let result = try endpoint.call(.notify, .text(params), .integer(try timeout(timeout_ms)))
         if let result_json { try give(result, to: result_json) }
     }
 }
@@ -268,10 +263,9 @@ public func bw_desktop_notify_async(
     let userData = UserData(user_data, destroy)
     return entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
-        let notice = try Desktop.Notice(parsing: try optionalText(params_json, "params_json"))
-        let timeout = try timeout(timeout_ms)
-        let completion = try CABI.completion(completion, userData)
-        try endpoint.queue.call(completion) { endpoint.role.notify(notice, timeout: timeout, then: $0) }
+        let params = try optionalText(params_json, "params_json")
+        let call = HostCall(.notify, .text(params), .integer(try timeout(timeout_ms)))
+        try endpoint.answer(call, completion, userData)
     }
 }
 
@@ -284,8 +278,7 @@ public func bw_desktop_history(
         let endpoint = try DesktopEndpoint.find(desktop)
         let result = try output(result_json, "result_json")
         let params = try optionalText(params_json, "params_json")
-        let query = try Desktop.HistoryQuery(parsing: params)
-        try give(try endpoint.queue.call { endpoint.role.history(query, then: $0) }, to: result)
+        try give(try endpoint.call(.history, .text(params)), to: result)
     }
 }
 
@@ -296,8 +289,7 @@ public func bw_desktop_invoke(
 ) -> bw_status {
     entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
-        let begin = try ownCommand(method, params_json, timeout_ms)
-        let result = try endpoint.queue.call { begin(endpoint.role, $0) }
+        let result = try endpoint.answer(try ownCommand(method, params_json, timeout_ms)).json
         if let result_json { try give(result, to: result_json) }
     }
 }
@@ -310,20 +302,15 @@ public func bw_desktop_invoke_async(
     let userData = UserData(user_data, destroy)
     return entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
-        let begin = try ownCommand(method, params_json, timeout_ms)
-        let completion = try CABI.completion(completion, userData)
-        try endpoint.queue.call(completion) { begin(endpoint.role, $0) }
+        try endpoint.answer(try ownCommand(method, params_json, timeout_ms), completion, userData)
     }
 }
 
-/// Begins a method for the desktop's own user, or a request that only its program can make.
+/// A method for the desktop's own user, or a request that only its program can make.
 private func ownCommand(
     _ method: UnsafePointer<CChar>?, _ params: UnsafePointer<CChar>?, _ timeout_ms: Int32
-) throws(HostError) -> (Desktop, @escaping Then) -> Void {
+) throws(HostError) -> HostCall {
     let name = try text(method, "method")
     let params = try optionalText(params, "params_json")
-    let timeout = try timeout(timeout_ms)
-    if let request = try Desktop.OwnRequest(name, params: params) { return { $0.answer(request, then: $1) } }
-    let command = try Desktop.OwnCommand(name, params: params)
-    return { $0.invoke(command, timeout: timeout, then: $1) }
+    return HostCall(.invoke, .string(name), .text(params), .integer(try timeout(timeout_ms)))
 }

@@ -6,11 +6,11 @@ import Sharing
 
 // bellwire.h, "Device" and "Events".
 
-final class DeviceEndpoint: Endpoint {
-    let role: SharedDevice
+final class DeviceEndpoint: SharedEndpoint {
+    let role: SharedRole
     let queue: HostQueue
 
-    init(_ role: SharedDevice, _ queue: HostQueue) { (self.role, self.queue) = (role, queue) }
+    init(_ role: SharedRole, _ queue: HostQueue) { (self.role, self.queue) = (role, queue) }
 }
 
 @_cdecl("bw_device_open") @implementation

@@ -1,10 +1,8 @@
 public import CBellwire
 import Desktop
 import Glibc
-import History
 import Hosting
 import JSON
-import Notifications
 
 // bellwire.h, "Desktop": what its devices may do.
 
@@ -15,7 +13,7 @@ public func bw_desktop_permissions(
     entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
         let permissions = try output(permissions_json, "permissions_json")
-        try give(try endpoint.queue.call { endpoint.role.permissions(then: $0) }, to: permissions)
+        try give(try endpoint.call(.permissions), to: permissions)
     }
 }
 
@@ -28,12 +26,8 @@ public func bw_desktop_allow(
         let endpoint = try DesktopEndpoint.find(desktop)
         let device = try text(device, "device")
         let skill = try text(skill, "skill")
-        guard let allowance = Permissions.Allowance(name: try text(allowance, "allowance")) else {
-            throw HostError(
-                .invalid, "allowance must be \"nothing\", \"safe\", \"mutating\" or \"privileged\"",
-                detail: ["field": "allowance"])
-        }
-        _ = try endpoint.queue.call { endpoint.role.allow(allowance, skill, to: device, then: $0) }
+        let allowance = try text(allowance, "allowance")
+        _ = try endpoint.call(.allow, .string(device), .string(skill), .string(allowance))
     }
 }
 
@@ -44,6 +38,6 @@ public func bw_desktop_skill_enable(
     entry { () throws(HostError) in
         let endpoint = try DesktopEndpoint.find(desktop)
         let skill = try text(skill, "skill")
-        _ = try endpoint.queue.call { endpoint.role.enable(skill, enabled != 0, then: $0) }
+        _ = try endpoint.call(.enableSkill, .string(skill), .bool(enabled != 0))
     }
 }

@@ -11,7 +11,7 @@ import Relay
 package import Signalling
 import Store
 import Transport
-import Wire
+package import Wire
 
 /// The source of truth: keeps the history, answers the methods, shows pairing codes, pushes to its devices.
 ///
@@ -32,9 +32,16 @@ package final class Desktop: Role, KeyOwner {
         _ options: String?, _ channel: HostChannel, links: RelayLinkMaker? = nil
     ) throws(HostError) -> (Desktop, threaded: Bool) {
         let options = try DesktopOptions(parsing: options)
+        return (try open(options, nil, channel, links: links), options.common.isThreaded)
+    }
+
+    /// - Parameter directory: the state directory, where it is locked already.
+    static func open(
+        _ options: DesktopOptions, _ directory: StateDirectory?, _ channel: HostChannel, links: RelayLinkMaker? = nil
+    ) throws(HostError) -> Desktop {
         var stored: StoredDesktop?
         let state = try RoleState.open(
-            options.common, database: "desktop.db", migrations: DesktopSwitchboard.migrations,
+            options.common, in: directory, database: "desktop.db", migrations: DesktopSwitchboard.migrations,
             newest: DesktopSchema.newest, now: .now,
             moving: RoleState.MovingTables(
                 peers: { (connection) throws(StoreError) in try PairedDevices(connection).all().map(\.id) },
@@ -63,7 +70,7 @@ package final class Desktop: Role, KeyOwner {
             host: HostReports(channel, unread: stored.unread),
             links: links ?? .webSockets(trusting: options.common.caFile))
         EventLoop.post { core.open() }
-        return (Desktop(core, state), options.common.isThreaded)
+        return Desktop(core, state)
     }
 
     private init(_ core: DesktopSwitchboard, _ state: RoleState) {
@@ -148,16 +155,17 @@ package final class Desktop: Role, KeyOwner {
         core.store.enable(skill, isEnabled, then: then)
     }
 
-    package func notify(_ notice: Notice, timeout: Int64, then: @escaping Then) {
-        EventLoop.post { [core] in core.execute { $0.notify(notice, timeout: timeout, then) } }
+    /// - Parameter id: of a call that may come again: it is carried out once.
+    package func notify(_ notice: Notice, id: RequestID? = nil, timeout: Int64, then: @escaping Then) {
+        EventLoop.post { [core] in core.execute { $0.notify(notice, id: id, timeout: timeout, then) } }
     }
 
     package func history(_ query: HistoryQuery, then: @escaping Then) {
         EventLoop.post { [core] in core.execute { $0.history(query, then) } }
     }
 
-    package func invoke(_ command: OwnCommand, timeout: Int64, then: @escaping Then) {
-        EventLoop.post { [core] in core.execute { $0.invoke(command, timeout: timeout, then) } }
+    package func invoke(_ command: OwnCommand, id: RequestID? = nil, timeout: Int64, then: @escaping Then) {
+        EventLoop.post { [core] in core.execute { $0.invoke(command, id: id, timeout: timeout, then) } }
     }
 
     package func answer(_ request: OwnRequest, then: @escaping Then) {

@@ -141,7 +141,7 @@ final class DesktopSwitchboard {
         begin(pairing)
     }
 
-    func execute(_ begin: (PushPublisher) -> HostCall?) {
+    func execute(_ begin: (PushPublisher) -> OwnCall?) {
         if let call = begin(publisher) { commands.execute(call, roster: devices.roster, at: .now) }
     }
 

@@ -1,6 +1,7 @@
 import Alerts
 import DeviceAlerts
 import Hosting
+import Sharing
 import Wire
 
 /// What a host sets when it opens a device; `bellwire.h`, `bw_device_open`, has the list.
@@ -8,10 +9,7 @@ struct DeviceOptions: Sendable {
     var common: CommonOptions
     var lateAlerts: LateAlerts
     var alerts: AlertOptions
-    /// Other programs may have the same state directory open.
-    var isShared: Bool
-    /// Whether a program with other options may have the device for the asking.
-    var yields: Bool
+    var sharing: SharingOptions
 
     init(parsing text: String?) throws(HostError) {
         var reader = try OptionsReader(parsing: text)
@@ -21,11 +19,7 @@ struct DeviceOptions: Sendable {
         }
         lateAlerts = try reader.choice("late_alerts", of: LateAlerts.self) ?? .none
         alerts = try AlertOptions(&reader)
-        isShared = try reader.flag("shared") ?? true
-        yields = try reader.flag("yields") ?? false
-        guard isShared || !yields else {
-            throw reader.invalid("yields", "has no meaning with \"shared\":false; omit it")
-        }
+        sharing = try SharingOptions(&reader)
         try reader.finish()
     }
 }

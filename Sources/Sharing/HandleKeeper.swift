@@ -7,20 +7,20 @@ import Transport
 
 /// Keeps a shared handle connected: as the holder serves its guests, as a guest follows the holder, and takes over from it.
 @EventLoop
-final class HandleKeeper<Kind: SharableRole>: GuestService {
+final class HandleKeeper: GuestService {
     /// How long a call waits for a new holder at least, in milliseconds: one that waits for a desktop's answer waits as
     /// long for the holder.
-    private static var patience: UInt64 { 3_000 }
+    private static let patience: UInt64 = 3_000
     /// How long the holder's end waits for calls of its guests, in milliseconds.
-    private static var drainTime: UInt64 { 1_000 }
+    private static let drainTime: UInt64 = 1_000
     /// Between two tries, where nobody can be reached, in milliseconds.
-    private static var retryInterval: UInt64 { 100 }
+    private static let retryInterval: UInt64 = 100
     /// Of a program that takes over, in milliseconds.
-    private static var headStart: UInt64 { 100 }
+    private static let headStart: UInt64 = 100
     /// In which a program that has lost its holder or its connection is back, in milliseconds.
-    private static var returnTime: UInt64 { 60_000 }
+    private static let returnTime: UInt64 = 60_000
     /// Between two looks at who is still running, in milliseconds.
-    private static var tidyInterval: UInt64 { 6 * 3_600_000 }
+    private static let tidyInterval: UInt64 = 6 * 3_600_000
 
     private struct Waiting {
         let deadline: UInt64
@@ -29,7 +29,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     }
 
     /// It owns this, and is set once, before anything else is called.
-    nonisolated(unsafe) weak var role: SharedRole<Kind>?
+    nonisolated(unsafe) weak var role: SharedRole?
     private var socket: HolderSocket?
     private var waiting: [Waiting] = []
     private var isSeeking = false
@@ -41,6 +41,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     private var handingOver: LoopTimer?
     private lazy var waitTimer = LoopTimer { [weak self] in self?.failExpired() }
     private lazy var retryTimer = LoopTimer { [weak self] in self?.seek() }
+    private lazy var takeoverStart = TakeoverStart(role)
     private lazy var tidyTimer = LoopTimer { [weak self] in self?.tidy() }
 
     nonisolated init() {}
@@ -49,7 +50,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
 
     // MARK: Becoming holder or guest
 
-    func take(_ opened: Opened<Kind>) -> Result<Void, HostError> {
+    func take(_ opened: Opened) -> Result<Void, HostError> {
         guard let role else { return .failure(.closed) }
         switch opened.part {
         case .guest(let descriptor, let options):
@@ -68,15 +69,17 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
             wantedSince = nil
             serve(listener, feed)
             role.enter(.holder(kind, feed))
-            spool.attach(kind.database, feed) { [weak role] sources in
-                guard let role else { return }
-                for source in sources { role.channel.waits(source) }
-                EventLoop.post { role.keeper.socket?.tellWaits(sources) }
+            if let feed, let spool {
+                spool.attach(kind.database, feed) { [weak role] sources in
+                    guard let role else { return }
+                    for source in sources { role.channel.waits(source) }
+                    EventLoop.post { role.keeper.socket?.tellWaits(sources) }
+                }
+                spool.flush()
+                tidyTimer.start(after: Self.returnTime, every: Self.tidyInterval)
             }
-            spool.flush()
-            tidyTimer.start(after: Self.returnTime, every: Self.tidyInterval)
             for hook in role.hooks.withLock({ $0 }) { kind.hostAnswers(hook, true) }
-            if role.isStarted { try? kind.perform(HostCall(SharedCall.start)) { _ in } }
+            takeoverStart.begin()
         }
         isReported = false
         // What was stored before is to be taken.
@@ -88,7 +91,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         return .success(())
     }
 
-    private func serve(_ listener: Result<CInt, HostError>, _ feed: StoredFeed) {
+    private func serve(_ listener: Result<CInt, HostError>, _ feed: StoredFeed?) {
         guard let role else { return }
         switch listener {
         case .success(let descriptor):
@@ -120,7 +123,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
 
     /// The holder, which may be this program, ended or let go during the call.
     func interrupted(_ call: HostCall, _ then: @escaping ReplyThen) {
-        guard let repeated = Kind.repeated(call) else { return then(.failure(.holderLost)) }
+        guard let repeated = role?.calls.repeated(call) else { return then(.failure(.holderLost)) }
         forward(repeated, then)
     }
 
@@ -129,6 +132,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         guard let role, case .holder = role.current, let socket, !isSeeking else { return }
         isSeeking = true
         tidyTimer.stop()
+        takeoverStart.stop()
         socket.drain(within: Self.drainTime) { [weak self] in self?.letGo() }
     }
 
@@ -187,7 +191,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         let hello = role.hello
         let options = HostedOptions.taken(over: role.hosted.withLock { $0 }, by: role.options)
         let code = startThread(named: "bw-takeover") {
-            let result: Result<Opened<Kind>, HostError>
+            let result: Result<Opened, HostError>
             do throws(HostError) {
                 let opening = try SharedOpening.acquire(settings.path, hello, patience: 1_000)
                 result = .success(try Opened(opening, role, options))
@@ -199,7 +203,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         retryTimer.start(after: Self.retryInterval)
     }
 
-    private func sought(_ result: Result<Opened<Kind>, HostError>) {
+    private func sought(_ result: Result<Opened, HostError>) {
         guard let role else { return }
         isSeeking = false
         guard case .seeking = role.current else {
@@ -235,14 +239,15 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         switch role.current {
         case .alone(let kind): perform(call, on: kind, for: 0, then)
         case .holder(let kind, _):
-            carryOut(call, then) { () throws(HostError) in try role.performOwn(call, on: kind, then) }
+            carryOut(call, on: kind, then) { role.performOwn(call, $0, on: kind, then) }
         case .guest(let client):
             note(call)
-            client.call(call, then: then)
+            client.call(call, then: role.startResult(call, of: 0, then))
         case .seeking:
             note(call)
+            let delayed = role.calls.delayed(call)
             wait(
-                atLeast: Kind.timeout(of: call), { [weak self] in self?.forward(Kind.delayed(call), then) },
+                atLeast: role.calls.timeout(of: call), { [weak self] in self?.forward(delayed, then) },
                 fail: { then(.failure($0)) })
         case .closed: then(.failure(.closed))
         }
@@ -251,14 +256,14 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     /// Whether this program wants the role to run: its next holder hears of it.
     private func note(_ call: HostCall) {
         guard let role else { return }
-        if Kind.isStart(call) || Kind.starts(call) { role.starts.withLock { _ = $0.insert(0) } }
-        if Kind.isStop(call) { role.starts.withLock { _ = $0.remove(0) } }
+        if call.isStart || role.calls.starts(call) { role.starts.withLock { _ = $0.insert(0) } }
+        if call.isStop { role.starts.withLock { _ = $0.remove(0) } }
     }
 
     func take(_ source: HostEvent.Name, limit: Int, asCopy: Bool, _ then: @escaping FeedBatch.Then) {
         guard let role else { return then(.failure(.closed)) }
         switch role.current {
-        case .holder(_, let feed): feed.take(role.taker, source, limit: limit, asCopy: asCopy, for: 0, then: then)
+        case .holder(_, let feed?): feed.take(role.taker, source, limit: limit, asCopy: asCopy, for: 0, then: then)
         case .guest(let client):
             client.take(source, limit: limit, asCopy: asCopy) { [weak self] result in
                 guard case .failure(let error) = result, error == .holderLost else { return then(result) }
@@ -267,14 +272,14 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         case .seeking:
             wait(
                 { [weak self] in self?.take(source, limit: limit, asCopy: asCopy, then) }, fail: { then(.failure($0)) })
-        case .alone, .closed: then(.failure(.closed))
+        case .alone, .holder(_, nil), .closed: then(.failure(.closed))
         }
     }
 
     func finish(_ source: HostEvent.Name, through row: Int64, asCopy: Bool, _ then: @escaping FeedBatch.Then) {
         guard let role else { return then(.failure(.closed)) }
         switch role.current {
-        case .holder(_, let feed):
+        case .holder(_, let feed?):
             feed.finish(role.taker.name(asCopy: asCopy), source, through: row) { then($0.map { FeedBatch() }) }
         case .guest(let client):
             client.finish(source, through: row, asCopy: asCopy) { [weak self] result in
@@ -286,7 +291,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
             wait(
                 { [weak self] in self?.finish(source, through: row, asCopy: asCopy, then) },
                 fail: { then(.failure($0)) })
-        case .alone, .closed: then(.failure(.closed))
+        case .alone, .holder(_, nil), .closed: then(.failure(.closed))
         }
     }
 
@@ -343,14 +348,22 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
             then(.failure(HostError(HostError.moved.code, HostError.moved.message, detail: options.given)))
             return handOver()
         }
+        let admitted: @Sendable @EventLoop () -> Void = { [weak self] in
+            then(.success(options.given))
+            guard hello.isStarted, let self, case .holder = role.current else { return }
+            let isFirst = role.starts.withLock { starts in
+                defer { starts.insert(session) }
+                return starts.isEmpty
+            }
+            if isFirst { takeoverStart.begin() }
+        }
+        guard role.stored != nil else { return admitted() }
         kind.database.submit { (connection) throws(StoreError) in
             try ApplicationFeed(connection).register(hello.taker.application, handed: hello.handed, now: .wallClock)
         } then: { result in
-            EventLoop.post { [weak self] in
+            EventLoop.post {
                 switch result {
-                case .success:
-                    then(.success(options.given))
-                    if hello.isStarted { self?.perform(HostCall(SharedCall.start), for: session) { _ in } }
+                case .success: admitted()
                 case .failure(let error): then(.failure(HostError(error)))
                 }
             }
@@ -363,20 +376,21 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     }
 
     private func perform(
-        _ call: HostCall, on kind: Kind, for session: StoredFeed.Session, _ then: @escaping ReplyThen
+        _ call: HostCall, on kind: any SharableRole, for session: StoredFeed.Session, _ then: @escaping ReplyThen
     ) {
         guard let role else { return then(.failure(.closed)) }
-        carryOut(call, then) { () throws(HostError) in try role.perform(call, on: kind, for: session, then) }
+        carryOut(call, on: kind, then) { role.perform(call, $0, for: session, then) }
     }
 
+    /// - Parameter body: starts the call.
     private func carryOut(
-        _ call: HostCall, _ then: @escaping ReplyThen, _ body: @escaping @Sendable () throws(HostError) -> Void
+        _ call: HostCall, on kind: any SharableRole, _ then: @escaping ReplyThen,
+        _ body: @escaping @Sendable (SharableRole.Start) -> Void
     ) {
-        let start: @Sendable () -> Void = {
-            do throws(HostError) { try body() } catch { then(.failure(error)) }
-        }
-        guard Kind.blocks(call) else { return start() }
-        if startThread(named: "bw-call", start) != 0 {
+        let prepared: SharableRole.Start
+        do throws(HostError) { prepared = try kind.prepare(call) } catch { return then(.failure(error)) }
+        guard type(of: kind).blocks(call) else { return body(prepared) }
+        if startThread(named: "bw-call", { body(prepared) }) != 0 {
             then(.failure(HostError(.limit, "cannot start a thread")))
         }
     }
@@ -384,7 +398,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     func ended(_ session: StoredFeed.Session) {
         guard let role else { return }
         // Whoever only lost its connection is back by then.
-        tidyTimer.start(after: Self.returnTime, every: Self.tidyInterval)
+        if role.stored != nil { tidyTimer.start(after: Self.returnTime, every: Self.tidyInterval) }
         let isLast = role.starts.withLock { $0.remove(session) != nil && $0.isEmpty }
         guard case .holder(let kind, _) = role.current else { return }
         if isLast { try? kind.perform(HostCall(SharedCall.stop)) { _ in } }
@@ -420,6 +434,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         waitTimer.stop()
         retryTimer.stop()
         tidyTimer.stop()
+        takeoverStart.stop()
         for call in calls { call.fail(.closed) }
         switch phase {
         case .alone, .closed: then()
@@ -434,7 +449,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         case .holder(let kind, let feed):
             let finish: @EventLoop () -> Void = { [self] in
                 role.enter(.closed)
-                feed.end(0, seen: role.seen)
+                feed?.end(0, seen: role.seen)
                 let socket = socket
                 self.socket = nil
                 kind.shutDown {
@@ -453,12 +468,12 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
 
 extension HostChannel {
     /// For a holder's role: its events also go to the guests, and its stored events to the feed.
-    func shared<Kind: SharableRole>(by role: SharedRole<Kind>, _ spool: EventSpool) -> HostChannel {
+    func shared(by role: SharedRole, _ spool: EventSpool?) -> HostChannel {
         HostChannel(
             post: { [post, weak role] event in
                 post(event)
                 EventLoop.post { role?.keeper.broadcast(event) }
-            }, waits: { _ in spool.flush() }, ask: ask, log: log)
+            }, waits: { _ in spool?.flush() }, ask: ask, log: log)
     }
 }
 

@@ -18,7 +18,7 @@ package struct HostedOptions: Sendable, Equatable {
     /// What the options are that a holder did not give.
     private static let defaults: JSONObject = [
         "platform": "linux", "keys": "file", "legacy": "qr", "follow_system": true, "late_alerts": "none",
-        "alerts": "none",
+        "alerts": "none", "confirm": false, "max_commands_per_second": 200,
     ]
 
     package let given: JSONObject

@@ -4,9 +4,9 @@ import JSON
 import Store
 
 /// The result of taking the state directory or joining its holder, before the loop starts using it.
-struct Opened<Kind: SharableRole>: Sendable {
+struct Opened: Sendable {
     enum Part: Sendable {
-        case holder(Kind, StoredFeed, EventSpool, listener: Result<CInt, HostError>, options: JSONObject)
+        case holder(any SharableRole, StoredFeed?, EventSpool?, listener: Result<CInt, HostError>, options: JSONObject)
         case guest(CInt, options: JSONObject)
     }
 
@@ -15,37 +15,40 @@ struct Opened<Kind: SharableRole>: Sendable {
     /// Opens the role if the directory was taken. Blocks.
     ///
     /// - Parameter options: to open it with.
-    init(_ opening: SharedOpening, _ role: SharedRole<Kind>, _ options: JSONObject) throws(HostError) {
+    init(_ opening: SharedOpening, _ role: SharedRole, _ options: JSONObject) throws(HostError) {
         switch opening {
         case .guest(let descriptor, let options): part = .guest(descriptor, options: options)
         case .holder(let directory, let inherited):
             let options = HostedOptions.taken(over: inherited, by: options)
-            let spool = EventSpool(role.move)
-            let kind: Kind
+            let spool = role.stored.map { EventSpool($0.move) }
+            let kind: any SharableRole
             do throws(HostError) {
                 kind = try role.open(options, directory, role.channel.shared(by: role, spool), spool)
             } catch {
                 directory.close()
                 throw error
             }
-            let feed = StoredFeed(kind.database, move: role.move)
-            let application = role.taker.application
-            let handed = role.hello.handed
-            do throws(StoreError) {
-                try kind.database.run { (connection) throws(StoreError) in
-                    let stored = ApplicationFeed(connection)
-                    try stored.register(application, handed: handed, now: .wallClock)
-                    try stored.prune(running: [application], now: .wallClock)
-                }
-            } catch {
+            do throws(StoreError) { try Self.register(role, in: kind.database) } catch {
                 kind.shutDown {}
                 throw HostError(error)
             }
+            let feed = role.stored.map { StoredFeed(kind.database, move: $0.move) }
             let listener: Result<CInt, HostError>
             do throws(HostError) {
                 listener = .success(try SharedSocket(in: directory.path ?? "").listen())
             } catch { listener = .failure(error) }
             part = .holder(kind, feed, spool, listener: listener, options: options)
+        }
+    }
+
+    private static func register(_ role: SharedRole, in database: Database) throws(StoreError) {
+        guard role.stored != nil else { return }
+        let application = role.taker.application
+        let handed = role.hello.handed
+        try database.run { (connection) throws(StoreError) in
+            let stored = ApplicationFeed(connection)
+            try stored.register(application, handed: handed, now: .wallClock)
+            try stored.prune(running: [application], now: .wallClock)
         }
     }
 

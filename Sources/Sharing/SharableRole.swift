@@ -3,11 +3,14 @@ package import Store
 
 /// A role whose state directory several programs can share.
 package protocol SharableRole: Role {
+    /// Starts a call whose parameters were checked, and gives its result. For any thread but the store's; a call that
+    /// ``blocks(_:)`` for a host's thread.
+    typealias Start = @Sendable (@escaping ReplyThen) -> Void
+
     var database: Database { get }
 
-    /// Starts a call; an error is a wrong parameter, and nothing was started. For any thread but the store's; a call that
-    /// ``blocks(_:)`` for a host's thread.
-    func perform(_ call: HostCall, then: @escaping ReplyThen) throws(HostError)
+    /// Checks a call; an error is a wrong parameter.
+    func prepare(_ call: HostCall) throws(HostError) -> Start
 
     /// Whether this program has a callback that answers these questions.
     func hostAnswers(_ hook: HostHook, _ answers: Bool)
@@ -17,7 +20,9 @@ package protocol SharableRole: Role {
     /// Whether the call starts the role.
     static func starts(_ call: HostCall) -> Bool
     /// The call with what its next holder needs to carry it out once, should this one end during it.
-    static func identified(_ call: HostCall) -> HostCall
+    ///
+    /// - Parameter stays: it is the holder's own call, and the holder gives way to no program with other options.
+    static func identified(_ call: HostCall, stays: Bool) -> HostCall
     /// What to ask of the next holder when one has ended during the call; `nil` = it must not be carried out twice.
     static func repeated(_ call: HostCall) -> HostCall?
     /// The call as it goes to a holder that has only just taken over, because nobody held the role when it was made.
@@ -29,8 +34,8 @@ package protocol SharableRole: Role {
 }
 
 extension SharableRole {
-    package static func isStart(_ call: HostCall) -> Bool { call.name == SharedCall.start }
-    package static func isStop(_ call: HostCall) -> Bool { call.name == SharedCall.stop }
+    /// Starts a call; an error is a wrong parameter, and nothing was started.
+    package func perform(_ call: HostCall, then: @escaping ReplyThen) throws(HostError) { try prepare(call)(then) }
 }
 
 /// Calls that mean something for the sharing itself.
@@ -38,6 +43,11 @@ package enum SharedCall {
     package static let start = "start"
     package static let stop = "stop"
     package static let state = "state"
+}
+
+extension HostCall {
+    var isStart: Bool { name == SharedCall.start }
+    var isStop: Bool { name == SharedCall.stop }
 }
 
 /// How a program shares its role.
@@ -52,8 +62,14 @@ package struct SharedSettings: Sendable {
     package let options: HostedOptions
     /// See ``HostedOptions/admission(of:guestYields:yields:name:)``.
     package let yields: Bool
+}
 
-    package init(path: String, role: String, taker: FeedTaker, options: HostedOptions, yields: Bool) {
-        (self.path, self.role, self.taker, self.options, self.yields) = (path, role, taker, options, yields)
+/// What a role keeps in its store for the programs that share it.
+package struct StoredEvents: Sendable {
+    package let sources: [HostEvent.Name]
+    package let move: EventSpool.Move
+
+    package init(_ sources: [HostEvent.Name], move: @escaping EventSpool.Move) {
+        (self.sources, self.move) = (sources, move)
     }
 }

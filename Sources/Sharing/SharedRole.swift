@@ -2,23 +2,25 @@ import Glibc
 package import Hosting
 package import JSON
 import Store
-package import Synchronization
+import Synchronization
 import Transport
 
 /// A role as one program has it: alone, as the holder of a shared state directory, or as a guest of the holder.
 ///
 /// All calls come in as text. A guest whose holder ends becomes the holder itself, or the guest of who does.
-package final class SharedRole<Kind: SharableRole>: Role, FeedBackend {
-    /// Opens the role. Blocks. The spool is `nil` where nothing is shared.
+package final class SharedRole: Role, FeedBackend {
+    /// Opens the role. Blocks. The directory is `nil` where nothing is shared, and so is the spool, also of a role without
+    /// stored events.
     package typealias Open =
         @Sendable (
             _ options: JSONObject, _ directory: StateDirectory?, HostChannel, EventSpool?
-        ) throws(HostError) -> Kind
+        ) throws(HostError) -> any SharableRole
 
     enum Phase {
         /// Not shared.
-        case alone(Kind)
-        case holder(Kind, StoredFeed)
+        case alone(any SharableRole)
+        /// Without a feed if the role has no stored events.
+        case holder(any SharableRole, StoredFeed?)
         case guest(GuestClient)
         case seeking
         case closed
@@ -28,7 +30,9 @@ package final class SharedRole<Kind: SharableRole>: Role, FeedBackend {
     let options: JSONObject
     let channel: HostChannel
     let open: Open
-    let move: EventSpool.Move
+    /// The calls of this kind of role.
+    let calls: any SharableRole.Type
+    let stored: StoredEvents?
     private let phase: Monitor<Phase>
     private let feedSources = Mutex<[FeedSource]>([])
     private let aloneSources: [any EventSource]
@@ -41,33 +45,53 @@ package final class SharedRole<Kind: SharableRole>: Role, FeedBackend {
     /// It has handed the role over to another program, whose options are what they are.
     let hasHandedOver = Atomic(false)
     /// The questions that this program has callbacks for.
-    package let hooks = Mutex<[HostHook]>([])
-    let keeper = HandleKeeper<Kind>()
+    let hooks = Mutex<[HostHook]>([])
+    let keeper = HandleKeeper()
 
     package var sources: [any EventSource] { settings == nil ? aloneSources : feedSources.withLock { $0 } }
 
+    /// Opens the role, or joins the program that has it. Blocks.
+    ///
+    /// - Parameters:
+    ///   - given: the program's options, as it gave them.
+    ///   - name: the program's among those that share the role; `nil` = the executable's.
+    package static func open(
+        _ calls: any SharableRole.Type, _ given: JSONObject, _ common: CommonOptions, _ sharing: SharingOptions,
+        as name: String?, stored: StoredEvents? = nil, _ channel: HostChannel, open: @escaping Open
+    ) throws(HostError) -> SharedRole {
+        guard sharing.isShared, let path = common.stateDirectory else {
+            return SharedRole(alone: try open(given, nil, channel, nil), calls, given, channel, open)
+        }
+        let settings = SharedSettings(
+            path: path, role: common.role, taker: name.map { FeedTaker($0, copy: nil) } ?? .ofExecutable(),
+            options: HostedOptions(given), yields: sharing.yields)
+        return try SharedRole(sharing: settings, calls, stored, given, channel, open)
+    }
+
     /// For a program that doesn't share.
-    package init(
-        alone kind: Kind, _ options: JSONObject, _ channel: HostChannel, open: @escaping Open,
-        move: @escaping EventSpool.Move
+    private init(
+        alone kind: any SharableRole, _ calls: any SharableRole.Type, _ options: JSONObject, _ channel: HostChannel,
+        _ open: @escaping Open
     ) {
-        (settings, self.options, self.channel, self.open, self.move) = (nil, options, channel, open, move)
+        (settings, stored) = (nil, nil)
+        (self.calls, self.options, self.channel, self.open) = (calls, options, channel, open)
         phase = Monitor(.alone(kind))
         aloneSources = kind.sources
         keeper.role = self
     }
 
-    /// Takes the state directory, or joins who has it. Blocks.
-    package init(
-        sharing settings: SharedSettings, sources: [HostEvent.Name], _ options: JSONObject, _ channel: HostChannel,
-        open: @escaping Open, move: @escaping EventSpool.Move
+    /// Takes the state directory, or joins who has it.
+    private init(
+        sharing settings: SharedSettings, _ calls: any SharableRole.Type, _ stored: StoredEvents?,
+        _ options: JSONObject, _ channel: HostChannel, _ open: @escaping Open
     ) throws(HostError) {
-        (self.settings, self.options, self.channel, self.open, self.move) = (settings, options, channel, open, move)
+        (self.settings, self.calls, self.stored) = (settings, calls, stored)
+        (self.options, self.channel, self.open) = (options, channel, open)
         phase = Monitor(.seeking)
         aloneSources = []
         keeper.role = self
         do throws(TransportError) { try EventLoop.start() } catch { throw HostError(error) }
-        feedSources.withLock { $0 = sources.map { FeedSource($0, self) } }
+        feedSources.withLock { $0 = (stored?.sources ?? []).map { FeedSource($0, self) } }
         let opening = try SharedOpening.acquire(settings.path, hello)
         let opened = try Opened(opening, self, options)
         let isTaken = Monitor(Result<Void, HostError>?.none)
@@ -109,40 +133,42 @@ package final class SharedRole<Kind: SharableRole>: Role, FeedBackend {
 
     // MARK: Calls
 
-    /// Starts a call; an error is a wrong parameter, and nothing was started. For a host's thread.
-    package func perform(_ call: HostCall, then: @escaping ReplyThen) throws(HostError) {
+    /// Checks a call; an error is a wrong parameter. The result starts it, on a host's thread.
+    package func prepare(_ call: HostCall) throws(HostError) -> SharableRole.Start {
         switch current {
-        case .alone(let kind): try kind.perform(call, then: then)
-        case .holder(let kind, _): try performOwn(Kind.identified(call), on: kind, then)
+        case .alone(let kind): return try kind.prepare(call)
+        case .holder(let kind, _):
+            let call = calls.identified(call, stays: !yields)
+            let start = try kind.prepare(call)
+            return { [self] in performOwn(call, start, on: kind, $0) }
         case .guest, .seeking, .closed:
-            try Kind.check(call)
-            let call = Kind.identified(call)
-            EventLoop.post { [self] in keeper.forward(call, then) }
+            try calls.check(call)
+            let call = calls.identified(call, stays: false)
+            return { [self] then in EventLoop.post { [self] in keeper.forward(call, then) } }
         }
     }
 
     /// Carries out a call of this program. Should the role be handed over meanwhile, its next holder may do so.
-    func performOwn(_ call: HostCall, on kind: Kind, _ then: @escaping ReplyThen) throws(HostError) {
+    func performOwn(
+        _ call: HostCall, _ start: SharableRole.Start, on kind: any SharableRole, _ then: @escaping ReplyThen
+    ) {
         ownCalls.add(1, ordering: .relaxed)
-        do throws(HostError) {
-            try perform(call, on: kind, for: 0) { [self] result in
-                ownCalls.subtract(1, ordering: .relaxed)
-                guard case .failure(let error) = result, error.code == .closed else { return then(result) }
-                if case .closed = current { return then(result) }
-                EventLoop.post { [self] in keeper.interrupted(call, then) }
-            }
-        } catch {
+        perform(call, start, for: 0) { [self] result in
             ownCalls.subtract(1, ordering: .relaxed)
-            throw error
+            guard case .failure(let error) = result, error.code == .closed else { return then(result) }
+            if case .closed = current { return then(result) }
+            EventLoop.post { [self] in keeper.interrupted(call, then) }
         }
     }
 
     /// Carries out a call of this program, or of a guest.
+    ///
+    /// - Parameter start: of the call.
     func perform(
-        _ call: HostCall, on kind: Kind, for session: StoredFeed.Session, _ then: @escaping ReplyThen
-    ) throws(HostError) {
-        if Kind.starts(call) || Kind.isStart(call) { starts.withLock { _ = $0.insert(session) } }
-        if Kind.isStop(call) {
+        _ call: HostCall, _ start: SharableRole.Start, for session: StoredFeed.Session, _ then: @escaping ReplyThen
+    ) {
+        if calls.starts(call) || call.isStart { starts.withLock { _ = $0.insert(session) } }
+        if call.isStop {
             let isLast = starts.withLock { starts in
                 starts.remove(session)
                 return starts.isEmpty
@@ -150,22 +176,44 @@ package final class SharedRole<Kind: SharableRole>: Role, FeedBackend {
             // Others still want it.
             guard isLast else { return then(.success(HostReply("null"))) }
         }
-        guard call.name == SharedCall.state, settings != nil else { return try kind.perform(call, then: then) }
+        let then = startResult(call, of: session, then)
+        guard call.name == SharedCall.state, settings != nil else { return start(then) }
         let sharing = JSONValue.object(sharing(for: session)).serialized()
-        try kind.perform(call) { result in
+        start { result in
             // Into the object: its last character is the brace.
             then(result.map { HostReply("\($0.json.dropLast()),\"sharing\":\(sharing)}", isQueued: $0.isQueued) })
         }
     }
 
+    /// A start that the role refuses, such as for its relay's address, is not tried again for this program.
+    func startResult(
+        _ call: HostCall, of session: StoredFeed.Session, _ then: @escaping ReplyThen
+    ) -> ReplyThen {
+        guard call.isStart else { return then }
+        return { [self] result in
+            // With these, the next holder starts it.
+            if case .failure(let error) = result, ![.closed, .offline, .busy].contains(error.code) {
+                starts.withLock { _ = $0.remove(session) }
+            }
+            then(result)
+        }
+    }
+
     private func sharing(for session: StoredFeed.Session) -> JSONObject {
-        [
-            "part": session == 0 ? "holder" : "guest",
-            "holder": [
-                "application": .string(taker.application), "process": .integer(Int64(getpid())),
-                "showsAlerts": .bool(HostedOptions(hosted.withLock { $0 }).showsAlerts),
-            ],
-        ]
+        var holder: JSONObject = ["application": .string(taker.application), "process": .integer(Int64(getpid()))]
+        if settings?.role == "device" {
+            holder["showsAlerts"] = .bool(HostedOptions(hosted.withLock { $0 }).showsAlerts)
+        }
+        return ["part": session == 0 ? "holder" : "guest", "holder": .object(holder)]
+    }
+
+    /// Whether this program has a callback that answers these questions: asked is the one that has the role.
+    package func hostAnswers(_ hook: HostHook, _ answers: Bool) {
+        hooks.withLock { hooks in
+            hooks.removeAll { $0 == hook }
+            if answers { hooks.append(hook) }
+        }
+        kind?.hostAnswers(hook, answers)
     }
 
     // MARK: Phases
@@ -176,7 +224,7 @@ package final class SharedRole<Kind: SharableRole>: Role, FeedBackend {
     func enter(_ next: Phase) { phase.update { $0 = next } }
 
     /// The role, where this program has it.
-    package var kind: Kind? {
+    package var kind: (any SharableRole)? {
         switch current {
         case .alone(let kind), .holder(let kind, _): kind
         case .guest, .seeking, .closed: nil

@@ -1,5 +1,5 @@
 /*
- * sharing.h - what the tests of shared devices have in common: programs of their own, and handles that share.
+ * sharing.h - what the tests of shared devices and desktops have in common: programs of their own, and handles that share.
  *
  * A program that includes it runs itself with --program DIR LOG APPLICATION; see be_a_program().
  */
@@ -143,20 +143,20 @@ MAYBE_UNUSED static bw_device *open_shared(const char *directory, const char *ap
     return device;
 }
 
-/* "holder" or "guest". */
+/* Whether a state has this part: "holder" or "guest". */
+MAYBE_UNUSED static int has_part(char *json, const char *part)
+{
+    json_t *state = parsed(json);
+    const char *found = json_string_value(json_object_get(json_object_get(state, "sharing"), "part"));
+    int is = found != NULL && strcmp(found, part) == 0;
+    json_decref(state);
+    return is;
+}
+
 MAYBE_UNUSED static int is_part(bw_device *device, const char *part)
 {
     char *json = NULL;
-    json_t *state;
-    const char *found;
-    int is;
-    if (bw_device_state(device, &json) != BW_OK)
-        return 0;
-    state = parsed(json);
-    found = json_string_value(json_object_get(json_object_get(state, "sharing"), "part"));
-    is = found != NULL && strcmp(found, part) == 0;
-    json_decref(state);
-    return is;
+    return bw_device_state(device, &json) == BW_OK && has_part(json, part);
 }
 
 MAYBE_UNUSED static void notify(bw_desktop *desktop, int number)

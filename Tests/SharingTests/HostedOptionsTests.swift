@@ -45,6 +45,22 @@ import Testing
         #expect(error.detail["reason"] == "shared_option")
     }
 
+    @Test("A desktop's options have their defaults")
+    func desktop() throws {
+        let relay: JSONObject = ["relay": ["listen": "127.0.0.1:9001"]]
+        #expect(admission(["confirm": false, "max_commands_per_second": 200], to: relay) == .welcome)
+        for different: JSONObject in [
+            ["confirm": true], ["max_commands_per_second": 7], ["relay": ["listen": "127.0.0.1:9002"]],
+            ["signaling_url": "ws://desk.test"],
+        ] {
+            guard case .refused(let error) = admission(different, to: relay) else {
+                Issue.record("not refused: \(different)")
+                continue
+            }
+            #expect(error.detail["field"] == different.keys.first.map(JSONValue.string))
+        }
+    }
+
     @Test("Who shows alerts takes over from a holder that shows none, and from no other")
     func alerts() {
         let guest: JSONObject = ["alerts": "host", "late_alerts": "each", "images": ["enabled": false]]

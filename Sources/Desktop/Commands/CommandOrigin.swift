@@ -5,7 +5,7 @@ import Wire
 /// The destination of a command's answer.
 enum CommandOrigin: Sendable {
     /// A call of the host's own.
-    case host(HostCallID)
+    case host(OwnCallID)
     /// A push that was scheduled: nobody waits for its answer.
     case schedule
     case device(DeviceRequest)

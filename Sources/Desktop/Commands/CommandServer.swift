@@ -130,11 +130,12 @@ final class CommandServer {
     }
 
     /// A call of the host's own, its parameters checked.
-    func execute(_ call: HostCall, roster: DeviceRoster, at now: EpochMilliseconds) {
+    func execute(_ call: OwnCall, roster: DeviceRoster, at now: EpochMilliseconds) {
         execute(
             CommandTransaction(
                 caller: .host, method: call.method.name, params: call.params, newID: .fresh(at: now), now: now,
-                roster: roster, origin: .host(call.id)))
+                roster: roster, origin: .host(call.id),
+                constraints: call.request.map { RequestConstraints($0, of: call.method) }))
     }
 
     /// A push whose time has come.

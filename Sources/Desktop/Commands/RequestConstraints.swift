@@ -3,7 +3,7 @@ import History
 import Notifications
 import Wire
 
-/// A Bellwire device's request is executed once, and not after it expires (WireMessages, "Repeated and late commands").
+/// A Bellwire device's request, and that of a program that shares the desktop, is executed once, and not after it expires (WireMessages, "Repeated and late commands").
 struct RequestConstraints: Sendable {
     /// The answer is kept under this key; `nil` for a method that only reads, which may be repeated freely.
     var key: AnswerTable.Key?
@@ -19,5 +19,13 @@ struct RequestConstraints: Sendable {
         key = isRead ? nil : AnswerTable.Key(device: device, id: request.id, method: request.method)
         expiresAt = request.expiresAt
         self.now = now
+    }
+
+    /// A command of a program that shares the desktop, which the program repeats if the holder ends.
+    init(_ id: RequestID, of method: NotificationMethod) {
+        key =
+            method.row.risk == .safe
+            ? nil : AnswerTable.Key(device: OwnCommandIdentity.caller, id: id, method: method.name)
+        (expiresAt, now) = (nil, 0)
     }
 }

@@ -4,6 +4,8 @@ import JSON
 import Notifications
 import Pairing
 import Relay
+import Sharing
+import SystemServices
 import Wire
 
 /// The options of a desktop; `bellwire.h`, `bw_desktop_open`, has the list.
@@ -17,6 +19,9 @@ struct DesktopOptions: Sendable {
     var confirms: Bool
     /// Commands a second of one device, on the long run.
     var commandsPerSecond: UInt32
+    var sharing: SharingOptions
+    /// The program's name among those that share the desktop.
+    var applicationID: String?
 
     init(parsing text: String?) throws(HostError) {
         var reader = try OptionsReader(parsing: text)
@@ -31,6 +36,12 @@ struct DesktopOptions: Sendable {
         signalingURL = try reader.relayURL("signaling_url")
         confirms = try reader.flag("confirm") ?? false
         commandsPerSecond = UInt32(clamping: try reader.integer("max_commands_per_second", in: 1...100_000) ?? 200)
+        sharing = try SharingOptions(&reader)
+        applicationID = try reader.text("application_id", maximumBytes: 255)
+        if let applicationID, ApplicationID(applicationID) == nil {
+            throw reader.invalid(
+                "application_id", "must be like org.example.App: at least two parts of letters, digits, _ and -")
+        }
         // The wire protocol defines three desktop platforms; phones refuse codes with any other.
         guard ["linux", "darwin", "win32"].contains(common.platform) else {
             throw reader.invalid("platform", "must be \"linux\", \"darwin\" or \"win32\" for a desktop")

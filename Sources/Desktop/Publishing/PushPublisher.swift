@@ -5,13 +5,15 @@ import Transport
 import Wire
 
 /// Identifies a call of the program's own that is in progress.
-typealias HostCallID = UInt64
+typealias OwnCallID = UInt64
 
 /// A call of the host's own, to be executed.
-struct HostCall: Sendable {
-    let id: HostCallID
+struct OwnCall: Sendable {
+    let id: OwnCallID
     let method: NotificationMethod
     let params: JSONObject
+    /// Of a call that may come again: it is carried out once.
+    var request: RequestID?
 }
 
 /// The program's own calls in progress. Each ends exactly once: with its answer, at its deadline, or when the desktop
@@ -33,8 +35,8 @@ final class PushPublisher {
         let then: Then
     }
 
-    private var calls: [HostCallID: Call] = [:]
-    private var lastID: HostCallID = 0
+    private var calls: [OwnCallID: Call] = [:]
+    private var lastID: OwnCallID = 0
     private var isClosed = false
     /// When the timer fires; `nil` = it is not set.
     private var timerAt: UInt64?
@@ -45,20 +47,24 @@ final class PushPublisher {
     // MARK: Events
 
     /// The call to execute; `nil` = the desktop is closed, and the caller knows.
-    func notify(_ notice: Desktop.Notice, timeout: Int64, _ then: @escaping Then) -> HostCall? {
-        begin(notice.method, notice.params, .notice(notice.method), until: deadline(timeout), then)
+    func notify(
+        _ notice: Desktop.Notice, id: RequestID? = nil, timeout: Int64, _ then: @escaping Then
+    ) -> OwnCall? {
+        begin(notice.method, notice.params, id, .notice(notice.method), until: deadline(timeout), then)
     }
 
-    func invoke(_ command: Desktop.OwnCommand, timeout: Int64, _ then: @escaping Then) -> HostCall? {
-        begin(command.method, command.params, .result, until: deadline(timeout), then)
+    func invoke(
+        _ command: Desktop.OwnCommand, id: RequestID? = nil, timeout: Int64, _ then: @escaping Then
+    ) -> OwnCall? {
+        begin(command.method, command.params, id, .result, until: deadline(timeout), then)
     }
 
     /// The store answers it, so it needs no deadline.
-    func history(_ query: Desktop.HistoryQuery, _ then: @escaping Then) -> HostCall? {
-        begin(.getHistory, query.params, .result, until: .max, then)
+    func history(_ query: Desktop.HistoryQuery, _ then: @escaping Then) -> OwnCall? {
+        begin(.getHistory, query.params, nil, .result, until: .max, then)
     }
 
-    func answered(_ id: HostCallID, _ outcome: CommandResponse.Outcome) {
+    func answered(_ id: OwnCallID, _ outcome: CommandResponse.Outcome) {
         guard let call = calls.removeValue(forKey: id) else { return }
         switch call.form {
         case .notice(let method): call.then(outcome.noticeResult(of: method))
@@ -80,8 +86,9 @@ final class PushPublisher {
     private func deadline(_ timeout: Int64) -> UInt64 { EventLoop.now &+ UInt64(clamping: timeout) }
 
     private func begin(
-        _ method: NotificationMethod, _ params: JSONObject, _ form: Form, until deadline: UInt64, _ then: @escaping Then
-    ) -> HostCall? {
+        _ method: NotificationMethod, _ params: JSONObject, _ id: RequestID?, _ form: Form, until deadline: UInt64,
+        _ then: @escaping Then
+    ) -> OwnCall? {
         guard !isClosed else {
             then(.failure(.closed))
             return nil
@@ -89,7 +96,7 @@ final class PushPublisher {
         lastID &+= 1
         calls[lastID] = Call(form: form, deadline: deadline, then: then)
         arm(by: deadline)
-        return HostCall(id: lastID, method: method, params: params)
+        return OwnCall(id: lastID, method: method, params: params, request: id)
     }
 
     /// A timer that fires too early finds nothing to do, and is restarted.

@@ -120,26 +120,8 @@ struct DeviceRequest: Sendable {
             let desktop = try arguments.text()
             return text { $0.readmit(desktop, then: $1) }
         case .revoked: return text { $0.revoked(then: $1) }
-        case .rekey:
-            return { device, then in
-                do throws(HostError) {
-                    device.rekey(to: try device.nextKey()) { result in then(result.map { HostReply($0) }) }
-                } catch { then(.failure(error)) }
-            }
-        case .cancelRekey:
-            return { device, then in
-                device.cancelRekey { result in
-                    guard case .success(let json) = result else { return then(result.map { HostReply($0) }) }
-                    // The loop must not wait for the keyring.
-                    let code = startThread(named: "bw-key") {
-                        do throws(HostError) {
-                            try device.dropNextKey()
-                            then(.success(HostReply(json)))
-                        } catch { then(.failure(error)) }
-                    }
-                    if code != 0 { then(.failure(HostError(.limit, "cannot start a thread"))) }
-                }
-            }
+        case .rekey: return text { $0.rekey(then: $1) }
+        case .cancelRekey: return text { $0.cancelRekeyAndKey(then: $1) }
         case .confirmRekey:
             let (desktop, key, accept) = (try arguments.text(), try arguments.text(), try arguments.flag())
             return text { $0.confirmRekey(desktop, to: key, accept, then: $1) }
@@ -256,15 +238,17 @@ struct DeviceRequest: Sendable {
 extension Device: SharableRole {
     package var database: Database { core.context.database }
 
-    package func perform(_ call: HostCall, then: @escaping ReplyThen) throws(HostError) {
-        try DeviceRequest(call).start(self, then)
+    package func prepare(_ call: HostCall) throws(HostError) -> SharableRole.Start {
+        let request = try DeviceRequest(call)
+        return { [self] in request.start(self, $0) }
     }
 
     package static func blocks(_ call: HostCall) -> Bool { call.name == DeviceCall.rekey.rawValue }
 
     package static func starts(_ call: HostCall) -> Bool { DeviceCall(rawValue: call.name)?.startsDevice ?? false }
 
-    package static func identified(_ call: HostCall) -> HostCall { CommandIdentity.given(to: call) }
+    /// Also where it stays: a holder gives way to a program that shows alerts.
+    package static func identified(_ call: HostCall, stays: Bool) -> HostCall { CommandIdentity.given(to: call) }
 
     package static func repeated(_ call: HostCall) -> HostCall? {
         DeviceCall(rawValue: call.name)?.reads == true ? call : CommandIdentity.again(call)

@@ -5,61 +5,41 @@ import JSON
 import Notifications
 package import Sharing
 import Store
-import Synchronization
 import Wire
 
 /// A device as one program has it: alone, or shared with other programs.
-package typealias SharedDevice = SharedRole<Device>
-
-extension SharedRole<Device> {
+package enum SharedDevice {
     /// Opens the device, or joins the program that has it. Blocks the caller.
     package static func open(
         _ options: String?, _ channel: HostChannel
-    ) throws(HostError) -> (SharedDevice, threaded: Bool) {
-        let given = try JSONObject(parameter: "options_json", options)
+    ) throws(HostError) -> (SharedRole, threaded: Bool) {
         let parsed = try DeviceOptions(parsing: options)
-        let isThreaded = parsed.common.isThreaded
-        guard parsed.isShared, let path = parsed.common.stateDirectory else {
-            let device = try Device.open(parsed, nil, channel, nil)
-            return (SharedDevice(alone: device, given, channel, open: reopen, move: Device.moveEvents), isThreaded)
-        }
-        let settings = SharedSettings(
-            path: path, role: parsed.common.role,
-            taker: parsed.alerts.applicationID.map { FeedTaker($0, copy: nil) } ?? .ofExecutable(),
-            options: HostedOptions(given), yields: parsed.yields)
-        let shared = try SharedDevice(
-            sharing: settings, sources: [.notificationReceived] + KeptEvents.names, given, channel, open: reopen,
-            move: Device.moveEvents)
-        return (shared, isThreaded)
-    }
-
-    private static var reopen: Open {
-        { (options, directory, channel, spool) throws(HostError) in
+        let role = try SharedRole.open(
+            Device.self, try JSONObject(parameter: "options_json", options), parsed.common, parsed.sharing,
+            as: parsed.alerts.applicationID,
+            stored: StoredEvents([.notificationReceived] + KeptEvents.names, move: Device.moveEvents), channel
+        ) { (options, directory, channel, spool) throws(HostError) in
             let text = JSONValue.object(options).serialized()
             return try Device.open(try DeviceOptions(parsing: text), directory, channel, spool)
         }
+        return (role, parsed.common.isThreaded)
     }
+}
 
-    // MARK: What stays with the program
-
-    /// Whether the program has a callback that answers these questions: asked is the one that has the device.
-    package func hostAnswers(_ hook: HostHook, _ answers: Bool) {
-        hooks.withLock { hooks in
-            hooks.removeAll { $0 == hook }
-            if answers { hooks.append(hook) }
-        }
-        kind?.hostAnswers(hook, answers)
-    }
-
+/// What a device's alerts need of the program that has it.
+extension SharedRole {
     /// Opens the desktop environment's settings for notifications. Blocks for the time that takes.
     package func openNotificationSettings() throws(HostError) {
-        guard let kind else { throw .notHolder }
-        try kind.openNotificationSettings()
+        try heldDevice().openNotificationSettings()
     }
 
     package func requireHostPresenter() throws(HostError) {
-        guard let kind else { throw .notHolder }
-        try kind.requireHostPresenter()
+        try heldDevice().requireHostPresenter()
+    }
+
+    private func heldDevice() throws(HostError) -> Device {
+        guard let device = kind as? Device else { throw .notHolder }
+        return device
     }
 }
 

@@ -27,12 +27,31 @@ extension KeyOwner {
         EventLoop.post { [self] in moves.begin(next, then) }
     }
 
+    /// The same, to the key of ``nextKey()``. Blocks the caller.
+    package func rekey(then: @escaping Then) {
+        do throws(HostError) { rekey(to: try nextKey(), then: then) } catch { then(.failure(error)) }
+    }
+
     package func cancelRekey(then: @escaping Then) {
         EventLoop.post { [self] in moves.cancel(then) }
     }
 
     /// Deletes the key of a move that was cancelled. Blocks the caller.
     package func dropNextKey() throws(HostError) { try keys.dropNext() }
+
+    /// Both, with the second on a thread of its own: the loop must not wait for the keyring.
+    package func cancelRekeyAndKey(then: @escaping Then) {
+        cancelRekey { [self] result in
+            guard case .success = result else { return then(result) }
+            let code = startThread(named: "bw-key") { [self] in
+                do throws(HostError) {
+                    try dropNextKey()
+                    then(result)
+                } catch { then(.failure(error)) }
+            }
+            if code != 0 { then(.failure(HostError(.limit, "cannot start a thread"))) }
+        }
+    }
 
     package func rekeyState(then: @escaping Then) {
         EventLoop.post { [self] in then(.success(JSONValue.object(moves.status).serialized())) }

@@ -29,7 +29,8 @@ package final class HolderSocket {
     private let listener: CInt
     private var poll: LoopPoll?
     private weak var service: (any GuestService)?
-    private let feed: StoredFeed
+    /// `nil` = the role has no stored events.
+    private let feed: StoredFeed?
     private var sessions: [StoredFeed.Session: GuestSession] = [:]
     private var lastSession: StoredFeed.Session = 0
     private var drained: (@EventLoop () -> Void)?
@@ -40,7 +41,7 @@ package final class HolderSocket {
 
     /// - Parameter listener: from ``SharedSocket/listen()``; owned from here on.
     package init(
-        _ listener: CInt, in path: String, _ feed: StoredFeed, _ service: any GuestService
+        _ listener: CInt, in path: String, _ feed: StoredFeed?, _ service: any GuestService
     ) throws(TransportError) {
         (self.listener, self.path, self.feed, self.service) = (listener, path, feed, service)
         poll = try LoopPoll(listener) { [weak self] _ in self?.accept() }
@@ -106,7 +107,7 @@ package final class HolderSocket {
             admit(hello, session)
         case .call(let number, let call): try perform(number, call, for: session)
         case .take(let number, let source, let limit, let asCopy):
-            try session.requireAdmitted()
+            let feed = try storedEvents(for: session)
             session.told.remove(source)
             feed.take(session.taker, source, limit: limit, asCopy: asCopy, for: session.number) { result in
                 EventLoop.post { [weak session] in
@@ -117,8 +118,8 @@ package final class HolderSocket {
                 }
             }
         case .finish(let number, let source, let through, let asCopy):
-            try session.requireAdmitted()
-            feed.finish(session.taker.name(asCopy: asCopy), source, through: through) { result in
+            try storedEvents(for: session).finish(session.taker.name(asCopy: asCopy), source, through: through) {
+                result in
                 EventLoop.post { [weak session] in
                     session?.answer(number, result.map { HostReply("null") })
                 }
@@ -126,6 +127,12 @@ package final class HolderSocket {
         case .leave(let seen): session.seen = seen
         case .ping: session.send(.answer(number: 0, .success(HostReply("null"))))
         }
+    }
+
+    private func storedEvents(for session: GuestSession) throws(HostError) -> StoredFeed {
+        try session.requireAdmitted()
+        guard let feed else { throw HostError(.undecodable, "a desktop has no stored events") }
+        return feed
     }
 
     private func admit(_ hello: GuestHello, _ session: GuestSession) {
@@ -187,7 +194,7 @@ package final class HolderSocket {
     private func end(_ number: StoredFeed.Session) {
         guard let session = sessions.removeValue(forKey: number) else { return }
         count.store(sessions.count, ordering: .relaxed)
-        feed.end(number, seen: session.seen) { sources in
+        feed?.end(number, seen: session.seen) { sources in
             guard !sources.isEmpty else { return }
             EventLoop.post { [weak self] in self?.tellWaits(sources) }
         }

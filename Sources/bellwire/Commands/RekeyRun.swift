@@ -26,8 +26,8 @@ final class RekeyRun {
         options = [
             "state_dir": arguments.text(Command.rekeyStateDirectory).map { .string($0) },
             "tls": arguments.text(.caFile).map { ["ca_file": .string($0)] },
-            // The new key is taken when the device is opened again, so no other program may have it open.
-            "shared": isDesktop ? nil : .bool(false),
+            // The new key is taken when the device or desktop is opened again, so no other program may have it open.
+            "shared": false,
             "relay_url": isDesktop ? arguments.text(Command.rekeyRelay).map { .string($0) } : nil,
         ]
         handle = try Handle(isDesktop ? .desktop : .device, options: options, verbose: arguments.has(.verbose))

@@ -17,6 +17,8 @@ final class Handle {
                 UnsafeMutablePointer<bw_subscription>?
             ) -> bw_status
         let unsubscribe: @Sendable (OpaquePointer?, bw_subscription) -> bw_status
+        /// Options that every command opens it with.
+        var options: JSONObject = [:]
 
         static let device = Role(
             open: { bw_device_open($0, $1) }, start: { bw_device_start($0) }, close: { bw_device_close($0) },
@@ -26,7 +28,9 @@ final class Handle {
             open: { bw_desktop_open($0, $1) }, start: { bw_desktop_start($0) }, close: { bw_desktop_close($0) },
             descriptor: { bw_desktop_fd($0) }, dispatch: { bw_desktop_dispatch($0) },
             subscribe: { bw_desktop_subscribe($0, $1, $2, $3, $4, $5) },
-            unsubscribe: { bw_desktop_unsubscribe($0, $1) })
+            unsubscribe: { bw_desktop_unsubscribe($0, $1) },
+            // Commands reach a running `bellwire desktop` over its control socket instead (LocalDesktop).
+            options: ["shared": false])
     }
 
     /// Why a wait ended.
@@ -41,8 +45,10 @@ final class Handle {
 
     init(_ role: Role, options: JSONValue, verbose: Bool) throws(Failure) {
         if verbose { try LogLines.show() }
+        var all = options.object ?? [:]
+        all.merge(role.options)
         var pointer: OpaquePointer?
-        try check(role.open(options.serialized(), &pointer))
+        try check(role.open(JSONValue.object(all).serialized(), &pointer))
         self.role = role
         self.pointer = pointer
     }

@@ -39,7 +39,7 @@ struct CommandServerTests {
     @Test("a command sees what those before it have done, also in the same transaction")
     func mixed() async throws {
         let bench = try UnitBench()
-        var counts: [HostCallID] = []
+        var counts: [OwnCallID] = []
         for _ in 0..<5 {
             bench.call(.broadcast, tea)
             counts.append(bench.call(.getUnreadCount))
@@ -49,6 +49,43 @@ struct CommandServerTests {
         var seen: [JSONValue?] = []
         for call in counts { seen.append(try await bench.answer(call)["count"]) }
         #expect(seen == [1, 2, 3, 4, 5, 0])
+        bench.close()
+    }
+
+    @Test("a program's command that comes again under its id has one effect and its first answer")
+    func repeatedOfAProgram() async throws {
+        let bench = try UnitBench()
+        let first = try await bench.answer(bench.call(.broadcast, tea, request: "a"))
+        #expect(try await bench.answer(bench.call(.broadcast, tea, request: "a")) == first)
+        #expect(try total(bench) == 1)
+        // Also after the push has left the history.
+        let id: JSONObject = ["notificationId": first["notificationId"]]
+        #expect(try await bench.answer(bench.call(.delete, id, request: "b"))["success"] == true)
+        #expect(try await bench.answer(bench.call(.broadcast, tea, request: "a")) == first)
+        #expect(try total(bench) == 0)
+        // Another id, and none, is another command; what reads is asked anew.
+        bench.call(.broadcast, tea, request: "c")
+        bench.call(.broadcast, tea)
+        #expect(try await bench.answer(bench.call(.getUnreadCount, request: "d"))["count"] == 2)
+        bench.call(.broadcast, tea)
+        #expect(try await bench.answer(bench.call(.getUnreadCount, request: "d"))["count"] == 3)
+        #expect(bench.server.counters.repeated == 2)
+        bench.close()
+    }
+
+    @Test("a program's repeated push whose first answer still waits for devices gets that answer")
+    func repeatedWhileOpen() async throws {
+        let bench = try UnitBench([device])
+        bench.connect()
+        bench.call(.broadcast, tea, request: "a")
+        await bench.settle()
+        let again = bench.call(.broadcast, tea, request: "a")
+        await bench.settle()
+        let sent = bench.takeSent()
+        #expect(sent.count == 1)
+        bench.acknowledge(try #require(sent.last), by: device)
+        #expect(try await bench.answer(again)["deliveredCount"] == 1)
+        #expect(try total(bench) == 1)
         bench.close()
     }
 

@@ -101,19 +101,21 @@ final class UnitBench {
 
     // MARK: Doing
 
-    private var lastCall: HostCallID = 0
+    private var lastCall: OwnCallID = 0
 
     /// A call of the host's; gives its id.
+    ///
+    /// - Parameter request: of a program that repeats it, should the holder end.
     @discardableResult
-    func call(_ method: NotificationMethod, _ params: JSONObject = [:]) -> HostCallID {
+    func call(_ method: NotificationMethod, _ params: JSONObject = [:], request: String? = nil) -> OwnCallID {
         lastCall += 1
-        let call = HostCall(id: lastCall, method: method, params: params)
+        let call = OwnCall(id: lastCall, method: method, params: params, request: request.map { RequestID($0) })
         server.execute(call, roster: devices.roster, at: .now)
         return lastCall
     }
 
     /// The outcome of a call of the host's.
-    func answer(_ id: HostCallID, _ location: SourceLocation = #_sourceLocation) async throws -> JSONValue {
+    func answer(_ id: OwnCallID, _ location: SourceLocation = #_sourceLocation) async throws -> JSONValue {
         let answer = try await answers.take("an answer", location) { answer in
             if case .host(id) = answer.origin { true } else { false }
         }

@@ -50,6 +50,8 @@ class Desktop(PostingHandle):
         How such a device may pair: ``"qr"`` (default), ``"all"``, or ``"none"`` = not at all.
     ``max_commands_per_second``
         Limit per device: 1 to 100,000, default 200.
+    ``application_id``
+        The name of this program among those that use the desktop at the same time, such as ``org.example.App``.
 
     Other options and exceptions: see :class:`~bellwire.Device`.
     """
@@ -71,6 +73,7 @@ class Desktop(PostingHandle):
         legacy: Literal["qr", "all", "none"] | None = None,
         follow_system: bool | None = None,
         max_commands_per_second: int | None = None,
+        application_id: str | None = None,
         threaded: bool = False,
         options: Mapping[str, Any] | None = None,
     ) -> None:
@@ -90,6 +93,7 @@ class Desktop(PostingHandle):
                 legacy=legacy,
                 follow_system=follow_system,
                 max_commands_per_second=max_commands_per_second,
+                application_id=application_id,
             )
         )
 

@@ -1,43 +1,57 @@
 import CBellwire
+import Desktop
 import Device
 import Glibc
 import Hosting
 import JSON
 import Sharing
 
-// How the functions of a device reach it: as text, since another program may have it.
+// How the functions of a device or desktop reach it: as text, since another program may have it.
 
-extension DeviceEndpoint {
+/// The object behind the handle of a role that programs can share.
+protocol SharedEndpoint: Endpoint where Kind == SharedRole {}
+
+extension SharedEndpoint {
     /// Carries out a call and waits for its result.
     func answer(_ call: HostCall) throws(HostError) -> Answer {
-        try queue.answer { end in
-            do throws(HostError) { try role.perform(call) { end($0.map { Answer($0) }) } } catch {
-                end(.failure(error))
-            }
-        }
-    }
-
-    /// The same; gives the result alone.
-    func call(_ call: DeviceCall, _ arguments: JSONValue...) throws(HostError) -> String {
-        try answer(HostCall(call.rawValue, arguments)).json
+        let start = try role.prepare(call)
+        return try queue.answer { end in start { end($0.map { Answer($0) }) } }
     }
 
     /// Carries out a call whose result goes to a completion. Wrong parameters are errors at once.
     func answer(
         _ call: HostCall, _ completion: bw_completion?, _ userData: UserData
     ) throws(HostError) {
-        try Device.check(call)
+        let start = try role.prepare(call)
         let completion = try CABI.completion(completion, userData)
-        try queue.answer(completion) { end in
-            do throws(HostError) { try role.perform(call) { end($0.map { Answer($0) }) } } catch {
-                end(.failure(error))
-            }
-        }
+        try queue.answer(completion) { end in start { end($0.map { Answer($0) }) } }
+    }
+
+    /// Starts a call without a result.
+    func start(_ call: HostCall) throws(HostError) { try role.prepare(call)({ _ in }) }
+}
+
+extension DeviceEndpoint {
+    /// Carries out a call and waits for its result.
+    func call(_ call: DeviceCall, _ arguments: JSONValue...) throws(HostError) -> String {
+        try answer(HostCall(call.rawValue, arguments)).json
     }
 
     /// Starts a call without a result.
     func start(_ call: DeviceCall, _ arguments: JSONValue...) throws(HostError) {
-        try role.perform(HostCall(call.rawValue, arguments)) { _ in }
+        try start(HostCall(call.rawValue, arguments))
+    }
+}
+
+extension DesktopEndpoint {
+    /// Carries out a call and waits for its result.
+    func call(_ call: DesktopCall, _ arguments: JSONValue...) throws(HostError) -> String {
+        try answer(HostCall(call.rawValue, arguments)).json
+    }
+
+    /// Starts a call without a result.
+    func start(_ call: DesktopCall, _ arguments: JSONValue...) throws(HostError) {
+        try start(HostCall(call.rawValue, arguments))
     }
 }
 
