@@ -98,7 +98,9 @@ static void values_out_of_range(void)
     refused_device("{\"state_dir\":\":memory:\",\"yields\":1}", BW_E_INVALID, "yields");
     refused_device("{\"state_dir\":\":memory:\",\"yields\":true,\"shared\":false}", BW_E_INVALID, "yields");
     refused_device("{\"state_dir\":\":memory:\",\"shared\":\"no\"}", BW_E_INVALID, "shared");
-    refused_desktop("{\"state_dir\":\":memory:\",\"yields\":true}", BW_E_INVALID, "yields");
+    refused_desktop("{\"state_dir\":\":memory:\",\"yields\":1}", BW_E_INVALID, "yields");
+    refused_desktop("{\"state_dir\":\":memory:\",\"yields\":true,\"shared\":false}", BW_E_INVALID, "yields");
+    refused_desktop("{\"state_dir\":\":memory:\",\"application_id\":\"no id\"}", BW_E_INVALID, "application_id");
     refused_desktop("{\"state_dir\":\":memory:\",\"late_alerts\":\"each\"}", BW_E_INVALID, "late_alerts");
     refused_device("{\"state_dir\":\"\"}", BW_E_INVALID, "state_dir");
     refused_relay("{\"listen\":\"127.0.0.1\"}", BW_E_INVALID, "listen");
@@ -284,9 +286,10 @@ static void in_use_by_this_process(void)
     alone_options_for(options, sizeof options, path);
     refused_device(options, BW_E_BUSY, path);
     options_for(options, sizeof options, path);
-    refused_desktop(options, BW_E_BUSY, path);
-    /* The attempt must not have dropped the lock that the open handle holds. */
+    refused_desktop(options, BW_E_INVALID, "runs a device");
     alone_options_for(options, sizeof options, path);
+    refused_desktop(options, BW_E_BUSY, path);
+    /* The attempts must not have dropped the lock that the open handle holds. */
     refused_device(options, BW_E_BUSY, path);
     CHECK_STATUS(bw_device_close(device), BW_OK);
     /* One that has it for itself lets nobody join. */
