@@ -120,7 +120,7 @@ targets += [
         name: "CABI",
         dependencies: [
             "CBellwire", "CEnvironment", "CLinux", "Device", "DeviceAlerts", "Desktop", "Relay", "Sharing", "Hosting",
-            "Transport", "Store", "Notifications", "History", "Wire", "JSON", "QR",
+            "Transport", "Store", "Notifications", "Wire", "JSON", "QR",
         ]),
     // The command-line program: uses the C interface like any other program, except for its relay, a RelayService.
     .executableTarget(

@@ -329,7 +329,9 @@ final class HandleKeeper: GuestService {
         do throws(HostError) {
             guard hello.role == settings.role, (1...255).contains(hello.taker.application.utf8.count)
             else {
-                throw HostError(.invalid, "the program that holds the state directory runs a \(settings.role) in it")
+                throw HostError(
+                    .invalid, "the program that holds the state directory runs a \(settings.role) in it",
+                    detail: ["field": "state_dir"])
             }
         } catch { return then(.failure(error)) }
         switch options.admission(

@@ -1,7 +1,8 @@
-"""One pairing that several programs use at the same time: bellwire listen, a program of its own, and many senders."""
+"""One device, or one desktop, that several programs use at the same time."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -114,3 +115,50 @@ def test_only_pushes_whose_callbacks_had_begun_say_redelivered_after_a_death(
     if keeper:
         keeper.close()
     desktop.close()
+
+
+def test_programs_share_a_desktop_whose_holders_are_killed(
+    bellwire: Start, start: Start, relay: str, tmp_path: Path
+) -> None:
+    """Each program pushes while the holder of the desktop is killed; the device gets every push once."""
+
+    def open_desktop(application: str, **options: object) -> Host:
+        desktop = Host(
+            start,
+            "desktop",
+            {"state_dir": str(tmp_path / "desk"), "application_id": f"org.example.{application}", **options},
+        )
+        desktop.start()
+        return desktop
+
+    desktops = [open_desktop("First", name="Desk", relay_url=relay, follow_system=False)]
+    desktops += [open_desktop(name) for name in ("Second", "Third", "Fourth")]
+    assert [desktop.state["sharing"]["part"] for desktop in desktops] == ["holder", "guest", "guest", "guest"]
+    assert bellwire("pair", desktops[3].call("bw_desktop_offer", 10_000)["payload"]).wait() == 0
+    listen = bellwire("listen", "--json")
+    expected: list[str] = []
+    while len(desktops) > 1:
+        guests = desktops[1:]
+        titles = [f"{number} of {len(guests)}" for number in range(len(guests))]
+        ends = [
+            desktop.begin("bw_desktop_notify", {"title": title, "body": "", "answerWhen": "stored"}, 20_000)
+            for desktop, title in zip(guests, titles)
+        ]
+        desktops[0].program.kill()
+        for end in ends:
+            assert end()["status"] == 0
+        expected += titles
+        parts = {desktop: desktop.state["sharing"]["part"] for desktop in guests}
+        assert sorted(parts.values()) == ["guest"] * (len(parts) - 1) + ["holder"]
+        desktops = sorted(parts, key=lambda desktop: parts[desktop] == "guest")
+
+    def received() -> list[str]:
+        lines = [json.loads(line) for line in listen.out.all if line.startswith("{")]
+        return [line["data"]["title"] for line in lines if line.get("event") == "notification.received"]
+
+    wait_until(lambda: len(received()) >= len(expected), 30)
+    # Another one, so that a push that came twice would be there, too.
+    desktops[0].call("bw_desktop_notify", {"title": "Last", "body": ""}, 10_000)
+    wait_until(lambda: "Last" in received(), 30)
+    assert sorted(received()) == sorted([*expected, "Last"])
+    desktops[0].close()

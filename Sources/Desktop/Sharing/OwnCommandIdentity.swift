@@ -8,7 +8,8 @@ import Wire
 /// By which id a program's own command reaches its desktop, if another program holds the desktop: should that end during
 /// the call, the next holder finds the stored answer under this id, or executes the command.
 ///
-/// The holder's own commands have none: there is nobody to repeat them.
+/// The holder's own commands have none, unless it was opened with "yields": only then can another program take over
+/// during them.
 enum OwnCommandIdentity {
     /// Under what the answers to programs are kept, in the place of a device's id. No device has an empty one.
     static let caller = PeerID("")

@@ -4,7 +4,6 @@ import JSON
 import Notifications
 import Peering
 package import Sharing
-import Transport
 package import Store
 import Wire
 
