@@ -330,7 +330,7 @@ final class HandleKeeper: GuestService {
             guard hello.role == settings.role, (1...255).contains(hello.taker.application.utf8.count)
             else {
                 throw HostError(
-                    .invalid, "the program that holds the state directory runs a \(settings.role) in it",
+                    .invalid, "the state directory is in use by a program that runs a \(settings.role) in it",
                     detail: ["field": "state_dir"])
             }
         } catch { return then(.failure(error)) }
