@@ -100,16 +100,7 @@ static int be_a_desktop(char **argv)
         || bw_desktop_subscribe(desktop, "notification.received", write_down, &log, NULL, NULL) != BW_OK
         || bw_desktop_start(desktop) != BW_OK || write(log, "ready 0\n", 8) != 8)
         return 3;
-    for (;;) {
-        struct pollfd fds[2];
-        fds[0].fd = bw_desktop_fd(desktop);
-        fds[1].fd = STDIN_FILENO;
-        fds[0].events = fds[1].events = POLLIN;
-        if (poll(fds, 2, -1) > 0 && fds[1].revents != 0)
-            return bw_desktop_close(desktop) == BW_OK ? 0 : 4;
-        if (bw_desktop_dispatch(desktop) < 0)
-            return 5;
-    }
+    return serve_until_input_ends(only_desktop(desktop));
 }
 
 static void prepare_program(struct program *program, const char *name, int port)

@@ -75,16 +75,7 @@ static int be_a_device(char **argv)
         || bw_device_subscribe(device, "notification.received", live, &life, NULL, NULL) != BW_OK
         || bw_device_start(device) != BW_OK)
         return 3;
-    for (;;) {
-        struct pollfd fds[2];
-        fds[0].fd = bw_device_fd(device);
-        fds[1].fd = STDIN_FILENO;
-        fds[0].events = fds[1].events = POLLIN;
-        if (poll(fds, 2, -1) > 0 && fds[1].revents != 0)
-            return bw_device_close(device) == BW_OK ? 0 : 4;
-        if (bw_device_dispatch(device) < 0)
-            return 5;
-    }
+    return serve_until_input_ends(only_device(device));
 }
 
 /* ---- its desktop, and whoever kills it ------------------------------------------------------------------------ */

@@ -139,6 +139,32 @@ MAYBE_UNUSED static struct dispatched only_desktop(bw_desktop *desktop)
     return handles;
 }
 
+/*
+ * For a program that has one device or desktop: dispatches until standard input ends, then closes the handle. The
+ * program's exit code: 4 if it can't be closed, 5 if a dispatch fails.
+ */
+MAYBE_UNUSED static int serve_until_input_ends(struct dispatched handle)
+{
+    for (;;) {
+        struct pollfd fds[2];
+        bw_status status;
+        fds[0].fd = handle.device != NULL ? bw_device_fd(handle.device) : bw_desktop_fd(handle.desktop);
+        fds[1].fd = STDIN_FILENO;
+        fds[0].events = fds[1].events = POLLIN;
+        if (poll(fds, 2, -1) > 0 && fds[1].revents != 0) {
+            status = handle.device != NULL ? bw_device_close(handle.device) : bw_desktop_close(handle.desktop);
+            return status == BW_OK ? 0 : 4;
+        }
+        status = handle.device != NULL ? bw_device_dispatch(handle.device) : bw_desktop_dispatch(handle.desktop);
+        if (status < 0) {
+            char *error = bw_last_error();
+            fprintf(stderr, "dispatch: %s\n", error);
+            bw_free(error);
+            return 5;
+        }
+    }
+}
+
 /* ---- recording ----------------------------------------------------------------------------------------------- */
 
 /* The events of a subscription, and how often its destroy ran. */

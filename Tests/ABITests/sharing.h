@@ -35,20 +35,7 @@ MAYBE_UNUSED static int be_a_program(char **argv)
         || bw_device_subscribe(device, "notification.received", write_down, &log, NULL, NULL) != BW_OK
         || bw_device_start(device) != BW_OK || bw_device_dispatch(device) != BW_OK || write(log, "ready 0\n", 8) != 8)
         return 3;
-    for (;;) {
-        struct pollfd fds[2];
-        fds[0].fd = bw_device_fd(device);
-        fds[1].fd = STDIN_FILENO;
-        fds[0].events = fds[1].events = POLLIN;
-        if (poll(fds, 2, -1) > 0 && fds[1].revents != 0)
-            return bw_device_close(device) == BW_OK ? 0 : 4;
-        if (bw_device_dispatch(device) < 0) {
-            char *error = bw_last_error();
-            fprintf(stderr, "dispatch: %s\n", error);
-            bw_free(error);
-            return 5;
-        }
-    }
+    return serve_until_input_ends(only_device(device));
 }
 
 static const char *self;

@@ -3,7 +3,8 @@ import History
 import Notifications
 import Wire
 
-/// A Bellwire device's request, and that of a program that shares the desktop, is executed once, and not after it expires (WireMessages, "Repeated and late commands").
+/// A Bellwire device's request is executed once, and not after it expires; that of a program that shares the desktop is
+/// executed once (WireMessages, "Repeated and late commands").
 struct RequestConstraints: Sendable {
     /// The answer is kept under this key; `nil` for a method that only reads, which may be repeated freely.
     var key: AnswerTable.Key?
