@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 from desktopbus import PlayedServer
 from hosts import Host
 from peers import Object
-from programs import BELLWIRE, Program, wait_until
+from programs import BELLWIRE, LIBRARY, ROOT, Program, wait_until
 from test_tray import House, Start, compared, complaints, history, payload
 from trays import SOURCES, Session, Tray, Window, build_tray, missing_tray
 
@@ -395,6 +396,43 @@ def test_the_command_line_works_beside_it(house: House) -> None:
     until_shown_by(lambda: any("  For both  " in line for line in listener.out.all), house, desktop, "For both")
     tray.until(lambda: tray.has("For both – "))
     assert listener.end() == 0
+
+
+LISTENER = """
+import sys
+
+import bellwire
+
+with bellwire.Device(state_dir=sys.argv[1], application_id="org.example.Listener") as device:
+    for push in device.pushes():
+        print(push.title, flush=True)
+"""
+
+
+def test_a_listener_a_python_program_and_fifty_senders_work_beside_it(house: House) -> None:
+    """Every send succeeds, and both that print get each push once, in the same order."""
+    desktop = house.paired_desktop()
+    tray = house.tray()
+    tray.until(lambda: tray.has("Studio – online"))
+    listener = command(house, "listen", "--json")
+    package = {"PYTHONPATH": str(ROOT / "bindings/python/src"), "BELLWIRE_LIBRARY": str(LIBRARY)}
+    program = house.session.run(sys.executable, "-c", LISTENER, house.state_dir, **package)
+    until_shown_by(lambda: bool(listener.out.all and program.out.all), house, desktop, "Ready")
+
+    senders = [command(house, "send", f"Title {number}", "Body") for number in range(50)]
+    for sender in senders:
+        assert sender.wait(60) == 0, sender.err.all
+    house.push(desktop, "The last")
+
+    program.line("^The last$")
+    printed = [title for title in program.out.all if title != "Ready"]
+    assert sorted(printed) == sorted([*(f"Title {number}" for number in range(50)), "The last"])
+    listener.event("notification.received", title="The last")
+    heard = [json.loads(line)["data"]["title"] for line in listener.out.all if "notification.received" in line]
+    assert [title for title in heard if title != "Ready"] == printed
+    tray.until(lambda: tray.has("The last – "))
+    assert listener.end() == 0
+    program.end()
 
 
 def with_alerts(house: House) -> None:
