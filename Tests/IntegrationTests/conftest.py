@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from peers import FakeDesktop, Peer
 from pictures import Web
-from programs import BELLWIRE, LIBRARY, ROOT, STAGE, Program
+from programs import BELLWIRE, LIBRARY, PYTHON, ROOT, STAGE, Program
 
 Start = Callable[..., Program]
 
@@ -43,6 +43,16 @@ def bellwire(start: Start) -> Start:
 
     def run(*arguments: str | Path, home: str = "home") -> Program:
         return start(BELLWIRE, *arguments, home=home)
+
+    return run
+
+
+@pytest.fixture
+def python(start: Start) -> Start:
+    """Starts a Python program: its text, and its arguments."""
+
+    def run(text: str, *arguments: str | Path, home: str = "home") -> Program:
+        return start(*PYTHON, "-c", text, *arguments, home=home)
 
     return run
 

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +18,10 @@ ROOT = Path(__file__).resolve().parents[2]
 STAGE = Path(os.environ.get("BELLWIRE_STAGE", ROOT / "build/stage"))
 BELLWIRE = Path(os.environ.get("BELLWIRE", STAGE / "bin/bellwire"))
 LIBRARY = Path(os.environ.get("BELLWIRE_LIB", STAGE / "lib/libbellwire.so.1"))
+#: The environment of a program that imports the Python package of this checkout.
+PACKAGE = {"PYTHONPATH": str(ROOT / "bindings/python/src"), "BELLWIRE_LIBRARY": str(LIBRARY)}
+#: The beginning of a command that runs Python with it.
+PYTHON = ("env", *(f"{name}={value}" for name, value in PACKAGE.items()), sys.executable)
 
 
 class Lines:

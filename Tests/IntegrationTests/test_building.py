@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from programs import ROOT, STAGE
+from programs import PACKAGE, ROOT, STAGE
 
 RELEASE = STAGE.parent / "swift/release"
 ORDER = ROOT / "bindings/c/order.txt"
@@ -60,7 +60,7 @@ def test_without_the_recorded_order_the_library_is_as_complete(tmp_path: Path, o
     if ORDER.exists():
         assert library.read_bytes() != (STAGE / "lib/libbellwire.so.1").read_bytes()
     opened = "import bellwire\nwith bellwire.Device(state_dir=':memory:'): print(bellwire.version())\n"
-    environment = {**os.environ, "BELLWIRE_LIBRARY": str(library), "PYTHONPATH": str(ROOT / "bindings/python/src")}
+    environment = {**os.environ, **PACKAGE, "BELLWIRE_LIBRARY": str(library)}
     said = subprocess.run(["python3", "-c", opened], env=environment, capture_output=True, text=True, timeout=60)
     assert said.returncode == 0 and said.stdout.strip(), said.stderr
 

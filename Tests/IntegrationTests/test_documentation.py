@@ -45,7 +45,7 @@ from certificates import Authority
 from conftest import compile_c
 from hosts import Host
 from peers import FakeDesktop, FakePhone, Peer
-from programs import LIBRARY, ROOT, STAGE, Program
+from programs import PACKAGE, PYTHON, ROOT, STAGE, Program
 from relay_node import Node
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
@@ -517,8 +517,6 @@ def test_the_limits_of_the_relay_are_those_of_its_help(bellwire: Start) -> None:
 
 # MARK: Python
 
-PACKAGE = ROOT / "bindings/python/src"
-
 
 def python_of(block: Block) -> str:
     """The block as a module: statements become those of a function."""
@@ -526,17 +524,6 @@ def python_of(block: Block) -> str:
         return block.text
     body = "".join(f"    {line}\n" if line else "\n" for line in block.text.splitlines())
     return f"import bellwire\n\n\ndef fragment({block.given}) -> None:\n{body}"
-
-
-def python() -> dict[str, str]:
-    """What the blocks of Python run with: the package of this checkout, with the library under test."""
-    assert (PACKAGE / "bellwire/__init__.py").exists(), f"{PACKAGE}/bellwire is not there"
-    return {"PYTHONPATH": str(PACKAGE), "BELLWIRE_LIBRARY": str(LIBRARY)}
-
-
-def in_python() -> list[str]:
-    """The beginning of a command that runs Python with it."""
-    return ["env", *(f"{name}={value}" for name, value in python().items()), sys.executable]
 
 
 def test_python_is_typed(tmp_path: Path) -> None:
@@ -547,7 +534,7 @@ def test_python_is_typed(tmp_path: Path) -> None:
             names.append(f"{block.page}_{block.line}.py")
             (tmp_path / names[-1]).write_text(python_of(block))
     assert names
-    environment = {**os.environ, "MYPYPATH": python()["PYTHONPATH"]}
+    environment = {**os.environ, "MYPYPATH": PACKAGE["PYTHONPATH"]}
     command = [sys.executable, "-m", "mypy", "--strict", *names]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -555,7 +542,7 @@ def test_python_is_typed(tmp_path: Path) -> None:
 
 def is_told_by_a_desk(scene: Scene, program: Path) -> None:
     """The program shows a code; a device that pairs by it is pushed to."""
-    desk = scene.start(*in_python(), program, home="desk")
+    desk = scene.start(*PYTHON, program, home="desk")
     code = desk.line(r"^\{.*desktop-pairing.*").string
     desk.line("^True$")
     text = scene.folder / "code.txt"
@@ -573,7 +560,7 @@ def is_told_by_a_desk(scene: Scene, program: Path) -> None:
 def gets_a_push_in_python(scene: Scene, program: Path) -> None:
     desktop = scene.bellwire("desktop", "--relay-url", scene.relay, "--stdin")
     code = desktop.line(r"^\{.*desktop-pairing.*").string
-    running = scene.start(*in_python(), program, code, home="python")
+    running = scene.start(*PYTHON, program, code, home="python")
     desktop.line("^Paired with")
     if "await_online" in program.read_text():
         running.line("^0 unread$")
@@ -612,7 +599,7 @@ def test_exceptions_of_python_are_all_explained() -> None:
             print(kind.__name__, "BW_" + kind.default_status.name, *also)
     """
     done = subprocess.run(
-        [sys.executable, "-c", script], env={**os.environ, **python()}, capture_output=True, check=True, text=True
+        [sys.executable, "-c", script], env={**os.environ, **PACKAGE}, capture_output=True, check=True, text=True
     )
     table = re.findall(
         r"^\| `(\w+Error)` \| `(BW_E_\w+)` \| (?:`(\w+)` )?\|$", (CATALOGUE / "Python.md").read_text(), re.MULTILINE
@@ -704,7 +691,7 @@ def test_the_commands_of_a_page_do_what_it_says(page: str, tmp_path: Path) -> No
     (tmp_path / "hosts").write_text("127.0.0.1 localhost\n192.168.1.5 relay.example.org\n")
     environment = {name: value for name, value in os.environ.items() if not re.match(r"XDG_|DBUS_|BELLWIRE", name)}
     if "python3 -m bellwire" in script:
-        environment |= python()
+        environment |= PACKAGE
     environment |= {
         "HOME": str(home),
         "TZ": "UTC",

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from conftest import compile_c
-from programs import LIBRARY, ROOT, Program
+from programs import PYTHON, ROOT, Program
 
 Start = Callable[..., Program]
 
@@ -41,8 +40,7 @@ def test_the_python_program_of_the_readme_prints_a_push(
     (tmp_path / "app.py").write_text(IN_PYTHON)
     desktop = bellwire("desktop", "--relay-url", relay, "--stdin", "--name", "Desk")
     code = desktop.line(r"^\{.*desktop-pairing.*").group()
-    package = [f"PYTHONPATH={ROOT / 'bindings/python/src'}", f"BELLWIRE_LIBRARY={LIBRARY}"]
-    app = start("env", *package, sys.executable, tmp_path / "app.py", code)
+    app = start(*PYTHON, tmp_path / "app.py", code)
     app.line("paired with Desk")
     desktop.line("^Paired with")
     desktop.write("Tea\tis ready\turgent\n")

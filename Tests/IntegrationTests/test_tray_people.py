@@ -15,7 +15,7 @@ import pytest
 from desktopbus import PlayedServer
 from hosts import Host
 from peers import Object
-from programs import BELLWIRE, LIBRARY, ROOT, Program, wait_until
+from programs import BELLWIRE, PACKAGE, Program, wait_until
 from test_tray import House, Start, compared, complaints, history, payload
 from trays import SOURCES, Session, Tray, Window, build_tray, missing_tray
 
@@ -415,8 +415,7 @@ def test_a_listener_a_python_program_and_fifty_senders_work_beside_it(house: Hou
     tray = house.tray()
     tray.until(lambda: tray.has("Studio – online"))
     listener = command(house, "listen", "--json")
-    package = {"PYTHONPATH": str(ROOT / "bindings/python/src"), "BELLWIRE_LIBRARY": str(LIBRARY)}
-    program = house.session.run(sys.executable, "-c", LISTENER, house.state_dir, **package)
+    program = house.session.run(sys.executable, "-c", LISTENER, house.state_dir, **PACKAGE)
     until_shown_by(lambda: bool(listener.out.all and program.out.all), house, desktop, "Ready")
 
     senders = [command(house, "send", f"Title {number}", "Body") for number in range(50)]
