@@ -72,21 +72,6 @@ static inline bool linux_is_thread_stack(uintptr_t address) {
 static inline pid_t linux_thread(void) { return (pid_t)syscall(SYS_gettid); }
 static inline int linux_thread_exists(pid_t thread) { return syscall(SYS_tgkill, getpid(), thread, 0) == 0; }
 
-/* epoll, whose structures and flags Swift does not import well. One level-triggered descriptor at a time. */
-#include <sys/epoll.h>
-static inline int linux_epoll(void) { return epoll_create1(EPOLL_CLOEXEC); }
-static inline int linux_epoll_watch(int epoll, int descriptor, bool is_new, bool for_writing) {
-    struct epoll_event event = {.events = for_writing ? EPOLLOUT : EPOLLIN, .data = {.fd = descriptor}};
-    return epoll_ctl(epoll, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, &event);
-}
-/* The next descriptor that is ready, without waiting; -1 = none. */
-static inline int linux_epoll_next(int epoll, bool *for_writing) {
-    struct epoll_event event;
-    if (epoll_wait(epoll, &event, 1, 0) != 1) return -1;
-    *for_writing = (event.events & EPOLLOUT) != 0;
-    return event.data.fd;
-}
-
 /* The process at the other end of a Unix socket, or the one that listens there. GNU's struct, likewise. */
 struct linux_peer {
     pid_t pid;

@@ -9,7 +9,7 @@ final class AgentRun {
     private static let interval: Int64 = 2_000
 
     private let handle: Handle
-    private let lock: AgentLock?
+    private let lock: ProgramLock?
     /// When to ask for permission; `nil` = not at the moment.
     private var asksAt: Int64? = Clock.now
     /// The person has answered, or is being asked.
@@ -24,9 +24,9 @@ final class AgentRun {
             "alerts": "system", "late_alerts": .string(arguments.text(Command.agentLate) ?? "summary"), "yields": true,
         ]
         // Before it is opened: another agent's alerts would be this one's. The first open makes the directory.
-        let early = try AgentLock(in: directory)
+        let early = try ProgramLock(.agent, in: directory)
         handle = try AgentRun.open(options, verbose: arguments.has(.verbose))
-        lock = if let early { early } else { try AgentLock(in: directory) }
+        lock = if let early { early } else { try ProgramLock(.agent, in: directory) }
     }
 
     /// Waits for a program that does not share the device.

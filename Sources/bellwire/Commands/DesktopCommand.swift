@@ -40,7 +40,8 @@ extension Command {
             """,
             """
             With ACTION it controls the desktop that is running with the same state directory: pair shows a new code, \
-            devices lists the devices, allow sets what a device may do, stop ends it. See also bellwire push.
+            devices lists the devices, allow sets what a device may do, stop ends it and waits until it has ended. See \
+            also bellwire push.
             """,
         ],
         operands: [

@@ -26,7 +26,7 @@ struct DesktopPushRun {
     }
 
     private func push() throws(Failure) {
-        let answer = try desktop.ask(["call": "notify", "params": .object(try parameters())])
+        let answer = try desktop.notify(try parameters())
         if arguments.has(Command.sendQuiet) { return }
         if json { return Output.json(answer) }
         Output.line(answer["notificationId"]?.string ?? "")
@@ -43,15 +43,13 @@ struct DesktopPushRun {
     }
 
     private func withdraw(_ id: String) throws(Failure) {
-        let answer = try desktop.ask([
-            "call": "invoke", "method": "notification.delete", "params": ["notificationId": .string(id)],
-        ])
+        let answer = try desktop.invoke("notification.delete", ["notificationId": .string(id)])
         guard answer["deletedCount"]?.integer ?? 0 > 0 else { throw Failure(.notPaired, "no notification has this id") }
         if json { Output.json(answer) } else { Output.line("Withdrawn.") }
     }
 
     private func list() throws(Failure) {
-        let rows = try desktop.ask(["call": "invoke", "method": "desktop.scheduled"])["scheduled"]?.array ?? []
+        let rows = try desktop.invoke("desktop.scheduled")["scheduled"]?.array ?? []
         if json { return Output.json("scheduled", rows) }
         for row in rows {
             let moment = Clock.text(ofEpochMilliseconds: row["scheduledAt"]?.integer ?? 0)

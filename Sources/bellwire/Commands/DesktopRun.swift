@@ -6,6 +6,7 @@ final class DesktopRun {
     private let arguments: Arguments
     private let json: Bool
     private let handle: Handle
+    private let lock: ProgramLock?
     private let carriesRelay: Bool
     /// Of its own relay.
     private let listen: String
@@ -39,7 +40,15 @@ final class DesktopRun {
             "confirm": arguments.has(Command.confirmAll) ? true : nil,
             "legacy": arguments.text(Command.desktopLegacy).map { .string($0) },
         ]
-        handle = try LocalDesktop.open(arguments, options)
+        // Before it is opened: another one's alerts and questions would be this one's. The first open makes the directory.
+        let directory = try DesktopDirectory.path(arguments)
+        func locked() throws(Failure) -> ProgramLock? {
+            guard let directory else { return nil }
+            return try ProgramLock(.desktop, in: directory)
+        }
+        let early = try locked()
+        handle = try Handle(.desktop, options: options, verbose: arguments.has(.verbose))
+        lock = if let early { early } else { try locked() }
         pairing = DesktopPairing(handle, arguments, scanned: scanned)
     }
 
@@ -80,18 +89,18 @@ final class DesktopRun {
             let deadline = connection.isOnline ? pairing.deadline : nil
             wake = try handle.wait(until: deadline, input: input, alsoFor: services.descriptors) { () throws(Failure) in
                 try services.serve()
-                if services.isStopping { return true }
                 if connection.isOnline { connection.isOnline = try pairing.online() }
                 if !input.isOpen { pairing.nobodyAnswers() }
                 input.isWanted = pushes || pairing.isAsking
                 return deadline != (connection.isOnline ? pairing.deadline : nil)
             }
-        } while (wake == .done || wake == .deadline) && !services.isStopping
+        } while wake == .done || wake == .deadline
         return .done
     }
 
     private func announce() throws(Failure) {
         let state = try result { bw_desktop_state(handle.pointer, $0) }
+        connection = Connection(desktop: state)
         if json {
             Output.json(["event": "started", "data": state])
         } else if carriesRelay, let port = state["relay"]?["port"]?.integer {

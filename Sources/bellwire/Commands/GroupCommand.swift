@@ -37,7 +37,7 @@ extension Command {
             show(try set(name, [], desktop), arguments)
         } else if let name = wanted.first {
             guard wanted.count > 1 else { throw Failure(.usage, "DEVICE is missing (see bellwire group --help)") }
-            let peers = try desktop.ask(["call": "devices"]).array?.compactMap { PairedPeer($0) } ?? []
+            let peers = try desktop.devices()
             var ids: [JSONValue] = []
             for word in wanted.dropFirst() {
                 ids.append(.string(try PairedPeer.find(word, in: peers, kind: "device").id))
@@ -50,16 +50,14 @@ extension Command {
     }
 
     private static func groups(_ desktop: LocalDesktop) throws(Failure) -> [JSONValue] {
-        try desktop.ask(["call": "invoke", "method": "desktop.groups"])["groups"]?.array ?? []
+        try desktop.invoke("desktop.groups")["groups"]?.array ?? []
     }
 
     private static func set(
         _ name: String, _ devices: [JSONValue], _ desktop: LocalDesktop
     ) throws(Failure) -> [JSONValue] {
-        try desktop.ask([
-            "call": "invoke", "method": "desktop.setGroup",
-            "params": ["name": .string(name), "devices": .array(devices)],
-        ])["groups"]?.array ?? []
+        try desktop.invoke("desktop.setGroup", ["name": .string(name), "devices": .array(devices)])["groups"]?.array
+            ?? []
     }
 
     private static func show(_ groups: [JSONValue], _ arguments: Arguments) {

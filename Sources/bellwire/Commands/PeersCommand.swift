@@ -17,12 +17,8 @@ extension Command {
             """,
             """
             An unpaired peer loses all rights at once. An encrypted peer is notified if it can be reached within \
-            --timeout; if the desktop uses a relay other than its own, --relay-url is required for this. Other peers \
-            are not notified; their messages are refused.
-            """,
-            """
-            With --desktop, stop a running bellwire desktop first: only one process at a time can use its state \
-            directory.
+            --timeout. For a desktop that is not running this requires --relay-url. Other peers are not notified; \
+            their messages are refused.
             """,
         ],
         operands: [Operand(name: "NAME", help: "With --rename: the new name, 1 to 256 bytes.")],

@@ -12,15 +12,17 @@ final class PeersRun {
         let rename: @Sendable (OpaquePointer?, String, String) -> bw_status
         let unpair: @Sendable (OpaquePointer?, String) -> bw_status
         let clear: @Sendable (OpaquePointer?) -> bw_status
+        let state: @Sendable (OpaquePointer?, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> bw_status
 
         static let device = Book(
             role: .device, kind: "desktop", list: { bw_pairing_list($0, $1) },
             rename: { bw_pairing_rename($0, $1, $2) },
-            unpair: { bw_pairing_unpair($0, $1) }, clear: { bw_pairing_clear($0) })
+            unpair: { bw_pairing_unpair($0, $1) }, clear: { bw_pairing_clear($0) },
+            state: { bw_device_state($0, $1) })
         static let desktop = Book(
             role: .desktop, kind: "device", list: { bw_desktop_devices($0, $1) },
             rename: { bw_desktop_rename($0, $1, $2) }, unpair: { bw_desktop_unpair($0, $1) },
-            clear: { bw_desktop_clear($0) })
+            clear: { bw_desktop_clear($0) }, state: { bw_desktop_state($0, $1) })
     }
 
     /// How long to wait for farewell messages to be sent, in milliseconds.
@@ -30,7 +32,7 @@ final class PeersRun {
     private let json: Bool
     private let book: Book
     private let handle: Handle
-    /// Whether it can go online: a desktop needs to know where.
+    /// Whether it can be online: a desktop that no other program runs needs to know where.
     private let canConnect: Bool
 
     init(_ arguments: Arguments) throws(Failure) {
@@ -47,15 +49,18 @@ final class PeersRun {
         }
         self.arguments = arguments
         json = arguments.has(.json)
-        book = isDesktop ? .desktop : .device
-        canConnect = !isDesktop || arguments.has(Command.peersRelay)
+        let book: Book = isDesktop ? .desktop : .device
+        self.book = book
         let options: JSONValue = [
             "state_dir": arguments.text(Command.peersStateDirectory).map { .string($0) },
             "tls": arguments.text(.caFile).map { ["ca_file": .string($0)] },
             "relay_url": isDesktop ? arguments.text(Command.peersRelay).map { .string($0) } : nil,
-            "yields": isDesktop ? nil : .bool(true),
+            "yields": true,
         ]
-        handle = try Handle(book.role, options: options, verbose: arguments.has(.verbose))
+        let handle = try Handle(book.role, options: options, verbose: arguments.has(.verbose))
+        self.handle = handle
+        let state = try result { book.state(handle.pointer, $0) }
+        canConnect = !isDesktop || state["started"] == true || arguments.has(Command.peersRelay)
     }
 
     func run() throws(Failure) -> Exit {
@@ -116,6 +121,7 @@ final class PeersRun {
             online = isOnline ? online.union(concerned) : online.subtracting(concerned)
         }
         try handle.start()
+        online.formUnion(try known(all))
         let deadline = Clock.now &+ Int64(try arguments.milliseconds(Command.peersTimeout))
         if case .signal(let signal) = try handle.wait(
             until: deadline, waitingFor: Progress { "the unpaired peers" },
@@ -124,6 +130,14 @@ final class PeersRun {
             throw .interrupted(signal)
         }
         return online
+    }
+
+    /// Those of the peers that are connected already: nothing new may be told of them.
+    private func known(_ peers: Set<String>) throws(Failure) -> Set<String> {
+        let state = try result { book.state(handle.pointer, $0) }
+        if book.kind == "device" { return Connection(desktop: state).isOnline ? peers : [] }
+        let connections = (state["connection"]?.array ?? []).filter { Connection($0).isOnline }
+        return peers.intersection(connections.compactMap { $0["desktop"]?.string })
     }
 
     // MARK: The table

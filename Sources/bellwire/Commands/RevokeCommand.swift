@@ -13,10 +13,6 @@ extension Command {
             Do this on every machine that was paired with the stolen one. --list shows the refused keys, including \
             those that their owners have replaced (bellwire rekey). --remove allows a key to be paired again.
             """,
-            """
-            With --desktop, stop a running bellwire desktop first: only one process at a time can use its state \
-            directory.
-            """,
         ],
         operands: [Operand(name: "PEER", help: "The peer whose key to revoke.")],
         ownOptions: [revokeDesktop, revokeList, revokeRemove, revokeStateDirectory],

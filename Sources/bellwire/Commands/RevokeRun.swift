@@ -21,7 +21,7 @@ struct RevokeRun {
             isDesktop ? .desktop : .device,
             options: [
                 "state_dir": arguments.text(Command.revokeStateDirectory).map { .string($0) },
-                "yields": isDesktop ? nil : .bool(true),
+                "yields": true,
             ],
             verbose: arguments.has(.verbose))
     }

@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 
 /// `bellwire desktop ACTION`: what a running desktop is asked from another terminal.
@@ -6,12 +7,13 @@ struct DesktopAction {
 
     private let arguments: Arguments
     private let json: Bool
-    private let desktop: LocalDesktop
 
-    init(_ arguments: Arguments) throws(Failure) {
+    /// How long a desktop has to end, in milliseconds.
+    private static let patience: Int64 = 10_000
+
+    init(_ arguments: Arguments) {
         self.arguments = arguments
         json = arguments.has(.json)
-        desktop = try LocalDesktop(arguments)
     }
 
     func run() throws(Failure) -> Exit {
@@ -27,27 +29,23 @@ struct DesktopAction {
         }
         switch action {
         case "pair": try pair()
-        case "devices": showDevices(try devices())
+        case "devices": showDevices(try LocalDesktop(arguments).devices())
         case "allow": try allow(operands[1], operands[2])
-        default:
-            _ = try desktop.ask(["call": "stop"], onlyRunning: true)
-            if !json { Output.line("The desktop stops.") }
+        default: try stop()
         }
         return .done
     }
 
     private func pair() throws(Failure) {
-        let offer = try desktop.ask(["call": "offer"], onlyRunning: true)
+        let desktop = try LocalDesktop(arguments)
+        guard try desktop.isRunning() else { throw DesktopAction.notRunning }
+        let offer = try desktop.offer()
         if json { return Output.json(["event": "offer", "data": offer]) }
         try QRDrawing.show(
             offer["payload"]?.string ?? "",
             says: "Scan this code with a device, or type \(offer["code"]?.string ?? ""). It expires in five minutes.",
             alsoText: arguments.has(Command.qrText))
         Output.notice("the running desktop shows which device pairs, and asks for confirmation in its own terminal")
-    }
-
-    private func devices() throws(Failure) -> [PairedPeer] {
-        try desktop.ask(["call": "devices"]).array?.compactMap { PairedPeer($0) } ?? []
     }
 
     private func showDevices(_ devices: [PairedPeer]) {
@@ -58,10 +56,32 @@ struct DesktopAction {
     }
 
     private func allow(_ word: String, _ allowance: String) throws(Failure) {
-        let device = try PairedPeer.find(word, in: try devices(), kind: "device")
-        _ = try desktop.ask([
-            "call": "allow", "device": .string(device.id), "skill": "notification", "allowance": .string(allowance),
-        ])
+        let desktop = try LocalDesktop(arguments)
+        let device = try PairedPeer.find(word, in: try desktop.devices(), kind: "device")
+        try desktop.allow(device, allowance)
         if !json { Output.line("\(device.name) may do: \(allowance).") }
+    }
+
+    /// Ends the running `bellwire desktop`, and waits for its end: the next one can start at once.
+    private func stop() throws(Failure) {
+        let directory = try LocalDesktop.directory(arguments)
+        guard let process = try ProgramLock.holder(.desktop, in: directory) else { throw DesktopAction.notRunning }
+        guard kill(process, SIGTERM) == 0 || errno == ESRCH else {
+            throw Failure(.failed, "cannot stop the desktop (process \(process)): \(String(cString: strerror(errno)))")
+        }
+        let deadline = Clock.now &+ DesktopAction.patience
+        while try ProgramLock.holder(.desktop, in: directory) == process {
+            guard Clock.now < deadline else {
+                throw Failure(.failed, "the desktop (process \(process)) has not stopped within 10 seconds")
+            }
+            var entry = pollfd(fd: Interrupt.descriptor, events: Int16(POLLIN), revents: 0)
+            _ = poll(&entry, 1, 20)
+            if let signal = Interrupt.take() { throw .interrupted(signal) }
+        }
+        if !json { Output.line("The desktop has stopped.") }
+    }
+
+    private static var notRunning: Failure {
+        Failure(.offline, "no bellwire desktop is running with this state directory")
     }
 }

@@ -30,8 +30,6 @@ final class DesktopDoor {
     private let holder = Holder()
     private let address: String
     private let isSecure: Bool
-    /// The desktop's groups: a topic with the name of one goes to that.
-    var groups: Set<String> = []
     /// Tells the user where it listens.
     private let announce: (String) -> Void
 
@@ -100,12 +98,32 @@ final class DesktopDoor {
             case .listening(let port):
                 announce("\(isSecure ? "https" : "http")://\(Address(address, port: Int64(port)))")
             case .failed(let why): throw Failure(.failed, "--http: \(why)")
-            case .post(let post): push(post)
+            case .post(let post): take(post)
             }
         }
     }
 
-    private func push(_ post: Post) {
+    /// Any program that shares the desktop can change its groups, so each post looks at them.
+    private func take(_ post: Post) {
+        do throws(Failure) {
+            try handle.begin { completion, userData, destroy in
+                bw_desktop_invoke_async(
+                    handle.pointer, "desktop.groups", nil, DesktopDoor.timeout, completion, userData, destroy)
+            } then: { [weak self] result in
+                do throws(Failure) {
+                    let groups = try result.get()["groups"]?.array ?? []
+                    self?.push(post, groups: Set(groups.compactMap { $0["name"]?.string }))
+                } catch {
+                    post.answer(.failure(error))
+                }
+            }
+        } catch {
+            post.answer(.failure(error))
+        }
+    }
+
+    /// - Parameter groups: a topic with the name of one goes to that.
+    private func push(_ post: Post, groups: Set<String>) {
         var params = post.publication.parameters(groups: groups)
         params["answerWhen"] = "stored"
         let text = JSONValue.object(params).serialized()

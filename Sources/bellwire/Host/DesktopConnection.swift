@@ -17,6 +17,12 @@ struct Connection: Equatable {
         isAbsent = !isOnline && routes.contains { $0["state"] == "online" }
         problem = routes.lazy.compactMap { $0["problem"]?.string }.first
     }
+
+    /// What `bw_desktop_state()` says: of a desktop that another program runs nothing new may be told.
+    init(desktop state: JSONValue) {
+        let routes = state["connection"]?.array ?? []
+        self.init(["online": .bool(routes.contains { $0["state"] == "online" }), "routes": .array(routes)])
+    }
 }
 
 /// The connection to one desktop, followed from now on.

@@ -17,8 +17,6 @@ final class Handle {
                 UnsafeMutablePointer<bw_subscription>?
             ) -> bw_status
         let unsubscribe: @Sendable (OpaquePointer?, bw_subscription) -> bw_status
-        /// Options that every command opens it with.
-        var options: JSONObject = [:]
 
         static let device = Role(
             open: { bw_device_open($0, $1) }, start: { bw_device_start($0) }, close: { bw_device_close($0) },
@@ -28,9 +26,7 @@ final class Handle {
             open: { bw_desktop_open($0, $1) }, start: { bw_desktop_start($0) }, close: { bw_desktop_close($0) },
             descriptor: { bw_desktop_fd($0) }, dispatch: { bw_desktop_dispatch($0) },
             subscribe: { bw_desktop_subscribe($0, $1, $2, $3, $4, $5) },
-            unsubscribe: { bw_desktop_unsubscribe($0, $1) },
-            // Commands reach a running `bellwire desktop` over its control socket instead (LocalDesktop).
-            options: ["shared": false])
+            unsubscribe: { bw_desktop_unsubscribe($0, $1) })
     }
 
     /// Why a wait ended.
@@ -45,10 +41,8 @@ final class Handle {
 
     init(_ role: Role, options: JSONValue, verbose: Bool) throws(Failure) {
         if verbose { try LogLines.show() }
-        var all = options.object ?? [:]
-        all.merge(role.options)
         var pointer: OpaquePointer?
-        try check(role.open(JSONValue.object(all).serialized(), &pointer))
+        try check(role.open(options.serialized(), &pointer))
         self.role = role
         self.pointer = pointer
     }

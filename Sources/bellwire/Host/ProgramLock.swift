@@ -1,0 +1,53 @@
+import Glibc
+
+/// A file in a state directory that is locked by the one `bellwire agent`, or the one `bellwire desktop`, that runs there.
+///
+/// Such a program acts on events, which every program that shares the directory gets: two would ask the person twice.
+/// The lock is the process's, and ends with it.
+final class ProgramLock {
+    enum Program: String {
+        case agent
+        case desktop
+    }
+
+    private let descriptor: Int32
+
+    /// Takes the lock and holds it until it is released. `nil` = the directory does not exist yet.
+    init?(_ program: Program, in directory: String) throws(Failure) {
+        let file = "\(directory)/\(program.rawValue)"
+        descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if descriptor < 0, errno == ENOENT { return nil }
+        guard descriptor >= 0 else { throw ProgramLock.failure("open", file) }
+        var lock = ProgramLock.whole
+        guard fcntl(descriptor, F_SETLK, &lock) == 0 else {
+            guard errno == EACCES || errno == EAGAIN else { throw ProgramLock.failure("lock", file) }
+            throw Failure(.inUse, "another bellwire \(program.rawValue) uses \(directory)")
+        }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// The process that holds the lock; `nil` = none. It must not be called by a process that may hold it: closing the
+    /// file releases it.
+    static func holder(_ program: Program, in directory: String) throws(Failure) -> pid_t? {
+        let file = "\(directory)/\(program.rawValue)"
+        let descriptor = open(file, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        if descriptor < 0, errno == ENOENT { return nil }
+        guard descriptor >= 0 else { throw failure("open", file) }
+        defer { close(descriptor) }
+        var lock = whole
+        guard fcntl(descriptor, F_GETLK, &lock) == 0 else { throw failure("read the lock of", file) }
+        return lock.l_type == Int16(F_UNLCK) ? nil : lock.l_pid
+    }
+
+    private static var whole: flock {
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        return lock
+    }
+
+    private static func failure(_ action: String, _ file: String) -> Failure {
+        Failure(.failed, "cannot \(action) \(file): \(String(cString: strerror(errno)))")
+    }
+}
