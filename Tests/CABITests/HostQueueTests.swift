@@ -130,8 +130,9 @@ struct HostQueueTests {
     func causedInside() throws {
         let queue = queue
         let isFirst = Atomic(true)
-        let host = Host { _ in
-            if isFirst.exchange(false, ordering: .relaxed) { queue.post(HostEvent(.problem, data: [:])) }
+        // A host that holds its queue would never be released.
+        let host = Host { [weak queue] _ in
+            if isFirst.exchange(false, ordering: .relaxed) { queue?.post(HostEvent(.problem, data: [:])) }
         }
         try host.subscribe(queue)
         queue.post(HostEvent(.command, data: [:]))

@@ -20,7 +20,7 @@ struct RunTests {
     @Test("a quit inside a callback ends the run", .timeLimit(.minutes(1)))
     func quitInside() throws {
         let queue = try HostQueue()
-        let host = Host { _ in queue.quit() }
+        let host = Host { [weak queue] _ in queue?.quit() }
         try host.subscribe(queue)
         queue.post(HostEvent(.command, data: [:]))
         try queue.run(milliseconds: nil, from: nil)
@@ -42,8 +42,8 @@ struct RunTests {
     func runInside() throws {
         let queue = try HostQueue()
         let code = Mutex<HostError.Code?>(nil)
-        let host = Host { _ in
-            do throws(HostError) { try queue.run(milliseconds: 50_000, from: nil) } catch {
+        let host = Host { [weak queue] _ in
+            do throws(HostError) { try queue?.run(milliseconds: 50_000, from: nil) } catch {
                 code.withLock { $0 = error.code }
             }
         }

@@ -47,7 +47,9 @@ struct TopicTests {
         let queue = queue
         let isFirst = Atomic(true)
         let topic = try topic("host.again")
-        let host = Host { _ in if isFirst.exchange(false, ordering: .relaxed) { try? queue.post(topic, [:]) } }
+        let host = Host { [weak queue] _ in
+            if isFirst.exchange(false, ordering: .relaxed) { try? queue?.post(topic, [:]) }
+        }
         try host.subscribe(queue)
         try queue.post(topic, [:])
         try queue.dispatch(from: nil)
