@@ -113,6 +113,8 @@ targets += [
     // A relay with an operator: access control, reload, proxies, metrics, stored frames on disk. Only in the program.
     .target(
         name: "RelayService", dependencies: ["Relay", "Transport", "Hosting", "Store", "Identity", "JSON"]),
+    // A client of NATS: protocol, connection, requests. Only in the program.
+    .target(name: "NATS", dependencies: ["Transport", "Identity", "JSON"]),
     // Publishing to a desktop over HTTP, compatible with ntfy: requests, tokens, limits. Only in the program.
     .target(name: "Door", dependencies: ["Transport", "Identity", "JSON"]),
     // The exported functions: handles, callbacks, status mapping. One file for each section of the header.
@@ -208,6 +210,7 @@ targets += [
         name: "RelayTests",
         dependencies: ["Relay", "Signalling", "Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
     .testTarget(name: "RelayServiceTests", dependencies: ["RelayService", "Relay", "Transport", "JSON"]),
+    .testTarget(name: "NATSTests", dependencies: ["NATS", "Transport", "JSON"]),
     .testTarget(name: "DoorTests", dependencies: ["Door", "Transport", "Identity", "JSON"]),
     .testTarget(
         name: "DeviceTests",
@@ -230,7 +233,7 @@ targets += [
 let fuzzed: [Target.Dependency] = [
     "Device", "Desktop", "Relay", "Pairing", "Inbox", "Alerts", "DeviceAlerts", "Delivery", "Notifications", "Calendar",
     "Sealing", "Signalling", "Transport", "Hosting", "HTTPClient", "Addresses", "OfflineQueue", "QR", "Identity",
-    "Store", "Wire", "JSON", "COnDemand", "CWslay", "Door",
+    "Store", "Wire", "JSON", "COnDemand", "CWslay", "Door", "NATS",
 ]
 if Context.environment["BELLWIRE_FUZZ"] == nil {
     targets.append(

@@ -217,7 +217,7 @@ stage=$root/build/stage
 
 # The event loop, the SQLite thread and the machine's services are one for each process: the tests of what uses them run
 # one after the other in a process of their own. All others are pure, and run as many at once as there are processors.
-one_at_a_time='^(Transport|Signalling|Peering|HTTPClient|SystemServices|Relay|DeviceAlerts|Device|Desktop|CABI)Tests\.'
+one_at_a_time='^(Transport|NATS|Signalling|Peering|HTTPClient|SystemServices|Relay|DeviceAlerts|Device|Desktop|CABI)Tests\.'
 
 # swift_tests NAME OPTION…
 swift_tests() {

@@ -44,7 +44,7 @@ logs=$root/.build/sanitize
 mkdir -p "$logs"
 suppressions=$root/Tests/Sanitizers
 # As in Tests/run.sh: these share the process's event loop and SQLite thread.
-one_at_a_time='^(Transport|Signalling|Peering|HTTPClient|SystemServices|Relay|DeviceAlerts|Device|Desktop|CABI)Tests\.'
+one_at_a_time='^(Transport|NATS|Signalling|Peering|HTTPClient|SystemServices|Relay|DeviceAlerts|Device|Desktop|CABI)Tests\.'
 # How reports begin.
 reported='(ERROR|WARNING): (Address|Leak|Thread)Sanitizer|runtime error: '
 

@@ -49,6 +49,8 @@ tests=(
     faketime
     # a proxy in front of a relay, and promtool, which checks its metrics
     nginx-light libnginx-mod-stream prometheus
+    # the engine of a cluster of relays
+    nats-server
     # compares the shared library with that of the last release
     abigail-tools
 )

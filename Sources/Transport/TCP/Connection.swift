@@ -68,6 +68,16 @@ final class Connection {
         }
     }
 
+    /// Turns a plain connection to TLS: what is received from now on belongs to the handshake.
+    func startTLS(_ engine: TLSEngine) {
+        guard isOpen, tls == nil else { return }
+        // What was written before goes out in plain text.
+        flush()
+        tls = engine
+        if let error = engine.handshake() { return endLater(error) }
+        didWrite()
+    }
+
     var isOpen: Bool {
         switch state {
         case .open: true
