@@ -100,12 +100,18 @@ final class DesktopRun {
 
     private func announce() throws(Failure) {
         let state = try result { bw_desktop_state(handle.pointer, $0) }
-        connection = Connection(desktop: state)
         if json {
             Output.json(["event": "started", "data": state])
         } else if carriesRelay, let port = state["relay"]?["port"]?.integer {
             Output.line("Relay at ws://\(Address(listen, port: port))")
         }
+        take(Connection(desktop: state))
+    }
+
+    private func take(_ now: Connection) {
+        let before = connection
+        connection = now
+        if !json, connection != before { showConnection() }
     }
 
     // MARK: Events
@@ -113,9 +119,7 @@ final class DesktopRun {
     private func show(_ name: String, _ event: JSONValue) {
         let data = event["data"] ?? .null
         if name == "connection.changed" {
-            let before = connection
-            connection = Connection(data)
-            if !json, connection != before { showConnection() }
+            take(Connection(data))
         }
         if name == "pairing.changed" { pairing.changed(data) }
         services?.take(name, data)
