@@ -55,7 +55,8 @@ run_logged() {
             [ "$status" -ne 0 ] || status=99
         fi
     fi
-    printf 'seconds %d s [%d]\nstatus %d\n' $((SECONDS - begin)) "$(awk '{printf "%d", $1 + $2}' "$log.time")" "$status" >> "$log"
+    # If a signal has ended the program, the shell says so in a line before the times.
+    printf 'seconds %d s [%d]\nstatus %d\n' $((SECONDS - begin)) "$(awk 'END {printf "%d", $1 + $2}' "$log.time")" "$status" >> "$log"
 }
 
 # Adds a log's checks to the counts. One that did not get to its end, or with an error of valgrind's, has failed.
