@@ -1,7 +1,15 @@
 import CSodium
 
-/// A name for content: SHA-256, in lower-case hexadecimal digits.
+/// Names for content.
 package enum ContentHash {
+    /// 16 bytes of BLAKE2b: two names that differ never have the same one, not even on purpose.
+    package static func short(_ bytes: [UInt8]) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 16)
+        crypto_generichash(&digest, digest.count, bytes, UInt64(bytes.count), nil, 0)
+        return digest
+    }
+
+    /// SHA-256, in lower-case hexadecimal digits.
     package static func hex(_ parts: [[UInt8]]) -> String {
         var state = crypto_hash_sha256_state()
         crypto_hash_sha256_init(&state)

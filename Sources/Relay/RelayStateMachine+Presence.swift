@@ -3,7 +3,7 @@ extension RelayStateMachine {
     func announce(_ peer: Int, _ registration: Registration?, at moment: Moment, _ actions: inout [Action]) {
         let watchers = acquaintances.mutual(of: peer).compactMap { peers.registration(of: $0) }
         guard !watchers.isEmpty else { return }
-        let frame = RelayFrame.peerStatus(peers[peer].name, registration, at: moment)
+        let frame = RelayFrame.peerStatus(peers[peer].name, registration?.device, at: moment)
         for watcher in watchers { actions.append(.send(to: watcher.connection, frame)) }
     }
 
@@ -12,7 +12,9 @@ extension RelayStateMachine {
         guard case .registered(let asker) = connections[id.slot].state else {
             return refuse(id, .notRegistered, at: moment)
         }
-        let known = acquaintances.mutual(of: asker).compactMap { peers.registration(of: $0) }
+        let known = acquaintances.mutual(of: asker).compactMap { peer in
+            whereabouts(of: peer).map { (name: peers[peer].name, at: $0) }
+        }
         return .perform([.send(to: id, RelayFrame.peersList(known, at: moment))])
     }
 
@@ -28,8 +30,8 @@ extension RelayStateMachine {
         guard let name = name(in: bytes, envelope.peerID) else { return refuse(id, .badPeerID, at: moment) }
         let peer = name.withUnsafeBytes { peers.find($0) }
         let isKnown = peer.map { $0 == asker || acquaintances.areMutual(asker, $0) } ?? false
-        let registration = isKnown ? peer.flatMap { peers.registration(of: $0) } : nil
-        let answer = RelayFrame.peerStatus(name, registration, isAnswer: true, at: moment)
+        let found = isKnown ? peer.flatMap { whereabouts(of: $0) } : nil
+        let answer = RelayFrame.peerStatus(name, found?.device, isAnswer: true, at: moment)
         return .perform([.send(to: id, answer)])
     }
 }

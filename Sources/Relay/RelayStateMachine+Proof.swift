@@ -48,18 +48,19 @@ extension RelayStateMachine {
     ) -> [Action] {
         counters.proved += 1
         switch proved.insertion(of: name) {
-        case .known: return takeProved(name, device, from: id, at: moment)
-        case .full: return [.cannotRemember(isNetworkFull: false)] + takeProved(name, device, from: id, at: moment)
+        case .known: return proceed(name, device, from: id, at: moment)
+        case .full: return [.cannotRemember(isNetworkFull: false)] + proceed(name, device, from: id, at: moment)
         case .new:
             guard countProof(of: id, at: moment) else {
-                return [.cannotRemember(isNetworkFull: true)] + takeProved(name, device, from: id, at: moment)
+                return [.cannotRemember(isNetworkFull: true)] + proceed(name, device, from: id, at: moment)
             }
             proved.insert(name, at: moment.epoch)
             fallthrough
         case .unsaved:
             let claim = nextClaim
             nextClaim += 1
-            connections[id.slot].proving = ProvedClaim(number: claim, name: name, device: device)
+            connections[id.slot].pending = PendingRegistration(
+                number: claim, name: name, device: device, isProved: true)
             return [.remember(name, by: id, claim: claim)]
         }
     }
@@ -70,9 +71,17 @@ extension RelayStateMachine {
         _ name: [UInt8], by id: ConnectionID, claim: UInt64, isSaved: Bool = true, at moment: Moment
     ) -> [Action] {
         if isSaved { proved.saved(name) }
-        guard isOpen(id), let proving = connections[id.slot].proving, proving.number == claim else { return [] }
-        connections[id.slot].proving = nil
-        return takeProved(name, proving.device, from: id, at: moment)
+        guard isOpen(id), let pending = connections[id.slot].pending, pending.number == claim else { return [] }
+        connections[id.slot].pending = nil
+        return proceed(name, pending.device, from: id, at: moment)
+    }
+
+    /// The proof is remembered as well as it can be here. Other relays must hear of it before anyone else does.
+    private mutating func proceed(
+        _ name: [UInt8], _ device: Device, from id: ConnectionID, at moment: Moment
+    ) -> [Action] {
+        guard isClustered else { return takeProved(name, device, from: id, at: moment) }
+        return [claim(name, device, for: id, isProved: true)]
     }
 
     /// One network may have a quarter of the remembered ids new in one day.
@@ -119,7 +128,7 @@ extension RelayStateMachine {
     }
 
     /// The id is the connection's own: whoever held it, unproved or by an older connection, is evicted without a word.
-    private mutating func takeProved(
+    mutating func takeProved(
         _ name: [UInt8], _ device: Device, from id: ConnectionID, at moment: Moment
     ) -> [Action] {
         var actions: [Action] = []
@@ -146,6 +155,7 @@ extension RelayStateMachine {
         peers.setPresence(.online(registration), of: peer)
         actions.append(.send(to: id, RelayFrame.registered(registration, isReconnect: true, at: moment)))
         deliver(peer, to: registration, at: moment, &actions)
+        if isClustered { came(peer, &actions) }
         return actions
     }
 }

@@ -12,7 +12,7 @@ extension RelayStateMachine {
         guard let name = name(in: bytes, envelope.peerID) else { return refuse(id, .badPeerID, at: moment) }
         guard isAllowed(name) else { return refuse(id, .notAllowed, at: moment) }
         // Of two registers the later one counts.
-        connections[id.slot].proving = nil
+        connections[id.slot].pending = nil
         if envelope.bellwire.kind == .number || !envelope.proof.isAbsent {
             return registerProving(name, bytes, envelope, from: id, at: moment)
         }
@@ -33,9 +33,24 @@ extension RelayStateMachine {
         // One frame that makes up to hundreds: all who know the peer hear of it.
         charge(id, Self.registrationCost, at: moment)
         withdrawClaim(of: id)
+        if isClustered, peers.registration(of: peer) == nil {
+            forgetIfIdle(peer)
+            return .perform([claim(name, device, for: id, isProved: false)])
+        }
+        contend(for: peer, id, device, at: moment, &actions)
+        return .perform(actions)
+    }
+
+    /// A free id is the connection's; the owner of another one is asked for a sign of life.
+    ///
+    /// - Parameter isReconnect: another relay has given it up.
+    mutating func contend(
+        for peer: Int, _ id: ConnectionID, _ device: Device, isReconnect: Bool = false, at moment: Moment,
+        _ actions: inout [Action]
+    ) {
         switch peers[peer].presence {
         case .absent:
-            grant(peer, to: id, device, isReconnect: false, at: moment, &actions)
+            grant(peer, to: id, device, isReconnect: isReconnect, at: moment, &actions)
         case .online(let owner) where owner.connection == id, .contested(let owner, _) where owner.connection == id:
             // Again from the owner itself: still the one registration, nobody needs to hear of it.
             actions.append(.send(to: id, RelayFrame.registered(owner, isReconnect: true, at: moment)))
@@ -54,7 +69,6 @@ extension RelayStateMachine {
             peers.setPresence(.contested(owner, claim), of: peer)
             connections[id.slot].claims = peer
         }
-        return .perform(actions)
     }
 
     /// The owner of a contested id has answered, or has not.
@@ -108,7 +122,7 @@ extension RelayStateMachine {
     }
 
     /// The limit on aliases. A connection that holds one gives it up for the next.
-    private func mayHold(_ peer: Int, _ id: ConnectionID) -> Bool {
+    func mayHold(_ peer: Int, _ id: ConnectionID) -> Bool {
         guard peers[peer].isAlias else { return true }
         var isReleasing = false
         if case .registered(let held) = connections[id.slot].state {
@@ -126,7 +140,11 @@ extension RelayStateMachine {
 
     /// Passes an id to its new owner, that owner's earlier id to the next one, and so on. Peers determine the length of
     /// this chain, so it is a loop, not a recursion.
-    private mutating func settle(_ first: Vacancy?, at moment: Moment, _ actions: inout [Action]) {
+    ///
+    /// - Parameter isMoving: to another relay, so that nobody hears that it has gone.
+    mutating func settle(
+        _ first: Vacancy?, isMoving: Bool = false, at moment: Moment, _ actions: inout [Action]
+    ) {
         var next = first
         while let vacancy = next {
             if let claim = vacancy.claim, mayHold(vacancy.peer, claim.newcomer) {
@@ -138,7 +156,8 @@ extension RelayStateMachine {
                 if let claim = vacancy.claim {
                     refuseClaim(of: claim.newcomer, vacancy.peer, .tooManyAliases, at: moment, &actions)
                 }
-                announce(vacancy.peer, nil, at: moment, &actions)
+                if isClustered { actions.append(.left(peers[vacancy.peer].name)) }
+                if !isMoving { announce(vacancy.peer, nil, at: moment, &actions) }
                 forgetIfIdle(vacancy.peer)
                 next = nil
             }
@@ -169,6 +188,7 @@ extension RelayStateMachine {
         actions.append(.send(to: id, RelayFrame.registered(registration, isReconnect: isReconnect, at: moment)))
         deliver(peer, to: registration, at: moment, &actions)
         announce(peer, registration, at: moment, &actions)
+        if isClustered { came(peer, &actions) }
         return vacancy
     }
 
@@ -201,7 +221,10 @@ extension RelayStateMachine {
         let isProved = registration.isProved
         guard let delivery = absent.takeForDelivery(to: peer, isProved: isProved, at: moment) else { return }
         let id = registration.connection
-        for frame in delivery.frames { actions.append(.send(to: id, RelayFrame.offlineMessage(frame, at: moment))) }
+        for frame in delivery.frames {
+            let message = RelayFrame.offlineMessage(frame.bytes, storedAt: frame.storedAt.epoch, at: moment)
+            actions.append(.send(to: id, message))
+        }
         actions.append(.awaitWritten(id, peer: peer, through: delivery.number))
     }
 

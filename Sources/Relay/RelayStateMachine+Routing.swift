@@ -91,30 +91,41 @@ extension RelayStateMachine {
             counters.forwarded -= 1
             counters.forwardedBytes &-= UInt64(frame.count)
         }
-        let source: AbsentStore.Source = isFresh ? .network(connections[id.slot].network) : .proved(sender)
-        return storeAndTell(frame, of: source, isSealed: isSealed, bytes, envelope, target, id, at: moment)
-    }
-
-    /// The target is absent, or has not proved what a sealed message asks of it: keeps the frame and tells the sender.
-    private mutating func storeAndTell(
-        _ frame: RoutedFrame, of source: AbsentStore.Source, isSealed: Bool, _ bytes: UnsafeRawBufferPointer,
-        _ envelope: Envelope, _ target: Int, _ sender: ConnectionID, at moment: Moment
-    ) -> FrameAction {
-        let peer = peers[target]
-        // Nobody who registers an alias later may read what was sent to the code (Wire, "Absent peers").
-        if !peer.isAlias, frame.count + RelayFrame.maximumOfflineWrapping <= limits.frameBytes,
-            absent.keep(frame.bytes(of: bytes), for: target, from: source, isSealed: isSealed, at: moment)
-        {
-            counters.stored += 1
-        }
-        counters.peerOffline += 1
         let messageID = envelope.messageID.isAbsent ? envelope.id : envelope.messageID
         let canEcho = messageID.kind == .number || messageID.isString && messageID.range.count <= 1_024
         let answer = RelayFrame.peerOffline(
-            peer.name, messageID: canEcho ? UnsafeRawBufferPointer(rebasing: bytes[messageID.range]) : nil,
+            peers[target].name, messageID: canEcho ? UnsafeRawBufferPointer(rebasing: bytes[messageID.range]) : nil,
             messageType: UnsafeRawBufferPointer(rebasing: bytes[envelope.type.range]), at: moment)
+        // What is kept for it already goes first.
+        if isClustered, !isTargetClosing, peers.registration(of: target) == nil, absent.isEmpty(for: target) {
+            let transit = TransitFrame(
+                target: peers[target].name, sender: peers[sender].name, bytes: frame.bytes(of: bytes),
+                isSealed: isSealed, isMutual: acquaintances.areMutual(sender, target), isFresh: isFresh, connection: id,
+                address: connections[id.slot].address, refusal: answer)
+            forgetIfIdle(target)
+            return .elsewhere(transit)
+        }
+        let source: AbsentStore.Source = isFresh ? .network(connections[id.slot].network) : .proved(sender)
+        let kept =
+            frame.count + RelayFrame.maximumOfflineWrapping <= limits.frameBytes
+            && keep(frame.bytes(of: bytes), of: source, isSealed: isSealed, for: target, at: moment)
+        let isForOthers = isClustered && kept && peers.registration(of: target) == nil
+        let more = isForOthers ? [Action.kept(peers[target].name)] : []
+        counters.peerOffline += 1
         forgetIfIdle(target)
-        return .perform([.send(to: sender, answer)])
+        return .perform([.send(to: id, answer)] + more)
+    }
+
+    /// Keeps a frame for a peer that is absent, or has not proved what a sealed message asks of it.
+    mutating func keep(
+        _ frame: [UInt8], of source: AbsentStore.Source, isSealed: Bool, for target: Int, at moment: Moment
+    ) -> Bool {
+        // Nobody who registers an alias later may read what was sent to the code (Wire, "Absent peers").
+        guard !peers[target].isAlias,
+            absent.keep(frame, for: target, from: source, isSealed: isSealed, at: moment)
+        else { return false }
+        counters.stored += 1
+        return true
     }
 
     /// Whoever sends to an id has talked with it. Aliases of typed codes are nobody's acquaintances.

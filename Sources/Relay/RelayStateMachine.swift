@@ -8,6 +8,9 @@ struct RelayStateMachine {
         case none
         /// Send it to that connection, which holds the id it is for.
         case forward(to: ConnectionID, RoutedFrame)
+        /// Nobody here holds the id that it is for: offer it to the other relays, and if none takes it, call
+        /// ``notElsewhere(_:at:)``.
+        case elsewhere(TransitFrame)
         case perform([Action])
     }
 
@@ -23,6 +26,17 @@ struct RelayStateMachine {
         case challenge(ConnectionID)
         /// Keep for good that the id was proved, then call ``remembered(_:by:claim:at:)``.
         case remember([UInt8], by: ConnectionID, claim: UInt64)
+        /// Ask the other relays for the id, then call ``claimed(_:by:claim:_:at:)``.
+        case claim([UInt8], by: ConnectionID, claim: UInt64, isProved: Bool)
+        /// For the other relays: an id is held here now.
+        case came([UInt8])
+        /// For the other relays: nobody here holds it any more.
+        case left([UInt8])
+        /// For the other relays: something more is kept for it.
+        case kept([UInt8])
+        /// Somebody here may hear of a peer that is not here: ask the other relays, now and from now on, and call
+        /// ``seen(_:_:at:)``.
+        case watch([UInt8])
         /// An id was proved that there is no place to remember: of all networks, or of its own.
         case cannotRemember(isNetworkFull: Bool)
     }
@@ -80,7 +94,11 @@ struct RelayStateMachine {
     static let acquaintanceAge: UInt64 = 24 * 60 * 60 * 1_000
 
     private(set) var limits: Limits
+    /// Whether there are other relays to ask.
+    let isClustered: Bool
     var peers = PeerTable()
+    /// Peers that other relays have, as far as somebody here may hear of them.
+    var elsewhere: [Int: Whereabouts] = [:]
     var absent: AbsentStore
     var acquaintances: Acquaintances
     var doorkeeper: Doorkeeper
@@ -100,8 +118,9 @@ struct RelayStateMachine {
     var connectionCount: Int { counters.openConnections }
     var registeredCount: Int { counters.registeredPeers }
 
-    init(limits: Limits, proved: ProvedIDs) {
+    init(limits: Limits, proved: ProvedIDs, isClustered: Bool = false) {
         self.limits = limits
+        self.isClustered = isClustered
         self.proved = proved
         aliases = AliasHolders(limits: limits.aliases)
         absent = AbsentStore(limits: limits.absent)
@@ -212,7 +231,7 @@ struct RelayStateMachine {
     /// networks of which nothing is left.
     mutating func sweep(at moment: Moment) {
         for peer in absent.expire(at: moment) { forgetIfIdle(peer) }
-        for peer in peers.indices where !acquaintances.isEmpty(for: peer) {
+        for peer in peers.indices where !acquaintances.isEmpty(for: peer) && elsewhere[peer] == nil {
             guard case .absent(let since) = peers[peer].presence,
                 moment.monotonic &- since >= Self.acquaintanceAge
             else { continue }
@@ -241,6 +260,7 @@ struct RelayStateMachine {
         guard peers.contains(peer), case .absent = peers[peer].presence, absent.isEmpty(for: peer),
             acquaintances.isEmpty(for: peer)
         else { return }
+        elsewhere[peer] = nil
         peers.remove(peer)
     }
 }
@@ -295,8 +315,8 @@ struct Connection {
     var claims: Int?
     /// The nonce that it may answer.
     var challenge: PendingChallenge?
-    /// The id that it has proved, until that is remembered.
-    var proving: ProvedClaim?
+    /// Until its proof is remembered, or other relays have answered.
+    var pending: PendingRegistration?
     /// Whether the limit on frames holds for it.
     var isLimited = true
     var rate = FrameRate()

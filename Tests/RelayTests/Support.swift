@@ -42,12 +42,17 @@ struct Bench {
     private(set) var nonce = ""
     private var nextNonce: UInt8 = 0
     private(set) var awaited: [(ConnectionID, peer: Int, through: UInt64)] = []
+    /// For other relays: claims that wait for ``answer(_:)``, frames, and what they were told.
+    private(set) var claims: [(name: [UInt8], by: ConnectionID, claim: UInt64, isProved: Bool)] = []
+    private(set) var transits: [TransitFrame] = []
+    private(set) var told: [String] = []
 
-    init(_ change: (inout RelayOptions) -> Void = { _ in }) {
+    init(isClustered: Bool = false, _ change: (inout RelayOptions) -> Void = { _ in }) {
         var options = RelayOptions()
         change(&options)
         machine = RelayStateMachine(
-            limits: options.limits, proved: ProvedIDs(limit: options.names.maximumProvedIDs))
+            limits: options.limits, proved: ProvedIDs(limit: options.names.maximumProvedIDs),
+            isClustered: isClustered)
         machine.origins = [Array("ws://192.0.2.5:9001".utf8)]
     }
 
@@ -78,6 +83,7 @@ struct Bench {
         case .none: break
         case .forward(let target, let routed):
             sent.append((target, frame.withUnsafeBytes { routed.bytes(of: $0) }))
+        case .elsewhere(let transit): transits.append(transit)
         case .perform(let actions): perform(actions)
         }
     }
@@ -95,6 +101,22 @@ struct Bench {
     mutating func endSaving(isSaved: Bool = true) {
         let (name, id, claim) = unsaved.removeFirst()
         perform(machine.remembered(name, by: id, claim: claim, isSaved: isSaved, at: moment))
+    }
+
+    /// The other relays answer the oldest claim.
+    mutating func answer(_ answer: ClaimAnswer) {
+        let (name, id, claim, _) = claims.removeFirst()
+        perform(machine.claimed(name, by: id, claim: claim, answer, at: moment))
+    }
+
+    /// No other relay takes the oldest frame.
+    mutating func endTransit() { perform(machine.notElsewhere(transits.removeFirst(), at: moment)) }
+
+    mutating func evict(_ name: String) { perform(machine.evict(Array(name.utf8), at: moment)) }
+
+    mutating func takeTold() -> [String] {
+        defer { told = [] }
+        return told
     }
 
     mutating func endWrite() {
@@ -134,6 +156,11 @@ struct Bench {
                 }
                 perform(machine.remembered(name, by: id, claim: claim, at: moment))
             case .cannotRemember: forgotten += 1
+            case .claim(let name, let id, let claim, let isProved): claims.append((name, id, claim, isProved))
+            case .came(let name): told.append("came \(name.text)")
+            case .left(let name): told.append("left \(name.text)")
+            case .kept(let name): told.append("kept \(name.text)")
+            case .watch(let name): told.append("watch \(name.text)")
             case .challenge(let id):
                 nextNonce += 1
                 nonce = TextEncoding.base64url.encode(Array(repeating: nextNonce, count: 32))

@@ -147,6 +147,8 @@
             switch action {
             case .none: break
             case .forward(let target, let frame): send(text.withUnsafeBytes { frame.bytes(of: $0) }, to: target)
+            // There are no other relays.
+            case .elsewhere: break
             case .perform(let actions): perform(actions)
             }
         }
@@ -183,7 +185,7 @@
                     perform(machine.challenge(id, nonce: nonce, security: .plain, at: now))
                 case .remember(let name, let id, let claim):
                     perform(machine.remembered(name, by: id, claim: claim, at: now))
-                case .cannotRemember: break
+                case .cannotRemember, .claim, .came, .left, .kept, .watch: break
                 }
             }
         }

@@ -27,10 +27,11 @@ enum RelayFrame {
         return frame.finished
     }
 
-    static func offlineMessage(_ stored: AbsentStore.StoredFrame, at moment: Moment) -> [UInt8] {
+    /// `storedAt` in epoch milliseconds.
+    static func offlineMessage(_ stored: [UInt8], storedAt: Int64, at moment: Moment) -> [UInt8] {
         var frame = FrameWriter(type: "offline-message")
-        frame.add("originalMessage", json: stored.bytes)
-        frame.add("storedAt", number: stored.storedAt.epoch)
+        frame.add("originalMessage", json: stored)
+        frame.add("storedAt", number: storedAt)
         frame.add("deliveredAt", number: moment.epoch)
         return frame.finished
     }
@@ -38,15 +39,15 @@ enum RelayFrame {
     /// At least what ``offlineMessage(_:at:)`` puts around a frame: its keys, and two times.
     static let maximumOfflineWrapping = 128
 
-    /// `registration` = the peer is online with it.
+    /// `device` = the peer is online with it.
     static func peerStatus(
-        _ name: [UInt8], _ registration: Registration?, isAnswer: Bool = false, at moment: Moment
+        _ name: [UInt8], _ device: Device?, isAnswer: Bool = false, at moment: Moment
     ) -> [UInt8] {
         var frame = FrameWriter(type: isAnswer ? "peer-status-response" : "peer-status")
         frame.add("peerId", text: name)
-        if let registration {
+        if let device {
             frame.add("status", "online")
-            registration.device.add(to: &frame)
+            device.add(to: &frame)
         } else {
             frame.add("status", "offline")
         }
@@ -54,17 +55,19 @@ enum RelayFrame {
         return frame.finished
     }
 
-    static func peersList(_ registrations: [Registration], at moment: Moment) -> [UInt8] {
+    static func peersList(_ peers: [(name: [UInt8], at: Whereabouts)], at moment: Moment) -> [UInt8] {
         var frame = FrameWriter(type: "peers-list")
         frame.add(
             "peers",
-            objects: registrations.map { registration in
-                var entry = FrameWriter(first: "peerId", json: registration.quoted)
-                registration.device.add(to: &entry)
-                entry.add("connectedAt", number: registration.registeredAt)
+            objects: peers.map { peer in
+                var quoted: [UInt8] = []
+                JSONText.appendQuoted(peer.name, to: &quoted)
+                var entry = FrameWriter(first: "peerId", json: quoted)
+                peer.at.device.add(to: &entry)
+                entry.add("connectedAt", number: peer.at.registeredAt)
                 return entry
             })
-        frame.add("count", number: Int64(registrations.count))
+        frame.add("count", number: Int64(peers.count))
         frame.add("timestamp", number: moment.epoch)
         return frame.finished
     }

@@ -28,13 +28,14 @@ final class PendingChallenge: Sendable {
     }
 }
 
-/// A connection that has proved an id, while that is written to disk.
-final class ProvedClaim: Sendable {
+/// What a connection is to be registered with, while its proof is written to disk or other relays are asked.
+final class PendingRegistration: Sendable {
     let number: UInt64
     let name: [UInt8]
     let device: Device
+    let isProved: Bool
 
-    init(number: UInt64, name: [UInt8], device: Device) {
-        (self.number, self.name, self.device) = (number, name, device)
+    init(number: UInt64, name: [UInt8], device: Device, isProved: Bool) {
+        (self.number, self.name, self.device, self.isProved) = (number, name, device, isProved)
     }
 }

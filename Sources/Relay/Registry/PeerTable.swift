@@ -203,13 +203,24 @@ final class Registration: Sendable {
 }
 
 /// A peer's description of its device, from its registration.
-struct Device: Sendable {
-    enum Kind: Sendable { case mobile, desktop, unknown }
+package struct Device: Sendable, Equatable {
+    package enum Kind: UInt8, Sendable { case unknown, mobile, desktop }
 
     /// More `deviceInfo` than this is not kept.
-    static let maximumInfo = 1_024
+    package static let maximumInfo = 1_024
 
-    var kind = Kind.unknown
+    package var kind = Kind.unknown
     /// The object as it came; empty = none.
-    var info: [UInt8] = []
+    package var info: [UInt8] = []
+
+    package init() {}
+}
+
+/// How a peer is online.
+package struct Whereabouts: Sendable, Equatable {
+    package var device: Device
+    /// Epoch milliseconds.
+    package var registeredAt: Int64
+
+    package init(device: Device, registeredAt: Int64) { (self.device, self.registeredAt) = (device, registeredAt) }
 }

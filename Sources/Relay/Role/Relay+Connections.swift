@@ -16,6 +16,7 @@ extension Relay: WebSocketDelegate {
                     text, from: place.id, at: now(), isTargetClosing: true)
             else { return }
             perform(actions)
+        case .elsewhere(let frame): hooks.cluster?.send(frame)
         case .perform(let actions): perform(actions)
         }
     }
@@ -96,6 +97,11 @@ extension Relay: WebSocketDelegate {
                 }
             case .challenge(let id): challenge(id)
             case .remember(let name, let id, let claim): remember(name, id, claim)
+            case .claim(let name, let id, let claim, let isProved): self.claim(name, id, claim, isProved: isProved)
+            case .came(let name): hooks.cluster?.came(name)
+            case .left(let name): hooks.cluster?.left(name)
+            case .kept(let name): hooks.cluster?.kept(name)
+            case .watch(let name): hooks.cluster?.watch(name)
             case .cannotRemember(let isNetworkFull):
                 let limit = options.names.maximumProvedIDs
                 sayForgetful(
@@ -149,7 +155,7 @@ extension Relay: WebSocketDelegate {
         }
     }
 
-    private func socket(of id: ConnectionID) -> WebSocket? {
+    func socket(of id: ConnectionID) -> WebSocket? {
         machine.isOpen(id) ? sockets[id.slot] : nil
     }
 

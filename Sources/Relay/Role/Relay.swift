@@ -86,7 +86,8 @@ package final class Relay {
         self.hooks = hooks
         self.options = options
         self.log = log
-        machine = RelayStateMachine(limits: options.limits, proved: memory.proved)
+        machine = RelayStateMachine(
+            limits: options.limits, proved: memory.proved, isClustered: hooks.cluster != nil)
         moment = Moment(monotonic: EventLoop.now, epoch: Self.epoch)
         startedAt = moment
     }

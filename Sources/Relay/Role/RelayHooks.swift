@@ -6,6 +6,7 @@ package struct RelayHooks {
     package var gate: (any RelayGate)?
     package var proxies: (any ProxyRule)?
     package var archive: (any FrameArchive)?
+    package var cluster: (any RelayCluster)?
     /// What the archive had, in its order.
     package var archived: [ArchivedFrame] = []
     package var reusesPort = false

@@ -189,6 +189,8 @@ private struct RelayFuzz {
         switch action {
         case .none: break
         case .forward(let target, let routed): sent.append((target, frame.withUnsafeBytes { routed.bytes(of: $0) }))
+        // There are no other relays.
+        case .elsewhere: break
         case .perform(let actions): perform(actions)
         }
     }
@@ -208,7 +210,7 @@ private struct RelayFuzz {
                     continue
                 }
                 unsaved.append((name, id, claim))
-            case .cannotRemember: break
+            case .cannotRemember, .claim, .came, .left, .kept, .watch: break
             case .challenge(let id):
                 nonces &+= 1
                 let nonce = TextEncoding.base64url.encode(Array(repeating: nonces, count: 32))

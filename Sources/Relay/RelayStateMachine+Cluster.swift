@@ -1,0 +1,221 @@
+/// The part that other relays have in what this one decides. None of it happens unless ``isClustered``.
+extension RelayStateMachine {
+    /// Registers the connection when the other relays have agreed. Of two claims of one connection the later one counts.
+    mutating func claim(_ name: [UInt8], _ device: Device, for id: ConnectionID, isProved: Bool) -> Action {
+        let number = nextClaim
+        nextClaim += 1
+        connections[id.slot].pending = PendingRegistration(
+            number: number, name: name, device: device, isProved: isProved)
+        return .claim(name, by: id, claim: number, isProved: isProved)
+    }
+
+    /// The other relays have answered a claim.
+    mutating func claimed(
+        _ name: [UInt8], by id: ConnectionID, claim: UInt64, _ answer: ClaimAnswer, at moment: Moment
+    ) -> [Action] {
+        guard isOpen(id), let pending = connections[id.slot].pending, pending.number == claim else { return [] }
+        connections[id.slot].pending = nil
+        let refusal: Refusal
+        switch answer {
+        case .free, .left:
+            if pending.isProved { return takeProved(name, pending.device, from: id, at: moment) }
+            guard !needsProof(name) else {
+                refusal = .proofRequired
+                break
+            }
+            let peer = name.withUnsafeBytes { peers.findOrInsert($0, at: moment) }
+            guard mayHold(peer, id) else {
+                forgetIfIdle(peer)
+                refusal = .tooManyAliases
+                break
+            }
+            var actions: [Action] = []
+            contend(for: peer, id, pending.device, isReconnect: answer == .left, at: moment, &actions)
+            return actions
+        case .taken: refusal = .idTaken
+        case .proofRequired: refusal = .proofRequired
+        }
+        count(refusal)
+        return [.send(to: id, RelayFrame.error(refusal, peer: name, at: moment))]
+    }
+
+    /// Who holds the id here.
+    func holder(of name: [UInt8]) -> Registration? {
+        name.withUnsafeBytes { peers.find($0) }.flatMap { peers.registration(of: $0) }
+    }
+
+    /// The id now belongs to a connection at another relay.
+    mutating func evict(_ name: [UInt8], at moment: Moment) -> [Action] {
+        guard let peer = name.withUnsafeBytes({ peers.find($0) }), let owner = peers.registration(of: peer) else {
+            return []
+        }
+        var actions: [Action] = []
+        elsewhere[peer] = Whereabouts(device: owner.device, registeredAt: moment.epoch)
+        if case .contested(_, let claim) = peers[peer].presence {
+            refuseClaim(of: claim.newcomer, peer, at: moment, &actions)
+            peers.setPresence(.online(owner), of: peer)
+        }
+        settle(evict(owner, from: peer, at: moment, &actions), isMoving: true, at: moment, &actions)
+        return actions
+    }
+
+    // MARK: Frames
+
+    /// No other relay has taken it: keeps it and tells the sender.
+    mutating func notElsewhere(_ frame: TransitFrame, at moment: Moment) -> [Action] {
+        var actions: [Action] = []
+        let target = frame.target.withUnsafeBytes { peers.findOrInsert($0, at: moment) }
+        if frame.bytes.count + RelayFrame.maximumOfflineWrapping <= limits.frameBytes,
+            keep(frame, for: target, at: moment)
+        {
+            actions.append(.kept(frame.target))
+            // It may have come to this relay in the meantime.
+            if let registration = peers.registration(of: target) {
+                deliver(target, to: registration, at: moment, &actions)
+            }
+        }
+        forgetIfIdle(target)
+        counters.peerOffline += 1
+        guard isOpen(frame.connection), holds(frame.connection, frame.sender) else { return actions }
+        return [.send(to: frame.connection, frame.refusal)] + actions
+    }
+
+    private func holds(_ id: ConnectionID, _ name: [UInt8]) -> Bool {
+        guard case .registered(let peer) = connections[id.slot].state else { return false }
+        return peers[peer].name == name
+    }
+
+    /// It counts for its sender, although that may have gone.
+    private mutating func keep(_ frame: TransitFrame, for target: Int, at moment: Moment) -> Bool {
+        guard frame.isFresh else {
+            let sender = frame.sender.withUnsafeBytes { peers.findOrInsert($0, at: moment) }
+            // Else nothing would ever forget the sender.
+            for forgotten in acquaintances.meet(sender, target, from: nil) where forgotten != target {
+                forgetIfIdle(forgotten)
+            }
+            defer { forgetIfIdle(sender) }
+            return keep(frame.bytes, of: .proved(sender), isSealed: frame.isSealed, for: target, at: moment)
+        }
+        let network = networks.came(from: frame.address)
+        defer { networks.left(network, isCounted: absent.holds(network) || acquaintances.holds(network)) }
+        return keep(frame.bytes, of: .network(network), isSealed: frame.isSealed, for: target, at: moment)
+    }
+
+    /// A frame came from another relay. Returns the connection that it is for, and whether both peers have now sent each
+    /// other something; `nil` = it is not to be had here.
+    mutating func arrived(
+        from sender: [UInt8], to name: [UInt8], isSealed: Bool, at moment: Moment
+    ) -> (connection: ConnectionID, isMutual: Bool)? {
+        guard let target = name.withUnsafeBytes({ peers.find($0) }), let owner = peers.registration(of: target),
+            owner.isProved || !isSealed
+        else { return nil }
+        let other = sender.withUnsafeBytes { peers.findOrInsert($0, at: moment) }
+        if !peers[other].isAlias, !peers[target].isAlias {
+            // All that other relays send counts as one network: their own limits are for its parts.
+            let network = networks.came(from: Self.otherRelays)
+            for forgotten in acquaintances.meet(other, target, from: network) where forgotten != target {
+                forgetIfIdle(forgotten)
+            }
+            networks.left(network, isCounted: absent.holds(network) || acquaintances.holds(network))
+        }
+        let isMutual = acquaintances.areMutual(other, target)
+        forgetIfIdle(other)
+        counters.forwarded += 1
+        return (owner.connection, isMutual)
+    }
+
+    private static let otherRelays = "other relays"
+
+    // MARK: Presence
+
+    /// An id is held here: whoever holds it may hear of its contacts at other relays.
+    mutating func came(_ peer: Int, _ actions: inout [Action]) {
+        elsewhere[peer] = nil
+        actions.append(.came(peers[peer].name))
+        for other in acquaintances.mutual(of: peer) where peers.registration(of: other) == nil {
+            actions.append(.watch(peers[other].name))
+        }
+    }
+
+    /// Where a peer is online, here or elsewhere.
+    func whereabouts(of peer: Int) -> Whereabouts? {
+        guard let registration = peers.registration(of: peer) else { return elsewhere[peer] }
+        return Whereabouts(device: registration.device, registeredAt: registration.registeredAt)
+    }
+
+    /// Whether somebody here may hear of the id, and nobody here holds it.
+    func isWatched(_ name: [UInt8]) -> Bool {
+        guard let peer = name.withUnsafeBytes({ peers.find($0) }), peers.registration(of: peer) == nil else {
+            return false
+        }
+        return acquaintances.mutual(of: peer).contains { peers.registration(of: $0) != nil }
+    }
+
+    /// Another relay says that it has the id, or (`nil`) none has it.
+    mutating func seen(_ name: [UInt8], _ whereabouts: Whereabouts?, at moment: Moment) -> [Action] {
+        guard let peer = name.withUnsafeBytes({ peers.find($0) }), peers.registration(of: peer) == nil,
+            (elsewhere[peer] == nil) != (whereabouts == nil)
+        else { return [] }
+        elsewhere[peer] = whereabouts
+        let frame = RelayFrame.peerStatus(name, whereabouts?.device, at: moment)
+        let watchers = acquaintances.mutual(of: peer).compactMap { peers.registration(of: $0) }
+        forgetIfIdle(peer)
+        return watchers.map { .send(to: $0.connection, frame) }
+    }
+
+    // MARK: Kept frames
+
+    /// The ids that something is kept for, and that nobody holds here.
+    var waiting: [[UInt8]] {
+        peers.indices.filter { !absent.isEmpty(for: $0) && peers.registration(of: $0) == nil }.map { peers[$0].name }
+    }
+
+    /// What is kept for an id that another relay has, oldest first.
+    mutating func takeKept(for name: [UInt8], isProved: Bool, at moment: Moment) -> AbsentStore.Delivery? {
+        guard let peer = name.withUnsafeBytes({ peers.find($0) }), peers.registration(of: peer) == nil else {
+            return nil
+        }
+        defer { forgetIfIdle(peer) }
+        return absent.takeForDelivery(to: peer, isProved: isProved, at: moment)
+    }
+
+    /// The other relay has written a delivery of ``takeKept(for:isProved:at:)`` to the peer's connection, or could not.
+    mutating func keptEnded(for name: [UInt8], through delivery: UInt64, isWritten: Bool, at moment: Moment) {
+        guard let peer = name.withUnsafeBytes({ peers.find($0) }) else { return }
+        guard isWritten else { return absent.deliveryEnded(for: peer) }
+        let before = absent.frameCount
+        absent.written(to: peer, through: delivery)
+        counters.delivered += UInt64(before - absent.frameCount)
+        forgetIfIdle(peer)
+    }
+}
+
+/// What the other relays say to a claim.
+package enum ClaimAnswer: Sendable, Equatable {
+    /// Nobody has the id.
+    case free
+    /// Another relay has given it up.
+    case left
+    /// A live connection at another relay has it.
+    case taken
+    /// It was proved at some relay.
+    case proofRequired
+}
+
+/// A frame on its way to a peer that is not here.
+package struct TransitFrame: Sendable {
+    package let target: [UInt8]
+    package let sender: [UInt8]
+    /// As its target gets it.
+    package let bytes: [UInt8]
+    /// Only for a proved registration.
+    package let isSealed: Bool
+    /// Whether its target has sent its sender something, too.
+    package let isMutual: Bool
+    /// See ``Registration/isFresh(at:)``.
+    let isFresh: Bool
+    let connection: ConnectionID
+    let address: String
+    /// The answer to its sender if nobody takes it.
+    let refusal: [UInt8]
+}
