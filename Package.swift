@@ -110,9 +110,12 @@ targets += [
             "Wire", "Store", "Identity", "JSON", "Relay", "SystemServices",
         ]),
     .target(name: "Relay", dependencies: ["Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
+    // Relays that work together over NATS. Only in the program.
+    .target(name: "Cluster", dependencies: ["NATS", "Relay", "Transport", "Identity"]),
     // A relay with an operator: access control, reload, proxies, metrics, stored frames on disk. Only in the program.
     .target(
-        name: "RelayService", dependencies: ["Relay", "Transport", "Hosting", "Store", "Identity", "JSON"]),
+        name: "RelayService",
+        dependencies: ["Cluster", "NATS", "Relay", "Transport", "Hosting", "Store", "Identity", "JSON"]),
     // A client of NATS: protocol, connection, requests. Only in the program.
     .target(name: "NATS", dependencies: ["Transport", "Identity", "JSON"]),
     // Publishing to a desktop over HTTP, compatible with ntfy: requests, tokens, limits. Only in the program.
@@ -210,6 +213,8 @@ targets += [
         name: "RelayTests",
         dependencies: ["Relay", "Signalling", "Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
     .testTarget(name: "RelayServiceTests", dependencies: ["RelayService", "Relay", "Transport", "JSON"]),
+    .testTarget(
+        name: "ClusterTests", dependencies: ["Cluster", "NATS", "Relay", "Transport", "Identity", "JSON"]),
     .testTarget(name: "NATSTests", dependencies: ["NATS", "Transport", "JSON"]),
     .testTarget(name: "DoorTests", dependencies: ["Door", "Transport", "Identity", "JSON"]),
     .testTarget(
@@ -233,7 +238,7 @@ targets += [
 let fuzzed: [Target.Dependency] = [
     "Device", "Desktop", "Relay", "Pairing", "Inbox", "Alerts", "DeviceAlerts", "Delivery", "Notifications", "Calendar",
     "Sealing", "Signalling", "Transport", "Hosting", "HTTPClient", "Addresses", "OfflineQueue", "QR", "Identity",
-    "Store", "Wire", "JSON", "COnDemand", "CWslay", "Door", "NATS",
+    "Store", "Wire", "JSON", "COnDemand", "CWslay", "Door", "NATS", "Cluster",
 ]
 if Context.environment["BELLWIRE_FUZZ"] == nil {
     targets.append(

@@ -3,7 +3,7 @@
 # needs first. Asks no questions; can be run again. Takes about ten minutes.
 #
 #   Tests/soak.sh [--seed N] [crashes] [queue] [alerts] [store] [relays] [damage] [failures] [chaos] [privacy]
-#     [sharing]
+#     [sharing] [cluster]
 #
 #   --seed N   seed that decides what is killed when (default: 1)
 #   crashes    10,000 pushes while relay, desktops and device are killed, also at each fail point
@@ -19,12 +19,13 @@
 #   privacy    1,000 samples of each answer of a relay that must not tell whether an id is there, compared in time; takes
 #              ten minutes
 #   sharing    10,000 pushes to four programs with one device, which are killed at random; 100 takeovers are measured
+#   cluster    10,000 pushes over three relays that work together over three NATS servers, all killed at random
 #
 # Without names it runs the first four. The last line is "N passed, N failed"; the exit code is 0 if nothing failed.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-usage="usage: Tests/soak.sh [--seed N] [crashes] [queue] [alerts] [store] [relays] [damage] [failures] [chaos] [privacy] [sharing]"
+usage="usage: Tests/soak.sh [--seed N] [crashes] [queue] [alerts] [store] [relays] [damage] [failures] [chaos] [privacy] [sharing] [cluster]"
 seed=1
 names=()
 while [ $# -gt 0 ]; do
@@ -34,7 +35,7 @@ while [ $# -gt 0 ]; do
             seed=$2
             shift
             ;;
-        crashes | queue | alerts | store | relays | damage | failures | chaos | privacy | sharing) names+=("$1") ;;
+        crashes | queue | alerts | store | relays | damage | failures | chaos | privacy | sharing | cluster) names+=("$1") ;;
         *)
             echo "Tests/soak.sh: unknown argument '$1'; $usage" >&2
             exit 2
@@ -92,6 +93,7 @@ for name in "${names[@]}"; do
             mkdir -p "$root/.build/tests"
             command=("$python" "$root/Tests/Soak/chaos.py" --seconds 1200 --curve "$root/.build/tests/soak.svg")
             ;;
+        cluster) command=("$root/Tests/Soak/crashes.sh" --relays 3) ;;
         privacy) command=("$python" "$root/Tests/Soak/privacy.py") ;;
         queue | alerts) command=("$python" "$root/Tests/IntegrationTests/${name%s}_crashes.py") ;;
     esac

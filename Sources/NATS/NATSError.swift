@@ -32,8 +32,12 @@ package struct NATSError: Error, Sendable, Equatable, CustomStringConvertible {
     package let code: Code
     /// For people, in English. Without credentials and payloads.
     package let message: String
+    /// JetStream's own number for it.
+    package let apiCode: Int64?
 
-    package init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
+    package init(_ code: Code, _ message: String, apiCode: Int64? = nil) {
+        (self.code, self.message, self.apiCode) = (code, message, apiCode)
+    }
 
     package var description: String { message }
 }

@@ -17,8 +17,9 @@ from programs import ROOT
 DEBUG = Path(os.environ.get("BELLWIRE_DEBUG", ROOT / ".build/debug/bellwire"))
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_killed_at_random_and_at_fail_points_every_push_comes_once_and_in_order(seed: int) -> None:
+@pytest.mark.parametrize(("seed", "relays"), [(1, 1), (2, 1), (3, 3)])
+def test_killed_at_random_and_at_fail_points_every_push_comes_once_and_in_order(seed: int, relays: int) -> None:
+    """With three relays, three NATS servers connect them, and are killed as well."""
     assert DEBUG.exists(), f"{DEBUG} is not there: swift build makes it"
     run = subprocess.run(
         [
@@ -34,6 +35,8 @@ def test_killed_at_random_and_at_fail_points_every_push_comes_once_and_in_order(
             "120",
             "--seed",
             str(seed),
+            "--relays",
+            str(relays),
             "--bellwire",
             DEBUG,
         ],

@@ -100,6 +100,30 @@ import Transport
         for peer in [one, two] { peer.client.stop() }
     }
 
+    @Test @EventLoop func aLateAnswerIsPassedOnToWhoAskedForIt() async throws {
+        let server = try await NATSProcess.start()
+        let (one, two) = (try Peer(server.url), try Peer(server.url))
+        _ = (try await one.up(), try await two.up())
+        let held = Mailbox<NATSMessage>()
+        _ = try two.client.subscribe("slow") { held.put($0) }
+        let (results, late) = (Mailbox<NATSError.Code?>(), Mailbox<[UInt8]>())
+        func ask() {
+            one.client.request(NATSMessage(subject: "slow"), timeout: 20, late: { late.put($0.payload) }) {
+                results.put(Self.code($0))
+            }
+        }
+        ask()
+        // Until the subscription is there nobody is.
+        while try await results.next() != .timeout { ask() }
+        let reply = try #require(try await held.next().reply)
+        try two.client.publish(NATSMessage(subject: reply, payload: [7]))
+        try two.client.publish(NATSMessage(subject: reply, payload: [8]))
+        #expect(try await late.next() == [7])
+        two.client.stop()
+        one.client.stop()
+        #expect(late.isEmpty && results.isEmpty)
+    }
+
     @Test @EventLoop func itComesBackWithItsSubscriptions() async throws {
         let server = try await NATSProcess.start()
         let (one, two) = (try Peer(server.url), try Peer(server.url))

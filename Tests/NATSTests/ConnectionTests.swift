@@ -151,6 +151,16 @@ import Testing
         #expect(machine.deadline.map { $0 <= 100 } == true, "there are three servers")
     }
 
+    @Test func bytesOfNoConnectionMeanNothing() throws {
+        var machine = try Self.machine("nats://one", "nats://two")
+        #expect(Self.receive("nonsense\r\n", &machine).isEmpty && machine.deadline == nil)
+        _ = Self.up(&machine)
+        let actions = Self.receive("-ERR 'Slow Consumer'\r\n-ERR 'again'\r\nPING\r\n", &machine)
+        #expect(actions.last == .dial(try NATSServer("nats://two")))
+        #expect(actions.count == 3, "one failure")
+        #expect(Self.receive("PING\r\n", &machine).isEmpty)
+    }
+
     @Test func anOldServerAndNonsenseAreNamed() throws {
         for text in ["INFO {\"version\":\"1.4\"}\r\n", "HTTP/1.1 400 Bad Request\r\n"] {
             var machine = try Self.machine("nats://one")

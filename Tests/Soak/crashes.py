@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Pushes from desktops to a device, while the relay, the desktops and the device are killed all the time.
 
-    crashes.py [--pushes N] [--rate N] [--seed N] [--bellwire PROGRAM] [--limit SECONDS] [--kills SECONDS]
+    crashes.py [--pushes N] [--rate N] [--seed N] [--bellwire PROGRAM] [--limit SECONDS] [--kills SECONDS] [--relays N]
 
     --pushes N          so many in all (default: 10000), from two desktops
     --rate N            so many a second at most (default: 100)
@@ -9,10 +9,13 @@
     --bellwire PROGRAM  a debug build's, which has fail points (default: .build/debug/bellwire)
     --limit SECONDS     it has failed when it takes longer (default: 3600)
     --kills SECONDS     the pause between two kills, at most (default: 0.5)
+    --relays N          so many relays that work together, over as many NATS servers, which are killed as well; every
+                        connection goes to a random one (default: 1 relay without NATS)
 
 Kills come at random moments (SIGKILL), and at the named fail points of Sources/Store/FailPoint.swift, of which none is
-left out with 1,000 pushes and more. In the end: every push is in the history and in the inbox once; the device's program has had each exactly once, and again only with
-"redelivered"; those of a desktop in its order; nothing is left in an outbox.
+left out with 1,000 pushes and more. In the end: every push is in the history and in the inbox once; the device's program
+has had each exactly once, and again only with "redelivered"; those of a desktop in its order; nothing is left in an
+outbox.
 """
 
 from __future__ import annotations
@@ -32,6 +35,8 @@ import time
 from collections import Counter
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from front import Front
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -188,23 +193,63 @@ class Desktop(Child):
             pass  # It has died: its history says what is missing.
 
 
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody uses now, all different."""
+    probes = [socket.socket() for _ in range(count)]
+    for probe in probes:
+        probe.bind(("127.0.0.1", 0))
+    ports = [probe.getsockname()[1] for probe in probes]
+    for probe in probes:
+        probe.close()
+    return ports
+
+
+def nats_server(number: int, clients: list[int], routes: list[int], folder: Path) -> Child:
+    """One of several NATS servers that replicate what they store."""
+    name = f"nats{number}"
+    others = ", ".join(f'"nats://127.0.0.1:{port}"' for port in routes)
+    (folder / f"{name}.conf").write_text(
+        f'listen: "127.0.0.1:{clients[number]}"\nserver_name: {name}\nmax_payload: 2MB\n'
+        f'jetstream {{ store_dir: "{folder}/{name}" }}\n'
+        f'cluster {{ name: soak, listen: "127.0.0.1:{routes[number]}", routes: [{others}] }}\n'
+    )
+    log = str(folder / f"{name}.log")
+    return Child(name, ["nats-server", "--config", str(folder / f"{name}.conf"), "--log", log], [], folder)
+
+
 class Soak:
     def __init__(self, options: argparse.Namespace, folder: Path) -> None:
         self.options = options
         self.folder = folder
         self.chance = random.Random(options.seed)
         self.log = folder / "received.jsonl"
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        url = f"ws://127.0.0.1:{port}"
         program = str(options.bellwire)
-        self.relay = Child(
-            "relay",
-            [program, "relay", "--listen", f"127.0.0.1:{port}", "--no-health", "--state-dir", str(folder / "relay")],
-            [],
-            folder,
-        )
+        ports = free_ports(options.relays)
+        self.front = Front(ports, random.Random(options.seed)) if options.relays > 1 else None
+        url = f"ws://127.0.0.1:{self.front.port if self.front else ports[0]}"
+        self.servers: list[Child] = []
+        cluster: list[str] = []
+        if options.relays > 1:
+            clients, routes = free_ports(options.relays), free_ports(options.relays)
+            self.servers = [nats_server(number, clients, routes, folder) for number in range(options.relays)]
+            cluster = ["--origin", url, "--nats-replicas", str(min(3, options.relays))]
+            for client in clients:
+                cluster += ["--nats", f"nats://127.0.0.1:{client}"]
+        self.relays = [
+            Child(
+                f"relay{number}",
+                [program, "relay", "--listen", f"127.0.0.1:{port}", "--no-health"]
+                + [
+                    "--state-dir",
+                    str(folder / f"relay{number}"),
+                    *cluster,
+                    *(["--node", f"{number}"] if cluster else []),
+                ],
+                [],
+                folder,
+            )
+            for number, port in enumerate(ports)
+        ]
         self.desktops = [Desktop(f"desk{number}", program, url, folder, options.pushes // 2) for number in range(2)]
         self.state = folder / "device"
         self.device = Child(
@@ -214,10 +259,11 @@ class Soak:
 
     @property
     def children(self) -> list[Child]:
-        return [self.relay, self.device, *self.desktops]
+        return [*self.servers, *self.relays, self.device, *self.desktops]
 
     def pair(self) -> None:
-        self.relay.start(None)
+        for child in (*self.servers, *self.relays):
+            child.start(None)
         for desktop in self.desktops:
             arguments = [argument for argument in desktop.arguments if argument not in ("--no-pair", "--stdin")]
             process = subprocess.Popen(
@@ -305,6 +351,8 @@ class Soak:
             if child.process and child.process.poll() is None:
                 child.process.kill()
                 child.process.wait()
+        if self.front:
+            self.front.close()
 
     def verify(self) -> list[str]:
         faults: list[str] = []
@@ -369,6 +417,7 @@ def main() -> int:
     parser.add_argument("--bellwire", type=Path, default=ROOT / ".build/debug/bellwire")
     parser.add_argument("--limit", type=float, default=3_600)
     parser.add_argument("--kills", type=float, default=0.5)
+    parser.add_argument("--relays", type=int, default=1)
     options = parser.parse_args()
     if options.help:
         print(__doc__)
@@ -389,7 +438,7 @@ def main() -> int:
     deaths: Counter[str] = Counter()
     for child in soak.children:
         for point, count in child.died_at.items():
-            deaths[f"{child.name.rstrip('01')} {point}"] += count
+            deaths[f"{child.name.rstrip('0123456789')} {point}"] += count
     for fault in faults[:40]:
         print("FAIL", fault)
     print(

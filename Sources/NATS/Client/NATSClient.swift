@@ -29,6 +29,9 @@ package final class NATSClient: ByteStreamDelegate {
     package typealias Handler = @EventLoop (NATSMessage) -> Void
     package typealias Completion = @EventLoop (Result<NATSMessage, NATSError>) -> Void
 
+    /// How long an answer that comes too late is still passed on, in milliseconds.
+    package static let lateTime: UInt64 = 60_000
+
     private let options: Options
     private let report: @EventLoop (Event) -> Void
     private var machine: NATSConnectionStateMachine
@@ -107,13 +110,19 @@ package final class NATSClient: ByteStreamDelegate {
     /// Publishes it with a subject for the answer, and waits for that. If nobody subscribes to the subject, it fails with
     /// ``NATSError/Code/noResponders`` as soon as the server says so.
     ///
-    /// - Parameter timeout: in milliseconds.
-    package func request(_ message: NATSMessage, timeout: UInt64, then: @escaping Completion) {
+    /// - Parameters:
+    ///   - timeout: in milliseconds.
+    ///   - late: gets an answer that comes after the timeout, up to ``lateTime`` afterwards.
+    package func request(
+        _ message: NATSMessage, timeout: UInt64, late: (@EventLoop (NATSMessage) -> Void)? = nil,
+        then: @escaping Completion
+    ) {
         let now = EventLoop.now
         do throws(NATSError) {
             let deadline = now &+ timeout
             var message = message
-            message.reply = try requests.add(until: deadline, then)
+            let late = late.map { PendingRequests.Late(within: Self.lateTime, then: $0) }
+            message.reply = try requests.add(until: deadline, late: late, then)
             do throws(NATSError) { try publish(message) } catch {
                 if let reply = message.reply { _ = requests.take(reply) }
                 throw error

@@ -76,6 +76,14 @@ package struct NATSConnectionStateMachine {
         servers = options.servers
     }
 
+    /// Whether there is a connection whose bytes mean something.
+    private var isConnected: Bool {
+        switch state {
+        case .stopped, .pausing, .connecting(.dialling, _): false
+        case .connecting, .up: true
+        }
+    }
+
     package var isUp: Bool { if case .up = state { true } else { false } }
 
     /// The largest message that the server takes, with its headers; 0 while there is none.
@@ -135,12 +143,14 @@ package struct NATSConnectionStateMachine {
     ///
     /// - Parameter random: for the pause after a failure; any number.
     package mutating func received(_ bytes: UnsafeRawBufferPointer, at now: UInt64, random: UInt64) -> [Action] {
+        guard isConnected else { return [] }
         let operations: [NATSParser.Operation]
         do throws(NATSError) { operations = try parser.take(bytes) } catch {
             return fail(error, at: now, random: random)
         }
         var actions: [Action] = []
-        for operation in operations { actions += take(operation, at: now, random: random) }
+        // What follows an error was sent on a connection that is given up.
+        for operation in operations where isConnected { actions += take(operation, at: now, random: random) }
         return actions
     }
 

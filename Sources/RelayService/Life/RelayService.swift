@@ -1,3 +1,4 @@
+internal import Cluster
 package import JSON
 package import Relay
 package import Transport
@@ -11,6 +12,8 @@ package final class RelayService {
     let archive: ArchiveWriter?
     let access: Access
     private let proxies: TrustedProxies
+    /// The other relays; `nil` = it works alone.
+    let cluster: ClusterNode?
     let delay = LoopDelay()
     let relay: Relay
     private var healthListener: HTTPListener?
@@ -37,20 +40,33 @@ package final class RelayService {
         _ settings: ServiceSettings, _ lists: AccessLists, _ stores: ServiceStores,
         manager: ServiceManager = ServiceManager(), log: @escaping ServiceLog
     ) throws(ServiceError) -> RelayService {
-        do throws(RelayError) {
-            return try RelayService(settings, lists, stores, manager, log)
+        do throws(ServiceError) {
+            let node = try node(settings, log)
+            do throws(RelayError) {
+                return try RelayService(settings, lists, stores, node, manager, log)
+            } catch {
+                throw ServiceError(.notStarted, error.message)
+            }
         } catch {
             stores.close {}
-            throw ServiceError(.notStarted, error.message)
+            throw error
         }
     }
 
+    private static func node(
+        _ settings: ServiceSettings, _ log: @escaping ServiceLog
+    ) throws(ServiceError) -> ClusterNode? {
+        guard let options = try settings.cluster?.options() else { return nil }
+        return ClusterNode(options) { isWarning, event, text in log(isWarning ? .warning : .info, event, text) }
+    }
+
     private init(
-        _ settings: ServiceSettings, _ lists: AccessLists, _ stores: ServiceStores, _ manager: ServiceManager,
-        _ log: @escaping ServiceLog
+        _ settings: ServiceSettings, _ lists: AccessLists, _ stores: ServiceStores, _ node: ClusterNode?,
+        _ manager: ServiceManager, _ log: @escaping ServiceLog
     ) throws(RelayError) {
         (self.settings, self.lists, self.stores, self.manager, self.log) = (settings, lists, stores, manager, log)
         drainWithin = settings.drainWithin
+        cluster = node
         archive = stores.frames.map { frames in
             ArchiveWriter(frames) { report in
                 switch report {
@@ -68,6 +84,7 @@ package final class RelayService {
         hooks.gate = access
         hooks.proxies = proxies
         hooks.archive = archive
+        hooks.cluster = node
         hooks.archived = stores.archived
         hooks.reusesPort = settings.reusesPort
         hooks.descriptor = manager.sockets.first { $0.name != "health" }?.descriptor
@@ -78,6 +95,7 @@ package final class RelayService {
             log(level, "relay", text)
         }
         try listenForHealth()
+        node?.start(relay)
         if let interval = manager.watchdog {
             let timer = LoopTimer { manager.isAlive() }
             timer.start(after: interval, every: interval)
@@ -152,6 +170,7 @@ package final class RelayService {
             changed.append("max_receiving_bytes")
         }
         if new.maximumDiskBytes != old.maximumDiskBytes { changed.append("max_disk_bytes") }
+        if new.cluster != old.cluster { changed.append("nats") }
         guard !changed.isEmpty else { return }
         log(.warning, "needs_restart", "changes of \(changed.joined(separator: ", ")) take effect after a restart")
     }
@@ -211,6 +230,7 @@ package final class RelayService {
 
     private func close(_ then: @escaping @EventLoop () -> Void) {
         healthListener?.close()
+        cluster?.stop()
         watchdog?.stop()
         stores.close { EventLoop.post { then() } }
     }
@@ -226,6 +246,7 @@ package final class RelayService {
             problems.append("not_accepting")
         }
         if archive?.isFailing == true { problems.append("store_failing") }
+        if cluster?.isConnected == false { problems.append("nats_disconnected") }
         return problems
     }
 

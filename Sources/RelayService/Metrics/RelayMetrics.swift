@@ -1,3 +1,4 @@
+internal import Cluster
 internal import Glibc
 internal import Hosting
 internal import Relay
@@ -24,6 +25,7 @@ struct RelayMetrics {
         Self.addMessages(stats, measures, to: &page)
         Self.addStored(stats, measures, to: &page)
         if let archive = service.archive { Self.addArchive(archive, to: &page) }
+        if let cluster = service.cluster { Self.addCluster(cluster, to: &page) }
         page.histogram(
             "bellwire_relay_event_loop_delay_seconds", "How late a timer of the event loop fires.",
             service.delay.histogram)
@@ -129,6 +131,31 @@ struct RelayMetrics {
         page.gauge("bellwire_relay_store_failing", "Whether the last write failed.", archive.isFailing ? 1 : 0)
         page.histogram(
             "bellwire_relay_store_commit_seconds", "Time to write a group of changes to disk.", archive.latency)
+    }
+
+    private static func addCluster(_ cluster: ClusterNode, to page: inout MetricsText) {
+        let counters = cluster.counters
+        page.gauge(
+            "bellwire_relay_nats_connected", "Whether the other relays can be reached.", cluster.isConnected ? 1 : 0)
+        page.counter(
+            "bellwire_relay_nats_disconnections_total", "Lost connections to NATS, and attempts that failed.",
+            counters.disconnections)
+        page.counter(
+            "bellwire_relay_cluster_frames_sent_total", "Frames that other relays took, and that none took.",
+            by: "result", [("taken", counters.sent), ("not_taken", counters.notTaken)])
+        page.counter(
+            "bellwire_relay_cluster_frames_received_total", "Frames of other relays' peers for peers here.",
+            counters.received)
+        page.counter(
+            "bellwire_relay_cluster_yielded_total", "Ids that went to connections at other relays.", counters.yielded)
+        page.counter(
+            "bellwire_relay_cluster_ignored_total", "Messages over NATS that are none of a relay's.", counters.ignored)
+        page.counter(
+            "bellwire_relay_cluster_proof_failures_total",
+            "Proved ids that could not be looked up or stored for all relays.", cluster.proofFailures)
+        page.gauge(
+            "bellwire_relay_cluster_waiting_peers", "Peers of any relay for whom frames are stored here.",
+            cluster.waiting)
     }
 
     private static var cpuSeconds: UInt64 {

@@ -22,6 +22,8 @@ package struct ServiceSettings: Sendable {
     /// What the file of stored frames may grow to, in bytes.
     package var maximumDiskBytes: Int
     package var logsJSON = false
+    /// `nil` = it works alone.
+    package var cluster: ClusterSettings?
 
     /// Which proxies name their clients, and how.
     package struct Proxies: Sendable, Equatable {
@@ -35,7 +37,7 @@ package struct ServiceSettings: Sendable {
         var own: [String: RelayOption] = [:]
         var rest = JSONObject()
         for member in json.members {
-            if Self.keys.contains(member.key) {
+            if Self.keys.contains(member.key) || ClusterSettings.keys.contains(member.key) {
                 own[member.key] = RelayOption(member.key, member.value)
             } else {
                 rest[member.key] = member.value
@@ -56,6 +58,7 @@ package struct ServiceSettings: Sendable {
             let disk = try own["max_disk_bytes"]?.number(1 << 20...1 << 44)
             maximumDiskBytes = disk ?? relay.storage.maximumStoredBytes * 2 + 16 << 20
             if let option = own["log_format"] { logsJSON = try Self.isJSON(option) }
+            cluster = try ClusterSettings(own)
         } catch {
             throw ServiceError(.invalidOption, error.message)
         }

@@ -21,6 +21,9 @@ extension Command {
             are public keys, and registering one requires a proof. Other ids can be taken over while their owner is \
             offline, so listen only on networks that you trust, or use a certificate for your own host name.
             """,
+            """
+            With --nats it works together with other relays: peers of all of them reach each other.
+            """,
         ],
         operands: [],
         ownOptions: RelayOptionNames.options + RelayLimits.options,
@@ -86,8 +89,23 @@ enum RelayOptionNames {
     private static let reusePort = Option(
         "reuse-port",
         """
-        Lets a second relay listen on the same port, for replacing a running one. The two do not share peers.
+        Lets a second relay listen on the same port, for replacing a running one. The two share peers only with --nats.
         """)
+    private static let nats = Option(
+        "nats", .required("URL"),
+        """
+        Works together with the other relays at this NATS server: nats://HOST[:4222] or tls://HOST. May be given \
+        several times, for the servers of one NATS cluster.
+        """)
+    private static let natsCredentials = Option(
+        "nats-credentials", .required("FILE"), "A .creds file with the JWT and seed of a NATS user, or only a seed.")
+    private static let natsAuthorities = Option(
+        "nats-ca-file", .required("FILE"), "Trusts the CA certificates in this PEM file for NATS.")
+    private static let natsReplicas = Option(
+        "nats-replicas", .required("N"),
+        "Copies of the list of proved ids among the NATS servers: 3 for a cluster of three or more (default: 1).")
+    private static let node = Option(
+        "node", .required("NAME"), "Unique name of this relay among the others (default: the host name).")
     private static let drain = Option(
         "drain-ms", .required("N"), "Time over which SIGTERM closes the connections, in milliseconds.",
         initial: "5000")
@@ -97,7 +115,8 @@ enum RelayOptionNames {
 
     static let options: [Option] = [
         configuration, listen, health, noHealth, certificate, key, tickets, origin, stateDirectory, disk, tokens,
-        allowed, proxy, proxyProtocol, reusePort, drain, logFormat,
+        allowed, proxy, proxyProtocol, reusePort, nats, natsCredentials, natsAuthorities, natsReplicas, node, drain,
+        logFormat,
     ]
 
     /// The configuration file with the command line's options over it, as keys of ``ServiceSettings/init(json:)``.
@@ -115,15 +134,19 @@ enum RelayOptionNames {
         }
         for (option, name) in [
             (listen, "listen"), (health, "health"), (stateDirectory, "state_dir"), (tokens, "tokens_file"),
-            (allowed, "allowed_ids_file"), (logFormat, "log_format"),
+            (allowed, "allowed_ids_file"), (logFormat, "log_format"), (natsCredentials, "nats_credentials"),
+            (natsAuthorities, "nats_ca_file"), (node, "node"),
         ] {
             if let text = arguments.text(option) { values[name] = .string(text) }
         }
-        for (option, name) in [(disk, "max_disk_bytes"), (drain, "drain_ms"), (tickets, "tls_tickets")]
+        for (option, name) in [
+            (disk, "max_disk_bytes"), (drain, "drain_ms"), (tickets, "tls_tickets"), (natsReplicas, "nats_replicas"),
+        ]
         where arguments.has(option) {
             values[name] = try arguments.integer(option, in: 0...Int.max).map { .integer(Int64($0)) }
         }
-        for (option, name) in [(origin, "origins"), (proxy, "trusted_proxies")] where arguments.has(option) {
+        for (option, name) in [(origin, "origins"), (proxy, "trusted_proxies"), (nats, "nats")]
+        where arguments.has(option) {
             values[name] = .array(arguments.texts(option).map { .string($0) })
         }
         for (option, name) in [(proxyProtocol, "proxy_protocol"), (reusePort, "reuse_port")] where arguments.has(option)

@@ -11,7 +11,7 @@ extension FuzzTarget {
         sealedEnvelope, sessionFrames, sealedPush, moveStatement, pake, replayWindow,
         desktopOffer, desktopScan, deviceScan, deviceShow, desktopCode, deviceCode,
         relay, registration, outbox, offlineQueue, inboxSync, receiveBudget, fetch, publication,
-        nats, natsOptions,
+        nats, natsOptions, cluster,
     ]
 }
 

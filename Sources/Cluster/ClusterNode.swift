@@ -1,0 +1,346 @@
+package import NATS
+package import Relay
+package import Transport
+
+/// One relay of a cluster: the others are reached over NATS, which knows where each id is held.
+///
+/// A relay holds an id by subscribing to the id's own subject; a message to an id that is not held here is a request to
+/// that subject. Without NATS a relay works alone.
+@EventLoop
+package final class ClusterNode: RelayCluster {
+    package struct Options: Sendable {
+        package var nats: NATSClient.Options
+        /// This relay's, 1 to 64 bytes; no other one of the cluster may have it.
+        package var name: String
+        /// Of the bucket of proved ids.
+        package var replicas: Int
+
+        package init(nats: NATSClient.Options, name: String, replicas: Int) {
+            (self.nats, self.name, self.replicas) = (nats, name, replicas)
+        }
+    }
+
+    package struct Counters: Sendable {
+        /// Frames that other relays took, and those that none took.
+        package var sent: UInt64 = 0
+        package var notTaken: UInt64 = 0
+        /// Frames of other relays that went to connections here.
+        package var received: UInt64 = 0
+        /// Messages that are none of a relay's, or not for here.
+        package var ignored: UInt64 = 0
+        /// Ids that went to connections at other relays.
+        package var yielded: UInt64 = 0
+        package var disconnections: UInt64 = 0
+    }
+
+    package typealias Log = @EventLoop (_ isWarning: Bool, _ event: String, _ text: String) -> Void
+
+    /// A relay that does not answer within this time is as one that is not there, in milliseconds.
+    static let answerTime: UInt64 = 500
+    /// In which each id that is held is compared with what other relays hold, in milliseconds.
+    private static let comparisonInterval: UInt64 = 300_000
+
+    private struct Newcomer {
+        let number: UInt64
+        let claim: Claim
+        let then: @EventLoop (ClaimAnswer) -> Void
+    }
+
+    /// An id that is held here, or that connections here want.
+    private struct Interest {
+        let subscription: UInt64
+        var hold: Claim?
+        var newcomers: [Newcomer] = []
+    }
+
+    private let options: Options
+    private let log: Log
+    private let client: NATSClient
+    private let proofs: ProofBucket
+    private weak var relay: Relay?
+    private var kept: KeptFrames?
+    private var contacts: Contacts?
+    private var rounds: PacedRounds?
+    private var interests: [[UInt8]: Interest] = [:]
+    private var nextNumber: UInt64 = 1
+    package private(set) var counters = Counters()
+
+    /// Whether the other relays can be reached.
+    package var isConnected: Bool { client.isUp }
+    /// Ids that could not be looked up or stored in the bucket of proved ids.
+    package var proofFailures: UInt64 { proofs.failures }
+    /// Peers that frames are kept here for.
+    package var waiting: Int { kept?.count ?? 0 }
+
+    /// Give it to the relay's hooks, then call ``start(_:)``.
+    package init(_ options: Options, log: @escaping Log) {
+        self.options = options
+        self.log = log
+        let reports = Reports()
+        var nats = options.nats
+        // A relay never asks itself.
+        nats.connection.echoes = false
+        client = NATSClient(nats) { reports.node?.report($0) }
+        proofs = ProofBucket(client, replicas: options.replicas)
+        reports.node = self
+    }
+
+    /// For the client, which exists before the node does.
+    private final class Reports {
+        weak var node: ClusterNode?
+    }
+
+    package func start(_ relay: Relay) {
+        self.relay = relay
+        kept = KeptFrames(client, relay)
+        contacts = Contacts(client, relay)
+        rounds = PacedRounds(every: Self.comparisonInterval) { [weak self] name in self?.compare(name) }
+        for name in relay.held { came(name) }
+        client.start()
+    }
+
+    package func stop() { client.stop() }
+
+    private func report(_ event: NATSClient.Event) {
+        switch event {
+        case .up(let info, let server):
+            log(false, "nats_connected", "connected to the NATS server \(server)")
+            if let needed = relay?.maximumFrame, info.maximumPayload < needed + 1_024 {
+                log(
+                    true, "nats_max_payload",
+                    "the NATS server takes messages of \(info.maximumPayload) bytes, so that larger frames cannot reach "
+                        + "other relays; set its max_payload to at least \(needed + 1_024)")
+            }
+            proofs.prepare { [weak self] error in
+                guard let error else { return }
+                self?.log(
+                    true, "nats_proofs",
+                    "proved ids cannot be stored for all relays, and unproved registrations of did:key ids are refused: "
+                        + "\(error.message)")
+            }
+            for name in interests.keys { rounds?.hurry(name) }
+            kept?.connected()
+            contacts?.connected()
+        case .down(let error):
+            counters.disconnections += 1
+            log(true, "nats_disconnected", "\(error.message); peers of other relays are unreachable")
+        case .problem(let error): log(true, "nats_problem", error.message)
+        }
+    }
+
+    // MARK: The relay's own ids
+
+    private func makeClaim(stamp: Int64, isProved: Bool) -> Claim {
+        Claim(stamp: stamp, node: Array(options.name.utf8), isProved: isProved)
+    }
+
+    package func claim(_ name: [UInt8], isProved: Bool, then: @escaping @EventLoop (ClaimAnswer) -> Void) {
+        guard client.isUp else {
+            // Nobody knows whether another relay has a proof of it.
+            let mayHold = isProved || !ProofBucket.canBeProved(name)
+            return EventLoop.post { then(mayHold ? .free : .proofRequired) }
+        }
+        let number = nextNumber
+        nextNumber += 1
+        let claim = makeClaim(stamp: relay?.epoch ?? 0, isProved: isProved)
+        // Others hear of it before they are asked.
+        interest(in: name) { $0.newcomers.append(Newcomer(number: number, claim: claim, then: then)) }
+        if isProved {
+            proofs.keep(name) { [weak self] in self?.ask(for: name, claim, number) }
+        } else {
+            proofs.mayBeUnproved(name) { [weak self] mayBe in
+                if mayBe { self?.ask(for: name, claim, number) } else { self?.decide(name, number, .proofRequired) }
+            }
+        }
+    }
+
+    private func ask(for name: [UInt8], _ claim: Claim, _ number: UInt64) {
+        let message = NATSMessage(
+            subject: ClusterSubject.holder(of: name), payload: ClusterMessage.claim(claim).bytes(about: name))
+        let timeout = claim.isProved ? Self.answerTime : Self.answerTime + (relay?.probeTime ?? 0)
+        // A relay that was stopped for a while may still have the id, and says so when it continues.
+        client.request(message, timeout: timeout, late: { [weak self] _ in self?.compare(name) }) {
+            [weak self] result in
+            switch result.map({ ClusterAnswer.read($0.payload) }) {
+            case .success(.yielded): self?.decide(name, number, .left)
+            case .success(.stays): self?.decide(name, number, .taken)
+            case .success(.proved): self?.decide(name, number, .proofRequired)
+            case .success, .failure: self?.decide(name, number, .free)
+            }
+        }
+    }
+
+    private func decide(_ name: [UInt8], _ number: UInt64, _ answer: ClaimAnswer) {
+        guard let place = interests[name]?.newcomers.firstIndex(where: { $0.number == number }),
+            let newcomer = interests[name]?.newcomers.remove(at: place)
+        else { return }
+        newcomer.then(answer)
+        forgetIfIdle(name)
+    }
+
+    package func came(_ name: [UInt8]) {
+        guard let hold = relay?.hold(of: name) else { return }
+        interest(in: name) { $0.hold = makeClaim(stamp: hold.whereabouts.registeredAt, isProved: hold.isProved) }
+        rounds?.add(name)
+        kept?.forget(name)
+        contacts?.forget(name)
+        tell(.here(isProved: hold.isProved, hold.whereabouts), about: name)
+    }
+
+    /// Whoever waits for the id hears it. Without NATS nobody does: then they ask when it is there again.
+    private func tell(_ message: ClusterMessage, about name: [UInt8]) {
+        let message = NATSMessage(subject: ClusterSubject.status(of: name), payload: message.bytes(about: name))
+        try? client.publish(message)
+    }
+
+    package func left(_ name: [UInt8]) {
+        guard let interest = interests[name] else { return }
+        if interest.hold != nil {
+            interests[name]?.hold = nil
+            rounds?.remove(name)
+            tell(.left, about: name)
+        }
+        forgetIfIdle(name)
+        if relay?.isKeeping(for: name) == true { kept?.wait(for: name) }
+        if relay?.isWatched(name) == true { contacts?.watch(name) }
+    }
+
+    package func watch(_ name: [UInt8]) { contacts?.watch(name) }
+
+    package func kept(_ name: [UInt8]) { kept?.wait(for: name) }
+
+    private func interest(in name: [UInt8], _ change: (inout Interest) -> Void) {
+        if interests[name] == nil {
+            let subscription = try? client.subscribe(ClusterSubject.holder(of: name)) { [weak self] message in
+                self?.take(message, about: name)
+            }
+            // The subject is one of ours.
+            guard let subscription else { return }
+            interests[name] = Interest(subscription: subscription)
+        }
+        if var interest = interests[name] {
+            change(&interest)
+            interests[name] = interest
+        }
+    }
+
+    private func forgetIfIdle(_ name: [UInt8]) {
+        guard let interest = interests[name], interest.hold == nil, interest.newcomers.isEmpty else { return }
+        interests[name] = nil
+        client.unsubscribe(interest.subscription)
+    }
+
+    /// Finds another holder of an id, after a time in which the relays did not hear each other.
+    private func compare(_ name: [UInt8]) {
+        guard client.isUp, let hold = interests[name]?.hold else { return }
+        let message = NATSMessage(
+            subject: ClusterSubject.holder(of: name), payload: ClusterMessage.holds(hold).bytes(about: name))
+        client.request(message, timeout: Self.answerTime) { [weak self] result in
+            let answer = (try? result.get()).flatMap { ClusterAnswer.read($0.payload) }
+            guard let self, answer == .stays || answer == .proved, interests[name]?.hold == hold else { return }
+            yield(name)
+        }
+    }
+
+    private func yield(_ name: [UInt8]) {
+        counters.yielded += 1
+        relay?.evict(name)
+    }
+
+    // MARK: Frames
+
+    package func send(_ frame: TransitFrame) {
+        if frame.isMutual { contacts?.watch(frame.target) }
+        let payload = ClusterMessage.frame(from: frame.sender, isSealed: frame.isSealed, bytes: frame.bytes)
+            .bytes(about: frame.target)
+        let message = NATSMessage(subject: ClusterSubject.holder(of: frame.target), payload: payload)
+        client.request(message, timeout: Self.answerTime) { [weak self] result in
+            guard let self else { return }
+            if (try? result.get()).flatMap({ ClusterAnswer.read($0.payload) }) == .taken {
+                counters.sent += 1
+            } else {
+                counters.notTaken += 1
+                relay?.notTaken(frame)
+            }
+        }
+    }
+
+    // MARK: What other relays say
+
+    private func take(_ message: NATSMessage, about name: [UInt8]) {
+        guard case (name, let said)? = ClusterMessage.read(message.payload), let relay else {
+            counters.ignored += 1
+            return
+        }
+        func answer(_ answer: ClusterAnswer) { self.answer(message, answer) }
+        let hold = interests[name]?.hold
+        switch said {
+        case .frame(let sender, let isSealed, let bytes):
+            guard case .taken(let isMutual) = relay.deliver(bytes, from: sender, to: name, isSealed: isSealed) else {
+                return answer(.absent)
+            }
+            counters.received += 1
+            if isMutual { contacts?.watch(sender) }
+            answer(.taken)
+        case .kept(let frame):
+            relay.deliver(frame, to: name) { [weak self] isWritten in
+                self?.answer(message, isWritten ? .taken : .absent)
+            }
+        case .ask:
+            guard let held = relay.hold(of: name) else { return answer(.absent) }
+            self.answer(message, ClusterMessage.here(isProved: held.isProved, held.whereabouts).bytes(about: name))
+        case .claim(let theirs): judge(theirs, about: name, message)
+        case .holds(let theirs):
+            switch hold?.asHolder(against: theirs) {
+            case nil: answer(.absent)
+            case .theirs:
+                yield(name)
+                answer(.yielded)
+            case .ours, .oursIfAlive: answer(.stays)
+            case .oursByProof: answer(.proved)
+            }
+        case .here, .left: counters.ignored += 1
+        }
+    }
+
+    private func answer(_ message: NATSMessage, _ answer: ClusterAnswer) {
+        self.answer(message, [answer.rawValue])
+    }
+
+    /// Whoever asked without a connection to NATS has its answer already: none.
+    private func answer(_ message: NATSMessage, _ payload: [UInt8]) {
+        if let reply = message.reply { try? client.publish(NATSMessage(subject: reply, payload: payload)) }
+    }
+
+    private func judge(_ theirs: Claim, about name: [UInt8], _ message: NATSMessage) {
+        if let hold = interests[name]?.hold {
+            switch hold.asHeld(against: theirs) {
+            case .theirs:
+                yield(name)
+                answer(message, .yielded)
+            case .oursByProof: answer(message, .proved)
+            case .ours, .oursIfAlive:
+                relay?.probe(name) { [weak self] isAlive in
+                    guard let self else { return }
+                    // Another connection may have it by now.
+                    let isSame = interests[name]?.hold == hold
+                    if isSame, !isAlive { yield(name) }
+                    answer(message, isAlive ? .stays : .yielded)
+                }
+            }
+            return
+        }
+        let newcomers = interests[name]?.newcomers ?? []
+        guard let first = newcomers.first else { return answer(message, .absent) }
+        switch first.claim.asNewcomer(against: theirs) {
+        case .theirs:
+            for newcomer in newcomers {
+                let isOutdone = theirs.isProved && !newcomer.claim.isProved
+                decide(name, newcomer.number, isOutdone ? .proofRequired : .taken)
+            }
+            answer(message, .yielded)
+        case .ours, .oursIfAlive: answer(message, .stays)
+        case .oursByProof: answer(message, .proved)
+        }
+    }
+}

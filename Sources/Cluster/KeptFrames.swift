@@ -1,0 +1,107 @@
+import NATS
+import Relay
+import Transport
+
+/// The frames that this relay keeps for absent peers, as the other relays come to have those: each goes out, in order, as
+/// soon as its peer has registered anywhere.
+@EventLoop
+final class KeptFrames {
+    /// What a relay has to write the frames to its peer's connection, in milliseconds.
+    private static let writeTime: UInt64 = 10_000
+    /// Between two looks at whether a peer has come without being heard of, in milliseconds.
+    static let retryInterval: UInt64 = 60_000
+
+    private struct Wait {
+        let subscription: UInt64
+        var isSending = false
+        /// More was kept, or the peer came, while frames were being sent.
+        var isCalled = false
+    }
+
+    private let client: NATSClient
+    private weak var relay: Relay?
+    private var waits: [[UInt8]: Wait] = [:]
+    private var rounds: PacedRounds?
+
+    init(_ client: NATSClient, _ relay: Relay) {
+        self.client = client
+        self.relay = relay
+        rounds = PacedRounds(every: Self.retryInterval) { [weak self] name in self?.send(for: name) }
+    }
+
+    /// So many peers are waited for.
+    var count: Int { waits.count }
+
+    /// Something is kept for it.
+    func wait(for name: [UInt8]) {
+        if waits[name] == nil {
+            let subscription = try? client.subscribe(ClusterSubject.status(of: name)) { [weak self] message in
+                guard case (name, .here)? = ClusterMessage.read(message.payload) else { return }
+                self?.send(for: name)
+            }
+            // The subject is one of ours.
+            guard let subscription else { return }
+            waits[name] = Wait(subscription: subscription)
+            rounds?.add(name)
+        }
+        send(for: name)
+    }
+
+    /// The connection to NATS is there again, or for the first time.
+    func connected() {
+        for name in relay?.waiting ?? [] where waits[name] == nil { wait(for: name) }
+        for name in waits.keys { rounds?.hurry(name) }
+    }
+
+    /// Nothing is kept for it any more, or it has come here.
+    func forget(_ name: [UInt8]) {
+        guard let wait = waits.removeValue(forKey: name) else { return }
+        client.unsubscribe(wait.subscription)
+        rounds?.remove(name)
+    }
+
+    private func send(for name: [UInt8]) {
+        guard let wait = waits[name], client.isUp else { return }
+        guard !wait.isSending else {
+            waits[name]?.isCalled = true
+            return
+        }
+        waits[name]?.isSending = true
+        waits[name]?.isCalled = false
+        let question = NATSMessage(
+            subject: ClusterSubject.holder(of: name), payload: ClusterMessage.ask.bytes(about: name))
+        client.request(question, timeout: ClusterNode.answerTime) { [weak self] result in
+            guard
+                case (name, .here(let isProved, _))? = (try? result.get()).flatMap({ ClusterMessage.read($0.payload) })
+            else {
+                self?.ended(for: name)
+                return
+            }
+            self?.deliver(to: name, isProved: isProved)
+        }
+    }
+
+    private func deliver(to name: [UInt8], isProved: Bool) {
+        guard let taken = relay?.takeKept(for: name, isProved: isProved) else { return ended(for: name) }
+        var left = taken.frames.count
+        var isWritten = true
+        for frame in taken.frames {
+            let message = NATSMessage(
+                subject: ClusterSubject.holder(of: name), payload: ClusterMessage.kept(frame).bytes(about: name))
+            client.request(message, timeout: Self.writeTime) { [weak self] result in
+                if (try? result.get()).flatMap({ ClusterAnswer.read($0.payload) }) != .taken { isWritten = false }
+                left -= 1
+                guard left == 0, let self else { return }
+                relay?.keptEnded(for: name, taken.delivery, isWritten: isWritten)
+                ended(for: name)
+            }
+        }
+    }
+
+    private func ended(for name: [UInt8]) {
+        guard let wait = waits[name] else { return }
+        waits[name]?.isSending = false
+        guard relay?.isKeeping(for: name) == true else { return forget(name) }
+        if wait.isCalled { send(for: name) }
+    }
+}

@@ -1,0 +1,314 @@
+"""Several relays that work together over NATS, as their operator and their peers see them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from nats_servers import NATS
+from peers import close_code, free_port
+from programs import wait_until
+from relay_node import Client, Node, Start, did_of
+
+
+@pytest.fixture
+def nats(tmp_path: Path) -> Iterator[NATS]:
+    server = NATS(tmp_path / "nats")
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def join(bellwire: Start, tmp_path: Path, nats: NATS) -> Callable[..., Node]:
+    """Starts a relay of the cluster, and waits until it can reach the others."""
+
+    def start(name: str, *options: str | Path, waits: bool = True, **more: str) -> Node:
+        common = ("--nats", nats.url, "--node", name, "--state-dir", tmp_path / name, "--log-format", "json")
+        node = Node(bellwire, *common, *options, **more)
+        if waits:
+            node.log("nats_connected")
+        return node
+
+    return start
+
+
+Join = Callable[..., Node]
+
+
+def reach(sender: Client, to: str, receiver: Client) -> None:
+    """Sends until the receiver gets something: other relays hear of a registration a moment after its peer does."""
+
+    def arrives() -> bool:
+        sender.message(to, "are you there?")
+        sender.settle()
+        return bool(receiver.until_settled("message"))
+
+    wait_until(arrives, 10)
+
+
+def test_messages_cross_relays_in_order_and_both_ways(join: Join) -> None:
+    one, two = join("one"), join("two")
+    alice, bob = one.peer("alice"), two.peer("bob")
+    reach(alice, "bob", bob)
+    for number in range(500):
+        alice.message("bob", number)
+        bob.message("alice", -number)
+    assert [bob.next("message")["payload"] for _ in range(500)] == list(range(500))
+    got = [alice.next("message", "peer-offline") for _ in range(500)]
+    assert [frame["payload"] for frame in got] == [-number for number in range(500)]
+    assert {frame["from"] for frame in got} == {"bob"}
+    alice.message("nobody", 1)
+    assert alice.next("peer-offline")["peerId"] == "nobody"
+    one.wait('bellwire_relay_cluster_frames_sent_total{result="taken"}', lambda value: value >= 500)
+    one.wait("bellwire_relay_cluster_frames_received_total", lambda value: value == 500)
+
+
+def test_ids_with_any_characters_and_signalling_frames(join: Join) -> None:
+    one, two = join("one"), join("two")
+    for name in ("a.b c*>", "\u00e4\u4e16\u754c", "x" * 256, "pairing-code:123456"):
+        alice, bob = one.peer(), two.peer(name)
+        assert alice.register("alice " + name[:8])["type"] == "registered"
+        alice.send(type="offer", to=name, sdp="v=0")
+        offer = bob.next("offer")
+        assert (offer["sdp"], offer["from"]) == ("v=0", "alice " + name[:8])
+        alice.close()
+        bob.close()
+
+
+def test_a_live_owner_keeps_an_unproved_id_and_one_whose_relay_hangs_does_not(join: Join) -> None:
+    one, two = join("one"), join("two")
+    owner, newcomer = one.peer("alice"), two.peer()
+    assert newcomer.register("alice")["code"] == "id_taken"
+    one.program.process.send_signal(signal.SIGSTOP)
+    try:
+        assert newcomer.register("alice")["type"] == "registered", "no answer is as no relay"
+    finally:
+        one.program.process.send_signal(signal.SIGCONT)
+    # The relay that was stopped finds that the id has gone, and closes its connection.
+    assert close_code(owner.connection) == 4001
+    newcomer.settle()
+
+
+def test_a_proof_takes_an_id_over_in_both_directions_and_protects_it_everywhere(join: Join, tmp_path: Path) -> None:
+    one, two = join("one"), join("two")
+    key = Ed25519PrivateKey.generate()
+    name = did_of(key)
+    squatter = two.peer(name)
+    owner = one.peer()
+    assert owner.prove(key, one.url)["type"] == "registered"
+    assert close_code(squatter.connection) == 4001
+    moved = two.peer()
+    assert moved.prove(key, two.url)["type"] == "registered"
+    assert close_code(owner.connection) == 4001
+    back = one.peer()
+    assert back.prove(key, one.url)["type"] == "registered"
+    assert close_code(moved.connection) == 4001
+    # A relay that has never seen the proof refuses the id without one, also while nobody holds it.
+    back.close()
+    three = join("three")
+    assert three.peer().register(name)["code"] == "proof_required"
+    sender = two.peer("alice")
+    sender.send(type="message", to=name, payload={"x": 1}, sealed=True)
+    assert sender.next("peer-offline")["peerId"] == name
+    assert three.peer().prove(key, three.url)["type"] == "registered"
+
+
+def test_kept_messages_follow_their_peer_to_any_relay_once_and_in_order(join: Join) -> None:
+    one, two = join("one"), join("two")
+    alice = one.peer("alice")
+    for number in range(50):
+        alice.message("bob", number)
+        alice.next("peer-offline")
+    bob = two.peer("bob")
+    got = [bob.next("offline-message", "message") for _ in range(50)]
+    assert [frame["originalMessage"]["payload"] for frame in got] == list(range(50))
+    assert all(frame["originalMessage"]["from"] == "alice" and frame["storedAt"] > 0 for frame in got)
+    reach(alice, "bob", bob)
+    one.wait("bellwire_relay_stored_frames", lambda value: value == 0)
+    one.wait("bellwire_relay_cluster_waiting_peers", lambda value: value == 0)
+    bob.close()
+    assert two.peer("bob").until_settled("offline-message") == []
+
+
+def test_kept_messages_survive_a_killed_relay(join: Join, tmp_path: Path) -> None:
+    one, two = join("one"), join("two")
+    alice = one.peer("alice")
+    for number in range(10):
+        alice.message("bob", number)
+        alice.next("peer-offline")
+    one.wait("bellwire_relay_store_committed_total", lambda value: value >= 10)
+    one.program.kill()
+    bob = two.peer("bob")
+    assert bob.until_settled("offline-message") == []
+    join("one")
+    got = [bob.next("offline-message")["originalMessage"]["payload"] for _ in range(10)]
+    assert got == list(range(10))
+
+
+def test_absence_is_known_within_50_ms_after_a_relay_was_killed(join: Join) -> None:
+    one, two = join("one"), join("two")
+    alice, bob = one.peer("alice"), two.peer("bob")
+    reach(alice, "bob", bob)
+    two.program.kill()
+    begin = time.monotonic()
+    alice.message("bob", 1)
+    assert alice.next("peer-offline")["peerId"] == "bob"
+    assert time.monotonic() - begin < 0.5, "no responders, and not the half second without an answer"
+    # Traffic of those that are left goes on as before.
+    carol = one.peer("carol")
+    alice.message("carol", 2)
+    assert carol.next("message")["payload"] == 2
+
+
+def test_a_relay_works_alone_without_nats_and_joins_when_it_is_there(
+    bellwire: Start, tmp_path: Path, nats: NATS
+) -> None:
+    nats.kill()
+    options = ("--nats", nats.url, "--log-format", "json", "--state-dir")
+    one = Node(bellwire, *options, tmp_path / "one", "--node", "one")
+    two = Node(bellwire, *options, tmp_path / "two", "--node", "two")
+    one.log("nats_disconnected")
+    code, body = one.get("/ready")
+    assert code == 503 and json.loads(body)["problems"] == ["nats_disconnected"]
+    alice, bob, carol = one.peer("alice"), one.peer("bob"), two.peer("carol")
+    alice.message("bob", 1)
+    assert bob.next("message")["payload"] == 1
+    alice.message("carol", 2)
+    assert alice.next("peer-offline")["peerId"] == "carol"
+    key = Ed25519PrivateKey.generate()
+    assert one.peer().register(did_of(key))["code"] == "proof_required", "nobody can say whether it was proved"
+    proved = one.peer()
+    assert proved.prove(key, one.url)["type"] == "registered"
+    # An id that both have: the newer registration keeps it.
+    older, newer = one.peer("twice"), two.peer("twice")
+    nats.start()
+    for node in (one, two):
+        node.log("nats_connected")
+        wait_until(lambda node=node: node.get("/ready")[0] == 200)
+    assert close_code(older.connection) == 4001
+    assert newer.until_settled("error") == []
+    assert carol.next("offline-message")["originalMessage"]["payload"] == 2
+    reach(alice, "carol", carol)
+
+
+def test_a_frozen_nats_server_is_noticed_and_left(bellwire: Start, tmp_path: Path, nats: NATS) -> None:
+    other = NATS(tmp_path / "other", "n2")
+    try:
+        options = ("--nats", nats.url, "--nats", other.url, "--log-format", "json", "--no-health")
+        program = bellwire("relay", "--listen", "127.0.0.1:0", *options)
+        program.error_line(f"connected to the NATS server 127.0.0.1:{nats.port}")
+        nats.send_signal(signal.SIGSTOP)
+        program.error_line("has not answered for 4000 ms", timeout=20)
+        program.error_line(f"connected to the NATS server 127.0.0.1:{other.port}")
+    finally:
+        other.kill()
+
+
+def test_foreign_messages_on_the_subjects_do_no_harm(join: Join, nats: NATS) -> None:
+    one = join("one")
+    alice = one.peer("alice")
+    hashed = hashlib.blake2b(b"alice", digest_size=16).digest()
+    subject = f"bw.p.{hashed[:1].hex()}.{base64.urlsafe_b64encode(hashed).rstrip(b'=').decode()}"
+    with socket.create_connection(("127.0.0.1", nats.port), timeout=10) as stream:
+        reader = stream.makefile("rb")
+        reader.readline()
+
+        def publish(payload: bytes) -> None:
+            stream.sendall(f"PUB {subject} {len(payload)}\r\n".encode() + payload + b"\r\n")
+
+        stream.sendall(b'CONNECT {"verbose":false}\r\n')
+        payloads = [
+            b"",
+            b"\0",
+            b"hello",
+            bytes(range(256)),
+            b"\1\1\0\0\5alice",
+            b"\1\1\0\0\3bob\0\1x{}",
+            b"\xff" * 100_000,
+        ]
+        for payload in payloads:
+            publish(payload)
+        stream.sendall(b"PING\r\n")
+        while reader.readline() != b"PONG\r\n":
+            pass
+    one.wait("bellwire_relay_cluster_ignored_total", lambda value: value == len(payloads))
+    alice.settle()
+    bob = one.peer("bob")
+    bob.message("alice", 1)
+    assert alice.next("message")["payload"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--nats", "http://h"), "nats://"),
+        (("--node", "x"), '"node" needs "nats"'),
+        (("--nats", "nats://h", "--node", "x" * 65), "1 to 64 bytes"),
+        (("--nats", "nats://h", "--nats-credentials", "/nowhere"), "/nowhere"),
+        (("--nats", "nats://h", "--nats-replicas", "6"), "1 to 5"),
+    ],
+)
+def test_wrong_options_are_named(bellwire: Start, options: tuple[str, ...], says: str) -> None:
+    program = bellwire("relay", "--listen", "127.0.0.1:0", "--no-health", *options)
+    assert program.wait() in (1, 2)
+    assert says in program.err.all[-1], program.err.all
+
+
+def test_wrong_credentials_are_logged_and_the_relay_works_alone(bellwire: Start, tmp_path: Path) -> None:
+    port = free_port()
+    server = NATS(tmp_path, "n1", port, 'authorization { user: "relay", password: "right" }\n')
+    try:
+        common = ("relay", "--listen", "127.0.0.1:0", "--no-health", "--log-format", "json", "--nats")
+        wrong = bellwire(*common, f"nats://relay:wrong@127.0.0.1:{port}")
+        wrong.error_line("Authorization Violation")
+        assert not any("wrong" in line for line in wrong.err.all), "a password in the log"
+        right = bellwire(*common, f"nats://relay:right@127.0.0.1:{port}")
+        right.error_line("connected to the NATS server")
+    finally:
+        server.kill()
+
+
+def test_contacts_hear_of_each_other_across_relays_and_strangers_do_not(join: Join) -> None:
+    one, two = join("one"), join("two")
+    alice, bob = one.peer("alice"), two.peer("bob")
+    stranger = one.peer("stranger")
+    reach(alice, "bob", bob)
+    stranger.message("bob", "hello")
+    bob.next("message")
+    alice.send(type="peer-status", peerId="bob")
+    assert alice.next("peer-status-response")["status"] == "offline", "bob has sent nothing"
+    reach(bob, "alice", alice)
+    # From now on both are contacts.
+    wait_until(lambda: is_online(alice, "bob") and is_online(bob, "alice"))
+    alice.send(type="get-peers")
+    assert [peer["peerId"] for peer in alice.next("peers-list")["peers"]] == ["bob"]
+    bob.close()
+    assert alice.next("peer-status")["status"] == "offline"
+    again = two.peer()
+    again.send(type="register", peerId="bob", deviceType="desktop", deviceInfo={"name": "B"})
+    assert again.next("registered")["peerId"] == "bob"
+    told = alice.next("peer-status")
+    assert (told["status"], told["deviceType"], told["deviceInfo"]) == ("online", "desktop", {"name": "B"})
+    # It comes to the same relay: nobody hears that it has gone.
+    again.close()
+    assert alice.next("peer-status")["status"] == "offline"
+    here = one.peer("bob")
+    assert alice.next("peer-status")["status"] == "online"
+    assert is_online(alice, "bob")
+    here.close()
+    assert alice.next("peer-status")["status"] == "offline"
+    assert not is_online(alice, "bob") and not is_online(stranger, "bob")
+    assert stranger.until_settled("peer-status") == []
+
+
+def is_online(asker: Client, name: str) -> bool:
+    asker.send(type="peer-status", peerId=name)
+    return bool(asker.next("peer-status-response")["status"] == "online")
