@@ -67,7 +67,8 @@ final class DesktopRun {
         pairing.begin(isUnpaired: isUnpaired)
         try handle.subscribe("*") { [unowned self] name, event in show(name, event) }
         try handle.start()
-        try announce()
+        let state = try result { bw_desktop_state(handle.pointer, $0) }
+        announce(state)
         let services = try DesktopServices(handle, arguments) { [json] url in
             if json {
                 Output.json(["event": "http", "data": ["url": .string(url)]])
@@ -76,6 +77,8 @@ final class DesktopRun {
             }
         }
         self.services = services
+        // Another program may run the desktop already, and then nothing new is reported.
+        take(Connection(desktop: state))
         defer { services.close() }
         let pushes = arguments.has(Command.stdinOption)
         // A line answers the question that is open; else it is pushed.
@@ -98,14 +101,12 @@ final class DesktopRun {
         return .done
     }
 
-    private func announce() throws(Failure) {
-        let state = try result { bw_desktop_state(handle.pointer, $0) }
+    private func announce(_ state: JSONValue) {
         if json {
             Output.json(["event": "started", "data": state])
         } else if carriesRelay, let port = state["relay"]?["port"]?.integer {
             Output.line("Relay at ws://\(Address(listen, port: port))")
         }
-        take(Connection(desktop: state))
     }
 
     private func take(_ now: Connection) {
