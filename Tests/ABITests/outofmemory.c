@@ -272,6 +272,8 @@ static void every(const char *name)
     CHECK(count > 500, "the life allocates");
     for (number = 1; number <= count; number += number < 200 ? 1 : 1 + count / 200) {
         int status;
+        /* Each life has its own time, however many there are. */
+        alarm((unsigned)(60 * check_scale()));
         shared[1] = 0;
         status = lived(name, number);
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
