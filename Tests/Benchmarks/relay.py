@@ -10,6 +10,8 @@ import statistics
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 
 
 def free_port():
@@ -23,6 +25,7 @@ class Server:
 
     def __init__(self, name, protocol, command, port):
         self.name, self.protocol, self.port = name, protocol, port
+        self.other = None
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 10
         while True:
@@ -70,6 +73,36 @@ class Bench:
         ]
         return Server("bellwire", "websocket", command, port)
 
+    def cluster(self):
+        """A NATS server, and two relays that it connects; the first one knows the other. None without nats-server."""
+        found = shutil.which("nats-server", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
+        if not found:
+            return None
+        nats_port = free_port()
+        store = os.path.join(self.options.work, "nats")
+        nats = Server("nats", "nats", [found, "-a", "127.0.0.1", "-p", str(nats_port), "-js", "-sd", store], nats_port)
+        relays = []
+        for name in ("one", "two"):
+            port, health = free_port(), free_port()
+            command = [self.options.program, "relay", "--listen", f"127.0.0.1:{port}"]
+            command += ["--health", f"127.0.0.1:{health}", "--node", name, "--nats", f"nats://127.0.0.1:{nats_port}"]
+            relays.append(Server("two relays", "websocket", command, port))
+            self.await_ready(health)
+        relays[0].other = relays[1]
+        return nats, relays
+
+    @staticmethod
+    def await_ready(health):
+        deadline = time.monotonic() + 10
+        while True:
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{health}/ready", timeout=1).close()
+                return
+            except urllib.error.URLError as error:
+                if time.monotonic() > deadline:
+                    sys.exit(f"the relay is not ready: {error}")
+                time.sleep(0.02)
+
     def raw(self):
         port = free_port()
         return Server("raw forwarding", "raw", [self.options.forward, str(port)], port)
@@ -93,7 +126,10 @@ class Bench:
     def load(self, server, run, **numbers):
         """A run's result; None when it broke, or a message did not arrive once, in order and unaltered."""
         command = [self.options.load, run, server.protocol]
-        for name, number in {"port": server.port, "pid": server.process.pid, **numbers}.items():
+        numbers = {"port": server.port, "pid": server.process.pid, **numbers}
+        if server.other:
+            numbers |= {"other_port": server.other.port, "other_pid": server.other.process.pid}
+        for name, number in numbers.items():
             command += [f"--{name.replace('_', '-')}", str(number)]
         done = subprocess.run(command, capture_output=True, text=True)
         try:
@@ -172,6 +208,40 @@ class Bench:
                 "an idle connection, what the first ones cost once included", statistics.median(sizes), 8, False, "KiB"
             )
 
+    def crossing(self, local):
+        """Messages between peers of two relays, against those between peers of one."""
+        started = self.cluster()
+        if not started:
+            print("nats-server is not installed: two relays are not measured")
+            return
+        nats, relays = started
+        try:
+            rounds, run_ms = (2, 500) if self.options.short else (5, 3000)
+            servers = [local, relays[0]]
+            print("two relays that work together, 8 pairs, window 16, 400 bytes")
+            results = self.in_turn(
+                servers, rounds, "throughput", pairs=8, window=16, size=400, run_ms=run_ms, warm_up_ms=500
+            )
+            self.report(results, "messages_per_s", "messages/s", "{:.0f}")
+            cpu = self.report(results, "server_cpu_us", "µs of CPU a message, in all relays", "{:.2f}")
+            if len(cpu) == 2:
+                self.check("CPU of both relays against one", cpu["two relays"] / cpu["bellwire"], 1.6, False)
+            print("the same, 1,000 messages/s")
+            results = self.in_turn(servers, rounds, "latency", rate=1000, size=400, run_ms=run_ms, warm_up_ms=500)
+            p50 = self.report(results, "p50_us", "µs p50", "{:.1f}")
+            done = subprocess.run(
+                [self.options.ping, str(nats.port), "2000"], capture_output=True, text=True, check=True
+            )
+            ping = json.loads(done.stdout)["p50_us"]
+            print(f"  a ping of the NATS server: {ping:.1f} µs p50")
+            if len(p50) == 2:
+                self.check(
+                    "what crossing adds, against that ping", (p50["two relays"] - p50["bellwire"]) / ping, 4, False
+                )
+        finally:
+            for server in (*relays, nats):
+                server.stop()
+
     def report(self, results, value, unit, form):
         medians = {}
         for name, of_server in results.items():
@@ -196,6 +266,7 @@ class Bench:
                 print("mosquitto is not installed: not compared with it")
             self.throughput(servers)
             self.latency(compared)
+            self.crossing(servers[0])
         finally:
             for server in servers:
                 server.stop()
@@ -213,7 +284,7 @@ class Bench:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--short", action="store_true")
-    for name in ("program", "load", "forward", "work"):
+    for name in ("program", "load", "forward", "ping", "work"):
         parser.add_argument(f"--{name}", required=True)
     options = parser.parse_args()
     load = os.getloadavg()[0]

@@ -26,6 +26,8 @@ struct options {
     long run_ms;     /* how long is measured                                      */
     long warm_up_ms; /* before it                                                 */
     long quiet_ms;   /* the server counts as settled when it sends nothing so long */
+    long other_port; /* of the receivers' server; 0 = it is the senders'          */
+    long other_pid;
 };
 extern struct options options;
 

@@ -30,6 +30,13 @@ static void drain(uint32_t end)
         pump(20000000);
 }
 
+/* Of all servers together, in seconds. */
+static double servers_cpu(void)
+{
+    double seconds = cpu_seconds((pid_t)options.pid);
+    return options.other_pid > 0 ? seconds + cpu_seconds((pid_t)options.other_pid) : seconds;
+}
+
 /* Ends the line, and tells whether every message arrived as it should. */
 static int finish(uint32_t end)
 {
@@ -69,7 +76,7 @@ int run_throughput(void)
             measures = 1;
             begin = now;
             arrived = tally.arrived;
-            server_cpu = cpu_seconds((pid_t)options.pid);
+            server_cpu = servers_cpu();
             own_cpu = cpu_seconds(0);
         }
         fill_windows(end);
@@ -77,7 +84,7 @@ int run_throughput(void)
     }
     seconds = (double)(now - begin) / 1e9;
     arrived = tally.arrived - arrived;
-    server_cpu = cpu_seconds((pid_t)options.pid) - server_cpu;
+    server_cpu = servers_cpu() - server_cpu;
     own_cpu = cpu_seconds(0) - own_cpu;
     drain(end);
     printf("{\"messages_per_s\":%.0f,\"server_cpu_us\":%.3f,\"own_cpu_us\":%.3f", (double)arrived / seconds,
