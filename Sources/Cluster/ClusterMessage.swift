@@ -135,6 +135,8 @@ enum ClusterAnswer: UInt8 {
     case stays = 6
     /// The id stays here: it was proved.
     case proved = 7
+    /// A connection here wanted the id as well, and wants it no longer. Whether another relay holds it is not said.
+    case gaveWay = 8
 
     static func read(_ bytes: [UInt8]) -> ClusterAnswer? { bytes.count == 1 ? ClusterAnswer(rawValue: bytes[0]) : nil }
 }

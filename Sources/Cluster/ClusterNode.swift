@@ -154,7 +154,8 @@ package final class ClusterNode: RelayCluster {
         }
     }
 
-    private func ask(for name: [UInt8], _ claim: Claim, _ number: UInt64) {
+    /// - Parameter times: how often other newcomers may give way before this one does.
+    private func ask(for name: [UInt8], _ claim: Claim, _ number: UInt64, times: Int = 8) {
         let message = NATSMessage(
             subject: ClusterSubject.holder(of: name), payload: ClusterMessage.claim(claim).bytes(about: name))
         let timeout = claim.isProved ? Self.answerTime : Self.answerTime + (relay?.probeTime ?? 0)
@@ -165,6 +166,9 @@ package final class ClusterNode: RelayCluster {
             case .success(.yielded): self?.decide(name, number, .left)
             case .success(.stays): self?.decide(name, number, .taken)
             case .success(.proved): self?.decide(name, number, .proofRequired)
+            // Only the first answer comes here, and a holder's may still be on its way.
+            case .success(.gaveWay) where times > 0: self?.ask(for: name, claim, number, times: times - 1)
+            case .success(.gaveWay): self?.decide(name, number, .taken)
             case .success, .failure: self?.decide(name, number, .free)
             }
         }
@@ -338,7 +342,7 @@ package final class ClusterNode: RelayCluster {
                 let isOutdone = theirs.isProved && !newcomer.claim.isProved
                 decide(name, newcomer.number, isOutdone ? .proofRequired : .taken)
             }
-            answer(message, .yielded)
+            answer(message, .gaveWay)
         case .ours, .oursIfAlive: answer(message, .stays)
         case .oursByProof: answer(message, .proved)
         }

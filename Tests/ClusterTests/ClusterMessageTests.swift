@@ -65,8 +65,8 @@ import Testing
     }
 
     @Test func answersAreOneByte() {
-        #expect(ClusterAnswer.read([1]) == .taken && ClusterAnswer.read([7]) == .proved)
-        for bytes in [[], [0], [8], [1, 1]] as [[UInt8]] { #expect(ClusterAnswer.read(bytes) == nil) }
+        #expect(ClusterAnswer.read([1]) == .taken && ClusterAnswer.read([8]) == .gaveWay)
+        for bytes in [[], [0], [9], [1, 1]] as [[UInt8]] { #expect(ClusterAnswer.read(bytes) == nil) }
     }
 
     @Test func subjectsAreOfOnesOwnAndDiffer() {

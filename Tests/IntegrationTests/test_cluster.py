@@ -97,6 +97,26 @@ def test_a_live_owner_keeps_an_unproved_id_and_one_whose_relay_hangs_does_not(jo
     newcomer.settle()
 
 
+def test_newcomers_at_two_relays_do_not_help_each_other_to_a_live_owners_id(join: Join) -> None:
+    one, two, three = join("one"), join("two"), join("three")
+    owner = one.peer("alice")
+    for _ in range(20):
+        newcomers = [two.peer(), three.peer()]
+        for newcomer in newcomers:
+            newcomer.send(type="register", peerId="alice")
+        assert [newcomer.next("registered", "error").get("code") for newcomer in newcomers] == ["id_taken"] * 2
+        for newcomer in newcomers:
+            newcomer.close()
+    owner.settle()
+    owner.close()
+    # Nobody has it: of two that want it at once, one gets it.
+    newcomers = [two.peer(), three.peer()]
+    for newcomer in newcomers:
+        newcomer.send(type="register", peerId="alice")
+    codes = [newcomer.next("registered", "error").get("code") for newcomer in newcomers]
+    assert sorted(codes, key=str) == [None, "id_taken"], codes
+
+
 def test_a_proof_takes_an_id_over_in_both_directions_and_protects_it_everywhere(join: Join, tmp_path: Path) -> None:
     one, two = join("one"), join("two")
     key = Ed25519PrivateKey.generate()

@@ -621,7 +621,7 @@ exec bash "$2"
 #: Before a page's own lines. What goes on until the page has ended has said something before the next line runs.
 PROLOGUE = """
 set -euo pipefail
-stays=()
+stays=() others=()
 ready() {
     for _ in $(seq 500); do
         grep -qs "$4" "$2" && return 0
@@ -634,7 +634,8 @@ ready() {
 }
 end() {
     local status=$?
-    for each in "${stays[@]}"; do kill "$each" 2> /dev/null || true; done
+    for each in "${stays[@]}" "${others[@]}"; do kill "$each" 2> /dev/null || true; done
+    for each in "${others[@]}"; do wait "$each" || true; done # servers that are not ours: any status
     for each in "${stays[@]}"; do
         wait "$each" || { code=$?; [ $code -eq 143 ] || echo "ended with $code instead of being stopped" >&2; }
     done
@@ -657,7 +658,8 @@ def script_of(blocks: list[Block], folder: Path) -> tuple[str, list[tuple[Block,
                     command = found.group(1)
                     # The lines that follow read the code that a desktop writes.
                     written = re.search(r"^bellwire desktop\b.* > (\S+)$", command)
-                    script += f"(exec {command}) > {out} 2>&1 & stays+=($!)\n"
+                    ours = "others" if command.startswith("nats-server ") else "stays"
+                    script += f"(exec {command}) > {out} 2>&1 & {ours}+=($!)\n"
                     file, said = (written.group(1), "^{") if written else (out, ".")
                     script += f"ready $! {file} {shlex.quote(command)} {shlex.quote(said)}\n"
                 else:

@@ -102,7 +102,7 @@ enum RelayOptionNames {
     private static let natsAuthorities = Option(
         "nats-ca-file", .required("FILE"), "Trusts the CA certificates in this PEM file for NATS.")
     private static let natsReplicas = Option(
-        "nats-replicas", .required("N"),
+        "nats-replicas", .required("COUNT"),
         "Copies of the list of proved ids among the NATS servers: 3 for a cluster of three or more (default: 1).")
     private static let node = Option(
         "node", .required("NAME"), "Unique name of this relay among the others (default: the host name).")
