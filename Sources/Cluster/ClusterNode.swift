@@ -186,6 +186,8 @@ package final class ClusterNode: RelayCluster {
         guard let hold = relay?.hold(of: name) else { return }
         interest(in: name) { $0.hold = makeClaim(stamp: hold.whereabouts.registeredAt, isProved: hold.isProved) }
         rounds?.add(name)
+        // Another relay may have granted it at the same moment.
+        rounds?.hurry(name)
         kept?.forget(name)
         contacts?.forget(name)
         tell(.here(isProved: hold.isProved, hold.whereabouts), about: name)
@@ -234,9 +236,11 @@ package final class ClusterNode: RelayCluster {
         client.unsubscribe(interest.subscription)
     }
 
-    /// Finds another holder of an id, after a time in which the relays did not hear each other.
+    /// Says that the id is here, and finds another holder of it, after a time in which the relays were apart.
     private func compare(_ name: [UInt8]) {
-        guard client.isUp, let hold = interests[name]?.hold else { return }
+        guard client.isUp, let hold = interests[name]?.hold, let held = relay?.hold(of: name) else { return }
+        // For relays that could not be told when it came.
+        tell(.here(isProved: held.isProved, held.whereabouts), about: name)
         let message = NATSMessage(
             subject: ClusterSubject.holder(of: name), payload: ClusterMessage.holds(hold).bytes(about: name))
         client.request(message, timeout: Self.answerTime) { [weak self] result in
@@ -262,14 +266,18 @@ package final class ClusterNode: RelayCluster {
             guard let self else { return }
             if (try? result.get()).flatMap({ ClusterAnswer.read($0.payload) }) == .taken {
                 counters.sent += 1
-            } else {
-                counters.notTaken += 1
-                relay?.notTaken(frame)
+                return
             }
+            counters.notTaken += 1
+            var isTooLarge = false
+            if case .failure(let error) = result { isTooLarge = error.code == .tooLarge }
+            relay?.notTaken(frame, keeps: !isTooLarge)
         }
     }
 
     // MARK: What other relays say
+
+    // The first answer counts, so a relay that only wants the id does not answer what is for its holder.
 
     private func take(_ message: NATSMessage, about name: [UInt8]) {
         guard case (name, let said)? = ClusterMessage.read(message.payload), let relay else {
@@ -280,6 +288,7 @@ package final class ClusterNode: RelayCluster {
         let hold = interests[name]?.hold
         switch said {
         case .frame(let sender, let isSealed, let bytes):
+            guard relay.hold(of: name) != nil else { return }
             guard case .taken(let isMutual) = relay.deliver(bytes, from: sender, to: name, isSealed: isSealed) else {
                 return answer(.absent)
             }
@@ -287,19 +296,21 @@ package final class ClusterNode: RelayCluster {
             if isMutual { contacts?.watch(sender) }
             answer(.taken)
         case .kept(let frame):
+            guard relay.hold(of: name) != nil else { return }
             relay.deliver(frame, to: name) { [weak self] isWritten in
                 self?.answer(message, isWritten ? .taken : .absent)
             }
         case .ask:
-            guard let held = relay.hold(of: name) else { return answer(.absent) }
+            guard let held = relay.hold(of: name) else { return }
             self.answer(message, ClusterMessage.here(isProved: held.isProved, held.whereabouts).bytes(about: name))
         case .claim(let theirs): judge(theirs, about: name, message)
         case .holds(let theirs):
             switch hold?.asHolder(against: theirs) {
-            case nil: answer(.absent)
+            case nil: break
             case .theirs:
-                yield(name)
+                // First the answer: what follows from yielding must come after it.
                 answer(.yielded)
+                yield(name)
             case .ours, .oursIfAlive: answer(.stays)
             case .oursByProof: answer(.proved)
             }
@@ -320,22 +331,25 @@ package final class ClusterNode: RelayCluster {
         if let hold = interests[name]?.hold {
             switch hold.asHeld(against: theirs) {
             case .theirs:
-                yield(name)
                 answer(message, .yielded)
+                yield(name)
             case .oursByProof: answer(message, .proved)
             case .ours, .oursIfAlive:
                 relay?.probe(name) { [weak self] isAlive in
                     guard let self else { return }
                     // Another connection may have it by now.
-                    let isSame = interests[name]?.hold == hold
-                    if isSame, !isAlive { yield(name) }
+                    guard interests[name]?.hold == hold else { return judge(theirs, about: name, message) }
                     answer(message, isAlive ? .stays : .yielded)
+                    if !isAlive { yield(name) }
                 }
             }
             return
         }
         let newcomers = interests[name]?.newcomers ?? []
-        guard let first = newcomers.first else { return answer(message, .absent) }
+        guard let first = newcomers.first(where: \.claim.isProved) ?? newcomers.first else {
+            // It has just gone. Asking again finds nobody, or somebody else.
+            return answer(message, .gaveWay)
+        }
         switch first.claim.asNewcomer(against: theirs) {
         case .theirs:
             for newcomer in newcomers {

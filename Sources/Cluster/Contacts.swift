@@ -12,7 +12,13 @@ final class Contacts {
 
     private let client: NATSClient
     private weak var relay: Relay?
-    private var subscriptions: [[UInt8]: UInt64] = [:]
+    private struct Watch {
+        let subscription: UInt64
+        /// How often it was said to be somewhere.
+        var news = 0
+    }
+
+    private var watches: [[UInt8]: Watch] = [:]
     private var rounds: PacedRounds?
 
     init(_ client: NATSClient, _ relay: Relay) {
@@ -22,10 +28,12 @@ final class Contacts {
     }
 
     func watch(_ name: [UInt8]) {
-        guard subscriptions[name] == nil else { return }
+        guard watches[name] == nil else { return }
         let subscription = try? client.subscribe(ClusterSubject.status(of: name)) { [weak self] message in
             switch ClusterMessage.read(message.payload) {
-            case (name, .here(_, let whereabouts))?: self?.relay?.seen(name, whereabouts)
+            case (name, .here(_, let whereabouts))?:
+                self?.watches[name]?.news += 1
+                self?.relay?.seen(name, whereabouts)
             // Another relay may have it by now.
             case (name, .left)?: self?.ask(about: name)
             default: break
@@ -33,20 +41,20 @@ final class Contacts {
         }
         // The subject is one of ours.
         guard let subscription else { return }
-        subscriptions[name] = subscription
+        watches[name] = Watch(subscription: subscription)
         rounds?.add(name)
         ask(about: name)
     }
 
     /// The connection to NATS is there again.
     func connected() {
-        for name in subscriptions.keys { rounds?.hurry(name) }
+        for name in watches.keys { rounds?.hurry(name) }
     }
 
     /// It has come here, or nobody may hear of it any more.
     func forget(_ name: [UInt8]) {
-        guard let subscription = subscriptions.removeValue(forKey: name) else { return }
-        client.unsubscribe(subscription)
+        guard let watch = watches.removeValue(forKey: name) else { return }
+        client.unsubscribe(watch.subscription)
         rounds?.remove(name)
     }
 
@@ -55,17 +63,18 @@ final class Contacts {
             relay?.seen(name, nil)
             return forget(name)
         }
-        guard client.isUp else { return }
+        guard client.isUp, let news = watches[name]?.news else { return }
         let question = NATSMessage(
             subject: ClusterSubject.holder(of: name), payload: ClusterMessage.ask.bytes(about: name))
         client.request(question, timeout: ClusterNode.answerTime) { [weak self] result in
             if case .failure(let error) = result, error.code == .disconnected { return }
             let answer = (try? result.get()).flatMap { ClusterMessage.read($0.payload) }
-            guard case (name, .here(_, let whereabouts))? = answer else {
+            if case (name, .here(_, let whereabouts))? = answer {
+                self?.relay?.seen(name, whereabouts)
+            } else if self?.watches[name]?.news == news {
+                // Nothing newer has been said since the question.
                 self?.relay?.seen(name, nil)
-                return
             }
-            self?.relay?.seen(name, whereabouts)
         }
     }
 }

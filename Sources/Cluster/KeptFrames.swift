@@ -83,18 +83,28 @@ final class KeptFrames {
 
     private func deliver(to name: [UInt8], isProved: Bool) {
         guard let taken = relay?.takeKept(for: name, isProved: isProved) else { return ended(for: name) }
-        var left = taken.frames.count
-        var isWritten = true
-        for frame in taken.frames {
-            let message = NATSMessage(
-                subject: ClusterSubject.holder(of: name), payload: ClusterMessage.kept(frame).bytes(about: name))
-            client.request(message, timeout: Self.writeTime) { [weak self] result in
-                if (try? result.get()).flatMap({ ClusterAnswer.read($0.payload) }) != .taken { isWritten = false }
-                left -= 1
-                guard left == 0, let self else { return }
-                relay?.keptEnded(for: name, taken.delivery, isWritten: isWritten)
-                ended(for: name)
+        pass(taken.frames[...], of: taken.delivery, to: name, written: [])
+    }
+
+    /// One after the other: if one doesn't get there, those behind it wait.
+    private func pass(_ frames: ArraySlice<Relay.Kept>, of delivery: UInt64, to name: [UInt8], written: Set<Int64>) {
+        guard let frame = frames.first else {
+            relay?.keptEnded(for: name, delivery, written: written)
+            return ended(for: name)
+        }
+        let message = NATSMessage(
+            subject: ClusterSubject.holder(of: name), payload: ClusterMessage.kept(frame).bytes(about: name))
+        client.request(message, timeout: Self.writeTime) { [weak self] result in
+            guard let self else { return }
+            if (try? result.get()).flatMap({ ClusterAnswer.read($0.payload) }) == .taken {
+                return pass(frames.dropFirst(), of: delivery, to: name, written: written.union([frame.sequence]))
             }
+            // One that is too large for the NATS server waits until its peer comes here.
+            if case .failure(let error) = result, error.code == .tooLarge {
+                return pass(frames.dropFirst(), of: delivery, to: name, written: written)
+            }
+            relay?.keptEnded(for: name, delivery, written: written)
+            ended(for: name)
         }
     }
 

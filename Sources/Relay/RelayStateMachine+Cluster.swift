@@ -18,6 +18,10 @@ extension RelayStateMachine {
         let refusal: Refusal
         switch answer {
         case .free, .left:
+            guard isAllowed(name) else {
+                refusal = .notAllowed
+                break
+            }
             if pending.isProved { return takeProved(name, pending.device, from: id, at: moment) }
             guard !needsProof(name) else {
                 refusal = .proofRequired
@@ -61,11 +65,11 @@ extension RelayStateMachine {
 
     // MARK: Frames
 
-    /// No other relay has taken it: keeps it and tells the sender.
-    mutating func notElsewhere(_ frame: TransitFrame, at moment: Moment) -> [Action] {
+    /// No other relay has taken it: keeps it, unless it could never be passed on, and tells the sender.
+    mutating func notElsewhere(_ frame: TransitFrame, keeps: Bool = true, at moment: Moment) -> [Action] {
         var actions: [Action] = []
         let target = frame.target.withUnsafeBytes { peers.findOrInsert($0, at: moment) }
-        if frame.bytes.count + RelayFrame.maximumOfflineWrapping <= limits.frameBytes,
+        if keeps, frame.bytes.count + RelayFrame.maximumOfflineWrapping <= limits.frameBytes,
             keep(frame, for: target, at: moment)
         {
             actions.append(.kept(frame.target))
@@ -103,11 +107,13 @@ extension RelayStateMachine {
 
     /// A frame came from another relay. Returns the connection that it is for, and whether both peers have now sent each
     /// other something; `nil` = it is not to be had here.
+    ///
+    /// - Parameter count: its bytes; longer frames are never sent.
     mutating func arrived(
-        from sender: [UInt8], to name: [UInt8], isSealed: Bool, at moment: Moment
+        from sender: [UInt8], to name: [UInt8], count: Int = 0, isSealed: Bool, at moment: Moment
     ) -> (connection: ConnectionID, isMutual: Bool)? {
         guard let target = name.withUnsafeBytes({ peers.find($0) }), let owner = peers.registration(of: target),
-            owner.isProved || !isSealed
+            owner.isProved || !isSealed, count <= limits.frameBytes
         else { return nil }
         let other = sender.withUnsafeBytes { peers.findOrInsert($0, at: moment) }
         if !peers[other].isAlias, !peers[target].isAlias {
@@ -157,6 +163,8 @@ extension RelayStateMachine {
             (elsewhere[peer] == nil) != (whereabouts == nil)
         else { return [] }
         elsewhere[peer] = whereabouts
+        // From now on it counts as absent, for when it is forgotten.
+        if whereabouts == nil { peers.setPresence(.absent(since: moment.monotonic), of: peer) }
         let frame = RelayFrame.peerStatus(name, whereabouts?.device, at: moment)
         let watchers = acquaintances.mutual(of: peer).compactMap { peers.registration(of: $0) }
         forgetIfIdle(peer)
@@ -179,14 +187,21 @@ extension RelayStateMachine {
         return absent.takeForDelivery(to: peer, isProved: isProved, at: moment)
     }
 
-    /// The other relay has written a delivery of ``takeKept(for:isProved:at:)`` to the peer's connection, or could not.
-    mutating func keptEnded(for name: [UInt8], through delivery: UInt64, isWritten: Bool, at moment: Moment) {
-        guard let peer = name.withUnsafeBytes({ peers.find($0) }) else { return }
-        guard isWritten else { return absent.deliveryEnded(for: peer) }
+    /// The other relay has written these frames of a delivery of ``takeKept(for:isProved:at:)`` to the peer's connection.
+    mutating func keptEnded(
+        for name: [UInt8], delivery: UInt64, written: Set<Int64>, at moment: Moment
+    ) -> [Action] {
+        guard let peer = name.withUnsafeBytes({ peers.find($0) }) else { return [] }
         let before = absent.frameCount
-        absent.written(to: peer, through: delivery)
+        absent.deliveryEnded(for: peer, number: delivery, written: written)
         counters.delivered += UInt64(before - absent.frameCount)
+        var actions: [Action] = []
+        // It may have come to this relay in the meantime.
+        if let registration = peers.registration(of: peer) {
+            deliver(peer, to: registration, at: moment, &actions)
+        }
         forgetIfIdle(peer)
+        return actions
     }
 }
 

@@ -216,8 +216,8 @@ struct RelayStateMachine {
             let id = unregistered[done].connection
             done += 1
             guard isOpen(id), case .unregistered = connections[id.slot].state else { continue }
-            if connections[id.slot].claims != nil {
-                // It waits for the owner of its id; that has an end of its own.
+            if connections[id.slot].claims != nil || connections[id.slot].pending != nil {
+                // It waits for the owner of its id, the disk or other relays; that has an end of its own.
                 unregistered.append((id, moment.monotonic &+ limits.registerWithin))
             } else {
                 actions.append(.close(id, .notRegistered))

@@ -217,6 +217,7 @@ package struct NATSConnectionStateMachine {
 
     private mutating func greet(_ info: NATSServerInfo, at now: UInt64, random: UInt64) -> [Action] {
         self.info = info
+        parser.maximumPayload = max(parser.maximumPayload, min(info.maximumPayload, NATSParser.mostPayload))
         learn(info.addresses)
         switch state {
         case .connecting(.greeting, let until):

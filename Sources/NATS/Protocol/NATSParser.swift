@@ -19,8 +19,11 @@ package struct NATSParser: Sendable {
     /// Of the line with the server's description.
     static let maximumInfo = 1 << 20
 
+    /// What a server can raise the largest payload to: NATS's own most.
+    static let mostPayload = 64 << 20
+
     /// The largest payload with its headers that is accepted, in bytes.
-    private let maximumPayload: Int
+    var maximumPayload: Int
     private var buffer: [UInt8] = []
     /// What was read of the buffer.
     private var start = 0

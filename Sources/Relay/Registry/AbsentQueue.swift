@@ -90,6 +90,11 @@ struct AbsentQueue {
         for index in frames.indices { frames[index].delivery = 0 }
     }
 
+    /// What is still here of one delivery is sent again.
+    mutating func deliveryEnded(_ number: UInt64) {
+        for index in frames.indices where frames[index].delivery == number { frames[index].delivery = 0 }
+    }
+
     /// The sender whose oldest frame is dropped for a new one: the one that would then have the most here, by
     /// `measure`; the new frame measures `size`. So a sender with few frames loses none to a sender with many. `nil` =
     /// the new frame is dropped, because its sender would have the most.

@@ -177,6 +177,14 @@ struct AbsentStore {
         drop(of: peer) { $0.delivery > 0 && $0.delivery <= delivery }
     }
 
+    /// A delivery to another relay has ended: these of its frames are with the peer, the others must be sent again.
+    mutating func deliveryEnded(for peer: Int, number: UInt64, written: Set<Int64>) {
+        drop(of: peer) { $0.delivery == number && written.contains($0.sequence) }
+        guard var queue = queues.removeValue(forKey: peer) else { return }
+        queue.deliveryEnded(number)
+        queues[peer] = queue
+    }
+
     /// The peer's connection ended: what was on its way and is still here must be sent again.
     mutating func deliveryEnded(for peer: Int) {
         guard var queue = queues.removeValue(forKey: peer) else { return }

@@ -18,7 +18,7 @@ package protocol RelayCluster: AnyObject {
     /// Somebody here may hear of it, and it is not here.
     func watch(_ name: [UInt8])
 
-    /// Offers a frame to the others. If none takes it, ``Relay/notTaken(_:)`` is called.
+    /// Offers a frame to the others. If none takes it, ``Relay/notTaken(_:keeps:)`` is called.
     func send(_ frame: TransitFrame)
 }
 
@@ -79,7 +79,9 @@ extension Relay {
 
     /// Passes a frame of another relay's peer on.
     package func deliver(_ bytes: [UInt8], from sender: [UInt8], to name: [UInt8], isSealed: Bool) -> Delivery {
-        guard let arrival = machine.arrived(from: sender, to: name, isSealed: isSealed, at: now()),
+        guard
+            let arrival = machine.arrived(
+                from: sender, to: name, count: bytes.count, isSealed: isSealed, at: now()),
             let socket = socket(of: arrival.connection), bytes.withUnsafeBytes({ socket.send($0) })
         else { return .refused }
         return .taken(isMutual: arrival.isMutual)
@@ -94,7 +96,11 @@ extension Relay {
     }
 
     /// No other relay has taken the frame.
-    package func notTaken(_ frame: TransitFrame) { perform(machine.notElsewhere(frame, at: now())) }
+    ///
+    /// - Parameter keeps: whether it can be taken later.
+    package func notTaken(_ frame: TransitFrame, keeps: Bool) {
+        perform(machine.notElsewhere(frame, keeps: keeps, at: now()))
+    }
 
     // MARK: Kept frames
 
@@ -104,6 +110,8 @@ extension Relay {
         /// Epoch milliseconds.
         package var storedAt: Int64
         package var isSealed: Bool
+        /// Its name at the relay that keeps it.
+        package var sequence: Int64 = 0
 
         package init(bytes: [UInt8], storedAt: Int64, isSealed: Bool) {
             (self.bytes, self.storedAt, self.isSealed) = (bytes, storedAt, isSealed)
@@ -118,24 +126,27 @@ extension Relay {
         name.withUnsafeBytes { machine.peers.find($0) }.map { !machine.absent.isEmpty(for: $0) } ?? false
     }
 
-    /// What is kept here for an id that another relay has, oldest first; then call ``keptEnded(for:_:isWritten:)``.
+    /// What is kept here for an id that another relay has, oldest first; then call ``keptEnded(for:_:written:)``.
     package func takeKept(for name: [UInt8], isProved: Bool) -> (delivery: UInt64, frames: [Kept])? {
         defer { archiveChanges() }
         guard let taken = machine.takeKept(for: name, isProved: isProved, at: now()) else { return nil }
         let frames = taken.frames.map { frame in
-            Kept(bytes: frame.bytes, storedAt: frame.storedAt.epoch, isSealed: frame.isSealed)
+            var kept = Kept(bytes: frame.bytes, storedAt: frame.storedAt.epoch, isSealed: frame.isSealed)
+            kept.sequence = frame.sequence
+            return kept
         }
         return (taken.number, frames)
     }
 
-    package func keptEnded(for name: [UInt8], _ delivery: UInt64, isWritten: Bool) {
-        machine.keptEnded(for: name, through: delivery, isWritten: isWritten, at: now())
-        archiveChanges()
+    /// - Parameter written: the sequences of the frames that are with the peer's connection.
+    package func keptEnded(for name: [UInt8], _ delivery: UInt64, written: Set<Int64>) {
+        perform(machine.keptEnded(for: name, delivery: delivery, written: written, at: now()))
     }
 
     /// Passes a frame on that another relay has kept. `then` says whether the peer's connection has it, once.
     package func deliver(_ kept: Kept, to name: [UInt8], then: @escaping @EventLoop (Bool) -> Void) {
         guard let holder = machine.holder(of: name), holder.isProved || !kept.isSealed,
+            kept.bytes.count + RelayFrame.maximumOfflineWrapping <= machine.limits.frameBytes,
             let socket = socket(of: holder.connection)
         else { return EventLoop.post { then(false) } }
         let frame = RelayFrame.offlineMessage(kept.bytes, storedAt: kept.storedAt, at: now())

@@ -223,14 +223,17 @@ package final class RelayService {
 
     private func end(_ then: @escaping @EventLoop () -> Void) {
         relay.stop {
-            guard let archive = self.archive else { return self.close(then) }
-            archive.finish { self.close(then) }
+            // Frames on their way to other relays come back at once, and are stored.
+            self.cluster?.stop()
+            EventLoop.post {
+                guard let archive = self.archive else { return self.close(then) }
+                archive.finish { self.close(then) }
+            }
         }
     }
 
     private func close(_ then: @escaping @EventLoop () -> Void) {
         healthListener?.close()
-        cluster?.stop()
         watchdog?.stop()
         stores.close { EventLoop.post { then() } }
     }
