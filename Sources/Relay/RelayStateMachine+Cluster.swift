@@ -54,7 +54,7 @@ extension RelayStateMachine {
             return []
         }
         var actions: [Action] = []
-        elsewhere[peer] = Whereabouts(device: owner.device, registeredAt: moment.epoch)
+        peers.elsewhere[peer] = Whereabouts(device: owner.device, registeredAt: moment.epoch)
         if case .contested(_, let claim) = peers[peer].presence {
             refuseClaim(of: claim.newcomer, peer, at: moment, &actions)
             peers.setPresence(.online(owner), of: peer)
@@ -136,7 +136,7 @@ extension RelayStateMachine {
 
     /// An id is held here: whoever holds it may hear of its contacts at other relays.
     mutating func came(_ peer: Int, _ actions: inout [Action]) {
-        elsewhere[peer] = nil
+        peers.elsewhere[peer] = nil
         actions.append(.came(peers[peer].name))
         for other in acquaintances.mutual(of: peer) where peers.registration(of: other) == nil {
             actions.append(.watch(peers[other].name))
@@ -145,7 +145,7 @@ extension RelayStateMachine {
 
     /// Where a peer is online, here or elsewhere.
     func whereabouts(of peer: Int) -> Whereabouts? {
-        guard let registration = peers.registration(of: peer) else { return elsewhere[peer] }
+        guard let registration = peers.registration(of: peer) else { return peers.elsewhere[peer] }
         return Whereabouts(device: registration.device, registeredAt: registration.registeredAt)
     }
 
@@ -160,9 +160,9 @@ extension RelayStateMachine {
     /// Another relay says that it has the id, or (`nil`) none has it.
     mutating func seen(_ name: [UInt8], _ whereabouts: Whereabouts?, at moment: Moment) -> [Action] {
         guard let peer = name.withUnsafeBytes({ peers.find($0) }), peers.registration(of: peer) == nil,
-            (elsewhere[peer] == nil) != (whereabouts == nil)
+            (peers.elsewhere[peer] == nil) != (whereabouts == nil)
         else { return [] }
-        elsewhere[peer] = whereabouts
+        peers.elsewhere[peer] = whereabouts
         // From now on it counts as absent, for when it is forgotten.
         if whereabouts == nil { peers.setPresence(.absent(since: moment.monotonic), of: peer) }
         let frame = RelayFrame.peerStatus(name, whereabouts?.device, at: moment)

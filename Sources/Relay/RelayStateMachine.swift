@@ -94,11 +94,7 @@ struct RelayStateMachine {
     static let acquaintanceAge: UInt64 = 24 * 60 * 60 * 1_000
 
     private(set) var limits: Limits
-    /// Whether there are other relays to ask.
-    let isClustered: Bool
-    var peers = PeerTable()
-    /// Peers that other relays have, as far as somebody here may hear of them.
-    var elsewhere: [Int: Whereabouts] = [:]
+    var peers: PeerTable
     var absent: AbsentStore
     var acquaintances: Acquaintances
     var doorkeeper: Doorkeeper
@@ -115,12 +111,14 @@ struct RelayStateMachine {
     var timestamp = TimestampTail()
     var counters = Counters()
 
+    /// Whether there are other relays to ask.
+    var isClustered: Bool { peers.isClustered }
     var connectionCount: Int { counters.openConnections }
     var registeredCount: Int { counters.registeredPeers }
 
     init(limits: Limits, proved: ProvedIDs, isClustered: Bool = false) {
         self.limits = limits
-        self.isClustered = isClustered
+        peers = PeerTable(isClustered: isClustered)
         self.proved = proved
         aliases = AliasHolders(limits: limits.aliases)
         absent = AbsentStore(limits: limits.absent)
@@ -231,7 +229,7 @@ struct RelayStateMachine {
     /// networks of which nothing is left.
     mutating func sweep(at moment: Moment) {
         for peer in absent.expire(at: moment) { forgetIfIdle(peer) }
-        for peer in peers.indices where !acquaintances.isEmpty(for: peer) && elsewhere[peer] == nil {
+        for peer in peers.indices where !acquaintances.isEmpty(for: peer) && peers.elsewhere[peer] == nil {
             guard case .absent(let since) = peers[peer].presence,
                 moment.monotonic &- since >= Self.acquaintanceAge
             else { continue }
@@ -260,7 +258,6 @@ struct RelayStateMachine {
         guard peers.contains(peer), case .absent = peers[peer].presence, absent.isEmpty(for: peer),
             acquaintances.isEmpty(for: peer)
         else { return }
-        elsewhere[peer] = nil
         peers.remove(peer)
     }
 }

@@ -11,6 +11,12 @@ struct PeerTable {
     private var peers: [Peer?] = []
     private var free: [Int] = []
     private(set) var count = 0
+    /// Whether there are other relays that may have peers.
+    let isClustered: Bool
+    /// Peers that other relays have, as far as somebody here may hear of them.
+    var elsewhere: [Int: Whereabouts] = [:]
+
+    init(isClustered: Bool = false) { self.isClustered = isClustered }
 
     /// A peer that is in the table.
     subscript(index: Int) -> Peer {
@@ -81,6 +87,7 @@ struct PeerTable {
         }
         slots[hole] = 0
         peers[index] = nil
+        elsewhere[index] = nil
         free.append(index)
         count -= 1
     }
