@@ -25,7 +25,7 @@ struct Claim: Equatable {
     /// Two newcomers that meet before either has the id.
     func asNewcomer(against other: Claim) -> Verdict {
         if isProved != other.isProved { return isProved ? .oursByProof : .theirs }
-        // The newer of two proofs, else whoever was first.
+        // The newer of two proofs; without proofs, the first one.
         return isNewer(than: other) == isProved ? .ours : .theirs
     }
 

@@ -26,7 +26,7 @@ package final class ClusterNode: RelayCluster {
         package var notTaken: UInt64 = 0
         /// Frames of other relays that went to connections here.
         package var received: UInt64 = 0
-        /// Messages that are none of a relay's, or not for here.
+        /// Messages that no relay sends, or that belong to another id.
         package var ignored: UInt64 = 0
         /// Ids that went to connections at other relays.
         package var yielded: UInt64 = 0
@@ -35,8 +35,6 @@ package final class ClusterNode: RelayCluster {
 
     package typealias Log = @EventLoop (_ isWarning: Bool, _ event: String, _ text: String) -> Void
 
-    /// A relay that does not answer within this time is as one that is not there, in milliseconds.
-    static let answerTime: UInt64 = 500
     /// In which each id that is held is compared with what other relays hold, in milliseconds.
     private static let comparisonInterval: UInt64 = 300_000
 
@@ -56,6 +54,7 @@ package final class ClusterNode: RelayCluster {
     private let options: Options
     private let log: Log
     private let client: NATSClient
+    private let others: OtherRelays
     private let proofs: ProofBucket
     private weak var relay: Relay?
     private var kept: KeptFrames?
@@ -81,6 +80,7 @@ package final class ClusterNode: RelayCluster {
         // A relay never asks itself.
         nats.connection.echoes = false
         client = NATSClient(nats) { reports.node?.report($0) }
+        others = OtherRelays(client)
         proofs = ProofBucket(client, replicas: options.replicas)
         reports.node = self
     }
@@ -92,8 +92,8 @@ package final class ClusterNode: RelayCluster {
 
     package func start(_ relay: Relay) {
         self.relay = relay
-        kept = KeptFrames(client, relay)
-        contacts = Contacts(client, relay)
+        kept = KeptFrames(others, relay)
+        contacts = Contacts(others, relay)
         rounds = PacedRounds(every: Self.comparisonInterval) { [weak self] name in self?.compare(name) }
         for name in relay.held { came(name) }
         client.start()
@@ -143,7 +143,7 @@ package final class ClusterNode: RelayCluster {
         let number = nextNumber
         nextNumber += 1
         let claim = makeClaim(stamp: relay?.epoch ?? 0, isProved: isProved)
-        // Others hear of it before they are asked.
+        // Other relays can reach this one before they are asked.
         interest(in: name) { $0.newcomers.append(Newcomer(number: number, claim: claim, then: then)) }
         if isProved {
             proofs.keep(name) { [weak self] in self?.ask(for: name, claim, number) }
@@ -156,20 +156,18 @@ package final class ClusterNode: RelayCluster {
 
     /// - Parameter times: how often other newcomers may give way before this one does.
     private func ask(for name: [UInt8], _ claim: Claim, _ number: UInt64, times: Int = 8) {
-        let message = NATSMessage(
-            subject: ClusterSubject.holder(of: name), payload: ClusterMessage.claim(claim).bytes(about: name))
-        let timeout = claim.isProved ? Self.answerTime : Self.answerTime + (relay?.probeTime ?? 0)
+        let timeout = OtherRelays.answerTime + (claim.isProved ? 0 : relay?.probeTime ?? 0)
         // A relay that was stopped for a while may still have the id, and says so when it continues.
-        client.request(message, timeout: timeout, late: { [weak self] _ in self?.compare(name) }) {
-            [weak self] result in
-            switch result.map({ ClusterAnswer.read($0.payload) }) {
-            case .success(.yielded): self?.decide(name, number, .left)
-            case .success(.stays): self?.decide(name, number, .taken)
-            case .success(.proved): self?.decide(name, number, .proofRequired)
+        let late: @EventLoop () -> Void = { [weak self] in self?.compare(name) }
+        others.ask(.claim(claim), about: name, timeout: timeout, late: late) { [weak self] reply in
+            switch reply.answer {
+            case .yielded: self?.decide(name, number, .left)
+            case .stays: self?.decide(name, number, .taken)
+            case .proved: self?.decide(name, number, .proofRequired)
             // Only the first answer comes here, and a holder's may still be on its way.
-            case .success(.gaveWay) where times > 0: self?.ask(for: name, claim, number, times: times - 1)
-            case .success(.gaveWay): self?.decide(name, number, .taken)
-            case .success, .failure: self?.decide(name, number, .free)
+            case .gaveWay where times > 0: self?.ask(for: name, claim, number, times: times - 1)
+            case .gaveWay: self?.decide(name, number, .taken)
+            case .taken, .absent, nil: self?.decide(name, number, .free)
             }
         }
     }
@@ -190,13 +188,7 @@ package final class ClusterNode: RelayCluster {
         rounds?.hurry(name)
         kept?.forget(name)
         contacts?.forget(name)
-        tell(.here(isProved: hold.isProved, hold.whereabouts), about: name)
-    }
-
-    /// Whoever waits for the id hears it. Without NATS nobody does: then they ask when it is there again.
-    private func tell(_ message: ClusterMessage, about name: [UInt8]) {
-        let message = NATSMessage(subject: ClusterSubject.status(of: name), payload: message.bytes(about: name))
-        try? client.publish(message)
+        others.tell(.here(isProved: hold.isProved, hold.whereabouts), about: name)
     }
 
     package func left(_ name: [UInt8]) {
@@ -204,7 +196,7 @@ package final class ClusterNode: RelayCluster {
         if interest.hold != nil {
             interests[name]?.hold = nil
             rounds?.remove(name)
-            tell(.left, about: name)
+            others.tell(.left, about: name)
         }
         forgetIfIdle(name)
         if relay?.isKeeping(for: name) == true { kept?.wait(for: name) }
@@ -217,10 +209,7 @@ package final class ClusterNode: RelayCluster {
 
     private func interest(in name: [UInt8], _ change: (inout Interest) -> Void) {
         if interests[name] == nil {
-            let subscription = try? client.subscribe(ClusterSubject.holder(of: name)) { [weak self] message in
-                self?.take(message, about: name)
-            }
-            // The subject is one of ours.
+            let subscription = others.serve(name) { [weak self] message in self?.take(message, about: name) }
             guard let subscription else { return }
             interests[name] = Interest(subscription: subscription)
         }
@@ -233,19 +222,18 @@ package final class ClusterNode: RelayCluster {
     private func forgetIfIdle(_ name: [UInt8]) {
         guard let interest = interests[name], interest.hold == nil, interest.newcomers.isEmpty else { return }
         interests[name] = nil
-        client.unsubscribe(interest.subscription)
+        others.stop(interest.subscription)
     }
 
     /// Says that the id is here, and finds another holder of it, after a time in which the relays were apart.
     private func compare(_ name: [UInt8]) {
         guard client.isUp, let hold = interests[name]?.hold, let held = relay?.hold(of: name) else { return }
         // For relays that could not be told when it came.
-        tell(.here(isProved: held.isProved, held.whereabouts), about: name)
-        let message = NATSMessage(
-            subject: ClusterSubject.holder(of: name), payload: ClusterMessage.holds(hold).bytes(about: name))
-        client.request(message, timeout: Self.answerTime) { [weak self] result in
-            let answer = (try? result.get()).flatMap { ClusterAnswer.read($0.payload) }
-            guard let self, answer == .stays || answer == .proved, interests[name]?.hold == hold else { return }
+        others.tell(.here(isProved: held.isProved, held.whereabouts), about: name)
+        others.ask(.holds(hold), about: name) { [weak self] reply in
+            guard let self, reply.answer == .stays || reply.answer == .proved, interests[name]?.hold == hold else {
+                return
+            }
             yield(name)
         }
     }
@@ -259,19 +247,15 @@ package final class ClusterNode: RelayCluster {
 
     package func send(_ frame: TransitFrame) {
         if frame.isMutual { contacts?.watch(frame.target) }
-        let payload = ClusterMessage.frame(from: frame.sender, isSealed: frame.isSealed, bytes: frame.bytes)
-            .bytes(about: frame.target)
-        let message = NATSMessage(subject: ClusterSubject.holder(of: frame.target), payload: payload)
-        client.request(message, timeout: Self.answerTime) { [weak self] result in
+        let message = ClusterMessage.frame(from: frame.sender, isSealed: frame.isSealed, bytes: frame.bytes)
+        others.ask(message, about: frame.target) { [weak self] reply in
             guard let self else { return }
-            if (try? result.get()).flatMap({ ClusterAnswer.read($0.payload) }) == .taken {
+            if reply.answer == .taken {
                 counters.sent += 1
                 return
             }
             counters.notTaken += 1
-            var isTooLarge = false
-            if case .failure(let error) = result { isTooLarge = error.code == .tooLarge }
-            relay?.notTaken(frame, keeps: !isTooLarge)
+            relay?.notTaken(frame, keeps: reply.failure != .tooLarge)
         }
     }
 
@@ -302,7 +286,7 @@ package final class ClusterNode: RelayCluster {
             }
         case .ask:
             guard let held = relay.hold(of: name) else { return }
-            self.answer(message, ClusterMessage.here(isProved: held.isProved, held.whereabouts).bytes(about: name))
+            others.answer(message, ClusterMessage.here(isProved: held.isProved, held.whereabouts).bytes(about: name))
         case .claim(let theirs): judge(theirs, about: name, message)
         case .holds(let theirs):
             switch hold?.asHolder(against: theirs) {
@@ -319,12 +303,7 @@ package final class ClusterNode: RelayCluster {
     }
 
     private func answer(_ message: NATSMessage, _ answer: ClusterAnswer) {
-        self.answer(message, [answer.rawValue])
-    }
-
-    /// Whoever asked without a connection to NATS has its answer already: none.
-    private func answer(_ message: NATSMessage, _ payload: [UInt8]) {
-        if let reply = message.reply { try? client.publish(NATSMessage(subject: reply, payload: payload)) }
+        others.answer(message, [answer.rawValue])
     }
 
     private func judge(_ theirs: Claim, about name: [UInt8], _ message: NATSMessage) {
@@ -347,7 +326,7 @@ package final class ClusterNode: RelayCluster {
         }
         let newcomers = interests[name]?.newcomers ?? []
         guard let first = newcomers.first(where: \.claim.isProved) ?? newcomers.first else {
-            // It has just gone. Asking again finds nobody, or somebody else.
+            // It has just left. Asking again finds the next holder, or none.
             return answer(message, .gaveWay)
         }
         switch first.claim.asNewcomer(against: theirs) {

@@ -18,13 +18,13 @@ final class KeptFrames {
         var isCalled = false
     }
 
-    private let client: NATSClient
+    private let others: OtherRelays
     private weak var relay: Relay?
     private var waits: [[UInt8]: Wait] = [:]
     private var rounds: PacedRounds?
 
-    init(_ client: NATSClient, _ relay: Relay) {
-        self.client = client
+    init(_ others: OtherRelays, _ relay: Relay) {
+        self.others = others
         self.relay = relay
         rounds = PacedRounds(every: Self.retryInterval) { [weak self] name in self?.send(for: name) }
     }
@@ -35,11 +35,9 @@ final class KeptFrames {
     /// Something is kept for it.
     func wait(for name: [UInt8]) {
         if waits[name] == nil {
-            let subscription = try? client.subscribe(ClusterSubject.status(of: name)) { [weak self] message in
-                guard case (name, .here)? = ClusterMessage.read(message.payload) else { return }
-                self?.send(for: name)
+            let subscription = others.follow(name) { [weak self] told in
+                if case .here = told { self?.send(for: name) }
             }
-            // The subject is one of ours.
             guard let subscription else { return }
             waits[name] = Wait(subscription: subscription)
             rounds?.add(name)
@@ -56,28 +54,24 @@ final class KeptFrames {
     /// Nothing is kept for it any more, or it has come here.
     func forget(_ name: [UInt8]) {
         guard let wait = waits.removeValue(forKey: name) else { return }
-        client.unsubscribe(wait.subscription)
+        others.stop(wait.subscription)
         rounds?.remove(name)
     }
 
     private func send(for name: [UInt8]) {
-        guard let wait = waits[name], client.isUp else { return }
+        guard let wait = waits[name], others.areReachable else { return }
         guard !wait.isSending else {
             waits[name]?.isCalled = true
             return
         }
         waits[name]?.isSending = true
         waits[name]?.isCalled = false
-        let question = NATSMessage(
-            subject: ClusterSubject.holder(of: name), payload: ClusterMessage.ask.bytes(about: name))
-        client.request(question, timeout: ClusterNode.answerTime) { [weak self] result in
-            guard
-                case (name, .here(let isProved, _))? = (try? result.get()).flatMap({ ClusterMessage.read($0.payload) })
-            else {
+        others.ask(.ask, about: name) { [weak self] reply in
+            if case .here(let isProved, _)? = reply.message(about: name) {
+                self?.deliver(to: name, isProved: isProved)
+            } else {
                 self?.ended(for: name)
-                return
             }
-            self?.deliver(to: name, isProved: isProved)
         }
     }
 
@@ -92,15 +86,13 @@ final class KeptFrames {
             relay?.keptEnded(for: name, delivery, written: written)
             return ended(for: name)
         }
-        let message = NATSMessage(
-            subject: ClusterSubject.holder(of: name), payload: ClusterMessage.kept(frame).bytes(about: name))
-        client.request(message, timeout: Self.writeTime) { [weak self] result in
+        others.ask(.kept(frame), about: name, timeout: Self.writeTime) { [weak self] reply in
             guard let self else { return }
-            if (try? result.get()).flatMap({ ClusterAnswer.read($0.payload) }) == .taken {
+            if reply.answer == .taken {
                 return pass(frames.dropFirst(), of: delivery, to: name, written: written.union([frame.sequence]))
             }
             // One that is too large for the NATS server waits until its peer comes here.
-            if case .failure(let error) = result, error.code == .tooLarge {
+            if reply.failure == .tooLarge {
                 return pass(frames.dropFirst(), of: delivery, to: name, written: written)
             }
             relay?.keptEnded(for: name, delivery, written: written)

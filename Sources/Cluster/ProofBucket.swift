@@ -28,7 +28,7 @@ final class ProofBucket {
 
     static func canBeProved(_ name: [UInt8]) -> Bool { name.starts(with: Array("did:key:z".utf8)) }
 
-    /// Whether the id may be held without a proof. If nobody can say, it may not.
+    /// Whether the id may be held without a proof: not if the bucket can't be reached.
     func mayBeUnproved(_ name: [UInt8], then: @escaping @EventLoop (Bool) -> Void) {
         guard Self.canBeProved(name) else { return EventLoop.post { then(true) } }
         jetStream.get(ClusterSubject.key(of: name), in: Self.bucket) { [weak self] result in

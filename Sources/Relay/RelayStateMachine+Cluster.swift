@@ -81,7 +81,13 @@ extension RelayStateMachine {
         forgetIfIdle(target)
         counters.peerOffline += 1
         guard isOpen(frame.connection), holds(frame.connection, frame.sender) else { return actions }
-        return [.send(to: frame.connection, frame.refusal)] + actions
+        let answer = frame.messageType.withUnsafeBytes { type in
+            (frame.messageID ?? []).withUnsafeBytes { id in
+                RelayFrame.peerOffline(
+                    frame.target, messageID: frame.messageID == nil ? nil : id, messageType: type, at: moment)
+            }
+        }
+        return [.send(to: frame.connection, answer)] + actions
     }
 
     private func holds(_ id: ConnectionID, _ name: [UInt8]) -> Bool {
@@ -134,7 +140,7 @@ extension RelayStateMachine {
 
     // MARK: Presence
 
-    /// An id is held here: whoever holds it may hear of its contacts at other relays.
+    /// An id is held here: its holder may be told of its contacts at other relays.
     mutating func came(_ peer: Int, _ actions: inout [Action]) {
         peers.elsewhere[peer] = nil
         actions.append(.came(peers[peer].name))
@@ -149,7 +155,7 @@ extension RelayStateMachine {
         return Whereabouts(device: registration.device, registeredAt: registration.registeredAt)
     }
 
-    /// Whether somebody here may hear of the id, and nobody here holds it.
+    /// Whether a contact of the id is here, and the id is not.
     func isWatched(_ name: [UInt8]) -> Bool {
         guard let peer = name.withUnsafeBytes({ peers.find($0) }), peers.registration(of: peer) == nil else {
             return false
@@ -173,7 +179,7 @@ extension RelayStateMachine {
 
     // MARK: Kept frames
 
-    /// The ids that something is kept for, and that nobody holds here.
+    /// The ids that frames are kept for, and that are not held here.
     var waiting: [[UInt8]] {
         peers.indices.filter { !absent.isEmpty(for: $0) && peers.registration(of: $0) == nil }.map { peers[$0].name }
     }
@@ -231,6 +237,7 @@ package struct TransitFrame: Sendable {
     let isFresh: Bool
     let connection: ConnectionID
     let address: String
-    /// The answer to its sender if nobody takes it.
-    let refusal: [UInt8]
+    /// For the answer to its sender if no relay takes it, as JSON.
+    let messageID: [UInt8]?
+    let messageType: [UInt8]
 }

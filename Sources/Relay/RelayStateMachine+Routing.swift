@@ -93,15 +93,15 @@ extension RelayStateMachine {
         }
         let messageID = envelope.messageID.isAbsent ? envelope.id : envelope.messageID
         let canEcho = messageID.kind == .number || messageID.isString && messageID.range.count <= 1_024
-        let answer = RelayFrame.peerOffline(
-            peers[target].name, messageID: canEcho ? UnsafeRawBufferPointer(rebasing: bytes[messageID.range]) : nil,
-            messageType: UnsafeRawBufferPointer(rebasing: bytes[envelope.type.range]), at: moment)
+        let echoed = canEcho ? UnsafeRawBufferPointer(rebasing: bytes[messageID.range]) : nil
+        let messageType = UnsafeRawBufferPointer(rebasing: bytes[envelope.type.range])
         // What is kept for it already goes first.
         if isClustered, !isTargetClosing, peers.registration(of: target) == nil, absent.isEmpty(for: target) {
             let transit = TransitFrame(
                 target: peers[target].name, sender: peers[sender].name, bytes: frame.bytes(of: bytes),
                 isSealed: isSealed, isMutual: acquaintances.areMutual(sender, target), isFresh: isFresh, connection: id,
-                address: connections[id.slot].address, refusal: answer)
+                address: connections[id.slot].address, messageID: echoed.map { Array($0) },
+                messageType: Array(messageType))
             forgetIfIdle(target)
             return .elsewhere(transit)
         }
@@ -112,6 +112,8 @@ extension RelayStateMachine {
         let isForOthers = isClustered && kept && peers.registration(of: target) == nil
         let more = isForOthers ? [Action.kept(peers[target].name)] : []
         counters.peerOffline += 1
+        let answer = RelayFrame.peerOffline(
+            peers[target].name, messageID: echoed, messageType: messageType, at: moment)
         forgetIfIdle(target)
         return .perform([.send(to: id, answer)] + more)
     }

@@ -136,7 +136,7 @@ package final class NATSClient: ByteStreamDelegate {
     private func answered(_ message: NATSMessage) {
         guard let then = requests.take(message.subject) else { return }
         if message.headers.status == 503, message.payload.isEmpty {
-            return then(.failure(NATSError(.noResponders, "nobody subscribes to the subject")))
+            return then(.failure(NATSError(.noResponders, "the subject has no subscriber")))
         }
         then(.success(message))
     }

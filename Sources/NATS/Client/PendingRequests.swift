@@ -43,7 +43,7 @@ struct PendingRequests {
         return "\(prefix).\(nextNumber)"
     }
 
-    /// Who waits for the answer. One that comes too late belongs to nobody.
+    /// What to call with the answer; `nil` = it comes too late.
     mutating func take(_ subject: String) -> Completion? {
         guard subject.hasPrefix(prefix + "."), let number = UInt64(subject.dropFirst(prefix.utf8.count + 1)),
             let request = requests.removeValue(forKey: number)

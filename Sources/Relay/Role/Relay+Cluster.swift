@@ -87,7 +87,7 @@ extension Relay {
         return .taken(isMutual: arrival.isMutual)
     }
 
-    /// Whether somebody here may hear of the id, and nobody here holds it.
+    /// Whether a contact of the id is here, and the id is not.
     package func isWatched(_ name: [UInt8]) -> Bool { machine.isWatched(name) }
 
     /// Another relay says that it has the id, or (`nil`) none has it.
@@ -118,7 +118,7 @@ extension Relay {
         }
     }
 
-    /// Ids that frames are kept for, and that nobody holds here.
+    /// Ids that frames are kept for, and that are not held here.
     package var waiting: [[UInt8]] { machine.waiting }
 
     /// Whether anything is kept here for it.

@@ -1,5 +1,5 @@
 internal import Cluster
-internal import Glibc
+internal import Hosting
 internal import NATS
 internal import Relay
 internal import Transport
@@ -44,7 +44,7 @@ package struct ClusterSettings: Sendable, Equatable {
     /// Reads the file with the credentials.
     func options() throws(ServiceError) -> ClusterNode.Options {
         do throws(NATSError) {
-            let name = node ?? Self.hostName
+            let name = node ?? CommonOptions.hostName()
             var connection = NATSConnectionStateMachine.Options(
                 servers: try servers.map { url throws(NATSError) in try NATSServer(url) }, name: name)
             if let path = credentialsFile { connection.credentials = try Self.credentials(path) }
@@ -62,12 +62,5 @@ package struct ClusterSettings: Sendable, Equatable {
             throw NATSError(.invalidOption, error.message)
         }
         return try NATSCredentials(parsing: text)
-    }
-
-    private static var hostName: String {
-        var name = [CChar](repeating: 0, count: 65)
-        guard gethostname(&name, name.count - 1) == 0 else { return "relay" }
-        let text = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return text.isEmpty ? "relay" : text
     }
 }

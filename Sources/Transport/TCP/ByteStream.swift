@@ -2,7 +2,7 @@
 ///
 /// What is sent in one wake-up leaves together. Its owner must end it with ``close()``, unless it ended by itself.
 @EventLoop
-package final class ByteStream: ConnectionConsumer {
+package final class ByteStream {
     private enum Step {
         case dialling(Dialer)
         case open(Connection)
@@ -13,7 +13,7 @@ package final class ByteStream: ConnectionConsumer {
     private weak var delegate: (any ByteStreamDelegate)?
     private var step = Step.closed
 
-    /// Dials. The delegate, which is not retained, hears of everything later.
+    /// Dials. The delegate is not retained, and is called later.
     package init(host: String, port: UInt16, delegate: any ByteStreamDelegate) {
         self.host = host
         self.delegate = delegate
@@ -70,13 +70,11 @@ package final class ByteStream: ConnectionConsumer {
         delegate?.streamDidEnd(self, error)
     }
 
-    func connectionDidSecure(_ connection: Connection) { delegate?.streamDidSecure(self) }
+    fileprivate func didSecure() { delegate?.streamDidSecure(self) }
 
-    func connection(_ connection: Connection, didReceive bytes: UnsafeMutableRawBufferPointer) {
-        delegate?.stream(self, didReceive: UnsafeRawBufferPointer(bytes))
-    }
+    fileprivate func didReceive(_ bytes: UnsafeRawBufferPointer) { delegate?.stream(self, didReceive: bytes) }
 
-    func connectionDidEnd(_ connection: Connection, _ error: TransportError?) {
+    fileprivate func didEnd(_ error: TransportError?) {
         end(error ?? TransportError(.closed, "the server ended the connection"))
     }
 }
@@ -92,20 +90,20 @@ package protocol ByteStreamDelegate: AnyObject {
     func streamDidEnd(_ stream: ByteStream, _ error: TransportError)
 }
 
-/// Passes events on to a stream that nobody may hold any more.
+/// Passes events on to a stream that may have been released.
 @EventLoop
 private final class Receiver: ConnectionConsumer {
     private weak var stream: ByteStream?
 
     init(_ stream: ByteStream) { self.stream = stream }
 
-    func connectionDidSecure(_ connection: Connection) { stream?.connectionDidSecure(connection) }
+    func connectionDidSecure(_ connection: Connection) { stream?.didSecure() }
 
     func connection(_ connection: Connection, didReceive bytes: UnsafeMutableRawBufferPointer) {
-        stream?.connection(connection, didReceive: bytes)
+        stream?.didReceive(UnsafeRawBufferPointer(bytes))
     }
 
     func connectionDidEnd(_ connection: Connection, _ error: TransportError?) {
-        stream?.connectionDidEnd(connection, error)
+        stream?.didEnd(error)
     }
 }

@@ -23,10 +23,9 @@ final class AgentRun {
             "tls": arguments.text(.caFile).map { ["ca_file": .string($0)] },
             "alerts": "system", "late_alerts": .string(arguments.text(Command.agentLate) ?? "summary"), "yields": true,
         ]
-        // Before it is opened: another agent's alerts would be this one's. The first open makes the directory.
-        let early = try ProgramLock(.agent, in: directory)
-        handle = try AgentRun.open(options, verbose: arguments.has(.verbose))
-        lock = if let early { early } else { try ProgramLock(.agent, in: directory) }
+        (handle, lock) = try ProgramLock.opening(.agent, in: directory) { () throws(Failure) in
+            try AgentRun.open(options, verbose: arguments.has(.verbose))
+        }
     }
 
     /// Waits for a program that does not share the device.

@@ -40,15 +40,14 @@ final class DesktopRun {
             "confirm": arguments.has(Command.confirmAll) ? true : nil,
             "legacy": arguments.text(Command.desktopLegacy).map { .string($0) },
         ]
-        // Before it is opened: another one's alerts and questions would be this one's. The first open makes the directory.
-        let directory = try DesktopDirectory.path(arguments)
-        func locked() throws(Failure) -> ProgramLock? {
-            guard let directory else { return nil }
-            return try ProgramLock(.desktop, in: directory)
+        let open = { () throws(Failure) in
+            try Handle(.desktop, options: options, verbose: arguments.has(.verbose))
         }
-        let early = try locked()
-        handle = try Handle(.desktop, options: options, verbose: arguments.has(.verbose))
-        lock = if let early { early } else { try locked() }
+        if let directory = try DesktopDirectory.path(arguments) {
+            (handle, lock) = try ProgramLock.opening(.desktop, in: directory, open)
+        } else {
+            (handle, lock) = (try open(), nil)
+        }
         pairing = DesktopPairing(handle, arguments, scanned: scanned)
     }
 

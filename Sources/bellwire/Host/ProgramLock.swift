@@ -27,6 +27,17 @@ final class ProgramLock {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
+    /// Takes the lock, and then opens what has its files in the directory: nothing must happen in the name of a program
+    /// that may not run. The first open creates the directory.
+    static func opening<Opened>(
+        _ program: Program, in directory: String, _ open: () throws(Failure) -> Opened
+    ) throws(Failure) -> (opened: Opened, lock: ProgramLock?) {
+        let early = try ProgramLock(program, in: directory)
+        let opened = try open()
+        let lock = if let early { early } else { try ProgramLock(program, in: directory) }
+        return (opened, lock)
+    }
+
     /// The process that holds the lock; `nil` = none. It must not be called by a process that may hold it: closing the
     /// file releases it.
     static func holder(_ program: Program, in directory: String) throws(Failure) -> pid_t? {
