@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from peers import free_port
-from programs import wait_until
+from programs import freeze, wait_until
 
 
 class NATS:
@@ -44,9 +44,10 @@ class NATS:
             return True
         return False
 
-    def send_signal(self, number: int) -> None:
+    def freeze(self) -> None:
+        """Until it is killed."""
         assert self.process is not None
-        self.process.send_signal(number)
+        freeze(self.process.pid)
 
     def kill(self) -> None:
         if self.process is not None and self.process.poll() is None:

@@ -148,6 +148,17 @@ def proc_status(pid: int, field: str) -> int:
     raise AssertionError(f"/proc/{pid}/status has no {field}")
 
 
+def freeze(pid: int) -> None:
+    """Returns when every thread of the process has stopped; on a busy machine one may run on after the signal."""
+    os.kill(pid, signal.SIGSTOP)
+    threads = Path(f"/proc/{pid}/task")
+    wait_until(lambda: all(_state_of(thread) == "T" for thread in threads.iterdir()))
+
+
+def _state_of(thread: Path) -> str:
+    return (thread / "stat").read_text().rpartition(")")[2].split()[0]
+
+
 def wait_until(condition: Callable[[], bool], timeout: float = 10) -> None:
     """Looks again and again until it is so."""
     deadline = time.monotonic() + timeout

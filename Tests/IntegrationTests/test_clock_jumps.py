@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from hosts import STATUS, Host
-from programs import Program, wait_until
+from programs import Program, freeze, wait_until
 
 FAKETIME = Path(f"/usr/lib/{sysconfig.get_config_var('MULTIARCH')}/faketime/libfaketimeMT.so.1")
 AHEAD = "+40d"
@@ -244,7 +244,7 @@ def mark_while_the_desktop_stands_still(
     desktop: Host, device: Host, identity: str, meanwhile: Callable[[], None]
 ) -> None:
     """The command waits at the desktop until that goes on."""
-    desktop.program.process.send_signal(signal.SIGSTOP)
+    freeze(desktop.program.pid)
     outcome = device.begin("bw_notification_mark_as_read", None, {"notificationId": identity}, 30_000)
     meanwhile()
     desktop.program.process.send_signal(signal.SIGCONT)

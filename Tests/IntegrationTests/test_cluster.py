@@ -16,7 +16,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from nats_servers import NATS
 from peers import close_code, free_port
-from programs import wait_until
+from programs import freeze, wait_until
 from relay_node import Client, Node, Start, did_of
 
 
@@ -98,7 +98,7 @@ def test_a_live_owner_keeps_an_unproved_id_and_one_whose_relay_hangs_does_not(jo
     one, two = join("one"), join("two")
     owner, newcomer = one.peer("alice"), two.peer()
     assert newcomer.register("alice")["code"] == "id_taken"
-    one.program.process.send_signal(signal.SIGSTOP)
+    freeze(one.program.pid)
     try:
         assert newcomer.register("alice")["type"] == "registered", "no answer is as no relay"
     finally:
@@ -221,7 +221,7 @@ def test_a_relay_works_alone_without_nats_and_joins_when_it_is_there(
     # An id that both have: the newer registration keeps it.
     older, newer = one.peer("twice"), two.peer("twice")
     # The relay that keeps a frame asks for its peer before that peer's relay has come back.
-    two.program.process.send_signal(signal.SIGSTOP)
+    freeze(two.program.pid)
     nats.start()
     one.log("nats_connected")
     late = one.peer("late")
@@ -243,7 +243,7 @@ def test_a_frozen_nats_server_is_noticed_and_left(bellwire: Start, tmp_path: Pat
         options = ("--nats", nats.url, "--nats", other.url, "--log-format", "json", "--no-health")
         program = bellwire("relay", "--listen", "127.0.0.1:0", *options)
         program.error_line(f"connected to the NATS server 127.0.0.1:{nats.port}")
-        nats.send_signal(signal.SIGSTOP)
+        nats.freeze()
         program.error_line("has not answered for 4000 ms", timeout=20)
         program.error_line(f"connected to the NATS server 127.0.0.1:{other.port}")
     finally:

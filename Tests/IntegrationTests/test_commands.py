@@ -13,7 +13,7 @@ import pytest
 from conftest import Start
 from hosts import QUEUED, STATUS, Host
 from peers import Object, now
-from programs import wait_until
+from programs import freeze, wait_until
 from queue_crashes import House
 
 NOTICE: Object = {"title": "Tea", "body": ""}
@@ -44,17 +44,6 @@ def house(start: Start, tmp_path: Path) -> Iterator[House]:
 def total(desktop: Host) -> int:
     found: int = desktop.call("bw_desktop_history", None)["total"]
     return found
-
-
-def freeze(pid: int) -> None:
-    """Returns when every thread of the process has stopped; on a busy machine one may run on after the signal."""
-    os.kill(pid, signal.SIGSTOP)
-    threads = Path(f"/proc/{pid}/task")
-    wait_until(lambda: all(state_of(thread) == "T" for thread in threads.iterdir()))
-
-
-def state_of(thread: Path) -> str:
-    return (thread / "stat").read_text().rpartition(")")[2].split()[0]
 
 
 @pytest.fixture
