@@ -15,23 +15,11 @@ enum Bellwire {
     static func main() {
         do throws(Failure) {
             try Interrupt.install()
-            exit(try run(try words()).code)
+            exit(try run(try CommandLineWords.read()).code)
         } catch {
-            Output.failure(error, json: CommandLine.arguments.contains("--json"))
+            Output.failure(error, json: CommandLineWords.haveJSON)
             exit(error.exit.code)
         }
-    }
-
-    /// What was written after the program's name.
-    private static func words() throws(Failure) -> [String] {
-        var words: [String] = []
-        for index in 1..<max(1, Int(CommandLine.argc)) {
-            guard let word = CommandLine.unsafeArgv[index].flatMap({ String(validatingCString: $0) }) else {
-                throw Failure(.usage, "argument \(index) is not valid UTF-8")
-            }
-            words.append(word)
-        }
-        return words
     }
 
     private static func run(_ words: [String]) throws(Failure) -> Exit {

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 STAGE = Path(os.environ.get("BELLWIRE_STAGE", ROOT / "build/stage"))
 BELLWIRE = Path(os.environ.get("BELLWIRE", STAGE / "bin/bellwire"))
 LIBRARY = Path(os.environ.get("BELLWIRE_LIB", STAGE / "lib/libbellwire.so.1"))
+#: A library that gives a program another wall clock.
+FAKETIME = Path(f"/usr/lib/{sysconfig.get_config_var('MULTIARCH')}/faketime/libfaketimeMT.so.1")
 #: The environment of a program that imports the Python package of this checkout.
 PACKAGE = {"PYTHONPATH": str(ROOT / "bindings/python/src"), "BELLWIRE_LIBRARY": str(LIBRARY)}
 #: The beginning of a command that runs Python with it.

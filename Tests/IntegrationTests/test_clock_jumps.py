@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import os
 import signal
-import sysconfig
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hosts import STATUS, Host
-from programs import Program, freeze, wait_until
+from programs import FAKETIME, Program, freeze, wait_until
 
-FAKETIME = Path(f"/usr/lib/{sysconfig.get_config_var('MULTIARCH')}/faketime/libfaketimeMT.so.1")
 AHEAD = "+40d"
 
 

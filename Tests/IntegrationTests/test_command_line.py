@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 from peers import FakeDesktop, Peer, free_port
-from programs import BELLWIRE, Program, wait_until
+from programs import BELLWIRE, FAKETIME, Program, wait_until
 
 Start = Callable[..., Program]
 
@@ -37,6 +37,14 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 
 # MARK: Help and usage
+
+
+def test_a_preloaded_library_that_sets_a_variable_does_not_hide_the_arguments() -> None:
+    # Swift's runtime looks for them beside the environment, which such a library moves.
+    preloaded = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": "+0"}
+    assert run("version", **preloaded).stdout == run("version").stdout != ""
+    found = run("send", "", "--json", "--no-such-option", **preloaded)
+    assert found.returncode == json.loads(found.stderr or found.stdout)["exit"] == 2, found.stderr
 
 
 def test_the_overview_names_every_command() -> None:
