@@ -8,13 +8,18 @@ static void notify(bw_desktop *desktop, const char *title, const char *priority)
     char params[256];
     char *json = NULL;
     json_t *result;
+    int64_t begin = monotonic_ms();
+    int64_t reached;
     snprintf(params, sizeof params, "{\"title\":\"%s\",\"body\":\"body of %s\",\"priority\":\"%s\",\"data\":{\"n\":\"1\"}}",
              title, title, priority);
     CHECK_STATUS(bw_desktop_notify(desktop, params, within(10000), &json), BW_OK);
     result = parsed(json);
     CHECK(json_is_true(json_object_get(result, "success")), "the desktop keeps it");
-    CHECK_NUMBER(json_integer_value(json_object_get(result, "deliveredCount")), 1);
-    CHECK_NUMBER(json_integer_value(json_object_get(result, "failedCount")), 0);
+    /* bellwire.h: delivered means that the device has acknowledged it, on a disk, within 2 s. A disk that is busy takes
+       longer, and then the call has waited for those 2 s. */
+    reached = json_integer_value(json_object_get(result, "deliveredCount"));
+    CHECK(reached == 1 || (reached == 0 && monotonic_ms() - begin >= 2000), "it is delivered, or 2 s have passed");
+    CHECK_NUMBER(json_integer_value(json_object_get(result, "failedCount")), 1 - reached);
     CHECK(json_is_string(json_object_get(result, "notificationId")), "it has an id");
     json_decref(result);
 }
