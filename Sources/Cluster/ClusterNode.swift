@@ -81,7 +81,7 @@ package final class ClusterNode: RelayCluster {
         nats.connection.echoes = false
         client = NATSClient(nats) { reports.node?.report($0) }
         others = OtherRelays(client)
-        proofs = ProofBucket(client, replicas: options.replicas)
+        proofs = ProofBucket(client, replicas: options.replicas) { reports.node?.report($0) }
         reports.node = self
     }
 
@@ -111,14 +111,8 @@ package final class ClusterNode: RelayCluster {
                     "the NATS server takes messages of \(info.maximumPayload) bytes, so that larger frames cannot reach "
                         + "other relays; set its max_payload to at least \(needed + 1_024)")
             }
-            proofs.prepare { [weak self] error in
-                guard let error else { return }
-                self?.log(
-                    true, "nats_proofs",
-                    "proved ids cannot be stored for all relays, and unproved registrations of did:key ids are refused: "
-                        + "\(error.message)")
-            }
-            for name in interests.keys { rounds?.hurry(name) }
+            proofs.connected()
+            compareAll()
             kept?.connected()
             contacts?.connected()
         case .down(let error):
@@ -126,6 +120,28 @@ package final class ClusterNode: RelayCluster {
             log(true, "nats_disconnected", "\(error.message); peers of other relays are unreachable")
         case .problem(let error): log(true, "nats_problem", error.message)
         }
+    }
+
+    private func report(_ event: ProofBucket.Event) {
+        switch event {
+        case .replaced:
+            log(true, "nats_proofs_lost", "the list of proved ids was deleted; ids that are not online are unprotected")
+            compareAll()
+        case .usable:
+            log(false, "nats_proofs_usable", "the list of proved ids can be used")
+            compareAll()
+        case .problem(let error) where error.code == .unsuitable:
+            log(true, "nats_proofs", "proved ids are not protected at all relays: \(error.message)")
+        case .problem(let error):
+            log(
+                true, "nats_proofs",
+                "proved ids cannot be stored for all relays, and unproved registrations of did:key ids are refused: "
+                    + error.message)
+        }
+    }
+
+    private func compareAll() {
+        for name in interests.keys { rounds?.hurry(name) }
     }
 
     // MARK: The relay's own ids
@@ -228,6 +244,7 @@ package final class ClusterNode: RelayCluster {
     /// Says that the id is here, and finds another holder of it, after a time in which the relays were apart.
     private func compare(_ name: [UInt8]) {
         guard client.isUp, let hold = interests[name]?.hold, let held = relay?.hold(of: name) else { return }
+        if held.isProved { proofs.keep(name) }
         // For relays that could not be told when it came.
         others.tell(.here(isProved: held.isProved, held.whereabouts), about: name)
         others.ask(.holds(hold), about: name) { [weak self] reply in

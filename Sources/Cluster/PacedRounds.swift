@@ -15,7 +15,8 @@ final class PacedRounds {
     private var next = 0
     /// Parts of a visit that earlier steps had to leave.
     private var owed = 0
-    private var urgent: [[UInt8]] = []
+    private var urgent = FIFO<[UInt8]>()
+    private var isUrgent: Set<[UInt8]> = []
     private lazy var timer = LoopTimer { [weak self] in self?.take() }
 
     /// - Parameter interval: of a round, in milliseconds.
@@ -40,16 +41,18 @@ final class PacedRounds {
 
     /// Visits it in one of the next steps.
     func hurry(_ name: [UInt8]) {
-        if places[name] != nil { urgent.append(name) }
+        if places[name] != nil, isUrgent.insert(name).inserted { urgent.append(name) }
     }
 
     private func take() {
-        let first = urgent.prefix(Self.burst)
-        urgent.removeFirst(first.count)
+        var due: [[UInt8]] = []
+        while due.count < Self.burst, let name = urgent.removeFirst() {
+            isUrgent.remove(name)
+            due.append(name)
+        }
         owed += names.count
         let count = owed / steps
         owed %= steps
-        var due = Array(first)
         for _ in 0..<min(count, names.count) {
             next = next < names.count ? next : 0
             due.append(names[next])

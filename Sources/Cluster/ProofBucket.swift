@@ -4,25 +4,67 @@ import Transport
 /// The ids that were ever proved at any relay of the cluster, in a bucket of JetStream's. Only a `did:key` can be proved.
 @EventLoop
 final class ProofBucket {
+    enum Event: Equatable {
+        /// It was deleted, and there is an empty one now: ids that are held with proofs must be kept again.
+        case replaced
+        /// It can be used, after a problem: ids may be held with proofs that could not be kept.
+        case usable
+        case problem(NATSError)
+    }
+
     private static let bucket = "bw-proofs"
     /// Ids that are known to be there are not stored again.
     private static let maximumKnown = 1_000_000
+    /// Between two looks at whether it is still there, and after one that failed; in milliseconds.
+    private static let checkInterval: UInt64 = 60_000
+    private static let retryInterval: UInt64 = 5_000
 
     private let jetStream: JetStream
     private let replicas: Int
+    private let report: @EventLoop (Event) -> Void
     private var known: Set<[UInt8]> = []
+    /// When the bucket was created.
+    private var creation: String?
+    private var problem: NATSError?
+    private var isChecking = false
+    private lazy var timer = LoopTimer { [weak self] in self?.check() }
     /// An id that was proved, or asked for, while the bucket could not be reached.
     private(set) var failures: UInt64 = 0
 
-    init(_ client: NATSClient, replicas: Int) {
+    init(_ client: NATSClient, replicas: Int, report: @escaping @EventLoop (Event) -> Void) {
         jetStream = JetStream(client)
         self.replicas = replicas
+        self.report = report
     }
 
-    /// Creates the bucket. `then` gets the reason why it can't be used.
-    func prepare(then: @escaping @EventLoop (NATSError?) -> Void) {
-        jetStream.createBucket(Self.bucket, replicas: replicas) { result in
-            if case .failure(let error) = result { then(error) } else { then(nil) }
+    /// There is a connection to NATS. Creates the bucket if it is not there, then and from time to time.
+    func connected() { check() }
+
+    private func check() {
+        guard !isChecking else { return }
+        isChecking = true
+        jetStream.createBucket(Self.bucket, replicas: replicas) { [weak self] in self?.checked($0) }
+    }
+
+    private func checked(_ result: Result<String, NATSError>) {
+        isChecking = false
+        let before = problem
+        switch result {
+        case .success(let found):
+            let last = creation
+            (creation, problem) = (found, nil)
+            timer.start(after: Self.checkInterval)
+            if let last, last != found {
+                known = []
+                report(.replaced)
+            }
+            if before != nil { report(.usable) }
+        case .failure(let error):
+            // The next connection checks it.
+            if error.code == .disconnected { return }
+            problem = error
+            timer.start(after: Self.retryInterval)
+            if error != before { report(.problem(error)) }
         }
     }
 
@@ -34,24 +76,30 @@ final class ProofBucket {
         jetStream.get(ClusterSubject.key(of: name), in: Self.bucket) { [weak self] result in
             switch result {
             case .success(let value): then(value == nil)
-            case .failure:
-                self?.failures += 1
+            case .failure(let error):
+                self?.failed(error)
                 then(false)
             }
         }
     }
 
     /// Stores that the id was proved. `then` when that is on disk, or can't be.
-    func keep(_ name: [UInt8], then: @escaping @EventLoop () -> Void) {
+    func keep(_ name: [UInt8], then: @escaping @EventLoop () -> Void = {}) {
         guard !known.contains(name) else { return EventLoop.post { then() } }
         jetStream.create(ClusterSubject.key(of: name), name, in: Self.bucket) { [weak self] result in
             guard let self else { return then() }
-            if case .failure = result {
-                failures += 1
+            if case .failure(let error) = result {
+                failed(error)
             } else if known.count < Self.maximumKnown {
                 known.insert(name)
             }
             then()
         }
+    }
+
+    private func failed(_ error: NATSError) {
+        failures += 1
+        // It may have been deleted.
+        if problem == nil, error.code != .disconnected { check() }
     }
 }

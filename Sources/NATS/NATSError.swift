@@ -25,6 +25,8 @@ package struct NATSError: Error, Sendable, Equatable, CustomStringConvertible {
         case noResponders = "no_responders"
         /// No answer in time.
         case timeout = "timeout"
+        /// A stream that is there already can't be used for what it is needed for.
+        case unsuitable = "unsuitable"
         /// The server ended the connection and says why.
         case refused = "refused"
     }

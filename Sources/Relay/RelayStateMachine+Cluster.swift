@@ -168,6 +168,8 @@ extension RelayStateMachine {
         guard let peer = name.withUnsafeBytes({ peers.find($0) }), peers.registration(of: peer) == nil,
             (peers.elsewhere[peer] == nil) != (whereabouts == nil)
         else { return [] }
+        var whereabouts = whereabouts
+        if let info = whereabouts?.device.info, !Device.isInfo(info) { whereabouts?.device.info = [] }
         peers.elsewhere[peer] = whereabouts
         // From now on it counts as absent, for when it is forgotten.
         if whereabouts == nil { peers.setPresence(.absent(since: moment.monotonic), of: peer) }

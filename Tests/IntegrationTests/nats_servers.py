@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import signal
 import socket
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from peers import free_port
 from programs import freeze, wait_until
@@ -44,6 +46,21 @@ class NATS:
             return True
         return False
 
+    def request(self, subject: str, **parameters: Any) -> Any:
+        """Asks JetStream's administration; the answer. Without one in 3 s: a TimeoutError."""
+        payload = json.dumps(parameters).encode()
+        with socket.create_connection(("127.0.0.1", self.port), timeout=3) as stream, stream.makefile("rb") as reader:
+            reader.readline()
+            stream.sendall(
+                b'CONNECT {"verbose":false}\r\nSUB _INBOX.test 1\r\n'
+                + f"PUB {subject} _INBOX.test {len(payload)}\r\n".encode()
+                + payload
+                + b"\r\n"
+            )
+            while not (line := reader.readline()).startswith(b"MSG "):
+                assert line, "the NATS server closed the connection"
+            return json.loads(reader.read(int(line.split()[-1])))
+
     def freeze(self) -> None:
         """Until it is killed."""
         assert self.process is not None
@@ -54,3 +71,17 @@ class NATS:
             self.process.send_signal(signal.SIGCONT)
             self.process.kill()
             self.process.wait(15)
+
+
+def replicated(directory: Path, count: int = 3) -> list[NATS]:
+    """A cluster of NATS servers."""
+    routes = [free_port() for _ in range(count)]
+    others = ", ".join(f'"nats://127.0.0.1:{port}"' for port in routes)
+    return [
+        NATS(
+            directory,
+            f"n{number}",
+            cluster=f'cluster {{ name: test, listen: "127.0.0.1:{port}", routes: [{others}] }}\n',
+        )
+        for number, port in enumerate(routes)
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import json
 import signal
@@ -14,9 +15,9 @@ from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from nats_servers import NATS
+from nats_servers import NATS, replicated
 from peers import close_code, free_port
-from programs import freeze, wait_until
+from programs import BELLWIRE, FAKETIME, Program, freeze, wait_until
 from relay_node import Client, Node, Start, did_of
 
 
@@ -248,6 +249,111 @@ def test_a_frozen_nats_server_is_noticed_and_left(bellwire: Start, tmp_path: Pat
         program.error_line(f"connected to the NATS server 127.0.0.1:{other.port}")
     finally:
         other.kill()
+
+
+PROOFS = "KV_bw-proofs"
+
+
+def stored_proofs(nats: NATS) -> int:
+    """-1 = there is no list yet."""
+    with contextlib.suppress(TimeoutError):
+        answer = nats.request(f"$JS.API.STREAM.INFO.{PROOFS}")
+        return answer["state"]["messages"] if "state" in answer else -1
+    return -1
+
+
+def test_without_a_quorum_traffic_goes_on_and_proofs_are_stored_later(bellwire: Start, tmp_path: Path) -> None:
+    servers = replicated(tmp_path)
+    try:
+        options: list[str] = ["--log-format", "json", "--nats-replicas", "3"]
+        for server in servers:
+            options += ["--nats", server.url]
+        one = Node(bellwire, *options, "--node", "one", "--state-dir", str(tmp_path / "one"))
+        two = Node(bellwire, *options, "--node", "two", "--state-dir", str(tmp_path / "two"))
+        wait_until(lambda: stored_proofs(servers[0]) == 0, 60)
+        earlier, later = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
+        assert one.peer().prove(earlier, one.url)["type"] == "registered"
+        wait_until(lambda: stored_proofs(servers[0]) == 1)
+        alice, bob = one.peer("alice"), two.peer("bob")
+        for server in servers[1:]:
+            server.kill()
+        for node in (one, two):
+            node.wait("bellwire_relay_nats_connected", lambda value: value == 1, 30)
+        reach(alice, "bob", bob)
+        assert two.peer().prove(later, two.url)["type"] == "registered", "a proof is a proof"
+        two.log("nats_proofs")
+        assert two.metric("bellwire_relay_cluster_proof_failures_total") >= 1
+        for key in (earlier, later, Ed25519PrivateKey.generate()):
+            assert two.peer().register(did_of(key))["code"] == "proof_required", "nobody can say that it was not proved"
+        assert two.peer().register("carol")["type"] == "registered"
+        for server in servers[1:]:
+            server.start()
+        two.log("nats_proofs_usable", 60)
+        wait_until(lambda: stored_proofs(servers[0]) == 2, 30)
+    finally:
+        for server in servers:
+            server.kill()
+
+
+def test_a_list_of_proofs_that_is_deleted_is_made_again(join: Join, nats: NATS) -> None:
+    one = join("one")
+    here, gone = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
+    holder, other = one.peer(), one.peer()
+    assert holder.prove(here, one.url)["type"] == other.prove(gone, one.url)["type"] == "registered"
+    wait_until(lambda: stored_proofs(nats) == 2)
+    other.close()
+    assert nats.request(f"$JS.API.STREAM.DELETE.{PROOFS}")["success"]
+    unknown = did_of(Ed25519PrivateKey.generate())
+    assert one.peer().register(unknown)["code"] == "proof_required", "nobody can say that it was not proved"
+    one.log("nats_proofs_lost")
+    wait_until(lambda: one.peer().register(unknown)["type"] == "registered")
+    wait_until(lambda: stored_proofs(nats) == 1)
+    assert join("two").peer().register(did_of(here))["code"] == "proof_required"
+    holder.settle()
+
+
+def test_a_list_of_proofs_that_forgets_is_named(join: Join, nats: NATS) -> None:
+    wrong = {"name": PROOFS, "subjects": ["$KV.bw-proofs.>"], "max_age": 3_600_000_000_000}
+    assert "error" not in nats.request(f"$JS.API.STREAM.CREATE.{PROOFS}", **wrong)
+    one = join("one")
+    assert "set max_age to 0" in one.log("nats_proofs")["message"]
+    assert "error" not in nats.request(f"$JS.API.STREAM.UPDATE.{PROOFS}", **{**wrong, "max_age": 0})
+    one.log("nats_proofs_usable")
+    assert one.peer().prove(Ed25519PrivateKey.generate(), one.url)["type"] == "registered"
+    wait_until(lambda: stored_proofs(nats) == 1)
+
+
+def test_clocks_that_are_an_hour_apart(start: Start, join: Join, tmp_path: Path, nats: NATS) -> None:
+    def ahead(*arguments: str | Path) -> Program:
+        clock = ("FAKETIME=+1h", "FAKETIME_DONT_FAKE_MONOTONIC=1", f"LD_PRELOAD={FAKETIME}")
+        return start("/usr/bin/env", *clock, BELLWIRE, *arguments)
+
+    one = join("one")
+    two = Node(ahead, "--nats", nats.url, "--node", "two", "--state-dir", tmp_path / "two", "--log-format", "json")
+    two.log("nats_connected")
+    key = Ed25519PrivateKey.generate()
+    holder = one.peer()
+    assert holder.prove(key, one.url)["type"] == "registered"
+    for node in (two, one, two):
+        newer = node.peer()
+        assert newer.prove(key, node.url)["type"] == "registered"
+        assert close_code(holder.connection) == 4001
+        holder = newer
+    holder.settle()
+    for here, there in ((one, two), (two, one)):
+        alice = here.peer("alice")
+        assert there.peer().register("alice")["code"] == "id_taken"
+        for number in range(20):
+            alice.message("bob", number)
+            alice.next("peer-offline")
+        bob = there.peer("bob")
+        got = [bob.next("offline-message", "message") for _ in range(20)]
+        assert [frame["originalMessage"]["payload"] for frame in got] == list(range(20))
+        reach(alice, "bob", bob)
+        reach(bob, "alice", alice)
+        wait_until(lambda alice=alice: is_online(alice, "bob"))
+        alice.close()
+        bob.close()
 
 
 def test_foreign_messages_on_the_subjects_do_no_harm(join: Join, nats: NATS) -> None:

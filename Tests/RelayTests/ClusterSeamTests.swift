@@ -159,6 +159,24 @@ import Testing
         #expect(bench.machine.seen(bob, Whereabouts(device: Device(), registeredAt: 2), at: bench.moment).isEmpty)
     }
 
+    @Test(arguments: [
+        "{\"name\":\"B\"}", "{\"a\":1},\"status\":\"offline\"", "{", "[]", "\u{0}",
+        "{\"a\":\"" + String(repeating: "x", count: 1_024) + "\"}",
+    ])
+    func whatOthersSayOfADeviceIsPassedOnIfItIsAnObject(_ info: String) {
+        var bench = clustered()
+        let (alice, bob) = (peer("alice", &bench), Array("bob".utf8))
+        _ = bench.machine.arrived(from: bob, to: Array("alice".utf8), isSealed: false, at: bench.moment)
+        bench.receive(#"{"type":"message","to":"bob","payload":1}"#, from: alice)
+        var device = Device()
+        device.info = Array(info.utf8)
+        _ = bench.machine.seen(bob, Whereabouts(device: device, registeredAt: 1), at: bench.moment)
+        bench.receive(#"{"type":"peer-status","peerId":"bob"}"#, from: alice)
+        let answer = bench.take(alice).last
+        #expect(answer?["status"] == "online")
+        #expect(answer?["deviceInfo"]?["name"] == (info.contains("name") ? "B" : nil))
+    }
+
     @Test func contactsOfWhoComesAreWatched() {
         var bench = clustered()
         let alice = peer("alice", &bench)

@@ -1,3 +1,5 @@
+import Transport
+
 /// The pushes to one device with callers that wait for its acknowledgement, in the order of their numbers.
 struct PendingDeliveries: Sendable {
     private struct Entry: Sendable {

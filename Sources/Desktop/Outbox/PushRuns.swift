@@ -1,3 +1,4 @@
+import Transport
 import Wire
 
 /// Identifies a push with a caller that waits for the list of receivers.

@@ -1,5 +1,6 @@
 import Delivery
 import JSON
+import Transport
 import Wire
 
 /// The newest pushes of one device that it has not acknowledged: sent from memory, instead of being read from the store.

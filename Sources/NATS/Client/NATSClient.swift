@@ -119,15 +119,14 @@ package final class NATSClient: ByteStreamDelegate {
     ) {
         let now = EventLoop.now
         do throws(NATSError) {
-            let deadline = now &+ timeout
             var message = message
             let late = late.map { PendingRequests.Late(within: Self.lateTime, then: $0) }
-            message.reply = try requests.add(until: deadline, late: late, then)
+            message.reply = try requests.add(at: now, timeout: timeout, late: late, then)
             do throws(NATSError) { try publish(message) } catch {
                 if let reply = message.reply { _ = requests.take(reply) }
                 throw error
             }
-            armRequestTimer(deadline)
+            armRequestTimer(now &+ timeout)
         } catch {
             EventLoop.post { then(.failure(error)) }
         }

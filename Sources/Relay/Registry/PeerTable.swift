@@ -1,4 +1,5 @@
 internal import Glibc
+internal import JSON
 
 /// All peers that the relay knows of, by id.
 ///
@@ -221,6 +222,11 @@ package struct Device: Sendable, Equatable {
     package var info: [UInt8] = []
 
     package init() {}
+
+    /// Whether it may become part of a frame.
+    static func isInfo(_ bytes: [UInt8]) -> Bool {
+        bytes.isEmpty || bytes.count <= maximumInfo && (try? JSONValue(parsing: bytes))?.object != nil
+    }
 }
 
 /// How a peer is online.
