@@ -289,7 +289,7 @@ package final class ClusterNode: RelayCluster {
         let hold = interests[name]?.hold
         switch said {
         case .frame(let sender, let isSealed, let bytes):
-            guard relay.hold(of: name) != nil else { return }
+            guard hold != nil else { return }
             guard case .taken(let isMutual) = relay.deliver(bytes, from: sender, to: name, isSealed: isSealed) else {
                 return answer(.absent)
             }

@@ -1,6 +1,7 @@
 """Runs the relay, raw forwarding and mosquitto in turn, and compares medians. Started by relay.sh."""
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -12,6 +13,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
+
+from websockets.sync.client import connect
 
 
 def free_port():
@@ -61,8 +64,8 @@ class Bench:
 
     # Servers
 
-    def relay(self):
-        port = free_port()
+    def relay(self, *options, port=None):
+        port = port or free_port()
         command = [
             self.options.program,
             "relay",
@@ -70,6 +73,7 @@ class Bench:
             f"127.0.0.1:{port}",
             "--health",
             f"127.0.0.1:{free_port()}",
+            *options,
         ]
         return Server("bellwire", "websocket", command, port)
 
@@ -86,6 +90,7 @@ class Bench:
             port, health = free_port(), free_port()
             command = [self.options.program, "relay", "--listen", f"127.0.0.1:{port}"]
             command += ["--health", f"127.0.0.1:{health}", "--node", name, "--nats", f"nats://127.0.0.1:{nats_port}"]
+            command += ["--state-dir", os.path.join(self.options.work, name)]
             relays.append(Server("two relays", "websocket", command, port))
             self.await_ready(health)
         relays[0].other = relays[1]
@@ -208,6 +213,95 @@ class Bench:
                 "an idle connection, what the first ones cost once included", statistics.median(sizes), 8, False, "KiB"
             )
 
+    def coming_back(self, name, start):
+        """All peers of a relay that was killed come back at once, each with a proof of its id."""
+        count = 500 if self.options.short else 15_000
+        port = free_port()
+        times, sizes = [], []
+        for attempt in range(2 if self.options.short else 4):
+            relay = start(port)
+            try:
+                before = relay.rss_kib()
+                if result := self.load(relay, "registrations", idle=count, proved=1):
+                    # The first time they are new.
+                    if attempt:
+                        times.append(result["of_95_percent_ms"])
+                    sizes.append((result["server_rss_kib"] - before) / count)
+            finally:
+                relay.process.kill()
+                relay.process.wait()
+        if times:
+            print(f"{count} peers come back to {name} and prove their ids: 95 % of them after")
+            print(f"  {', '.join(f'{t:.0f}' for t in times)} ms")
+            self.check("95 % are back", statistics.median(times) / 1_000, 7, False, "s")
+            self.check("an idle connection of a proved peer", statistics.median(sizes), 2.5, False, "KiB")
+
+    def returns(self):
+        folder = os.path.join(self.options.work, "back")
+        self.coming_back("a relay", lambda port: self.relay("--state-dir", folder, port=port))
+        started = self.cluster()
+        if not started:
+            return
+        nats, relays = started
+
+        def start(port):
+            health = free_port()
+            options = [
+                "--state-dir",
+                folder + "-of-cluster",
+                "--node",
+                "three",
+                "--nats",
+                f"nats://127.0.0.1:{nats.port}",
+            ]
+            command = [
+                self.options.program,
+                "relay",
+                "--listen",
+                f"127.0.0.1:{port}",
+                "--health",
+                f"127.0.0.1:{health}",
+            ]
+            relay = Server("a relay of three", "websocket", command + options, port)
+            self.await_ready(health)
+            return relay
+
+        try:
+            self.coming_back("one relay of three", start)
+        finally:
+            for server in (*relays, nats):
+                server.stop()
+
+    def absence(self):
+        """After a relay was killed: how long until another one says that a peer of it is absent, asked every millisecond."""
+        times = []
+        for _ in range(3 if self.options.short else 20):
+            started = self.cluster()
+            if not started:
+                return
+            nats, (here, there) = started
+            try:
+                alice, bob = (connect(f"ws://127.0.0.1:{relay.port}", proxy=None) for relay in (here, there))
+                for name, peer in (("alice", alice), ("bob", bob)):
+                    peer.send(json.dumps({"type": "register", "peerId": name}))
+                    while json.loads(peer.recv(timeout=10))["type"] != "registered":
+                        pass
+                there.process.kill()
+                begin = time.monotonic()
+                answer = None
+                while not answer:
+                    alice.send('{"type":"message","to":"bob","payload":1}')
+                    with contextlib.suppress(TimeoutError):
+                        answer = alice.recv(timeout=0.001)
+                if json.loads(answer)["type"] != "peer-offline":
+                    sys.exit(f"the relay answers {answer}")
+                times.append(1_000 * (time.monotonic() - begin))
+            finally:
+                for server in (here, there, nats):
+                    server.stop()
+        print(f"a peer is absent once its relay was killed: {', '.join(f'{t:.1f}' for t in times)} ms")
+        self.check("the longest until that is known", max(times), 50, False, "ms")
+
     def crossing(self, local):
         """Messages between peers of two relays, against those between peers of one."""
         started = self.cluster()
@@ -271,6 +365,8 @@ class Bench:
             for server in servers:
                 server.stop()
         self.registrations()
+        self.returns()
+        self.absence()
         if self.broken:
             print("a run broke, or a message did not arrive as it should: see above")
             return 2

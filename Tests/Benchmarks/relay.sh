@@ -7,8 +7,9 @@
 #   PROGRAM   a release build of bellwire; default $BELLWIRE, or what bindings/c/build.sh makes
 #
 # Load/load.c generates the load. Load/forward.c forwards the same messages without reading them: it is the bound.
-# mosquitto takes part if it is installed, and so do two relays that work together if nats-server is. Exit: 0 all bounds held; 1 a bound was missed; 2 a message was lost, repeated,
-# out of order or altered, or something could not run.
+# mosquitto takes part if it is installed, and so do two relays that work together if nats-server is.
+# Exit: 0 all bounds held; 1 a bound was missed; 2 a message was lost, repeated, out of order or altered, or something could
+# not run.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 sources=$root/Tests/Benchmarks
@@ -24,7 +25,8 @@ program=${1:-${BELLWIRE:-${BELLWIRE_STAGE:-$root/build/stage}/bin/bellwire}}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 flags=(-std=c99 -D_GNU_SOURCE -O2 -Wall -Wextra -Wpedantic -Werror)
-cc "${flags[@]}" -o "$work/load" "$sources/measure.c" "$sources"/Load/{load,runs,peers,message,websocket,raw,mqtt}.c
+cc "${flags[@]}" -o "$work/load" "$sources/measure.c" \
+    "$sources"/Load/{load,runs,peers,message,identity,websocket,raw,mqtt}.c -lsodium
 cc "${flags[@]}" -o "$work/ping" "$sources/measure.c" "$sources/Load/ping.c"
 cc "${flags[@]}" -o "$work/forward" "$sources/measure.c" "$sources/Load/forward.c"
 status=0

@@ -12,7 +12,7 @@ package struct HTTPListenerOptions: Sendable {
     /// Connections of one address that are not upgraded yet; more are closed at once. Not applied to loopback.
     package var maximumPendingPerAddress = 128
     /// Connections the kernel keeps while we do not accept.
-    package var backlog: CInt = 1_024
+    package var backlog: CInt = 4_096
     /// Whether other processes may listen on the same port; the kernel divides the newcomers between them.
     package var reusesPort = false
     /// A socket that listens already, of a service manager. The listener takes it over; its address is what counts.

@@ -5,7 +5,8 @@
  *
  *   RUN       throughput      as many messages as fit: --pairs, --window, --size, --run-ms, --warm-up-ms
  *             latency         one sender and one receiver at a steady --rate, beside --idle peers: --size, --run-ms, --warm-up-ms
- *             registrations   --idle peers that register at once
+ *             registrations   --idle peers that register at once; with --proved 1 each proves its id, the same ones in
+ *                             each run
  *   --other-port and --other-pid: of the server that receivers connect to, if it is not the senders'
  *
  *   PROTOCOL  websocket       the relay's frames
@@ -20,7 +21,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-struct options options = {0, 0, 8, 16, 400, 1000, 0, 3000, 1000, 200, 0, 0};
+struct options options = {0, 0, 8, 16, 400, 1000, 0, 3000, 1000, 200, 0, 0, 0};
 const struct protocol *protocol;
 unsigned run_number;
 
@@ -35,6 +36,7 @@ static const struct {
     {"--idle", &options.idle, 0},      {"--run-ms", &options.run_ms, 1},
     {"--warm-up-ms", &options.warm_up_ms, 0}, {"--quiet-ms", &options.quiet_ms, 1},
     {"--other-port", &options.other_port, 1}, {"--other-pid", &options.other_pid, 1},
+    {"--proved", &options.proved, 0},
 };
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 

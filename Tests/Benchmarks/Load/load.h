@@ -2,7 +2,8 @@
  * load.h - what the parts of the relay benchmark's load generator share.
  *
  * load.c reads the command line; runs.c has the runs and prints their results; peers.c opens connections and moves their
- * bytes; message.c makes the message and checks each that arrives; websocket.c, raw.c and mqtt.c speak the protocols.
+ * bytes; message.c makes the message and checks each that arrives; identity.c has the keys of peers that prove their ids;
+ * websocket.c, raw.c and mqtt.c speak the protocols.
  * One thread plays all clients of a server on loopback, so it knows what was sent to whom.
  */
 #ifndef LOAD_H
@@ -28,6 +29,7 @@ struct options {
     long quiet_ms;   /* the server counts as settled when it sends nothing so long */
     long other_port; /* of the receivers' server; 0 = it is the senders'          */
     long other_pid;
+    long proved;     /* 1 = peers prove their ids                                 */
 };
 extern struct options options;
 
@@ -66,6 +68,11 @@ uint8_t *output_room(struct peer *peer, size_t size);
 void written(struct peer *peer, size_t size);
 void output(struct peer *peer, const void *bytes, size_t size);
 
+/* When so many peers were ready. */
+extern struct milestone {
+    uint64_t count, at;
+} milestone;
+
 /* Called by a protocol when the server has accepted a registration. */
 void peer_is_ready(struct peer *peer);
 
@@ -97,6 +104,16 @@ void send_message(struct peer *from, uint32_t to);
 
 /* A peer got a message, which begins here. */
 void message_arrived(struct peer *peer, const uint8_t *bytes, size_t length);
+
+/* ---- identity.c: peers that prove their ids ------------------------------------------------------------------- */
+
+enum { SIGNATURE_TEXT = 88 }; /* with the zero at its end */
+
+void make_identities(uint32_t count);
+const char *identity_name(uint32_t number);
+
+/* The signature of a peer, in base64url, for the relay of that origin. */
+void sign_nonce(uint32_t number, const char *origin, const char *nonce, char *signature, size_t size);
 
 /* ---- websocket.c, raw.c, mqtt.c ------------------------------------------------------------------------------- */
 

@@ -33,12 +33,16 @@ static void watch(struct peer *peer, int operation, int for_writable)
     peer->awaits_writable = for_writable;
 }
 
+struct milestone milestone;
+
 void make_peers(uint32_t count)
 {
     peers = calloc(count, sizeof *peers);
     events = epoll_create1(EPOLL_CLOEXEC);
     if (peers == NULL || events < 0)
         broken("cannot make %u peers", count);
+    if (options.proved)
+        make_identities(count);
     deadline = now_ns() + PATIENCE_NS;
 }
 
@@ -211,7 +215,8 @@ void peer_is_ready(struct peer *peer)
     if (peer->state == PEER_READY)
         return;
     peer->state = PEER_READY;
-    tally.ready++;
+    if (++tally.ready == milestone.count)
+        milestone.at = now_ns();
 }
 
 void register_peers(uint32_t first, uint32_t count, uint32_t burst)

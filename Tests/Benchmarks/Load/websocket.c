@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+enum { ID_TEXT = 64 }; /* with the zero at its end */
 enum { TEXT = 0x1, CLOSE = 0x8, PING = 0x9, PONG = 0xA, FINAL = 0x80, MASKED = 0x80 };
 
 /* The sample of RFC 6455, section 1.3: a key whose answer is known. */
@@ -69,7 +70,10 @@ static void send_frame(struct peer *peer, unsigned opcode, const struct iovec *p
 
 static void write_id(char *id, size_t size, uint32_t number)
 {
-    snprintf(id, size, "load-%08x-%08x", run_number, number);
+    if (options.proved)
+        snprintf(id, size, "%s", identity_name(number));
+    else
+        snprintf(id, size, "load-%08x-%08x", run_number, number);
 }
 
 static void greet(struct peer *peer)
@@ -82,21 +86,45 @@ static void greet(struct peer *peer)
     output(peer, request, (size_t)length);
 }
 
-static void send_registration(struct peer *peer)
+/* `proof`: more members of the frame. */
+static void send_registration(struct peer *peer, const char *proof)
 {
-    char id[32], text[192];
+    char id[ID_TEXT], text[768];
     struct iovec part = {text, 0};
     write_id(id, sizeof id, peer->number);
     part.iov_len = (size_t)snprintf(text, sizeof text,
                                     "{\"type\":\"register\",\"peerId\":\"%s\",\"deviceType\":\"%s\","
-                                    "\"deviceInfo\":{\"name\":\"load\",\"os\":\"linux\"}}",
-                                    id, peer->number % 2 == 0 ? "desktop" : "mobile");
+                                    "\"deviceInfo\":{\"name\":\"load\",\"os\":\"linux\"}%s}",
+                                    id, peer->number % 2 == 0 ? "desktop" : "mobile", proof);
     send_frame(peer, TEXT, &part, 1);
+}
+
+/* Answers a challenge. */
+static void send_proof(struct peer *peer, const uint8_t *text, size_t length)
+{
+    static const char member[] = "\"nonce\":\"";
+    char origin[48], nonce[256], signature[SIGNATURE_TEXT], proof[512];
+    const uint8_t *begin = memmem(text, length, member, sizeof member - 1);
+    const uint8_t *end;
+    if (begin == NULL)
+        broken("a challenge without a nonce");
+    begin += sizeof member - 1;
+    end = memchr(begin, '"', length - (size_t)(begin - text));
+    if (end == NULL || (size_t)(end - begin) >= sizeof nonce)
+        broken("a challenge with a nonce that is too long");
+    memcpy(nonce, begin, (size_t)(end - begin));
+    nonce[end - begin] = '\0';
+    snprintf(origin, sizeof origin, "ws://127.0.0.1:%ld", options.port);
+    sign_nonce(peer->number, origin, nonce, signature, sizeof signature);
+    snprintf(proof, sizeof proof,
+             ",\"bellwire\":1,\"proof\":{\"nonce\":\"%s\",\"origin\":\"%s\",\"signature\":\"%s\"}", nonce, origin,
+             signature);
+    send_registration(peer, proof);
 }
 
 static void send_to(struct peer *from, uint32_t to, const void *message, size_t length)
 {
-    char id[32], head[96], end[] = "}";
+    char id[ID_TEXT], head[128], end[] = "}";
     struct iovec parts[3] = {{head, 0}, {(void *)(uintptr_t)message, length}, {end, 1}};
     write_id(id, sizeof id, to);
     parts[0].iov_len =
@@ -120,7 +148,7 @@ static size_t take_answer(struct peer *peer, const uint8_t *bytes, size_t length
     if (memcmp(bytes, status, sizeof status - 1) != 0 || !contains(bytes, (size_t)(end - bytes), ANSWER))
         broken("the server refuses the upgrade");
     peer->state = PEER_REGISTERING;
-    send_registration(peer);
+    send_registration(peer, options.proved ? ",\"bellwire\":1" : "");
     return (size_t)(end - bytes) + 4;
 }
 
@@ -132,6 +160,8 @@ static void take_text(struct peer *peer, const uint8_t *text, size_t length)
         message_arrived(peer, found + (sizeof member - 1), length - (size_t)(found - text) - (sizeof member - 1));
     else if (contains(text, length, "\"registered\""))
         peer_is_ready(peer);
+    else if (options.proved && contains(text, length, "\"challenge\""))
+        send_proof(peer, text, length);
     else if (contains(text, length, "\"error\""))
         tally.refused++;
 }
