@@ -2,11 +2,19 @@ import Relay
 
 /// What relays of a cluster say to each other. Anything else on their subjects is counted and ignored.
 ///
-/// Binary, big-endian: version, kind, flags, the id's length (2 bytes) and the id, then by kind a number (8 bytes), the
-/// length of another name (2 bytes) and that name, a kind of device (1 byte), and the rest.
+/// Binary, big-endian: version, kind, flags, the id's length (2 bytes) and the id, then what belongs to the kind. Names have
+/// their length (2 bytes) in front, numbers are 8 bytes. A frame among several is flags, its sender's name, its length (4
+/// bytes) and its bytes.
 enum ClusterMessage: Equatable {
-    /// A frame for the id's holder, from a peer of the sending relay.
-    case frame(from: [UInt8], isSealed: Bool, bytes: [UInt8])
+    /// A frame for an id's holder, from a peer of the sending relay.
+    struct Frame: Equatable {
+        let sender: [UInt8]
+        let isSealed: Bool
+        let bytes: [UInt8]
+    }
+
+    /// Frames for the id's holder, at least one; the answer is a ``FramesAnswer``.
+    case frames([Frame])
     /// A frame that the sending relay has kept for the id.
     case kept(Relay.Kept)
     /// Is the id held?
@@ -22,13 +30,17 @@ enum ClusterMessage: Equatable {
 
     /// Ids and names of nodes have at most this many bytes.
     static let maximumName = 256
+    /// Of each message about that id, in bytes.
+    static func overhead(_ name: [UInt8]) -> Int { 5 + name.count }
+    /// Of a frame among several, apart from its sender's name and its bytes.
+    static let frameOverhead = 7
 
-    private static let version: UInt8 = 1
-    private static let isSet: UInt8 = 1
+    fileprivate static let version: UInt8 = 1
+    fileprivate static let isSet: UInt8 = 1
 
     private var kind: UInt8 {
         switch self {
-        case .frame: 1
+        case .frames: 1
         case .kept: 2
         case .ask: 3
         case .claim: 4
@@ -40,86 +52,148 @@ enum ClusterMessage: Equatable {
 
     private var flag: Bool {
         switch self {
-        case .frame(_, let isSealed, _): isSealed
         case .kept(let kept): kept.isSealed
-        case .ask, .left: false
+        case .frames, .ask, .left: false
         case .claim(let claim), .holds(let claim): claim.isProved
         case .here(let isProved, _): isProved
         }
     }
 
     func bytes(about name: [UInt8]) -> [UInt8] {
-        var writer: [UInt8] = [Self.version, kind, flag ? Self.isSet : 0]
-        func append(_ name: [UInt8]) {
-            let count = UInt16(clamping: name.count)
-            writer += [UInt8(count >> 8), UInt8(truncatingIfNeeded: count)] + name
-        }
-        func append(_ number: Int64) {
-            let bits = UInt64(bitPattern: number)
-            writer += (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
-        }
-        append(name)
+        var writer = Writer()
+        writer.bytes.reserveCapacity(64 + name.count + count)
+        writer.append(Self.version)
+        writer.append(kind)
+        writer.append(flag ? Self.isSet : 0)
+        writer.append(name: name)
         switch self {
-        case .frame(let sender, _, let bytes):
-            append(sender)
-            writer += bytes
+        case .frames(let frames):
+            for frame in frames {
+                writer.append(frame.isSealed ? Self.isSet : 0)
+                writer.append(name: frame.sender)
+                writer.append(UInt32(clamping: frame.bytes.count))
+                writer.bytes += frame.bytes
+            }
         case .kept(let kept):
-            append(kept.storedAt)
-            writer += kept.bytes
+            writer.append(UInt64(bitPattern: kept.storedAt))
+            writer.bytes += kept.bytes
         case .claim(let claim), .holds(let claim):
-            append(claim.stamp)
-            append(claim.node)
+            writer.append(UInt64(bitPattern: claim.stamp))
+            writer.append(name: claim.node)
         case .here(_, let whereabouts):
-            append(whereabouts.registeredAt)
-            writer += [whereabouts.device.kind.rawValue] + whereabouts.device.info
+            writer.append(UInt64(bitPattern: whereabouts.registeredAt))
+            writer.append(whereabouts.device.kind.rawValue)
+            writer.bytes += whereabouts.device.info
         case .ask, .left: break
         }
-        return writer
+        return writer.bytes
+    }
+
+    /// Of what is long, about.
+    private var count: Int {
+        switch self {
+        case .frames(let frames):
+            frames.reduce(0) { $0 + Self.frameOverhead + $1.sender.count + $1.bytes.count }
+        case .kept(let kept): kept.bytes.count
+        case .here(_, let whereabouts): whereabouts.device.info.count
+        case .ask, .claim, .holds, .left: 0
+        }
     }
 
     /// `nil` for anything that ``bytes(about:)`` does not make.
     static func read(_ bytes: [UInt8]) -> (name: [UInt8], message: ClusterMessage)? {
-        var rest = bytes[...]
-        func name() -> [UInt8]? {
-            guard let high = rest.popFirst(), let low = rest.popFirst() else { return nil }
-            let count = Int(high) << 8 | Int(low)
-            guard (1...maximumName).contains(count), rest.count >= count else { return nil }
-            defer { rest = rest.dropFirst(count) }
-            return Array(rest.prefix(count))
-        }
-        func number() -> Int64? {
-            guard rest.count >= 8 else { return nil }
-            defer { rest = rest.dropFirst(8) }
-            return Int64(bitPattern: rest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
-        }
-        guard rest.popFirst() == version, let kind = rest.popFirst(), let flags = rest.popFirst(), flags <= isSet,
-            let about = name()
+        var reader = Reader(bytes)
+        guard reader.byte() == version, let kind = reader.byte(), let flag = reader.flag(), let about = reader.name(),
+            let message = read(kind, flag, &reader), reader.isAtEnd
         else { return nil }
-        let flag = flags == isSet
-        let message: ClusterMessage
+        return (about, message)
+    }
+
+    private static func read(_ kind: UInt8, _ flag: Bool, _ reader: inout Reader) -> ClusterMessage? {
         switch kind {
-        case 1:
-            guard let sender = name(), !rest.isEmpty else { return nil }
-            return (about, .frame(from: sender, isSealed: flag, bytes: Array(rest)))
+        case 1 where !flag:
+            var frames: [Frame] = []
+            while !reader.isAtEnd {
+                guard let isSealed = reader.flag(), let sender = reader.name(), let count: UInt32 = reader.number(),
+                    count > 0, let bytes = reader.bytes(Int(count))
+                else { return nil }
+                frames.append(Frame(sender: sender, isSealed: isSealed, bytes: bytes))
+            }
+            return frames.isEmpty ? nil : .frames(frames)
         case 2:
-            guard let storedAt = number(), !rest.isEmpty else { return nil }
-            return (about, .kept(Relay.Kept(bytes: Array(rest), storedAt: storedAt, isSealed: flag)))
-        case 3 where !flag: message = .ask
+            guard let storedAt: UInt64 = reader.number(), let bytes = reader.rest(), !bytes.isEmpty else { return nil }
+            return .kept(Relay.Kept(bytes: bytes, storedAt: Int64(bitPattern: storedAt), isSealed: flag))
+        case 3 where !flag: return .ask
         case 4, 5:
-            guard let stamp = number(), let node = name() else { return nil }
-            let claim = Claim(stamp: stamp, node: node, isProved: flag)
-            message = kind == 4 ? .claim(claim) : .holds(claim)
+            guard let stamp: UInt64 = reader.number(), let node = reader.name() else { return nil }
+            let claim = Claim(stamp: Int64(bitPattern: stamp), node: node, isProved: flag)
+            return kind == 4 ? .claim(claim) : .holds(claim)
         case 6:
-            guard let since = number(), let kind = rest.popFirst().flatMap({ Device.Kind(rawValue: $0) }),
-                rest.count <= Device.maximumInfo
+            guard let since: UInt64 = reader.number(), let kind = reader.byte().flatMap({ Device.Kind(rawValue: $0) }),
+                let info = reader.rest(), info.count <= Device.maximumInfo
             else { return nil }
             var device = Device()
-            (device.kind, device.info) = (kind, Array(rest))
-            return (about, .here(isProved: flag, Whereabouts(device: device, registeredAt: since)))
-        case 7 where !flag: message = .left
+            (device.kind, device.info) = (kind, info)
+            return .here(isProved: flag, Whereabouts(device: device, registeredAt: Int64(bitPattern: since)))
+        case 7 where !flag: return .left
         default: return nil
         }
-        return rest.isEmpty ? (about, message) : nil
+    }
+
+    private struct Writer {
+        var bytes: [UInt8] = []
+
+        mutating func append(_ number: some FixedWidthInteger) {
+            withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+        }
+
+        mutating func append(name: [UInt8]) {
+            append(UInt16(clamping: name.count))
+            bytes += name
+        }
+    }
+
+    /// Each value is `nil` if the bytes end before it does, or it isn't one.
+    private struct Reader {
+        private let all: [UInt8]
+        private var place = 0
+
+        init(_ bytes: [UInt8]) { all = bytes }
+
+        var isAtEnd: Bool { place == all.count }
+
+        mutating func bytes(_ count: Int) -> [UInt8]? {
+            guard count <= all.count - place else { return nil }
+            defer { place += count }
+            return Array(all[place..<(place + count)])
+        }
+
+        mutating func rest() -> [UInt8]? { bytes(all.count - place) }
+
+        mutating func number<Number: FixedWidthInteger & UnsignedInteger>() -> Number? {
+            let size = MemoryLayout<Number>.size
+            guard size <= all.count - place else { return nil }
+            var number: Number = 0
+            for byte in all[place..<(place + size)] { number = number << 8 | Number(byte) }
+            place += size
+            return number
+        }
+
+        mutating func byte() -> UInt8? {
+            guard !isAtEnd else { return nil }
+            defer { place += 1 }
+            return all[place]
+        }
+
+        mutating func flag() -> Bool? {
+            guard let flags = byte(), flags <= isSet else { return nil }
+            return flags == isSet
+        }
+
+        mutating func name() -> [UInt8]? {
+            guard let count: UInt16 = number(), (1...maximumName).contains(Int(count)) else { return nil }
+            return bytes(Int(count))
+        }
     }
 }
 
@@ -139,4 +213,22 @@ enum ClusterAnswer: UInt8 {
     case gaveWay = 8
 
     static func read(_ bytes: [UInt8]) -> ClusterAnswer? { bytes.count == 1 ? ClusterAnswer(rawValue: bytes[0]) : nil }
+}
+
+/// Which of several frames are with the peer's connection: ``ClusterAnswer/taken`` for all, or one byte for each.
+enum FramesAnswer {
+    static func bytes(_ taken: [Bool]) -> [UInt8] {
+        taken.allSatisfy(\.self) ? [ClusterAnswer.taken.rawValue] : taken.map(\.answer.rawValue)
+    }
+
+    /// For so many frames. Without an answer, or with another one, none was taken.
+    static func read(_ bytes: [UInt8]?, count: Int) -> [Bool] {
+        if let bytes, ClusterAnswer.read(bytes) == .taken { return [Bool](repeating: true, count: count) }
+        guard let bytes, bytes.count == count else { return [Bool](repeating: false, count: count) }
+        return bytes.map { $0 == ClusterAnswer.taken.rawValue }
+    }
+}
+
+extension Bool {
+    fileprivate var answer: ClusterAnswer { self ? .taken : .absent }
 }

@@ -59,6 +59,7 @@ package final class ClusterNode: RelayCluster {
     private weak var relay: Relay?
     private var kept: KeptFrames?
     private var contacts: Contacts?
+    private var batches: FrameBatches?
     private var rounds: PacedRounds?
     private var interests: [[UInt8]: Interest] = [:]
     private var nextNumber: UInt64 = 1
@@ -94,6 +95,7 @@ package final class ClusterNode: RelayCluster {
         self.relay = relay
         kept = KeptFrames(others, relay)
         contacts = Contacts(others, relay)
+        batches = FrameBatches(others) { [weak self] in self?.ended($0, isTaken: $1, keeps: $2) }
         rounds = PacedRounds(every: Self.comparisonInterval) { [weak self] name in self?.compare(name) }
         for name in relay.held { came(name) }
         client.start()
@@ -264,15 +266,15 @@ package final class ClusterNode: RelayCluster {
 
     package func send(_ frame: TransitFrame) {
         if frame.isMutual { contacts?.watch(frame.target) }
-        let message = ClusterMessage.frame(from: frame.sender, isSealed: frame.isSealed, bytes: frame.bytes)
-        others.ask(message, about: frame.target) { [weak self] reply in
-            guard let self else { return }
-            if reply.answer == .taken {
-                counters.sent += 1
-                return
-            }
+        batches?.send(frame)
+    }
+
+    private func ended(_ frame: TransitFrame, isTaken: Bool, keeps: Bool) {
+        if isTaken {
+            counters.sent += 1
+        } else {
             counters.notTaken += 1
-            relay?.notTaken(frame, keeps: reply.failure != .tooLarge)
+            relay?.notTaken(frame, keeps: keeps)
         }
     }
 
@@ -288,14 +290,9 @@ package final class ClusterNode: RelayCluster {
         func answer(_ answer: ClusterAnswer) { self.answer(message, answer) }
         let hold = interests[name]?.hold
         switch said {
-        case .frame(let sender, let isSealed, let bytes):
+        case .frames(let frames):
             guard hold != nil else { return }
-            guard case .taken(let isMutual) = relay.deliver(bytes, from: sender, to: name, isSealed: isSealed) else {
-                return answer(.absent)
-            }
-            counters.received += 1
-            if isMutual { contacts?.watch(sender) }
-            answer(.taken)
+            others.answer(message, FramesAnswer.bytes(frames.map { deliver($0, to: name) }))
         case .kept(let frame):
             guard relay.hold(of: name) != nil else { return }
             relay.deliver(frame, to: name) { [weak self] isWritten in
@@ -317,6 +314,17 @@ package final class ClusterNode: RelayCluster {
             }
         case .here, .left: counters.ignored += 1
         }
+    }
+
+    /// Whether it is with the peer's connection.
+    private func deliver(_ frame: ClusterMessage.Frame, to name: [UInt8]) -> Bool {
+        guard
+            case .taken(let isMutual)? = relay?.deliver(
+                frame.bytes, from: frame.sender, to: name, isSealed: frame.isSealed)
+        else { return false }
+        counters.received += 1
+        if isMutual { contacts?.watch(frame.sender) }
+        return true
     }
 
     private func answer(_ message: NATSMessage, _ answer: ClusterAnswer) {

@@ -13,13 +13,14 @@ struct OtherRelays {
 
         fileprivate init(_ result: Result<NATSMessage, NATSError>) { self.result = result }
 
+        /// `nil` = there was no answer.
+        var payload: [UInt8]? { if case .success(let message) = result { message.payload } else { nil } }
+
         /// `nil` = there was none, or it is no such answer.
-        var answer: ClusterAnswer? { (try? result.get()).flatMap { ClusterAnswer.read($0.payload) } }
+        var answer: ClusterAnswer? { payload.flatMap { ClusterAnswer.read($0) } }
 
         func message(about name: [UInt8]) -> ClusterMessage? {
-            guard case (name, let message)? = (try? result.get()).flatMap({ ClusterMessage.read($0.payload) }) else {
-                return nil
-            }
+            guard case (name, let message)? = payload.flatMap({ ClusterMessage.read($0) }) else { return nil }
             return message
         }
 
@@ -31,6 +32,8 @@ struct OtherRelays {
     init(_ client: NATSClient) { self.client = client }
 
     var areReachable: Bool { client.isUp }
+    /// What a message may have, in bytes.
+    var maximumPayload: Int { client.maximumPayload }
 
     /// Asks the relay that holds the id. `then` is called once.
     ///

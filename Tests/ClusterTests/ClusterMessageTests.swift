@@ -13,8 +13,12 @@ import Testing
 
     static let claim = Claim(stamp: -5, node: Array("one".utf8), isProved: true)
     static let messages: [ClusterMessage] = [
-        .frame(from: Array("bob".utf8), isSealed: true, bytes: [1]),
-        .frame(from: Array(repeating: 255, count: 256), isSealed: false, bytes: Array(repeating: 0, count: 100_000)),
+        .frames([ClusterMessage.Frame(sender: Array("bob".utf8), isSealed: true, bytes: [1])]),
+        .frames([
+            ClusterMessage.Frame(
+                sender: Array(repeating: 255, count: 256), isSealed: false, bytes: Array(repeating: 0, count: 100_000)),
+            ClusterMessage.Frame(sender: [0], isSealed: true, bytes: [2, 3]),
+        ]),
         .kept(Relay.Kept(bytes: [2, 3], storedAt: .max, isSealed: false)),
         .kept(Relay.Kept(bytes: [2], storedAt: .min, isSealed: true)),
         .ask, .claim(claim), .holds(Claim(stamp: .max, node: [0], isProved: false)),
@@ -34,15 +38,15 @@ import Testing
         for message in Self.messages {
             let bytes = message.bytes(about: [1, 2, 3])
             for count in 0..<min(bytes.count, 40) where ClusterMessage.read(Array(bytes.prefix(count))) != nil {
-                // A frame, a kept frame and a device may end anywhere.
+                // A kept frame and a device may end anywhere.
                 guard case (_, let read)? = ClusterMessage.read(Array(bytes.prefix(count))) else { continue }
                 switch read {
-                case .frame, .kept, .here: break
+                case .kept, .here: break
                 default: Issue.record("\(count) bytes of \(bytes.count)")
                 }
             }
             switch message {
-            case .frame, .kept, .here: break
+            case .kept, .here: break
             default: #expect(ClusterMessage.read(bytes + [0]) == nil)
             }
         }
@@ -62,6 +66,27 @@ import Testing
         device.info = Array(repeating: 0, count: 1_025)
         let long = ClusterMessage.here(isProved: true, Whereabouts(device: device, registeredAt: 0))
         #expect(ClusterMessage.read(long.bytes(about: [1])) == nil)
+    }
+
+    @Test func severalFramesAreReadWholeOrNotAtAll() {
+        #expect(ClusterMessage.read(ClusterMessage.frames([]).bytes(about: [1])) == nil)
+        let empty = ClusterMessage.Frame(sender: [1], isSealed: false, bytes: [])
+        #expect(ClusterMessage.read(ClusterMessage.frames([empty]).bytes(about: [1])) == nil)
+        // Its length says more than there is.
+        var bytes = ClusterMessage.frames([ClusterMessage.Frame(sender: [1], isSealed: false, bytes: [9])]).bytes(
+            about: [1])
+        bytes[bytes.count - 5] = 255
+        #expect(ClusterMessage.read(bytes) == nil)
+    }
+
+    @Test func anAnswerForEachFrame() {
+        #expect(FramesAnswer.bytes([true, true]) == [1])
+        for taken in [[true], [false], [true, false], [false, false, true], [true, true, true]] {
+            #expect(FramesAnswer.read(FramesAnswer.bytes(taken), count: taken.count) == taken)
+        }
+        for other in [nil, [], [2, 2, 2, 2], [0], [255, 255]] as [[UInt8]?] {
+            #expect(FramesAnswer.read(other, count: 3) == [false, false, false])
+        }
     }
 
     @Test func answersAreOneByte() {

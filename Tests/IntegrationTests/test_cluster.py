@@ -375,7 +375,7 @@ def test_foreign_messages_on_the_subjects_do_no_harm(join: Join, nats: NATS) -> 
             b"hello",
             bytes(range(256)),
             b"\1\1\0\0\5alice",
-            b"\1\1\0\0\3bob\0\1x{}",
+            b"\1\1\0\0\3bob\0\0\1x\0\0\0\2{}",
             b"\xff" * 100_000,
         ]
         for payload in payloads:

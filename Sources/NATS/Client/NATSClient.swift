@@ -57,6 +57,8 @@ package final class NATSClient: ByteStreamDelegate {
     }
 
     package var isUp: Bool { machine.isUp }
+    /// Of a message that the server takes, in bytes.
+    package var maximumPayload: Int { machine.maximumPayload }
 
     package func start() { perform(machine.start(at: EventLoop.now)) }
 

@@ -52,7 +52,7 @@ package actor EventLoop {
 
     /// Runs `work` later in this wake-up, before its bytes are sent: for calls that must not come inside another call.
     @EventLoop
-    static func later(_ work: @escaping @EventLoop () -> Void) {
+    package static func later(_ work: @escaping @EventLoop () -> Void) {
         LoopExecutor.shared.turn.deferred.append(work)
     }
 }
