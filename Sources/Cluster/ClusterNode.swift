@@ -129,9 +129,8 @@ package final class ClusterNode: RelayCluster {
         case .replaced:
             log(true, "nats_proofs_lost", "the list of proved ids was deleted; ids that are not online are unprotected")
             compareAll()
-        case .usable:
-            log(false, "nats_proofs_usable", "the list of proved ids can be used")
-            compareAll()
+        case .usable: log(false, "nats_proofs_usable", "the list of proved ids can be used")
+        case .incomplete: compareAll()
         case .problem(let error) where error.code == .unsuitable:
             log(true, "nats_proofs", "proved ids are not protected at all relays: \(error.message)")
         case .problem(let error):

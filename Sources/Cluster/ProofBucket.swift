@@ -7,17 +7,20 @@ final class ProofBucket {
     enum Event: Equatable {
         /// It was deleted, and there is an empty one now: ids that are held with proofs must be kept again.
         case replaced
-        /// It can be used, after a problem: ids may be held with proofs that could not be kept.
+        /// It can be used, after a problem.
         case usable
+        /// It can be used, and ids are held with proofs that could not be kept before.
+        case incomplete
         case problem(NATSError)
     }
 
     private static let bucket = "bw-proofs"
     /// Ids that are known to be there are not stored again.
     private static let maximumKnown = 1_000_000
-    /// Between two looks at whether it is still there, and after one that failed; in milliseconds.
+    /// Between two looks at whether it is still there, after one that failed, and after another failure; in milliseconds.
     private static let checkInterval: UInt64 = 60_000
     private static let retryInterval: UInt64 = 5_000
+    private static let alarmDelay: UInt64 = 1_000
 
     private let jetStream: JetStream
     private let replicas: Int
@@ -27,6 +30,9 @@ final class ProofBucket {
     private var creation: String?
     private var problem: NATSError?
     private var isChecking = false
+    private var isAlarmed = false
+    /// A proof could not be kept.
+    private var isIncomplete = false
     private lazy var timer = LoopTimer { [weak self] in self?.check() }
     /// An id that was proved, or asked for, while the bucket could not be reached.
     private(set) var failures: UInt64 = 0
@@ -42,7 +48,7 @@ final class ProofBucket {
 
     private func check() {
         guard !isChecking else { return }
-        isChecking = true
+        (isChecking, isAlarmed) = (true, false)
         jetStream.createBucket(Self.bucket, replicas: replicas) { [weak self] in self?.checked($0) }
     }
 
@@ -59,6 +65,10 @@ final class ProofBucket {
                 report(.replaced)
             }
             if before != nil { report(.usable) }
+            if isIncomplete {
+                isIncomplete = false
+                report(.incomplete)
+            }
         case .failure(let error):
             // The next connection checks it.
             if error.code == .disconnected { return }
@@ -89,6 +99,7 @@ final class ProofBucket {
         jetStream.create(ClusterSubject.key(of: name), name, in: Self.bucket) { [weak self] result in
             guard let self else { return then() }
             if case .failure(let error) = result {
+                isIncomplete = true
                 failed(error)
             } else if known.count < Self.maximumKnown {
                 known.insert(name)
@@ -99,7 +110,9 @@ final class ProofBucket {
 
     private func failed(_ error: NATSError) {
         failures += 1
-        // It may have been deleted.
-        if problem == nil, error.code != .disconnected { check() }
+        // With a problem, or without a connection, it is checked anyway.
+        guard problem == nil, error.code != .disconnected, !isChecking, !isAlarmed else { return }
+        isAlarmed = true
+        timer.start(after: Self.alarmDelay)
     }
 }
