@@ -1,4 +1,4 @@
-"""Runs the relay, raw forwarding and mosquitto in turn, and compares medians. Started by relay.sh."""
+"""Runs the relay, raw forwarding, mosquitto and nats-server in turn, and compares medians. Started by relay.sh."""
 
 import argparse
 import contextlib
@@ -77,19 +77,23 @@ class Bench:
         ]
         return Server("bellwire", "websocket", command, port)
 
-    def cluster(self):
-        """A NATS server, and two relays that it connects; the first one knows the other. None without nats-server."""
+    def nats(self, *options):
         found = shutil.which("nats-server", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
         if not found:
             return None
-        nats_port = free_port()
-        store = os.path.join(self.options.work, "nats")
-        nats = Server("nats", "nats", [found, "-a", "127.0.0.1", "-p", str(nats_port), "-js", "-sd", store], nats_port)
+        port = free_port()
+        return Server("nats-server", "nats", [found, "-a", "127.0.0.1", "-p", str(port), *options], port)
+
+    def cluster(self):
+        """A NATS server, and two relays that it connects; the first one knows the other. None without nats-server."""
+        nats = self.nats("-js", "-sd", os.path.join(self.options.work, "nats"))
+        if not nats:
+            return None
         relays = []
         for name in ("one", "two"):
             port, health = free_port(), free_port()
             command = [self.options.program, "relay", "--listen", f"127.0.0.1:{port}"]
-            command += ["--health", f"127.0.0.1:{health}", "--node", name, "--nats", f"nats://127.0.0.1:{nats_port}"]
+            command += ["--health", f"127.0.0.1:{health}", "--node", name, "--nats", f"nats://127.0.0.1:{nats.port}"]
             command += ["--state-dir", os.path.join(self.options.work, name)]
             relays.append(Server("two relays", "websocket", command, port))
             self.await_ready(health)
@@ -170,14 +174,19 @@ class Bench:
 
     # What is measured
 
-    def throughput(self, servers):
+    def throughput(self, servers, window=16):
         rounds, run_ms, warm_up_ms = (2, 800, 200) if self.options.short else (5, 3000, 1000)
-        print("throughput, 8 pairs, window 16, 400 bytes")
+        print(f"throughput, 8 pairs, window {window}, 400 bytes")
         results = self.in_turn(
-            servers, rounds, "throughput", pairs=8, window=16, size=400, run_ms=run_ms, warm_up_ms=warm_up_ms
+            servers, rounds, "throughput", pairs=8, window=window, size=400, run_ms=run_ms, warm_up_ms=warm_up_ms
         )
         medians = self.report(results, "messages_per_s", "messages/s", "{:.0f}")
-        self.report(results, "server_cpu_us", "µs of CPU a message", "{:.2f}")
+        cpu = self.report(results, "server_cpu_us", "µs of CPU a message", "{:.2f}")
+        if window == 16 and cpu.get("raw forwarding") and cpu.get("bellwire"):
+            self.check("CPU against raw forwarding", cpu["bellwire"] / cpu["raw forwarding"], 2.2, False)
+        if cpu.get("nats-server") and cpu.get("bellwire"):
+            bound = 0.6 if window == 16 else 0.7
+            self.check("CPU against nats-server", cpu["bellwire"] / cpu["nats-server"], bound, False)
         if medians.get("raw forwarding") and medians.get("bellwire"):
             self.check("throughput against raw forwarding", medians["bellwire"] / medians["raw forwarding"], 0.3, True)
         if medians.get("mosquitto") and medians.get("bellwire"):
@@ -358,7 +367,11 @@ class Bench:
                 servers.append(mosquitto)
             else:
                 print("mosquitto is not installed: not compared with it")
+            nats = self.nats()
+            if nats:
+                servers.append(nats)
             self.throughput(servers)
+            self.throughput([server for server in servers if server.name in ("bellwire", "nats-server")], window=64)
             self.latency(compared)
             self.crossing(servers[0])
         finally:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compares the relay with raw forwarding and with mosquitto, side by side in one run.
+# Compares the relay with raw forwarding, with mosquitto and with nats-server, side by side in one run.
 #
 #   Tests/Benchmarks/relay.sh [--short] [PROGRAM]
 #
@@ -7,7 +7,7 @@
 #   PROGRAM   a release build of bellwire; default $BELLWIRE, or what bindings/c/build.sh makes
 #
 # Load/load.c generates the load. Load/forward.c forwards the same messages without reading them: it is the bound.
-# mosquitto takes part if it is installed, and so do two relays that work together if nats-server is.
+# mosquitto and nats-server take part if they are installed; two relays that work together need nats-server.
 # Exit: 0 all bounds held; 1 a bound was missed; 2 a message was lost, repeated, out of order or altered, or something could
 # not run.
 set -euo pipefail
@@ -26,7 +26,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 flags=(-std=c99 -D_GNU_SOURCE -O2 -Wall -Wextra -Wpedantic -Werror)
 cc "${flags[@]}" -o "$work/load" "$sources/measure.c" \
-    "$sources"/Load/{load,runs,peers,message,identity,websocket,raw,mqtt}.c -lsodium
+    "$sources"/Load/{load,runs,peers,message,identity,websocket,raw,mqtt,nats}.c -lsodium
 cc "${flags[@]}" -o "$work/ping" "$sources/measure.c" "$sources/Load/ping.c"
 cc "${flags[@]}" -o "$work/forward" "$sources/measure.c" "$sources/Load/forward.c"
 status=0

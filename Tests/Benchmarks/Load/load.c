@@ -12,6 +12,7 @@
  *   PROTOCOL  websocket       the relay's frames
  *             raw             those of forward.c
  *             mqtt            MQTT 3.1.1, QoS 0
+ *             nats            NATS without JetStream
  *
  * Prints one line of JSON. Every message must arrive once, in order and unaltered: "ok" tells.
  * Ends with 0, or with 2 when one did not, or when the run broke: standard error says why then.
@@ -46,7 +47,7 @@ static const struct {
 } runs[] = {{"throughput", run_throughput}, {"latency", run_latency}, {"registrations", run_registrations}};
 enum { RUNS = sizeof runs / sizeof *runs };
 
-static const struct protocol *const protocols[] = {&websocket_protocol, &raw_protocol, &mqtt_protocol};
+static const struct protocol *const protocols[] = {&websocket_protocol, &raw_protocol, &mqtt_protocol, &nats_protocol};
 enum { PROTOCOLS = sizeof protocols / sizeof *protocols };
 
 static void read_numbers(int count, char **arguments)
@@ -86,7 +87,7 @@ int main(int argc, char **argv)
         if (strcmp(argv[2], protocols[i]->name) == 0)
             protocol = protocols[i];
     if (run == NULL || protocol == NULL)
-        broken("usage: load throughput|latency|registrations websocket|raw|mqtt --port N --pid PID [--OPTION NUMBER]...");
+        broken("usage: load throughput|latency|registrations websocket|raw|mqtt|nats --port N --pid PID [--OPTION NUMBER]...");
     read_numbers(argc - 3, argv + 3);
     raise_descriptor_limit();
     run_number = (unsigned)(now_ns() >> 10);

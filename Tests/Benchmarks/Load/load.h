@@ -3,7 +3,7 @@
  *
  * load.c reads the command line; runs.c has the runs and prints their results; peers.c opens connections and moves their
  * bytes; message.c makes the message and checks each that arrives; identity.c has the keys of peers that prove their ids;
- * websocket.c, raw.c and mqtt.c speak the protocols.
+ * websocket.c, raw.c, mqtt.c and nats.c speak the protocols.
  * One thread plays all clients of a server on loopback, so it knows what was sent to whom.
  */
 #ifndef LOAD_H
@@ -115,7 +115,7 @@ const char *identity_name(uint32_t number);
 /* The signature of a peer, in base64url, for the relay of that origin. */
 void sign_nonce(uint32_t number, const char *origin, const char *nonce, char *signature, size_t size);
 
-/* ---- websocket.c, raw.c, mqtt.c ------------------------------------------------------------------------------- */
+/* ---- websocket.c, raw.c, mqtt.c, nats.c ----------------------------------------------------------------------- */
 
 struct protocol {
     const char *name;
@@ -125,7 +125,7 @@ struct protocol {
     size_t (*take)(struct peer *peer, const uint8_t *bytes, size_t length);
     void (*send)(struct peer *from, uint32_t to, const void *message, size_t length);
 };
-extern const struct protocol websocket_protocol, raw_protocol, mqtt_protocol;
+extern const struct protocol websocket_protocol, raw_protocol, mqtt_protocol, nats_protocol;
 extern const struct protocol *protocol; /* that of this run */
 
 /* The target of a raw frame that registers its sender: see forward.c. */
