@@ -290,11 +290,17 @@ for target in targets where target.type == .regular {
 // modules below it.
 let fast: Set<String> = [
     "JSON", "Wire", "Sealing", "Signalling", "Transport", "Relay", "Store", "Delivery", "Inbox", "History",
-    "Desktop",
+    "Desktop", "NATS", "Cluster",
 ]
 let inC: Set<String> = ["COnDemand", "COpenSSL", "CEnvironment"]
 for target in targets where target.type == .regular && !fast.contains(target.name) && !inC.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
+}
+
+// Whether a function that belongs to the loop is called on it: debug builds, which the tests run, check that at each call.
+for target in targets where fast.contains(target.name) {
+    target.swiftSettings?.append(
+        .unsafeFlags(["-Xfrontend", "-disable-dynamic-actor-isolation"], .when(configuration: .release)))
 }
 
 // C code is compiled with buffer checks, stack protection and branch protection. Swift does not support branch protection,
