@@ -50,7 +50,7 @@ final class Contacts {
         for name in watches.keys { rounds?.hurry(name) }
     }
 
-    /// It has come here, or nobody here may be told of it any more.
+    /// It has come here, or it has no contact here any more.
     func forget(_ name: [UInt8]) {
         guard let watch = watches.removeValue(forKey: name) else { return }
         others.stop(watch.subscription)

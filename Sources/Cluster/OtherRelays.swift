@@ -50,7 +50,7 @@ struct OtherRelays {
         client.request(question, timeout: timeout, late: withAnswer) { result in then(Reply(result)) }
     }
 
-    /// Tells all relays that wait for the id. Without NATS there are none: they ask when it is there again.
+    /// Tells all relays that follow the id. Nothing is sent while NATS is away: they ask once it is back.
     func tell(_ message: ClusterMessage, about name: [UInt8]) {
         let subject = ClusterSubject.status(of: name)
         try? client.publish(NATSMessage(subject: subject, payload: message.bytes(about: name)))

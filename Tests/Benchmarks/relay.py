@@ -64,18 +64,19 @@ class Bench:
 
     # Servers
 
-    def relay(self, *options, port=None):
-        port = port or free_port()
-        command = [
-            self.options.program,
-            "relay",
-            "--listen",
-            f"127.0.0.1:{port}",
-            "--health",
-            f"127.0.0.1:{free_port()}",
-            *options,
-        ]
-        return Server("bellwire", "websocket", command, port)
+    def relay(self, *options, name="bellwire", port=None):
+        """A relay that is ready: one of a cluster can reach the others then."""
+        port, health = port or free_port(), free_port()
+        command = [self.options.program, "relay", "--listen", f"127.0.0.1:{port}", "--health", f"127.0.0.1:{health}"]
+        server = Server(name, "websocket", [*command, *options], port)
+        self.await_ready(health)
+        return server
+
+    def member(self, nats, node, name, port=None):
+        """A relay of a cluster."""
+        folder = os.path.join(self.options.work, node)
+        options = ("--node", node, "--nats", f"nats://127.0.0.1:{nats.port}", "--state-dir", folder)
+        return self.relay(*options, name=name, port=port)
 
     def nats(self, *options):
         found = shutil.which("nats-server", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
@@ -89,14 +90,7 @@ class Bench:
         nats = self.nats("-js", "-sd", os.path.join(self.options.work, "nats"))
         if not nats:
             return None
-        relays = []
-        for name in ("one", "two"):
-            port, health = free_port(), free_port()
-            command = [self.options.program, "relay", "--listen", f"127.0.0.1:{port}"]
-            command += ["--health", f"127.0.0.1:{health}", "--node", name, "--nats", f"nats://127.0.0.1:{nats.port}"]
-            command += ["--state-dir", os.path.join(self.options.work, name)]
-            relays.append(Server("two relays", "websocket", command, port))
-            self.await_ready(health)
+        relays = [self.member(nats, node, "two relays") for node in ("one", "two")]
         relays[0].other = relays[1]
         return nats, relays
 
@@ -252,31 +246,10 @@ class Bench:
         if not started:
             return
         nats, relays = started
-
-        def start(port):
-            health = free_port()
-            options = [
-                "--state-dir",
-                folder + "-of-cluster",
-                "--node",
-                "three",
-                "--nats",
-                f"nats://127.0.0.1:{nats.port}",
-            ]
-            command = [
-                self.options.program,
-                "relay",
-                "--listen",
-                f"127.0.0.1:{port}",
-                "--health",
-                f"127.0.0.1:{health}",
-            ]
-            relay = Server("a relay of three", "websocket", command + options, port)
-            self.await_ready(health)
-            return relay
-
         try:
-            self.coming_back("one relay of three", start)
+            self.coming_back(
+                "one relay of three", lambda port: self.member(nats, "three", "a relay of three", port=port)
+            )
         finally:
             for server in (*relays, nats):
                 server.stop()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from nats_servers import NATS
 from peers import FakeDesktop, Peer
 from pictures import Web
 from programs import BELLWIRE, LIBRARY, PYTHON, ROOT, STAGE, Program
@@ -55,6 +56,14 @@ def python(start: Start) -> Start:
         return start(*PYTHON, "-c", text, *arguments, home=home)
 
     return run
+
+
+@pytest.fixture
+def nats(tmp_path: Path) -> Iterator[NATS]:
+    """A NATS server."""
+    server = NATS(tmp_path / "nats")
+    yield server
+    server.kill()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import json
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from nats_servers import NATS, replicated
 from peers import close_code, free_port
 from programs import BELLWIRE, FAKETIME, Program, freeze, wait_until
-from relay_node import Client, Node, Start, did_of
-
-
-@pytest.fixture
-def nats(tmp_path: Path) -> Iterator[NATS]:
-    server = NATS(tmp_path / "nats")
-    yield server
-    server.kill()
+from relay_node import Client, Node, Object, Start, did_of
 
 
 @pytest.fixture
@@ -64,6 +57,20 @@ def next_payload(client: Client) -> Any:
     while (payload := client.next("message")["payload"]) == QUESTION:
         pass
     return payload
+
+
+def store(sender: Client, to: str, count: int) -> None:
+    """Sends numbers to an absent peer."""
+    for number in range(count):
+        sender.message(to, number)
+        sender.next("peer-offline")
+
+
+def next_stored(receiver: Client, count: int) -> list[Object]:
+    """The next frames, which are the stored ones: all of them once, in order."""
+    got = [receiver.next("offline-message", "message") for _ in range(count)]
+    assert [frame["originalMessage"]["payload"] for frame in got] == list(range(count))
+    return got
 
 
 def test_messages_cross_relays_in_order_and_both_ways(join: Join) -> None:
@@ -156,12 +163,9 @@ def test_a_proof_takes_an_id_over_in_both_directions_and_protects_it_everywhere(
 def test_kept_messages_follow_their_peer_to_any_relay_once_and_in_order(join: Join) -> None:
     one, two = join("one"), join("two")
     alice = one.peer("alice")
-    for number in range(50):
-        alice.message("bob", number)
-        alice.next("peer-offline")
+    store(alice, "bob", 50)
     bob = two.peer("bob")
-    got = [bob.next("offline-message", "message") for _ in range(50)]
-    assert [frame["originalMessage"]["payload"] for frame in got] == list(range(50))
+    got = next_stored(bob, 50)
     assert all(frame["originalMessage"]["from"] == "alice" and frame["storedAt"] > 0 for frame in got)
     reach(alice, "bob", bob)
     one.wait("bellwire_relay_stored_frames", lambda value: value == 0)
@@ -173,9 +177,7 @@ def test_kept_messages_follow_their_peer_to_any_relay_once_and_in_order(join: Jo
 def test_kept_messages_survive_a_killed_relay(join: Join, tmp_path: Path) -> None:
     one, two = join("one"), join("two")
     alice = one.peer("alice")
-    for number in range(10):
-        alice.message("bob", number)
-        alice.next("peer-offline")
+    store(alice, "bob", 10)
     one.wait("bellwire_relay_store_committed_total", lambda value: value >= 10)
     one.program.kill()
     bob = two.peer("bob")
@@ -349,12 +351,9 @@ def test_clocks_that_are_an_hour_apart(start: Start, join: Join, tmp_path: Path,
     for here, there in ((one, two), (two, one)):
         alice = here.peer("alice")
         assert there.peer().register("alice")["code"] == "id_taken"
-        for number in range(20):
-            alice.message("bob", number)
-            alice.next("peer-offline")
+        store(alice, "bob", 20)
         bob = there.peer("bob")
-        got = [bob.next("offline-message", "message") for _ in range(20)]
-        assert [frame["originalMessage"]["payload"] for frame in got] == list(range(20))
+        next_stored(bob, 20)
         reach(alice, "bob", bob)
         reach(bob, "alice", alice)
         wait_until(lambda alice=alice: is_online(alice, "bob"))

@@ -6,28 +6,19 @@ import random
 import signal
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from hosts import Host
 from nats_servers import NATS
 from peers import free_port
-from programs import ROOT, Program
+from programs import ROOT, Program, wait_until
 from relay_node import Node
 
 sys.path.insert(0, str(ROOT / "Tests/Soak"))
 from front import Front
 
 Start = Callable[..., Program]
-
-
-@pytest.fixture
-def nats(tmp_path: Path) -> Iterator[NATS]:
-    server = NATS(tmp_path / "nats")
-    yield server
-    server.kill()
 
 
 def test_a_rolling_restart_under_load_loses_doubles_and_reorders_nothing(
@@ -67,10 +58,8 @@ def test_a_rolling_restart_under_load_loses_doubles_and_reorders_nothing(
             assert nodes[number].program.end(signal.SIGTERM) == 0, "it has drained"
             nodes[number] = open_relay(number)
             # Load between two restarts, too.
-            deadline = time.monotonic() + 20
-            while pushed < before + 20:
-                assert time.monotonic() < deadline and pusher.is_alive(), f"{pushed - before} pushes since the restart"
-                time.sleep(0.005)
+            wait_until(lambda before=before: pushed >= before + 20 or not pusher.is_alive(), 20)
+            assert pusher.is_alive(), f"{pushed - before} pushes since the restart"
         ended.set()
         pusher.join(40)
         titles = [

@@ -72,8 +72,8 @@ package struct JetStream {
         return nil
     }
 
-    /// The value of a key; `nil` = it has none. It is the leader's answer: what was stored before is never missing, and
-    /// without a quorum there is none.
+    /// The value of a key; `nil` = it has none. The bucket's leader answers, so nothing that was stored before is missing;
+    /// without a leader it fails.
     package func get(_ key: String, in bucket: String, then: @escaping Then<[UInt8]?>) {
         let wanted: JSONObject = ["last_by_subj": .string("$KV.\(bucket).\(key)")]
         call("STREAM.MSG.GET.KV_\(bucket)", wanted) { result in
