@@ -16,6 +16,7 @@ var targets: [Target] = [
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CVector"),
     // libsystemd, libcurl, ZBar, libpng, libjpeg-turbo, libwebp and giflib, each loaded on first use: building needs the
     // headers of all but libwebp.
     // DWARF 4: valgrind 3.19 does not read newer versions.
@@ -109,7 +110,7 @@ targets += [
             "Delivery", "Listing", "Sharing", "Hosting",
             "Wire", "Store", "Identity", "JSON", "Relay", "SystemServices",
         ]),
-    .target(name: "Relay", dependencies: ["Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
+    .target(name: "Relay", dependencies: ["CVector", "Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
     // Relays that work together over NATS. Only in the program.
     .target(name: "Cluster", dependencies: ["NATS", "Relay", "Transport", "Identity"]),
     // A relay with an operator: access control, reload, proxies, metrics, stored frames on disk. Only in the program.

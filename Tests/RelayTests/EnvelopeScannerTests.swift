@@ -29,6 +29,19 @@ struct EnvelopeScannerTests {
         #expect(try text(\.deviceInfo, in: frame) == #"{"a":[1]}"#)
     }
 
+    @Test("text is read the same wherever it ends and whatever stands behind it", arguments: 0..<40)
+    func lengths(length: Int) throws {
+        let plain = String(repeating: "é", count: length / 2) + String(repeating: "x", count: length % 2)
+        for space in 0..<18 {
+            let end = String(repeating: " ", count: space)
+            #expect(try text(\.to, in: "{\"to\":\"\(plain)\"}\(end)") == "\"\(plain)\"")
+            let escaped = "\"\(plain)\\\"\(plain)\""
+            #expect(try text(\.to, in: "{\"to\":\(escaped)}\(end)") == escaped)
+            #expect(throws: EnvelopeScanner.Failure.syntax) { try scan("{\"to\":\"\(plain)\u{1f}\(end)\"}") }
+            #expect(throws: EnvelopeScanner.Failure.cut) { try scan("{\"to\":\"\(plain)\(end)") }
+        }
+    }
+
     @Test("a key with escapes is the key that it spells")
     func escapedKeys() throws {
         #expect(try text(\.to, in: #"{"t\u006f":"bob"}"#) == #""bob""#)

@@ -1,3 +1,5 @@
+internal import CVector
+
 /// Walks over JSON text and checks it, without keeping any of it.
 ///
 /// Reads only between its two ends. Nesting is counted, not recursed, so that depth costs no stack.
@@ -6,9 +8,14 @@ struct JSONCursor {
 
     private(set) var position: UnsafeRawPointer
     private let end: UnsafeRawPointer
+    /// What vector instructions read at once.
+    private static let lane = 16
+    /// Where the last bytes begin that are read at once; `nil` = there are fewer in all.
+    private let lastLane: UnsafeRawPointer?
 
     init(_ start: UnsafeRawPointer, end: UnsafeRawPointer) {
         position = start
+        lastLane = end - start >= Self.lane ? end - Self.lane : nil
         self.end = end
     }
 
@@ -232,23 +239,7 @@ struct JSONCursor {
         position += 1
         var escaped = false
         while true {
-            // Eight bytes at once while none of them is a quote, a backslash or a control character. A borrow can only
-            // mark bytes above a true match, and the lowest mark is the one that counts.
-            while end - position >= 8 {
-                let word = UInt64(littleEndian: position.loadUnaligned(as: UInt64.self))
-                let quote = word ^ 0x2222_2222_2222_2222
-                let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
-                let marks =
-                    (quote &- 0x0101_0101_0101_0101) & ~quote
-                    | (backslash &- 0x0101_0101_0101_0101) & ~backslash
-                    | (word &- 0x2020_2020_2020_2020) & ~word
-                let found = marks & 0x8080_8080_8080_8080
-                if found != 0 {
-                    position += found.trailingZeroBitCount >> 3
-                    break
-                }
-                position += 8
-            }
+            skipPlain()
             guard position < end else { throw .cut }
             let byte = byte
             position += 1
@@ -259,6 +250,24 @@ struct JSONCursor {
                 try skipEscape()
             }
         }
+    }
+
+    /// Goes to the next quote, backslash or control character, or to the end. Of a short frame it may skip nothing.
+    @inline(__always)
+    private mutating func skipPlain() {
+        guard let lastLane else { return }
+        while position <= lastLane {
+            let stops = vector_json_stops(position)
+            guard stops == 0 else {
+                position += stops.trailingZeroBitCount
+                return
+            }
+            position += Self.lane
+        }
+        // Fewer bytes are left than are read at once: these, and what stands before them.
+        let seen = position - lastLane
+        let stops = vector_json_stops(lastLane) >> UInt32(truncatingIfNeeded: seen)
+        position = stops == 0 ? end : position + stops.trailingZeroBitCount
     }
 
     /// After a backslash.
