@@ -8,7 +8,7 @@ extension RelayStateMachine {
             case .kept(let frame, let peer):
                 .kept(
                     ArchivedFrame(
-                        sequence: frame.sequence, peer: peers[peer].name, source: name(of: frame.source),
+                        sequence: frame.sequence, peer: peers.name(of: peer), source: name(of: frame.source),
                         storedAt: frame.storedAt.epoch, isSealed: frame.isSealed, bytes: frame.bytes))
             }
         }
@@ -17,7 +17,7 @@ extension RelayStateMachine {
     private func name(of source: AbsentStore.Source) -> ArchivedFrame.Source {
         switch source {
         case .network(let number): .network(networks.name(of: number) ?? "")
-        case .proved(let peer): peers.contains(peer) ? .proved(peers[peer].name) : .network("")
+        case .proved(let peer): peers.contains(peer) ? .proved(peers.name(of: peer)) : .network("")
         }
     }
 

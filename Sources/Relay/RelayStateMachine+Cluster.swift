@@ -55,7 +55,7 @@ extension RelayStateMachine {
         }
         var actions: [Action] = []
         peers.elsewhere[peer] = Whereabouts(device: owner.device, registeredAt: moment.epoch)
-        if case .contested(_, let claim) = peers[peer].presence {
+        if case .contested(_, let claim) = peers.presence(of: peer) {
             refuseClaim(of: claim.newcomer, peer, at: moment, &actions)
             peers.setPresence(.online(owner), of: peer)
         }
@@ -92,7 +92,7 @@ extension RelayStateMachine {
 
     private func holds(_ id: ConnectionID, _ name: [UInt8]) -> Bool {
         guard case .registered(let peer) = connections[id.slot].state else { return false }
-        return peers[peer].name == name
+        return peers.name(of: peer) == name
     }
 
     /// It counts for its sender, although that may have gone.
@@ -122,7 +122,7 @@ extension RelayStateMachine {
             owner.isProved || !isSealed, count <= limits.frameBytes
         else { return nil }
         let other = sender.withUnsafeBytes { peers.findOrInsert($0, at: moment) }
-        if !peers[other].isAlias, !peers[target].isAlias {
+        if !peers.isAlias(other), !peers.isAlias(target) {
             // All that other relays send counts as one network: their own limits are for its parts.
             let network = networks.came(from: Self.otherRelays)
             for forgotten in acquaintances.meet(other, target, from: network) where forgotten != target {
@@ -143,9 +143,9 @@ extension RelayStateMachine {
     /// An id is held here: its holder may be told of its contacts at other relays.
     mutating func came(_ peer: Int, _ actions: inout [Action]) {
         peers.elsewhere[peer] = nil
-        actions.append(.came(peers[peer].name))
+        actions.append(.came(peers.name(of: peer)))
         for other in acquaintances.mutual(of: peer) where peers.registration(of: other) == nil {
-            actions.append(.watch(peers[other].name))
+            actions.append(.watch(peers.name(of: other)))
         }
     }
 
@@ -183,7 +183,9 @@ extension RelayStateMachine {
 
     /// The ids that frames are kept for, and that are not held here.
     var waiting: [[UInt8]] {
-        peers.indices.filter { !absent.isEmpty(for: $0) && peers.registration(of: $0) == nil }.map { peers[$0].name }
+        peers.indices.filter { !absent.isEmpty(for: $0) && peers.registration(of: $0) == nil }.map {
+            peers.name(of: $0)
+        }
     }
 
     /// What is kept for an id that another relay has, oldest first.

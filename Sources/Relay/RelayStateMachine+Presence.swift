@@ -3,7 +3,7 @@ extension RelayStateMachine {
     func announce(_ peer: Int, _ registration: Registration?, at moment: Moment, _ actions: inout [Action]) {
         let watchers = acquaintances.mutual(of: peer).compactMap { peers.registration(of: $0) }
         guard !watchers.isEmpty else { return }
-        let frame = RelayFrame.peerStatus(peers[peer].name, registration?.device, at: moment)
+        let frame = RelayFrame.peerStatus(peers.name(of: peer), registration?.device, at: moment)
         for watcher in watchers { actions.append(.send(to: watcher.connection, frame)) }
     }
 
@@ -13,7 +13,7 @@ extension RelayStateMachine {
             return refuse(id, .notRegistered, at: moment)
         }
         let known = acquaintances.mutual(of: asker).compactMap { peer in
-            whereabouts(of: peer).map { (name: peers[peer].name, at: $0) }
+            whereabouts(of: peer).map { (name: peers.name(of: peer), at: $0) }
         }
         return .perform([.send(to: id, RelayFrame.peersList(known, at: moment))])
     }

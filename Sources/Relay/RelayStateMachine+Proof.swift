@@ -134,7 +134,7 @@ extension RelayStateMachine {
         var actions: [Action] = []
         withdrawClaim(of: id)
         let peer = name.withUnsafeBytes { peers.findOrInsert($0, at: moment) }
-        if case .contested(let owner, let claim) = peers[peer].presence {
+        if case .contested(let owner, let claim) = peers.presence(of: peer) {
             refuseClaim(of: claim.newcomer, peer, .proofRequired, at: moment, &actions)
             peers.setPresence(.online(owner), of: peer)
         }

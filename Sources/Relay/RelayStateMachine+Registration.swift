@@ -48,7 +48,7 @@ extension RelayStateMachine {
         for peer: Int, _ id: ConnectionID, _ device: Device, isReconnect: Bool = false, at moment: Moment,
         _ actions: inout [Action]
     ) {
-        switch peers[peer].presence {
+        switch peers.presence(of: peer) {
         case .absent:
             grant(peer, to: id, device, isReconnect: isReconnect, at: moment, &actions)
         case .online(let owner) where owner.connection == id, .contested(let owner, _) where owner.connection == id:
@@ -73,7 +73,7 @@ extension RelayStateMachine {
 
     /// The owner of a contested id has answered, or has not.
     mutating func probeEnded(_ claim: UInt64, of peer: Int, answered: Bool, at moment: Moment) -> [Action] {
-        guard peers.contains(peer), case .contested(let owner, let pending) = peers[peer].presence,
+        guard peers.contains(peer), case .contested(let owner, let pending) = peers.presence(of: peer),
             pending.id == claim
         else { return [] }
         var actions: [Action] = []
@@ -123,7 +123,7 @@ extension RelayStateMachine {
 
     /// The limit on aliases. A connection that holds one gives it up for the next.
     func mayHold(_ peer: Int, _ id: ConnectionID) -> Bool {
-        guard peers[peer].isAlias else { return true }
+        guard peers.isAlias(peer) else { return true }
         var isReleasing = false
         if case .registered(let held) = connections[id.slot].state {
             isReleasing = peers.registration(of: held)?.aliasNetwork != nil
@@ -156,7 +156,7 @@ extension RelayStateMachine {
                 if let claim = vacancy.claim {
                     refuseClaim(of: claim.newcomer, vacancy.peer, .tooManyAliases, at: moment, &actions)
                 }
-                if isClustered { actions.append(.left(peers[vacancy.peer].name)) }
+                if isClustered { actions.append(.left(peers.name(of: vacancy.peer))) }
                 if !isMoving { announce(vacancy.peer, nil, at: moment, &actions) }
                 forgetIfIdle(vacancy.peer)
                 next = nil
@@ -175,11 +175,11 @@ extension RelayStateMachine {
         case .unregistered(let address): doorkeeper.left(address)
         case .registered(let first): vacancy = vacate(first, heldBy: id, at: moment)
         }
-        let aliasNetwork = peers[peer].isAlias ? PeerAddress.network(of: connections[id.slot].address) : nil
+        let aliasNetwork = peers.isAlias(peer) ? PeerAddress.network(of: connections[id.slot].address) : nil
         if let aliasNetwork { aliases.came(from: aliasNetwork) }
         let registration = Registration(
-            connection: id, name: peers[peer].name, device: device, registeredAt: moment.epoch,
-            provedAt: isProved ? proved.since(peers[peer].name) ?? moment.epoch : nil, aliasNetwork: aliasNetwork)
+            connection: id, name: peers.name(of: peer), device: device, registeredAt: moment.epoch,
+            provedAt: isProved ? proved.since(peers.name(of: peer)) ?? moment.epoch : nil, aliasNetwork: aliasNetwork)
         connections[id.slot].state = .registered(peer: peer)
         connections[id.slot].lastTarget = -1
         peers.setPresence(.online(registration), of: peer)
@@ -196,7 +196,7 @@ extension RelayStateMachine {
     mutating func vacate(_ peer: Int, heldBy id: ConnectionID, at moment: Moment) -> Vacancy? {
         let vacancy: Vacancy
         let registration: Registration
-        switch peers[peer].presence {
+        switch peers.presence(of: peer) {
         case .absent: return nil
         case .online(let owner):
             guard owner.connection == id else { return nil }
@@ -240,7 +240,7 @@ extension RelayStateMachine {
     mutating func withdrawClaim(of id: ConnectionID) {
         guard let peer = connections[id.slot].claims else { return }
         connections[id.slot].claims = nil
-        guard case .contested(let owner, let claim) = peers[peer].presence, claim.newcomer == id else { return }
+        guard case .contested(let owner, let claim) = peers.presence(of: peer), claim.newcomer == id else { return }
         peers.setPresence(.online(owner), of: peer)
     }
 
@@ -250,7 +250,7 @@ extension RelayStateMachine {
     ) {
         connections[newcomer.slot].claims = nil
         count(refusal)
-        let frame = RelayFrame.error(refusal, peer: peers[peer].name, at: moment)
+        let frame = RelayFrame.error(refusal, peer: peers.name(of: peer), at: moment)
         actions.append(.send(to: newcomer, frame))
     }
 }

@@ -46,7 +46,7 @@ extension RelayStateMachine {
         _ bytes: UnsafeRawBufferPointer, _ envelope: Envelope, from id: ConnectionID, isTargetClosing: Bool,
         at moment: Moment
     ) -> FrameAction {
-        guard case .registered(let sender) = connections[id.slot].state, let from = peers.registration(of: sender)
+        guard case .registered(let sender) = connections[id.slot].state, let from = peers.standing(of: sender)
         else { return refuse(id, .notRegistered, at: moment) }
         guard !envelope.to.isAbsent else { return refuse(id, .missingTo, at: moment) }
         let isMessage = UnsafeRawBufferPointer(rebasing: bytes[envelope.type.inner]).matches("message")
@@ -55,7 +55,7 @@ extension RelayStateMachine {
         }
 
         let target: Int
-        if let known = find(bytes, envelope.to) {
+        if let known = find(bytes, envelope.to, after: connections[id.slot].lastTarget) {
             target = known
         } else {
             guard let name = name(in: bytes, envelope.to) else { return refuse(id, .badTo, at: moment) }
@@ -82,10 +82,10 @@ extension RelayStateMachine {
 
         // Wire, "Routing": a sealed message goes only to a proved registration, else it is stored.
         let isSealed = isMessage && envelope.sealed.kind == .yes
-        if !isTargetClosing, let registration = peers.registration(of: target), registration.isProved || !isSealed {
+        if !isTargetClosing, let holder = peers.standing(of: target), holder.isProved || !isSealed {
             counters.forwarded += 1
             counters.forwardedBytes &+= UInt64(frame.count)
-            return .forward(to: registration.connection, frame)
+            return .forward(to: holder.connection, frame)
         }
         if isTargetClosing {
             counters.forwarded -= 1
@@ -98,7 +98,7 @@ extension RelayStateMachine {
         // What is kept for it already goes first.
         if isClustered, !isTargetClosing, peers.registration(of: target) == nil, absent.isEmpty(for: target) {
             let transit = TransitFrame(
-                target: peers[target].name, sender: peers[sender].name, bytes: frame.bytes(of: bytes),
+                target: peers.name(of: target), sender: peers.name(of: sender), bytes: frame.bytes(of: bytes),
                 isSealed: isSealed, isMutual: acquaintances.areMutual(sender, target), isFresh: isFresh, connection: id,
                 address: connections[id.slot].address, messageID: echoed.map { Array($0) },
                 messageType: Array(messageType))
@@ -110,10 +110,10 @@ extension RelayStateMachine {
             frame.count + RelayFrame.maximumOfflineWrapping <= limits.frameBytes
             && keep(frame.bytes(of: bytes), of: source, isSealed: isSealed, for: target, at: moment)
         let isForOthers = isClustered && kept && peers.registration(of: target) == nil
-        let more = isForOthers ? [Action.kept(peers[target].name)] : []
+        let more = isForOthers ? [Action.kept(peers.name(of: target))] : []
         counters.peerOffline += 1
         let answer = RelayFrame.peerOffline(
-            peers[target].name, messageID: echoed, messageType: messageType, at: moment)
+            peers.name(of: target), messageID: echoed, messageType: messageType, at: moment)
         forgetIfIdle(target)
         return .perform([.send(to: id, answer)] + more)
     }
@@ -123,7 +123,7 @@ extension RelayStateMachine {
         _ frame: [UInt8], of source: AbsentStore.Source, isSealed: Bool, for target: Int, at moment: Moment
     ) -> Bool {
         // Nobody who registers an alias later may read what was sent to the code (Wire, "Absent peers").
-        guard !peers[target].isAlias,
+        guard !peers.isAlias(target),
             absent.keep(frame, for: target, from: source, isSealed: isSealed, at: moment)
         else { return false }
         counters.stored += 1
@@ -135,7 +135,7 @@ extension RelayStateMachine {
     private mutating func noteTalk(of sender: Int, _ id: ConnectionID, to target: Int, isFresh: Bool) {
         guard connections[id.slot].lastTarget != target || connections[id.slot].lastVersion != acquaintances.version
         else { return }
-        guard !peers[sender].isAlias, !peers[target].isAlias else { return }
+        guard !peers.isAlias(sender), !peers.isAlias(target) else { return }
         let network = isFresh ? connections[id.slot].network : nil
         for forgotten in acquaintances.meet(sender, target, from: network) where forgotten != target {
             forgetIfIdle(forgotten)
@@ -164,7 +164,7 @@ extension RelayStateMachine {
     /// Whether the connection may name this peer: an alias only so often a minute, else its network could find the codes
     /// that are shown (Wire, "Refusals"). It makes no difference whether the alias is there.
     mutating func mayNameCode(_ peer: Int, _ id: ConnectionID, at moment: Moment) -> Bool {
-        guard connections[id.slot].isLimited, peers[peer].isAlias else { return true }
+        guard connections[id.slot].isLimited, peers.isAlias(peer) else { return true }
         let isWithin = networks.countCodeLookup(
             of: connections[id.slot].network, at: moment.monotonic, limit: limits.codeLookupsPerMinute)
         if !isWithin { counters.limitedFrames += 1 }
@@ -173,11 +173,12 @@ extension RelayStateMachine {
 
     // MARK: Ids in frames
 
-    /// The peer that a field names, if there is one.
+    /// The peer that a field names, if there is one: most often the `last` one again.
     @inline(__always)
-    private func find(_ bytes: UnsafeRawBufferPointer, _ field: Envelope.Field) -> Int? {
+    private func find(_ bytes: UnsafeRawBufferPointer, _ field: Envelope.Field, after last: Int) -> Int? {
         guard field.kind == .string else { return nil }
-        return peers.find(UnsafeRawBufferPointer(rebasing: bytes[field.inner]))
+        let name = UnsafeRawBufferPointer(rebasing: bytes[field.inner])
+        return peers.isNamed(name, last) ? last : peers.find(name)
     }
 
     /// The id that a field spells; `nil` for anything but a text of 1 to 256 bytes.

@@ -2,7 +2,7 @@
 ///
 /// It knows no sockets: connections are names, time comes in with each event, and actions come out. A socket owns at
 /// most one id, and an id belongs to at most one socket (Wire, "Who owns an id").
-struct RelayStateMachine {
+struct RelayStateMachine: ~Copyable {
     /// What to do about one frame.
     enum FrameAction {
         case none
@@ -103,7 +103,7 @@ struct RelayStateMachine {
     var proved: ProvedIDs
     /// Under which this relay is dialled, as UTF-8. Kept up to date by the owner.
     var origins: Set<[UInt8]> = []
-    var connections: [Connection] = []
+    var connections = OwnedBuffer<Connection>()
     var freeSlots: [Int] = []
     /// Connections in the order in which they came, each with the time by which it must have registered.
     var unregistered: [(connection: ConnectionID, deadline: UInt64)] = []
@@ -141,7 +141,7 @@ struct RelayStateMachine {
     /// Ends the registrations of ids that are not allowed any more.
     func expelDisallowed() -> [Action] {
         peers.indices.compactMap { peer in
-            guard let registration = peers.registration(of: peer), !isAllowed(peers[peer].name) else { return nil }
+            guard let registration = peers.registration(of: peer), !isAllowed(peers.name(of: peer)) else { return nil }
             return .close(registration.connection, .notAllowed)
         }
     }
@@ -149,7 +149,7 @@ struct RelayStateMachine {
     /// Aliases of typed codes are, so that two who are allowed can pair.
     func isAllowed(_ name: [UInt8]) -> Bool {
         guard let allowed = limits.allowed else { return true }
-        return allowed.contains(name) || name.withUnsafeBytes { Peer.isAlias($0) }
+        return allowed.contains(name) || name.withUnsafeBytes { PeerTable.isAlias($0) }
     }
 
     // MARK: Connections come and go
@@ -230,7 +230,7 @@ struct RelayStateMachine {
     mutating func sweep(at moment: Moment) {
         for peer in absent.expire(at: moment) { forgetIfIdle(peer) }
         for peer in peers.indices where !acquaintances.isEmpty(for: peer) && peers.elsewhere[peer] == nil {
-            guard case .absent(let since) = peers[peer].presence,
+            guard case .absent(let since) = peers.presence(of: peer),
                 moment.monotonic &- since >= Self.acquaintanceAge
             else { continue }
             for other in acquaintances.forgetAll(of: peer) { forgetIfIdle(other) }
@@ -255,7 +255,7 @@ struct RelayStateMachine {
 
     /// A peer of whom nothing is known any more leaves the table.
     mutating func forgetIfIdle(_ peer: Int) {
-        guard peers.contains(peer), case .absent = peers[peer].presence, absent.isEmpty(for: peer),
+        guard peers.contains(peer), case .absent = peers.presence(of: peer), absent.isEmpty(for: peer),
             acquaintances.isEmpty(for: peer)
         else { return }
         peers.remove(peer)

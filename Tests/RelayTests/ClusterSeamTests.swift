@@ -87,7 +87,7 @@ import Testing
         #expect(bench.takeTold() == ["left bob"])
         #expect(bench.takeClosed().map(\.1) == [.replaced])
         #expect(types(alice, &bench).isEmpty)
-        #expect(bench.machine.isWatched(Array("bob".utf8)))
+        #expect(bench.isWatched(Array("bob".utf8)))
         bench.receive(#"{"type":"get-peers"}"#, from: alice)
         #expect(bench.take(alice).first?["count"] == 1, "it is elsewhere")
         #expect(bench.machine.seen(Array("bob".utf8), nil, at: bench.moment).count == 1, "and then it is not")
@@ -184,13 +184,13 @@ import Testing
         _ = bench.machine.arrived(from: bob, to: name, isSealed: false, at: bench.moment)
         bench.receive(#"{"type":"message","to":"bob","payload":1}"#, from: alice)
         bench.close(alice)
-        #expect(!bench.machine.isWatched(bob))
+        #expect(!bench.isWatched(bob))
         let again = bench.open()
         register("alice", again, &bench)
         _ = bench.takeTold()
         bench.answer(.free)
         #expect(bench.takeTold() == ["came alice", "watch bob"])
-        #expect(bench.machine.isWatched(bob))
+        #expect(bench.isWatched(bob))
     }
 
     @Test func aConnectionThatProvesItsIdLaterIsReportedAgain() throws {

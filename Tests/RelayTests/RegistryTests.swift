@@ -163,6 +163,35 @@ struct RegistryTests {
         #expect(door.admission(of: "c", isLoopback: true) == .full)
     }
 
+    @Test("an owned buffer keeps what it holds when it grows, and lets go of it at its end")
+    func ownedBuffer() {
+        final class Thing {}
+        var things: [Thing] = []
+        weak var replaced: Thing?
+        do {
+            var buffer = OwnedBuffer<Thing?>(repeating: nil, count: 3)
+            for _ in 0..<100 {
+                let thing = Thing()
+                things.append(thing)
+                buffer.append(thing)
+            }
+            #expect(buffer.count == 103)
+            #expect(buffer.indices.dropFirst(3).allSatisfy { buffer[$0] === things[$0 - 3] })
+            do {
+                let thing = Thing()
+                replaced = thing
+                buffer[1] = thing
+            }
+            #expect(replaced != nil)
+            buffer[1] = nil
+            #expect(replaced == nil)
+            buffer[2] = things[0]
+        }
+        weak let last = things[0]
+        things = []
+        #expect(last == nil)
+    }
+
     @Test("the peer table finds each of many names after many removals")
     func peerTable() {
         var table = PeerTable()
@@ -182,6 +211,6 @@ struct RegistryTests {
             #expect(table.count == model.count)
         }
         #expect(Set(table.indices) == Set(model.values))
-        for (name, index) in model { #expect(table[index].name == Array(name.utf8)) }
+        for (name, index) in model { #expect(table.name(of: index) == Array(name.utf8)) }
     }
 }

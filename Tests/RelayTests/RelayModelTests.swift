@@ -142,13 +142,13 @@ struct RelayModelTests {
     }
 
     private func checkBounds(_ bench: Bench, _ model: Model) {
-        let machine = bench.machine
-        #expect(machine.connectionCount == model.open.count)
-        #expect(machine.registeredCount == Set(model.owners.values).count)
-        #expect(machine.registeredCount == model.owners.count, "an id belongs to one socket, a socket owns one id")
-        #expect(machine.doorkeeper.unregistered == model.open.count - model.owners.count)
-        #expect(machine.absent.peerCount <= 6)
-        #expect(machine.absent.frameCount <= 30)
-        #expect(machine.acquaintances.count <= 12)
+        #expect(bench.machine.connectionCount == model.open.count)
+        #expect(bench.machine.registeredCount == Set(model.owners.values).count)
+        #expect(
+            bench.machine.registeredCount == model.owners.count, "an id belongs to one socket, a socket owns one id")
+        #expect(bench.machine.doorkeeper.unregistered == model.open.count - model.owners.count)
+        #expect(bench.machine.absent.peerCount <= 6)
+        #expect(bench.machine.absent.frameCount <= 30)
+        #expect(bench.machine.acquaintances.count <= 12)
     }
 }

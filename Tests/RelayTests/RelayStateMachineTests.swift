@@ -151,7 +151,7 @@ struct RelayStateMachineTests {
         bench.advance(1_000)
         bench.tick()
         #expect(bench.takeClosed().map { $0.0 } == [newcomer])
-        #expect(bench.machine.isOpen(owner))
+        #expect(bench.isOpen(owner))
     }
 
     // MARK: Routing

@@ -26,7 +26,11 @@ func scan(_ bytes: [UInt8]) throws(EnvelopeScanner.Failure) -> Envelope {
 
 /// A machine with its connections, its clock, and what it has sent.
 struct Bench {
-    var machine: RelayStateMachine
+    private let box: Box
+    var machine: RelayStateMachine {
+        _read { yield box.machine }
+        _modify { yield &box.machine }
+    }
     var moment = Moment(monotonic: 1_000, epoch: 1_700_000_000_000)
     /// Everything sent, in order.
     private(set) var sent: [(to: ConnectionID, frame: [UInt8])] = []
@@ -47,14 +51,27 @@ struct Bench {
     private(set) var transits: [TransitFrame] = []
     private(set) var told: [String] = []
 
+    /// A machine can't be copied, and a value that tests pass around can.
+    private final class Box {
+        var machine: RelayStateMachine
+
+        init(_ options: RelayOptions, isClustered: Bool) {
+            machine = RelayStateMachine(
+                limits: options.limits, proved: ProvedIDs(limit: options.names.maximumProvedIDs),
+                isClustered: isClustered)
+        }
+    }
+
     init(isClustered: Bool = false, _ change: (inout RelayOptions) -> Void = { _ in }) {
         var options = RelayOptions()
         change(&options)
-        machine = RelayStateMachine(
-            limits: options.limits, proved: ProvedIDs(limit: options.names.maximumProvedIDs),
-            isClustered: isClustered)
+        box = Box(options, isClustered: isClustered)
         machine.origins = [Array("ws://192.0.2.5:9001".utf8)]
     }
+
+    func isOpen(_ id: ConnectionID) -> Bool { machine.isOpen(id) }
+
+    func isWatched(_ name: [UInt8]) -> Bool { machine.isWatched(name) }
 
     mutating func advance(_ milliseconds: UInt64) {
         moment.monotonic += milliseconds

@@ -38,8 +38,6 @@ final class FrameBytes: @unchecked Sendable {
     }
 
     deinit { bytes.deallocate() }
-
-    static let empty = FrameBytes([])
 }
 
 /// A place to lay out the pieces of one frame for a socket, used again for each.

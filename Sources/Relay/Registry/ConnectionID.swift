@@ -2,6 +2,17 @@
 struct ConnectionID: Hashable, Sendable {
     let slot: Int
     let generation: UInt32
+
+    init(slot: Int, generation: UInt32) { (self.slot, self.generation) = (slot, generation) }
+
+    /// As one number; there are fewer slots than file descriptors.
+    @inline(__always)
+    init(_ number: UInt64) {
+        self.init(slot: Int(number & 0xFFFF_FFFF), generation: UInt32(truncatingIfNeeded: number >> 32))
+    }
+
+    @inline(__always)
+    var number: UInt64 { UInt64(generation) << 32 | UInt64(UInt32(truncatingIfNeeded: slot)) }
 }
 
 /// A point in time, as the machines get it.

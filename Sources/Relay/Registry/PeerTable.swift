@@ -6,10 +6,19 @@ internal import JSON
 /// A lookup uses the id's bytes inside the frame and allocates nothing: open addressing with linear probing over hashes
 /// with a random key per process, so that attackers cannot choose colliding ids. A peer keeps its index until it is
 /// removed; the index is then reused.
-struct PeerTable {
+struct PeerTable: ~Copyable {
+    /// What every message asks of a peer: plain values, so that no reference is counted for them.
+    private struct Entry {
+        /// The id's bytes, escapes undone; `nil` = nobody has this index.
+        var name: UnsafeRawBufferPointer?
+        var standing: Standing?
+    }
+
     /// Hash in the upper half, index + 1 in the lower; 0 = free.
-    private var slots: [UInt64] = Array(repeating: 0, count: 64)
-    private var peers: [Peer?] = []
+    private var slots = OwnedBuffer<UInt64>(repeating: 0, count: 64)
+    private var entries = OwnedBuffer<Entry>()
+    /// Of the same peers.
+    private var presences = OwnedBuffer<Presence>()
     private var free: [Int] = []
     private(set) var count = 0
     /// Whether there are other relays that may have peers.
@@ -19,24 +28,58 @@ struct PeerTable {
 
     init(isClustered: Bool = false) { self.isClustered = isClustered }
 
-    /// A peer that is in the table.
-    subscript(index: Int) -> Peer {
-        get {
-            guard let peer = peers[index] else { preconditionFailure("a peer that was removed") }
-            return peer
-        }
+    deinit {
+        for index in entries.indices { entries[index].name?.deallocate() }
     }
 
-    func contains(_ index: Int) -> Bool { index < peers.count && peers[index] != nil }
+    func contains(_ index: Int) -> Bool { index < entries.count && entries[index].name != nil }
+
+    // MARK: A peer that is in the table
+
+    func name(of index: Int) -> [UInt8] { Array(nameBytes(of: index)) }
+
+    private func nameBytes(of index: Int) -> UnsafeRawBufferPointer {
+        guard let name = entries[index].name else { preconditionFailure("a peer that was removed") }
+        return name
+    }
+
+    /// Whether it is the alias of a typed code (WirePairing, "Typed codes"): nothing is stored for it, and its presence is
+    /// not reported.
+    func isAlias(_ index: Int) -> Bool { Self.isAlias(nameBytes(of: index)) }
+
+    static func isAlias(_ name: UnsafeRawBufferPointer) -> Bool { name.starts(with: "pairing-code:") }
+
+    func presence(of index: Int) -> Presence { presences[index] }
 
     mutating func setPresence(_ presence: Presence, of index: Int) {
-        peers[index]?.presence = presence
+        guard contains(index) else { return }
+        presences[index] = presence
+        entries[index].standing = presence.registration?.standing
     }
 
-    /// The registration of a peer, without a copy of the rest.
+    func registration(of index: Int) -> Registration? { presences[index].registration }
+
+    /// The part of its registration that every message asks for.
     @inline(__always)
-    func registration(of index: Int) -> Registration? {
-        peers[index]?.presence.registration
+    func standing(of index: Int) -> Standing? { entries[index].standing }
+
+    // MARK: Looking up
+
+    /// Whether that index is a peer of that name.
+    @inline(__always)
+    func isNamed(_ name: UnsafeRawBufferPointer, _ index: Int) -> Bool {
+        guard index >= 0, index < entries.count, let own = entries[index].name, own.count == name.count,
+            let (one, other) = Self.bases(own, name)
+        else { return false }
+        return memcmp(one, other, own.count) == 0
+    }
+
+    @inline(__always)
+    private static func bases(
+        _ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer
+    ) -> (UnsafeRawPointer, UnsafeRawPointer)? {
+        guard let first = one.baseAddress, let second = other.baseAddress else { return nil }
+        return (first, second)
     }
 
     func find(_ name: UnsafeRawBufferPointer) -> Int? {
@@ -46,25 +89,32 @@ struct PeerTable {
         while slots[slot] != 0 {
             if slots[slot] >> 32 == UInt64(hash) {
                 let index = Int(slots[slot] & 0xFFFF_FFFF) - 1
-                if peers[index]?.isNamed(name) == true { return index }
+                if isNamed(name, index) { return index }
             }
             slot = (slot + 1) & mask
         }
         return nil
     }
 
+    // MARK: Coming and going
+
     /// The peer of that name, made when there is none.
     mutating func findOrInsert(_ name: UnsafeRawBufferPointer, at moment: Moment) -> Int {
         if let index = find(name) { return index }
         if (count + 1) * 2 > slots.count { grow() }
-        let peer = Peer(name: Array(name), presence: .absent(since: moment.monotonic))
+        let own = UnsafeMutableRawBufferPointer.allocate(byteCount: name.count, alignment: 1)
+        own.copyMemory(from: name)
+        let entry = Entry(name: UnsafeRawBufferPointer(own), standing: nil)
+        let presence = Presence.absent(since: moment.monotonic)
         let index: Int
         if let reused = free.popLast() {
             index = reused
-            peers[index] = peer
+            entries[index] = entry
+            presences[index] = presence
         } else {
-            index = peers.count
-            peers.append(peer)
+            index = entries.count
+            entries.append(entry)
+            presences.append(presence)
         }
         place(hash: Self.hash(name), index: index)
         count += 1
@@ -72,9 +122,9 @@ struct PeerTable {
     }
 
     mutating func remove(_ index: Int) {
-        guard let peer = peers[index] else { return }
+        guard let name = entries[index].name else { return }
         let mask = slots.count - 1
-        var hole = Int(peer.name.withUnsafeBytes { Self.hash($0) }) & mask
+        var hole = Int(Self.hash(name)) & mask
         while slots[hole] & 0xFFFF_FFFF != UInt64(index + 1) { hole = (hole + 1) & mask }
         // What follows moves up, unless that would take it before its own place.
         var next = (hole + 1) & mask
@@ -87,20 +137,26 @@ struct PeerTable {
             next = (next + 1) & mask
         }
         slots[hole] = 0
-        peers[index] = nil
+        name.deallocate()
+        entries[index] = Entry()
+        presences[index] = .absent(since: 0)
         elsewhere[index] = nil
         free.append(index)
         count -= 1
     }
 
     /// The indices of all peers.
-    var indices: [Int] { peers.indices.filter { peers[$0] != nil } }
+    var indices: [Int] {
+        var found: [Int] = []
+        for index in entries.indices where entries[index].name != nil { found.append(index) }
+        return found
+    }
 
     private mutating func grow() {
-        let old = slots
-        slots = Array(repeating: 0, count: old.count * 2)
-        for entry in old where entry != 0 {
-            place(hash: UInt32(truncatingIfNeeded: entry >> 32), index: Int(entry & 0xFFFF_FFFF) - 1)
+        var old = OwnedBuffer<UInt64>(repeating: 0, count: slots.count * 2)
+        swap(&old, &slots)
+        for slot in old.indices where old[slot] != 0 {
+            place(hash: UInt32(truncatingIfNeeded: old[slot] >> 32), index: Int(old[slot] & 0xFFFF_FFFF) - 1)
         }
     }
 
@@ -118,32 +174,13 @@ struct PeerTable {
     }
 }
 
-/// One peer: it is there, or it was talked to, or something is kept for it.
-struct Peer {
-    /// The id's bytes, escapes undone.
-    let name: [UInt8]
-    var presence: Presence
-
-    @inline(__always)
-    func isNamed(_ other: UnsafeRawBufferPointer) -> Bool {
-        guard name.count == other.count, let bytes = other.baseAddress else { return false }
-        return name.withUnsafeBytes { $0.baseAddress.map { memcmp($0, bytes, other.count) == 0 } ?? false }
-    }
-
-    /// The alias of a typed code (WirePairing, "Typed codes"): nothing is stored for it, and its presence is not
-    /// reported.
-    var isAlias: Bool { name.withUnsafeBytes { Self.isAlias($0) } }
-
-    static func isAlias(_ name: UnsafeRawBufferPointer) -> Bool { name.starts(with: "pairing-code:") }
-}
-
 /// The owner of an id.
 enum Presence {
     /// Nobody, since that monotonic time.
     case absent(since: UInt64)
     case online(Registration)
     /// Somebody holds it and is asked for a sign of life, because another one wants it.
-    case contested(Registration, Claim)
+    indirect case contested(Registration, Claim)
 
     @inline(__always)
     var registration: Registration? {
@@ -197,6 +234,28 @@ final class Registration: Sendable {
         messageHead = FrameBytes(head)
     }
 
+    @inline(__always)
+    var standing: Standing {
+        Standing(connection: connection, provedAt: provedAt, messageHead: messageHead.bytes, quotedName: quotedName)
+    }
+
+    var isProved: Bool { provedAt != nil }
+
+    func isFresh(at epoch: Int64) -> Bool { standing.isFresh(at: epoch) }
+
+    /// The id as a JSON string, quotes included.
+    var quoted: Slice<UnsafeRawBufferPointer> { standing.quoted }
+}
+
+/// What every message asks of a ``Registration``: plain values, so that no reference is counted for them.
+struct Standing {
+    let connection: ConnectionID
+    let provedAt: Int64?
+    /// See ``Registration/messageHead``; valid until the table changes.
+    let messageHead: UnsafeRawBufferPointer
+    fileprivate let quotedName: Range<Int>
+
+    @inline(__always)
     var isProved: Bool { provedAt != nil }
 
     /// Whether what it begins counts for its network: it has proved no id, or one that was new a day ago.
@@ -207,7 +266,7 @@ final class Registration: Sendable {
     }
 
     /// The id as a JSON string, quotes included.
-    var quoted: Slice<UnsafeRawBufferPointer> { messageHead.bytes[quotedName] }
+    var quoted: Slice<UnsafeRawBufferPointer> { messageHead[quotedName] }
 }
 
 /// A peer's description of its device, from its registration.

@@ -54,7 +54,7 @@ extension Relay {
 
     /// All ids that are held here.
     package var held: [[UInt8]] {
-        machine.peers.indices.filter { machine.peers.registration(of: $0) != nil }.map { machine.peers[$0].name }
+        machine.peers.indices.filter { machine.peers.registration(of: $0) != nil }.map { machine.peers.name(of: $0) }
     }
 
     /// Whether the connection that holds the id gives a sign of life. `false` at once if none does.

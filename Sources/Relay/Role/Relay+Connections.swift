@@ -5,15 +5,15 @@ extension Relay: WebSocketDelegate {
     package func webSocketDidOpen(_ webSocket: WebSocket) {}
 
     package func webSocket(_ webSocket: WebSocket, didReceive text: UnsafeRawBufferPointer) {
-        guard let place = place(of: webSocket) else { return }
-        switch machine.received(text, from: place.id, at: now()) {
+        guard let id = webSocket.number.map({ ConnectionID($0) }) else { return }
+        switch machine.received(text, from: id, at: now()) {
         case .none: return
         case .forward(let target, let frame):
             if let socket = socket(of: target), send(frame, of: text, on: socket) { return }
             // It is closing; the event of its end will follow.
             guard
                 case .perform(let actions) = machine.received(
-                    text, from: place.id, at: now(), isTargetClosing: true)
+                    text, from: id, at: now(), isTargetClosing: true)
             else { return }
             perform(actions)
         case .elsewhere(let frame): hooks.cluster?.send(frame)
@@ -22,12 +22,12 @@ extension Relay: WebSocketDelegate {
     }
 
     package func webSocketDidClose(_ webSocket: WebSocket, _ reason: CloseReason) {
-        guard let place = place(of: webSocket) else { return }
-        webSocket.context = nil
+        guard let id = webSocket.number.map({ ConnectionID($0) }) else { return }
+        webSocket.number = nil
         hooks.gate?.didClose(webSocket)
         if let code = reason.error?.code { count(code) }
-        sockets[place.id.slot] = nil
-        let actions = machine.closed(place.id, at: now())
+        sockets[id.slot] = nil
+        let actions = machine.closed(id, at: now())
         guard !isStopping else {
             archiveChanges()
             return finishStopping()
@@ -48,26 +48,13 @@ extension Relay: WebSocketDelegate {
         }
     }
 
-    /// Which connection of the machine a socket is.
-    private final class Place {
-        let id: ConnectionID
-
-        init(_ id: ConnectionID) { self.id = id }
-    }
-
-    @inline(__always)
-    private func place(of webSocket: WebSocket) -> Place? {
-        // Nothing else is stored there, and a checked cast would cost a runtime call per message.
-        webSocket.context.map { unsafeDowncast($0, to: Place.self) }
-    }
-
     /// A socket has opened.
     func admit(_ webSocket: WebSocket) {
         let id = machine.opened(
             from: webSocket.remote.host, isLoopback: webSocket.remote.isLoopback, at: now())
         while sockets.count <= id.slot { sockets.append(nil) }
         sockets[id.slot] = webSocket
-        webSocket.context = Place(id)
+        webSocket.number = id.number
         webSocket.delegate = self
         hooks.gate?.didOpen(webSocket)
     }
@@ -164,7 +151,7 @@ extension Relay: WebSocketDelegate {
     private func send(_ frame: RoutedFrame, of text: UnsafeRawBufferPointer, on socket: WebSocket) -> Bool {
         let isSent = socket.send(
             pieces: pieces.set(
-                frame.head.bytes, UnsafeRawBufferPointer(rebasing: text[frame.body]), frame.tail.bytes))
+                frame.head, UnsafeRawBufferPointer(rebasing: text[frame.body]), frame.tail))
         withExtendedLifetime(frame) {}
         return isSent
     }

@@ -26,20 +26,30 @@ extension WebSocket: ConnectionConsumer {
 
     /// Handles events until the bytes are read, reading is paused, or the connection ends. What is left waits.
     private func read(_ input: inout UnsafeMutableRawBufferPointer) {
+        guard let connection else { return input = UnsafeMutableRawBufferPointer(rebasing: input.prefix(0)) }
         isReading = true
         defer { isReading = false }
+        // A weak reference is looked at once, and not for each message.
+        isDelegateNew = false
+        var delegate = delegate
         while !isPaused {
-            guard let connection else {
+            guard isConnected else {
                 input = UnsafeMutableRawBufferPointer(rebasing: input.prefix(0))
                 return
             }
             guard let event = decoder.next(&input) else { return }
-            handle(event, on: connection)
+            if isDelegateNew {
+                isDelegateNew = false
+                delegate = self.delegate
+            }
+            handle(event, for: delegate, on: connection)
         }
     }
 
     @inline(__always)
-    private func handle(_ event: FrameEvent, on connection: Connection) {
+    private func handle(
+        _ event: FrameEvent, for delegate: (any WebSocketDelegate)?, on connection: Connection
+    ) {
         switch event {
         case .text(let text):
             if isOpen { delegate?.webSocket(self, didReceive: text) }

@@ -11,9 +11,13 @@ package final class WebSocket {
         case closed
     }
 
-    package weak var delegate: (any WebSocketDelegate)?
-    /// For the owner: its own record of this connection. Let go of after `webSocketDidClose`.
-    package var context: AnyObject?
+    package weak var delegate: (any WebSocketDelegate)? {
+        didSet { isDelegateNew = true }
+    }
+    /// Since the bytes at hand are read.
+    var isDelegateNew = false
+    /// For the owner: its own number of this connection.
+    package var number: UInt64?
 
     let encoder: FrameEncoder
     let options: WebSocketOptions
@@ -77,6 +81,14 @@ package final class WebSocket {
         }
     }
 
+    /// Whether there is a ``connection``.
+    var isConnected: Bool {
+        switch state {
+        case .open, .closing: true
+        case .connecting, .closed: false
+        }
+    }
+
     /// The other end, also after the end; empty before a client is connected.
     package private(set) var remote = PeerAddress(host: "", port: 0, isLoopback: false)
 
@@ -118,10 +130,7 @@ package final class WebSocket {
         keepalive = nil
         held.reset()
         releaseUnfinished()
-        EventLoop.later {
-            self.delegate?.webSocketDidClose(self, reason)
-            self.context = nil
-        }
+        EventLoop.later { self.delegate?.webSocketDidClose(self, reason) }
     }
 
     /// Begins the close handshake. `reason` is cut to 123 bytes. Messages that still come are dropped.

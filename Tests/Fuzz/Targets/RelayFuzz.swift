@@ -12,7 +12,7 @@ extension FuzzTarget {
     }
 }
 
-private struct RelayFuzz {
+private struct RelayFuzz: ~Copyable {
     /// One connection, as a model of the relay knows it.
     private struct Peer {
         let connection: ConnectionID

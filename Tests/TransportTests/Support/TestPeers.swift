@@ -51,6 +51,7 @@ final class TestServer: HTTPHandler {
     let requests = Mailbox<HTTPRequestHead>()
     let problems = Mailbox<String>()
     private var kept: HTTPListener?
+    private var delegates: [Listener] = []
     var onText: ((WebSocket, UnsafeRawBufferPointer) -> Void)?
 
     init(
@@ -88,7 +89,7 @@ final class TestServer: HTTPHandler {
         let delegate = Listener()
         delegate.onText = onText
         webSocket.delegate = delegate
-        webSocket.context = delegate
+        delegates.append(delegate)
         sockets.put(Accepted(webSocket: webSocket, listener: delegate))
     }
 }

@@ -38,7 +38,6 @@ struct EndToEndTests {
         client.close()
         client.abort()
         #expect(server.http?.pendingConnections == 0)
-        #expect(accepted.webSocket.context == nil)
         #expect(accepted.webSocket.remote.host == "127.0.0.1")
     }
 
@@ -352,6 +351,33 @@ struct EndToEndTests {
         let head = try await server.requests.next()
         #expect(head["x-bellwire"] == "1")
         #expect(head.asksForWebSocket)
+        client.abort()
+    }
+
+    @Test("A delegate that is replaced inside a message's call gets no further message of the same read")
+    @EventLoop
+    func replacedDelegate() async throws {
+        let server = try TestServer()
+        let next = Listener()
+        let (first, second) = (Mailbox<String>(), Mailbox<String>())
+        server.onText = { webSocket, text in
+            first.put(String(decoding: text, as: UTF8.self))
+            webSocket.delegate = next
+        }
+        next.onText = { webSocket, text in
+            second.put(String(decoding: text, as: UTF8.self))
+            webSocket.delegate = nil
+        }
+        defer { server.close() }
+        let (client, _, accepted) = try await pair(server)
+        for number in 0..<5 { client.send("\(number)") }
+        #expect(try await first.next() == "0")
+        #expect(try await second.next() == "1")
+        let answered = Mailbox<Bool>()
+        client.ping(within: 10_000) { answered.put($0) }
+        #expect(try await answered.next())
+        #expect(first.isEmpty && second.isEmpty)
+        accepted.webSocket.abort()
         client.abort()
     }
 
