@@ -4,8 +4,10 @@ import Glibc
 ///
 /// Its memory is freed as soon as it is empty, so that an idle connection holds none.
 struct ByteQueue: ~Copyable {
+    /// Enough for one message of the usual size: the heap gives so little at once, and does not get holes by it.
+    private static let firstCapacity = 512
     /// What a burst of messages usually needs; growing then doubles.
-    private static let firstCapacity = 16 << 10
+    private static let secondCapacity = 16 << 10
 
     private var base: UnsafeMutableRawPointer?
     /// Bytes of memory that it holds.
@@ -48,7 +50,7 @@ struct ByteQueue: ~Copyable {
     @inline(never)
     private mutating func grow(by extra: Int) -> UnsafeMutableRawPointer {
         let needed = count + extra
-        let larger = max(needed, capacity * 2, Self.firstCapacity)
+        let larger = max(needed, capacity == 0 ? Self.firstCapacity : max(capacity * 2, Self.secondCapacity))
         // Like the language's own collections, it ends the process when there is no memory at all.
         guard let moved = realloc(base, larger) else { fatalError("out of memory") }
         base = moved
