@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from certificates import Authority
 from peers import Peer
 from programs import ROOT, STAGE, Program, wait_until
 from throwaway import ThrowawayRoot, Unavailable
@@ -716,9 +717,57 @@ def users_desktop(root: ThrowawayRoot) -> None:
     root.run("systemctl", "stop", "manager")
 
 
+#: Arguments: the files of the next certificate and its key. Peers of the relay stay connected over a reload.
+RELOADS = r"""
+import os, shutil, socket, ssl, subprocess, sys, time
+etc = "/etc/bellwire/"
+context = ssl.create_default_context(cafile=etc + "ca.pem")
+head = (
+    "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
+def peer():
+    stream = context.wrap_socket(socket.create_connection(("127.0.0.1", 9003), 15), server_hostname="127.0.0.1")
+    stream.sendall(head.encode())
+    data = b""
+    while not data.endswith(b"\r\n\r\n"): data += stream.recv(1)
+    assert data.startswith(b"HTTP/1.1 101"), data
+    return stream
+def is_alive(stream):
+    stream.sendall(b"\x89\x80\0\0\0\0")
+    return stream.recv(2) == b"\x8a\0"
+peers = [peer() for _ in range(20)]
+before = peers[0].getpeercert()["serialNumber"]
+for source, name in zip(sys.argv[1:], ("relay.pem", "relay.key")): shutil.copyfile(source, etc + name)
+subprocess.run(["systemctl", "reload", "bellwire-relay"], check=True)
+deadline = time.monotonic() + 15
+while (after := peer().getpeercert()["serialNumber"]) == before: assert time.monotonic() < deadline, after
+assert all([is_alive(each) for each in peers])
+print("reloaded")
+"""
+
+
+def reloads_the_certificate(root: ThrowawayRoot, shared: Path) -> None:
+    """`systemctl reload` with a new certificate: new connections are shown it, and none is dropped."""
+    authority = Authority(shared / "ca")
+    folder = root.root / "etc/bellwire"
+    shutil.copy(authority.file, folder / "ca.pem")
+    for file, name in zip(authority.issue("first", "IP:127.0.0.1"), ("relay.pem", "relay.key"), strict=True):
+        # Everybody may read it: the unit's user has no name to give it to.
+        shutil.copyfile(file, folder / name)
+    authority.issue("second", "IP:127.0.0.1")
+    options = "--listen 127.0.0.1:9003 --tls-certificate /etc/bellwire/relay.pem --tls-key /etc/bellwire/relay.key"
+    (folder / "relay.conf").write_text(f'BELLWIRE_RELAY_OPTIONS="{options}"\n')
+    root.run("systemctl", "restart", "bellwire-relay")
+    (shared / "reloads.py").write_text(RELOADS)
+    new = ("/mnt/ca/second.pem", "/mnt/ca/second.key")
+    assert root.run("/usr/bin/python3", "/mnt/reloads.py", *new).stdout == "reloaded\n"
+
+
 def test_the_units_run_under_systemd(packages: list[Path], tmp_path: Path) -> None:
     """In a copy of this machine whose first process is systemd: the relay starts with every restriction, is used, is
-    started again when it dies and at an upgrade, keeps its state, and a purge takes it away; a person's desktop goes through it."""
+    started again when it dies and at an upgrade, keeps its state, reads a new certificate, and a purge takes it away; a
+    person's desktop goes through it."""
     shared = tmp_path / "shared"
     (tmp_path / "copy").mkdir()
     shutil.copytree(packages[0].parent, shared)
@@ -767,9 +816,9 @@ def test_the_units_run_under_systemd(packages: list[Path], tmp_path: Path) -> No
         journal = root.run("journalctl", "--unit", "bellwire-relay", "--output", "cat").stdout
         assert '"listen" must be host:port' in journal
 
-        conf.write_text('BELLWIRE_RELAY_OPTIONS="--listen 127.0.0.1:9003"\n')
-        root.run("systemctl", "restart", "bellwire-relay")
-        wait_until(healthy, 15)
+        reloads_the_certificate(root, shared)
+        for file in ("ca.pem", "relay.pem", "relay.key"):
+            (conf.parent / file).unlink()
         root.run("dpkg", "--purge", "bellwire")
         assert show("ActiveState") == "inactive" and show("LoadState") == "not-found"
         assert not state.exists() and not (root.root / "var/lib/bellwire-relay").is_symlink()
