@@ -100,13 +100,16 @@ class Client:
         return self.next("registered", "error")
 
     def prove(self, key: Ed25519PrivateKey, origin: str) -> Object:
+        self.send_proof(key, origin)
+        return self.next("registered", "error")
+
+    def send_proof(self, key: Ed25519PrivateKey, origin: str) -> None:
         name = did_of(key)
         self.send(type="register", peerId=name, bellwire=1)
         nonce = self.next("challenge")["nonce"]
         signature = key.sign(f"bellwire-register-v1\n{origin}\n{name}\n{nonce}".encode())
         text = base64.urlsafe_b64encode(signature).rstrip(b"=").decode()
         self.send(type="register", peerId=name, bellwire=1, proof={"nonce": nonce, "origin": origin, "signature": text})
-        return self.next("registered", "error")
 
     def message(self, to: str, payload: Any) -> None:
         self.send(type="message", to=to, payload=payload)
