@@ -37,7 +37,11 @@ struct control {
     int64_t halves;
 };
 
-/* Followed by `length` bytes: data, or names. */
+/*
+ * Followed by `length` bytes: data, or names below the recorded directory. The kinds: b the process begins; c a file is
+ * created; w written; t its size is set; s it is synced; d a directory is synced; u a name is deleted; r renamed (both
+ * names, one per line); m a directory is created; o bytes are sent.
+ */
 struct record {
     uint32_t kind;
     uint32_t length;
@@ -50,27 +54,6 @@ static int records = -1;
 static char root[PATH_MAX];
 static size_t root_length;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void __attribute__((constructor)) begin(void)
-{
-    const char *shared = getenv("BELLWIRE_STEPS"), *file = getenv("BELLWIRE_RECORD");
-    const char *directory = getenv("BELLWIRE_RECORDED");
-    if (shared != NULL) {
-        int descriptor = (int)syscall(SYS_openat, AT_FDCWD, shared, O_RDWR | O_CLOEXEC);
-        void *memory = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-        if (descriptor < 0 || memory == MAP_FAILED)
-            abort();
-        control = memory;
-        syscall(SYS_close, descriptor);
-    }
-    if (file != NULL && directory != NULL) {
-        records = (int)syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-        root_length = strlen(directory);
-        if (records < 0 || root_length >= sizeof root)
-            abort();
-        memcpy(root, directory, root_length + 1);
-    }
-}
 
 static void die(void)
 {
@@ -144,6 +127,28 @@ static uint64_t inode_of(int descriptor)
 static void put_name(char kind, uint64_t inode, const char *name)
 {
     put(kind, inode, 0, name, strlen(name));
+}
+
+static void __attribute__((constructor)) begin(void)
+{
+    const char *shared = getenv("BELLWIRE_STEPS"), *file = getenv("BELLWIRE_RECORD");
+    const char *directory = getenv("BELLWIRE_RECORDED");
+    if (shared != NULL) {
+        int descriptor = (int)syscall(SYS_openat, AT_FDCWD, shared, O_RDWR | O_CLOEXEC);
+        void *memory = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+        if (descriptor < 0 || memory == MAP_FAILED)
+            abort();
+        control = memory;
+        syscall(SYS_close, descriptor);
+    }
+    if (file != NULL && directory != NULL) {
+        records = (int)syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        root_length = strlen(directory);
+        if (records < 0 || root_length >= sizeof root)
+            abort();
+        memcpy(root, directory, root_length + 1);
+        put('b', 0, 0, NULL, 0);
+    }
 }
 
 /* ---- files ---------------------------------------------------------------------------------------------------- */

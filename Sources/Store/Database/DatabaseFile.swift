@@ -89,11 +89,15 @@ struct DatabaseFile {
             throw StoreError(.cannotOpen, "the database is not a regular file")
         }
         let size = Int64(status.st_size)
-        try checkHeader(descriptor, size: size)
+        if !isBeingCreated { try checkHeader(descriptor, size: size) }
         guard size > 0 else { return .none }
         if size <= DatabaseFile.fullyCheckedSize || access(suspectPath, F_OK) == 0 { return .all }
         return size <= DatabaseFile.checkedSize || access(path + "-wal", F_OK) == 0 ? .pages : .none
     }
+
+    /// Whether a new file's first page was being written when the power failed. SQLite keeps a journal beside the file until
+    /// that page is on the disk, takes the rest of the page back with it, and has a log only from then on.
+    private var isBeingCreated: Bool { access(path + "-journal", F_OK) == 0 && access(path + "-wal", F_OK) != 0 }
 
     /// SQLite would take a file of one byte for an empty one, and throw the log of a file away whose header it cannot read.
     private func checkHeader(_ descriptor: Int32, size: Int64) throws(StoreError) {
