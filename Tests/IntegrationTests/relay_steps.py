@@ -86,11 +86,12 @@ class SteppedRelays:
             program().kill()
 
 
-def spread(count: int, most: int) -> list[int]:
-    """At most so many of the numbers below `count`, evenly."""
-    if ALL_STEPS or count <= most:
-        return list(range(count))
-    return sorted({round(index * (count - 1) / (most - 1)) for index in range(most)})
+def some_steps(count: int, most: int) -> list[tuple[int, bool]]:
+    """Numbers of steps, and whether the first half of the step is done: each with and without, or a sample."""
+    if ALL_STEPS:
+        return [(number, halves) for number in range(count) for halves in (False, True)]
+    numbers = sorted({round(index * (count - 1) / (most - 1)) for index in range(most)})
+    return [(number, index % 2 == 1) for index, number in enumerate(numbers)]
 
 
 def is_damaged(program: Program) -> bool:

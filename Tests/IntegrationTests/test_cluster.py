@@ -174,6 +174,18 @@ def test_kept_messages_follow_their_peer_to_any_relay_once_and_in_order(join: Jo
     assert two.peer("bob").until_settled("offline-message") == []
 
 
+def test_messages_that_wait_for_no_answer_are_kept_in_their_order(join: Join) -> None:
+    """While the first is kept already, the next may still be on its way to other relays."""
+    one, two = join("one"), join("two")
+    alice = one.peer("alice")
+    for turn in range(20):
+        for number in range(20):
+            alice.message(f"bob {turn}", number)
+        for _ in range(20):
+            alice.next("peer-offline")
+        next_stored((one, two)[turn % 2].peer(f"bob {turn}"), 20)
+
+
 def test_kept_messages_survive_a_killed_relay(join: Join, tmp_path: Path) -> None:
     one, two = join("one"), join("two")
     alice = one.peer("alice")

@@ -9,13 +9,12 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from relay_node import Node, Start, did_of
 from relay_steps import (
-    ALL_STEPS,
     SteppedRelays,
     compile_steps,
     is_damaged,
     number_of,
     send_numbers,
-    spread,
+    some_steps,
     stored_numbers,
     until_committed,
 )
@@ -149,18 +148,11 @@ def play(relays: SteppedRelays, make: type[Scenario], state: Path, fatal: int = 
     return count
 
 
-def some_steps(count: int) -> list[tuple[int, bool]]:
-    """Numbers of steps, and whether the first half of the step is done: each of both, or a sample."""
-    if ALL_STEPS:
-        return [(number, halves) for number in range(count) for halves in (False, True)]
-    return [(number, index % 2 == 1) for index, number in enumerate(spread(count, SAMPLE))]
-
-
 @pytest.mark.parametrize("make", [Registering, Storing, Draining])
 def test_a_kill_at_any_step_breaks_no_promise(relays: SteppedRelays, make: type[Scenario], tmp_path: Path) -> None:
     steps = play(relays, make, tmp_path / "state")
     killed = 0
-    tried = some_steps(steps)
+    tried = some_steps(steps, SAMPLE)
     for number, halves in tried:
         killed += play(relays, make, tmp_path / "state", number, halves) > number
     print(f"{make.__name__}: {steps} steps, {killed} kills")
