@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -156,4 +157,49 @@ def test_a_kill_at_any_step_breaks_no_promise(relays: SteppedRelays, make: type[
     for number, halves in tried:
         killed += play(relays, make, tmp_path / "state", number, halves) > number
     print(f"{make.__name__}: {steps} steps, {killed} kills")
+    assert killed > len(tried) * 2 / 3
+
+
+@pytest.mark.parametrize("is_new", [True, False], ids=["an empty directory", "what a crash left"])
+def test_a_kill_at_any_step_of_the_start_breaks_no_promise(relays: SteppedRelays, tmp_path: Path, is_new: bool) -> None:
+    registering, storing = Registering(), Storing()
+    state, copy = tmp_path / "state", tmp_path / "copy"
+    options = ("--state-dir", copy, "--log-format", "json")
+    state.mkdir(mode=0o700)
+    if not is_new:
+        node = Node(relays.bellwire(), "--state-dir", state)
+        for scenario in (registering, storing):
+            scenario.prepare(node)
+            scenario.act(node)
+        node.program.kill()
+
+    def start(fatal: int = -1, halves: bool = False) -> int:
+        """Returns the number of steps until the relay listens, or dies."""
+        shutil.copytree(state, copy)
+        relays.steps.arm(fatal, halves)
+        program = relays.bellwire()("relay", "--listen", "127.0.0.1:0", "--no-health", *options)
+        try:
+            program.line("Relay at")
+        except AssertionError:
+            assert program.wait() == -signal.SIGKILL, program.err.all
+        program.kill()
+        return relays.steps.disarm()
+
+    steps = start()
+    shutil.rmtree(copy)
+    tried = some_steps(steps, SAMPLE)
+    killed = 0
+    for number, halves in tried:
+        killed += start(number, halves) > number
+        node = Node(relays.bellwire(), *options)
+        if is_new:
+            registering, storing = Registering(), Storing()
+            registering.prepare(node)
+            storing.prepare(node)
+        registering.check(node)
+        storing.check(node)
+        node.program.kill()
+        assert not is_damaged(node.program)
+        shutil.rmtree(copy)
+    print(f"{steps} steps, {killed} kills")
     assert killed > len(tried) * 2 / 3
