@@ -3,7 +3,7 @@
 # needs first. Asks no questions; can be run again. Takes about ten minutes.
 #
 #   Tests/soak.sh [--seed N] [crashes] [queue] [alerts] [store] [relays] [damage] [failures] [chaos] [privacy]
-#     [sharing] [cluster]
+#     [sharing] [cluster] [steps] [power]
 #
 #   --seed N   seed that decides what is killed when (default: 1)
 #   crashes    10,000 pushes while relay, desktops and device are killed, also at each fail point
@@ -20,12 +20,14 @@
 #              ten minutes
 #   sharing    10,000 pushes to four programs with one device, which are killed at random; 100 takeovers are measured
 #   cluster    10,000 pushes over three relays that work together over three NATS servers, all killed at random
+#   steps      a relay is killed before and within each step of what it does for its peers, alone and in a cluster
+#   power      a relay starts on each of 1,300 disks as a loss of power leaves them
 #
 # Without names it runs the first four. The last line is "N passed, N failed"; the exit code is 0 if nothing failed.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-usage="usage: Tests/soak.sh [--seed N] [crashes] [queue] [alerts] [store] [relays] [damage] [failures] [chaos] [privacy] [sharing] [cluster]"
+usage="usage: Tests/soak.sh [--seed N] [crashes] [queue] [alerts] [store] [relays] [damage] [failures] [chaos] [privacy] [sharing] [cluster] [steps] [power]"
 seed=1
 names=()
 while [ $# -gt 0 ]; do
@@ -35,7 +37,9 @@ while [ $# -gt 0 ]; do
             seed=$2
             shift
             ;;
-        crashes | queue | alerts | store | relays | damage | failures | chaos | privacy | sharing | cluster) names+=("$1") ;;
+        crashes | queue | alerts | store | relays | damage | failures | chaos | privacy | sharing | cluster | steps | power)
+            names+=("$1")
+            ;;
         *)
             echo "Tests/soak.sh: unknown argument '$1'; $usage" >&2
             exit 2
@@ -95,10 +99,15 @@ for name in "${names[@]}"; do
             ;;
         cluster) command=("$root/Tests/Soak/crashes.sh" --relays 3) ;;
         privacy) command=("$python" "$root/Tests/Soak/privacy.py") ;;
+        steps | power)
+            files=("$root"/Tests/IntegrationTests/test_{relay,cluster}_steps.py)
+            if [ "$name" = power ]; then files=("$root/Tests/IntegrationTests/test_relay_power_loss.py"); fi
+            command=(env BELLWIRE_ALL_STEPS=1 "$python" -m pytest -q -s -p no:cacheprovider "${files[@]}")
+            ;;
         queue | alerts) command=("$python" "$root/Tests/IntegrationTests/${name%s}_crashes.py") ;;
     esac
-    # Nothing of the first two is random; the last one has its seed already.
-    [[ $name == @(damage|failures|sharing) ]] || command+=(--seed "$seed")
+    # Nothing of these is random, or it has its seed already.
+    [[ $name == @(damage|failures|sharing|steps|power) ]] || command+=(--seed "$seed")
     if "${command[@]}"; then
         passed=$((passed + 1))
     else

@@ -12,6 +12,7 @@ from nats_servers import NATS
 from peers import FakeDesktop, Peer
 from pictures import Web
 from programs import BELLWIRE, LIBRARY, PYTHON, ROOT, STAGE, Program
+from relay_steps import compile_steps
 
 Start = Callable[..., Program]
 
@@ -133,3 +134,9 @@ def compile_c(source: Path, program: Path, *flags: str) -> Path:
 def print_pushes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """examples/print_pushes.c, compiled."""
     return compile_c(ROOT / "examples/print_pushes.c", tmp_path_factory.mktemp("examples") / "print_pushes")
+
+
+@pytest.fixture(scope="session")
+def steps_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """steps.c, compiled."""
+    return compile_steps(tmp_path_factory.mktemp("steps"))

