@@ -27,6 +27,8 @@ enum ClusterMessage: Equatable {
     case here(isProved: Bool, Whereabouts)
     /// The sending relay does not hold it any more.
     case left
+    /// Two relays hold the id: both compare.
+    case compare
 
     /// Ids and names of nodes have at most this many bytes.
     static let maximumName = 256
@@ -47,13 +49,14 @@ enum ClusterMessage: Equatable {
         case .holds: 5
         case .here: 6
         case .left: 7
+        case .compare: 8
         }
     }
 
     private var flag: Bool {
         switch self {
         case .kept(let kept): kept.isSealed
-        case .frames, .ask, .left: false
+        case .frames, .ask, .left, .compare: false
         case .claim(let claim), .holds(let claim): claim.isProved
         case .here(let isProved, _): isProved
         }
@@ -84,7 +87,7 @@ enum ClusterMessage: Equatable {
             writer.append(UInt64(bitPattern: whereabouts.registeredAt))
             writer.append(whereabouts.device.kind.rawValue)
             writer.bytes += whereabouts.device.info
-        case .ask, .left: break
+        case .ask, .left, .compare: break
         }
         return writer.bytes
     }
@@ -96,7 +99,7 @@ enum ClusterMessage: Equatable {
             frames.reduce(0) { $0 + Self.frameOverhead + $1.sender.count + $1.bytes.count }
         case .kept(let kept): kept.bytes.count
         case .here(_, let whereabouts): whereabouts.device.info.count
-        case .ask, .claim, .holds, .left: 0
+        case .ask, .claim, .holds, .left, .compare: 0
         }
     }
 
@@ -136,6 +139,7 @@ enum ClusterMessage: Equatable {
             (device.kind, device.info) = (kind, info)
             return .here(isProved: flag, Whereabouts(device: device, registeredAt: Int64(bitPattern: since)))
         case 7 where !flag: return .left
+        case 8 where !flag: return .compare
         default: return nil
         }
     }

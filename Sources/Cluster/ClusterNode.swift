@@ -311,6 +311,7 @@ package final class ClusterNode: RelayCluster {
             case .ours, .oursIfAlive: answer(.stays)
             case .oursByProof: answer(.proved)
             }
+        case .compare: rounds?.hurry(name)
         case .here, .left: counters.ignored += 1
         }
     }

@@ -36,7 +36,7 @@ final class Contacts {
                 self?.relay?.seen(name, whereabouts)
             // Another relay may have it by now.
             case .left: self?.ask(about: name)
-            case .frames, .kept, .ask, .claim, .holds: break
+            case .frames, .kept, .ask, .claim, .holds, .compare: break
             }
         }
         guard let subscription else { return }

@@ -37,6 +37,9 @@ struct OtherRelays {
 
     /// Asks the relay that holds the id. `then` is called once.
     ///
+    /// Only its holder answers ``ClusterMessage/frames(_:)`` and ``ClusterMessage/ask``. If two relays do, as after a
+    /// partition, they are told to compare, and one of them gives the id up.
+    ///
     /// - Parameters:
     ///   - timeout: in milliseconds.
     ///   - late: an answer has come after that.
@@ -47,7 +50,17 @@ struct OtherRelays {
         let question = NATSMessage(subject: ClusterSubject.holder(of: name), payload: message.bytes(about: name))
         var withAnswer: (@EventLoop (NATSMessage) -> Void)?
         if let late { withAnswer = { _ in late() } }
-        client.request(question, timeout: timeout, late: withAnswer) { result in then(Reply(result)) }
+        var second: (@EventLoop () -> Void)?
+        switch message {
+        case .frames, .ask:
+            // It is kept for a while, unlike the message.
+            second = { [weak client, subject = question.subject] in
+                let compare = ClusterMessage.compare.bytes(about: name)
+                try? client?.publish(NATSMessage(subject: subject, payload: compare))
+            }
+        case .kept, .claim, .holds, .here, .left, .compare: break
+        }
+        client.request(question, timeout: timeout, late: withAnswer, second: second) { result in then(Reply(result)) }
     }
 
     /// Tells all relays that follow the id. Nothing is sent while NATS is away: they ask once it is back.

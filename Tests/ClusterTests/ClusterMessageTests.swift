@@ -23,7 +23,7 @@ import Testing
         .kept(Relay.Kept(bytes: [2], storedAt: .min, isSealed: true)),
         .ask, .claim(claim), .holds(Claim(stamp: .max, node: [0], isProved: false)),
         .here(isProved: true, Whereabouts(device: device, registeredAt: 7)),
-        .here(isProved: false, Whereabouts(device: Device(), registeredAt: -1)), .left,
+        .here(isProved: false, Whereabouts(device: Device(), registeredAt: -1)), .left, .compare,
     ]
 
     @Test(arguments: [Array("alice".utf8), [0], Array(repeating: 7, count: 256)])
@@ -55,7 +55,7 @@ import Testing
     @Test func wrongVersionsKindsFlagsAndNamesAreNothing() {
         let good = ClusterMessage.ask.bytes(about: [1])
         #expect(ClusterMessage.read(good) != nil)
-        for (place, value) in [(0, 0), (0, 2), (1, 0), (1, 8), (1, 255), (2, 1), (2, 2), (4, 0), (3, 255)] {
+        for (place, value) in [(0, 0), (0, 2), (1, 0), (1, 9), (1, 255), (2, 1), (2, 2), (4, 0), (3, 255)] {
             var bytes = good
             bytes[place] = UInt8(value)
             #expect(ClusterMessage.read(bytes) == nil, "byte \(place) is \(value)")

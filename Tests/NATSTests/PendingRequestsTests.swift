@@ -57,6 +57,33 @@ import Transport
         #expect(requests.take(second) == nil && requests.isEmpty)
     }
 
+    @Test @EventLoop func aSecondAnswerIsReportedOnceAndUntilTheTimeout() throws {
+        var requests = PendingRequests(prefix: "in", limit: 2)
+        let log = Log()
+        func add(_ name: String) throws -> String {
+            try requests.add(at: 0, timeout: 10, second: { log.all.append("second \(name)") }, log.then(name))
+        }
+        func answer(_ subject: String) { requests.take(subject)?(.success(NATSMessage(subject: "x"))) }
+        let (one, two) = (try add("one"), try add("two"))
+        #expect(throws: NATSError.self) { _ = try add("too many") }
+        answer(one)
+        // Requests with an answer don't count for the limit.
+        let three = try add("three")
+        for subject in [one, one, two] { answer(subject) }
+        #expect(log.all == ["one x", "second one", "two x"])
+        for then in requests.takeExpired(at: 10) { then(.failure(NATSError(.timeout, ""))) }
+        for subject in [one, two, three] { answer(subject) }
+        #expect(log.all == ["one x", "second one", "two x", "three timeout"])
+        #expect(requests.isEmpty && requests.nextDeadline == nil)
+    }
+
+    @Test @EventLoop func aRequestThatWasNotSentIsForgotten() throws {
+        var requests = PendingRequests(prefix: "in", limit: 1)
+        let log = Log()
+        for _ in 0..<3 { requests.remove(try requests.add(at: 0, timeout: 10, second: {}, log.then(""))) }
+        #expect(requests.isEmpty && expire(&requests, at: 10) == 0 && log.all.isEmpty)
+    }
+
     @Test @EventLoop func oneTooManyIsRefusedAndTheOthersCanBeEnded() throws {
         var requests = PendingRequests(prefix: "in", limit: 3)
         let log = Log()

@@ -115,17 +115,18 @@ package final class NATSClient: ByteStreamDelegate {
     /// - Parameters:
     ///   - timeout: in milliseconds.
     ///   - late: gets an answer that comes after the timeout, up to ``lateTime`` afterwards.
+    ///   - second: another subscriber has answered as well, before the timeout. Called once.
     package func request(
         _ message: NATSMessage, timeout: UInt64, late: (@EventLoop (NATSMessage) -> Void)? = nil,
-        then: @escaping Completion
+        second: (@EventLoop () -> Void)? = nil, then: @escaping Completion
     ) {
         let now = EventLoop.now
         do throws(NATSError) {
             var message = message
             let late = late.map { PendingRequests.Late(within: Self.lateTime, then: $0) }
-            message.reply = try requests.add(at: now, timeout: timeout, late: late, then)
+            message.reply = try requests.add(at: now, timeout: timeout, late: late, second: second, then)
             do throws(NATSError) { try publish(message) } catch {
-                if let reply = message.reply { _ = requests.take(reply) }
+                if let reply = message.reply { requests.remove(reply) }
                 throw error
             }
             armRequestTimer(now &+ timeout)

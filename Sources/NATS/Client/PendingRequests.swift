@@ -6,9 +6,11 @@ struct PendingRequests {
     typealias Completion = @EventLoop (Result<NATSMessage, NATSError>) -> Void
 
     private struct Request {
-        /// `nil` = it has been called; the request only waits for a late answer.
+        /// `nil` = it has been called; the request only waits for a second answer, or for a late one.
         var then: Completion?
         let late: Late?
+        let second: (@EventLoop () -> Void)?
+        var isAnswered = false
     }
 
     private struct Expiry {
@@ -27,6 +29,8 @@ struct PendingRequests {
     let prefix: String
     private let limit: Int
     private var requests: [UInt64: Request] = [:]
+    /// Requests that have neither an answer nor failed.
+    private var unanswered = 0
     /// By timeout: those with the same one end in the order in which they began. Requests with answers stay until then.
     private var expiries: [UInt64: FIFO<Expiry>] = [:]
     private var nextNumber: UInt64 = 1
@@ -41,15 +45,18 @@ struct PendingRequests {
     ///
     /// - Parameters:
     ///   - timeout: after `now`, which never goes back; both in milliseconds.
+    ///   - second: another answer has come before the timeout. Called once.
     mutating func add(
-        at now: UInt64, timeout: UInt64, late: Late? = nil, _ then: @escaping Completion
+        at now: UInt64, timeout: UInt64, late: Late? = nil, second: (@EventLoop () -> Void)? = nil,
+        _ then: @escaping Completion
     ) throws(NATSError) -> String {
-        guard requests.count < limit else {
+        guard unanswered < limit else {
             throw NATSError(.overloaded, "\(limit) requests wait for answers of the NATS server")
         }
         let number = nextNumber
         nextNumber += 1
-        requests[number] = Request(then: then, late: late)
+        requests[number] = Request(then: then, late: late, second: second)
+        unanswered += 1
         expire(number, timeout, after: now)
         return "\(prefix).\(number)"
     }
@@ -60,12 +67,31 @@ struct PendingRequests {
 
     /// What to call with the answer; `nil` = it comes too late.
     mutating func take(_ subject: String) -> Completion? {
-        guard subject.hasPrefix(prefix + "."), let number = UInt64(subject.dropFirst(prefix.utf8.count + 1)),
-            let request = requests.removeValue(forKey: number)
-        else { return nil }
-        if let then = request.then { return then }
+        guard let number = number(of: subject), var request = requests.removeValue(forKey: number) else { return nil }
+        if let then = request.then {
+            unanswered -= 1
+            guard request.second != nil else { return then }
+            request.then = nil
+            request.isAnswered = true
+            requests[number] = request
+            return then
+        }
+        if request.isAnswered {
+            guard let second = request.second else { return nil }
+            return { _ in second() }
+        }
         guard let late = request.late else { return nil }
         return { result in if case .success(let message) = result { late.then(message) } }
+    }
+
+    /// The request was not sent.
+    mutating func remove(_ subject: String) {
+        guard let number = number(of: subject), requests.removeValue(forKey: number)?.then != nil else { return }
+        unanswered -= 1
+    }
+
+    private func number(of subject: String) -> UInt64? {
+        subject.hasPrefix(prefix + ".") ? UInt64(subject.dropFirst(prefix.utf8.count + 1)) : nil
     }
 
     /// Those whose time is over.
@@ -80,12 +106,16 @@ struct PendingRequests {
                 }
                 guard expiry.deadline <= now else { break }
                 _ = expiries[timeout]?.removeFirst()
-                guard let then = request.then, let late = request.late else {
+                guard let then = request.then else {
                     requests[expiry.number] = nil
-                    if let then = request.then { completions.append(then) }
                     continue
                 }
+                unanswered -= 1
                 completions.append(then)
+                guard let late = request.late else {
+                    requests[expiry.number] = nil
+                    continue
+                }
                 request.then = nil
                 requests[expiry.number] = request
                 expire(expiry.number, late.within, after: now)
@@ -97,7 +127,7 @@ struct PendingRequests {
 
     /// Without a connection no answer comes any more.
     mutating func takeAll() -> [Completion] {
-        defer { (requests, expiries) = ([:], [:]) }
+        defer { (requests, expiries, unanswered) = ([:], [:], 0) }
         return requests.sorted { $0.key < $1.key }.compactMap(\.value.then)
     }
 }
