@@ -7,6 +7,7 @@ import json
 import signal
 import socket
 import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,8 @@ class NATS:
             )
             while not (line := reader.readline()).startswith(b"MSG "):
                 assert line, "the NATS server closed the connection"
+                if line == b"PING\r\n":
+                    stream.sendall(b"PONG\r\n")
             return json.loads(reader.read(int(line.split()[-1])))
 
     def freeze(self) -> None:
@@ -71,6 +74,33 @@ class NATS:
             self.process.send_signal(signal.SIGCONT)
             self.process.kill()
             self.process.wait(15)
+
+
+class Listener:
+    """Gets what relays tell of the ids that they hold, and answers nothing."""
+
+    def __init__(self, nats: NATS) -> None:
+        self._stream = socket.create_connection(("127.0.0.1", nats.port), timeout=10)
+        self._reader = self._stream.makefile("rb")
+        self._here: Counter[str] = Counter()
+        self._stream.sendall(b'CONNECT {"verbose":false}\r\nSUB bw.s.> 1\r\nPING\r\n')
+        while self._reader.readline() != b"PONG\r\n":
+            pass
+
+    def wait_for_comparison(self, name: str) -> None:
+        """A relay has compared an id that came to it with what others hold: it tells of it then, and when it comes."""
+        while self._here[name] < 2:
+            line = self._reader.readline()
+            if line == b"PING\r\n":
+                self._stream.sendall(b"PONG\r\n")
+            elif line.startswith(b"MSG "):
+                message = self._reader.read(int(line.split()[-1]) + 2)
+                if message[1] == 6:
+                    self._here[message[5 : 5 + int.from_bytes(message[3:5])].decode()] += 1
+
+    def close(self) -> None:
+        self._reader.close()
+        self._stream.close()
 
 
 def replicated(directory: Path, count: int = 3) -> list[NATS]:

@@ -119,11 +119,11 @@ class Client:
         self.send(type="ping")
         self.next("pong")
 
-    def until_settled(self, kind: str) -> list[Object]:
-        """All frames of that type that are on their way."""
+    def until_settled(self, *types: str) -> list[Object]:
+        """All frames of those types that are on their way."""
         self.send(type="ping")
         frames: list[Object] = []
-        while (frame := self.next(kind, "pong"))["type"] != "pong":
+        while (frame := self.next(*types, "pong"))["type"] != "pong":
             frames.append(frame)
         return frames
 
