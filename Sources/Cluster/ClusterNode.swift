@@ -95,7 +95,7 @@ package final class ClusterNode: RelayCluster {
         self.relay = relay
         kept = KeptFrames(others, relay)
         contacts = Contacts(others, relay)
-        batches = FrameBatches(others) { [weak self] in self?.ended($0, isTaken: $1, keeps: $2) }
+        batches = FrameBatches(others, relay) { [weak self] in self?.ended($0, isTaken: $1, keeps: $2) }
         rounds = PacedRounds(every: Self.comparisonInterval) { [weak self] name in self?.compare(name) }
         for name in relay.held { came(name) }
         client.start()

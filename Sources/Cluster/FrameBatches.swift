@@ -3,11 +3,16 @@ import Relay
 import Transport
 
 /// Frames on their way to the holders of ids: those of one wake-up for one id are one message, with one answer.
+///
+/// One message at a time is under way to an id, and frames that come meanwhile wait behind it. So a frame that its holder
+/// does not take, or about which there is no answer in time, is kept before those that follow it.
 @EventLoop
 final class FrameBatches {
     /// Of a message with several frames, in bytes and in frames.
     private static let maximumBytes = 64 << 10
     private static let maximumCount = 1_000
+    /// Of all frames that wait behind others, in bytes. Those that wait for the id of one too many are not sent.
+    private static let maximumWaiting = 16 << 20
 
     private struct Batch {
         let target: [UInt8]
@@ -15,52 +20,119 @@ final class FrameBatches {
         var bytes = 0
     }
 
+    /// A message that is under way to an id, and what waits behind it.
+    private final class Flow {
+        let target: [UInt8]
+        var waiting = FIFO<TransitFrame>()
+
+        init(_ target: [UInt8]) { self.target = target }
+    }
+
     private let others: OtherRelays
+    private weak var relay: Relay?
     /// `keeps`: whether it can be taken later.
     private let ended: @EventLoop (TransitFrame, _ isTaken: Bool, _ keeps: Bool) -> Void
     private var batches: [Batch] = []
     private var places: [[UInt8]: Int] = [:]
     /// Of the frame before: a connection often sends several to one peer.
     private var last = 0
+    private var flows: [[UInt8]: Flow] = [:]
+    private var waitingBytes = 0
 
-    init(_ others: OtherRelays, ended: @escaping @EventLoop (TransitFrame, _ isTaken: Bool, _ keeps: Bool) -> Void) {
-        (self.others, self.ended) = (others, ended)
+    init(
+        _ others: OtherRelays, _ relay: Relay,
+        ended: @escaping @EventLoop (TransitFrame, _ isTaken: Bool, _ keeps: Bool) -> Void
+    ) {
+        (self.others, self.relay, self.ended) = (others, relay, ended)
     }
 
-    /// `ended` is called once for each frame, later, and in their order for each id if its holder answers in time.
+    /// `ended` is called once for each frame, later, and in their order for each id.
     func send(_ frame: TransitFrame) {
-        let size = ClusterMessage.frameOverhead + frame.sender.count + frame.bytes.count
+        let size = Self.size(of: frame)
         let place = place(of: frame.target)
-        let room = min(Self.maximumBytes, others.maximumPayload - ClusterMessage.overhead(frame.target))
-        if batches[place].bytes + size > room || batches[place].frames.count >= Self.maximumCount { ask(place) }
+        if batches[place].bytes + size > room(for: frame.target) || batches[place].frames.count >= Self.maximumCount {
+            pass(place)
+        }
         batches[place].frames.append(frame)
         batches[place].bytes += size
         last = place
     }
 
+    private static func size(of frame: TransitFrame) -> Int {
+        ClusterMessage.frameOverhead + frame.sender.count + frame.bytes.count
+    }
+
+    private func room(for target: [UInt8]) -> Int {
+        min(Self.maximumBytes, others.maximumPayload - ClusterMessage.overhead(target))
+    }
+
     private func place(of target: [UInt8]) -> Int {
         if last < batches.count, batches[last].target == target { return last }
         if let place = places[target] { return place }
-        if batches.isEmpty { EventLoop.later { [weak self] in self?.askAll() } }
+        if batches.isEmpty { EventLoop.later { [weak self] in self?.passAll() } }
         places[target] = batches.count
         batches.append(Batch(target: target))
         return batches.count - 1
     }
 
-    private func askAll() {
-        for place in batches.indices { ask(place) }
+    private func passAll() {
+        for place in batches.indices { pass(place) }
         (batches, places) = ([], [:])
     }
 
-    private func ask(_ place: Int) {
-        let frames = batches[place].frames
+    /// Sends a batch, or lets it wait behind the message that is under way.
+    private func pass(_ place: Int) {
+        let (target, frames) = (batches[place].target, batches[place].frames)
         guard !frames.isEmpty else { return }
         (batches[place].frames, batches[place].bytes) = ([], 0)
+        guard let flow = flows[target] else {
+            let flow = Flow(target)
+            flows[target] = flow
+            relay?.setInTransit(target, true)
+            return ask(flow, frames)
+        }
+        for frame in frames {
+            flow.waiting.append(frame)
+            waitingBytes += Self.size(of: frame)
+        }
+        if waitingBytes > Self.maximumWaiting { EventLoop.later { [weak self] in self?.refuse(flow) } }
+    }
+
+    private func ask(_ flow: Flow, _ frames: [TransitFrame]) {
         let message = ClusterMessage.frames(
             frames.map { ClusterMessage.Frame(sender: $0.sender, isSealed: $0.isSealed, bytes: $0.bytes) })
-        others.ask(message, about: batches[place].target) { [ended] reply in
+        others.ask(message, about: flow.target) { [weak self] reply in
             let taken = FramesAnswer.read(reply.payload, count: frames.count)
-            for (frame, isTaken) in zip(frames, taken) { ended(frame, isTaken, reply.failure != .tooLarge) }
+            for (frame, isTaken) in zip(frames, taken) { self?.ended(frame, isTaken, reply.failure != .tooLarge) }
+            self?.answered(flow)
+        }
+    }
+
+    private func answered(_ flow: Flow) {
+        // Frames of this wake-up are older than those that come after this.
+        if let place = places[flow.target] { pass(place) }
+        // What is kept for it already goes first.
+        if relay?.isKeeping(for: flow.target) == true { refuse(flow) }
+        let room = room(for: flow.target)
+        var (frames, bytes) = ([TransitFrame](), 0)
+        while frames.count < Self.maximumCount, let frame = flow.waiting.first {
+            let size = Self.size(of: frame)
+            guard frames.isEmpty || bytes + size <= room else { break }
+            _ = flow.waiting.removeFirst()
+            frames.append(frame)
+            bytes += size
+        }
+        waitingBytes -= bytes
+        guard frames.isEmpty else { return ask(flow, frames) }
+        flows[flow.target] = nil
+        relay?.setInTransit(flow.target, false)
+    }
+
+    /// Nothing that waits is sent.
+    private func refuse(_ flow: Flow) {
+        while let frame = flow.waiting.removeFirst() {
+            waitingBytes -= Self.size(of: frame)
+            ended(frame, false, true)
         }
     }
 }

@@ -95,8 +95,10 @@ extension RelayStateMachine {
         let canEcho = messageID.kind == .number || messageID.isString && messageID.range.count <= 1_024
         let echoed = canEcho ? UnsafeRawBufferPointer(rebasing: bytes[messageID.range]) : nil
         let messageType = UnsafeRawBufferPointer(rebasing: bytes[envelope.type.range])
-        // What is kept for it already goes first.
-        if isClustered, !isTargetClosing, peers.registration(of: target) == nil, absent.isEmpty(for: target) {
+        // What is kept for it already goes first, and what is on its way to other relays before that.
+        if isClustered, !isTargetClosing, peers.registration(of: target) == nil,
+            absent.isEmpty(for: target) || inTransit.contains(peers[target].name)
+        {
             let transit = TransitFrame(
                 target: peers.name(of: target), sender: peers.name(of: sender), bytes: frame.bytes(of: bytes),
                 isSealed: isSealed, isMutual: acquaintances.areMutual(sender, target), isFresh: isFresh, connection: id,

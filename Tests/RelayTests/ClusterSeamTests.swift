@@ -129,6 +129,28 @@ import Testing
         #expect(actions.count == 2 && bench.machine.absent.frameCount == 1, "the frame, and what waits for its end")
     }
 
+    @Test func framesAreKeptInTheirOrderAlthoughSomeAreStillOnTheirWay() {
+        var bench = clustered()
+        let alice = peer("alice", &bench)
+        let bob = Array("bob".utf8)
+        func send(_ number: Int, _ bench: inout Bench) {
+            bench.receive(#"{"type":"message","to":"bob","payload":\#(number)}"#, from: alice)
+        }
+        bench.machine.inTransit = [bob]
+        for number in 1...2 { send(number, &bench) }
+        bench.endTransit()
+        #expect(types(alice, &bench) == ["peer-offline"])
+        // The second one may have to be kept: the third one must not be kept before it.
+        send(3, &bench)
+        #expect(bench.transits.count == 2 && types(alice, &bench).isEmpty)
+        for _ in 2...3 { bench.endTransit() }
+        bench.machine.inTransit = []
+        send(4, &bench)
+        #expect(types(alice, &bench) == ["peer-offline", "peer-offline", "peer-offline"] && bench.transits.isEmpty)
+        let taken = bench.machine.takeKept(for: bob, isProved: false, at: bench.moment)
+        #expect(taken?.frames.compactMap { $0.bytes.json?["payload"]?.integer } == [1, 2, 3, 4])
+    }
+
     @Test func aFrameIsKeptForItsSenderAlthoughThatHasGone() {
         var bench = clustered()
         let alice = peer("alice", &bench)

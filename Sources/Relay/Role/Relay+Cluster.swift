@@ -95,6 +95,12 @@ extension Relay {
         perform(machine.seen(name, whereabouts, at: now()))
     }
 
+    /// Whether frames for the id are with the cluster, which has not said what has become of them. Until then further ones
+    /// go there as well, behind them, and are not kept before them.
+    package func setInTransit(_ name: [UInt8], _ isInTransit: Bool) {
+        if isInTransit { machine.inTransit.insert(name) } else { machine.inTransit.remove(name) }
+    }
+
     /// No other relay has taken the frame.
     ///
     /// - Parameter keeps: whether it can be taken later.
