@@ -12,6 +12,7 @@ from nats_servers import NATS
 from peers import FakeDesktop, Peer
 from pictures import Web
 from programs import BELLWIRE, LIBRARY, PYTHON, ROOT, STAGE, Program
+from relay_node import Join, Node
 from relay_steps import compile_steps
 
 Start = Callable[..., Program]
@@ -65,6 +66,20 @@ def nats(tmp_path: Path) -> Iterator[NATS]:
     server = NATS(tmp_path / "nats")
     yield server
     server.kill()
+
+
+@pytest.fixture
+def join(bellwire: Start, tmp_path: Path, nats: NATS) -> Join:
+    """Starts a relay of the cluster, and waits until it can reach the others."""
+
+    def start(name: str, *options: str | Path, waits: bool = True, **more: str) -> Node:
+        common = ("--nats", nats.url, "--node", name, "--state-dir", tmp_path / name, "--log-format", "json")
+        node = Node(bellwire, *common, *options, **more)
+        if waits:
+            node.log("nats_connected")
+        return node
+
+    return start
 
 
 @pytest.fixture

@@ -79,6 +79,10 @@ class Node:
         return client
 
 
+#: Starts a relay of a cluster: its name, and options.
+Join = Callable[..., Node]
+
+
 class Client:
     """One connection to the relay."""
 
