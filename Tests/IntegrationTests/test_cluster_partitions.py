@@ -103,7 +103,6 @@ def payloads_after_healing(sender: Client, to: str, receiver: Client, first: int
 
     def arrives() -> bool:
         sender.message(to, last := next(numbers))
-        sender.settle()
         take(*receiver.until_settled("offline-message", "message"))
         while got and got[-1] != last:
             take(receiver.next("offline-message", "message"))
