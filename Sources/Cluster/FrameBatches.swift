@@ -104,15 +104,16 @@ final class FrameBatches {
         others.ask(message, about: flow.target) { [weak self] reply in
             let taken = FramesAnswer.read(reply.payload, count: frames.count)
             for (frame, isTaken) in zip(frames, taken) { self?.ended(frame, isTaken, reply.failure != .tooLarge) }
-            self?.answered(flow)
+            self?.ended(flow, isGone: reply.payload == nil && reply.failure != .tooLarge)
         }
     }
 
-    private func answered(_ flow: Flow) {
+    /// A message has its answer, or nobody holds the id (`isGone`), as far as is known.
+    private func ended(_ flow: Flow, isGone: Bool) {
         // Frames of this wake-up are older than those that come after this.
         if let place = places[flow.target] { pass(place) }
         // What is kept for it already goes first.
-        if relay?.isKeeping(for: flow.target) == true { refuse(flow) }
+        if isGone || relay?.isKeeping(for: flow.target) == true { refuse(flow) }
         let room = room(for: flow.target)
         var (frames, bytes) = ([TransitFrame](), 0)
         while frames.count < Self.maximumCount, let frame = flow.waiting.first {
