@@ -118,7 +118,13 @@ class TwoParts:
         return counts
 
     def wait_for_routes(self, *counts: int) -> None:
-        wait_until(lambda: self.routes() == list(counts), 20)
+        def are_there() -> bool:
+            # A server that has just begun serves no page yet.
+            with contextlib.suppress(OSError):
+                return self.routes() == list(counts)
+            return False
+
+        wait_until(are_there, 20)
 
     def cut(self, is_noticed: bool) -> None:
         """Until servers notice it, they pass messages on that don't arrive; afterwards they have no subscribers there."""
