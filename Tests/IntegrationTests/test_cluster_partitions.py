@@ -144,7 +144,7 @@ def test_two_parts_go_on_by_themselves_and_agree_when_they_see_each_other(
     for holders in (left, right):
         holders.have_one(relays, near)
     for node in relays:
-        node.wait("bellwire_relay_stored_frames", lambda value: value == 0)
+        node.wait("bellwire_relay_stored_frames", lambda value: value == 0, 20)
         assert node.metric("bellwire_relay_nats_disconnections_total") == 0, "relays stay with their NATS servers"
 
 
