@@ -10,7 +10,6 @@ import urllib.request
 from pathlib import Path
 
 from nats_servers import NATS
-from peers import free_port
 from programs import wait_until
 
 
@@ -84,6 +83,14 @@ class Links:
                 each.shutdown(socket.SHUT_RDWR)
 
 
+def reserve() -> socket.socket:
+    """Binds a port of loopback in a way that a server can still listen on it."""
+    bound = socket.socket()
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    bound.bind(("127.0.0.1", 0))
+    return bound
+
+
 class TwoParts:
     """Three NATS servers that replicate: the first one can be cut off from the two others.
 
@@ -93,8 +100,11 @@ class TwoParts:
 
     def __init__(self, directory: Path) -> None:
         self.links = Links()
-        self._monitors = [free_port() for _ in range(3)]
-        ports = [free_port() for _ in range(3)]
+        # Bound until the end, without listening: else one of the connections here could get the port of a server that is
+        # yet to begin.
+        self._reserved = [reserve() for _ in range(9)]
+        numbers: list[int] = [each.getsockname()[1] for each in self._reserved]
+        clients, ports, self._monitors = numbers[:3], numbers[3:6], numbers[6:]
         links = [self.links.to(port) for port in ports]
         routes = [links[1:], [ports[2]], [ports[1]]]
         self.servers: list[NATS] = []
@@ -105,7 +115,7 @@ class TwoParts:
                 f'cluster {{ name: test, listen: "127.0.0.1:{ports[number]}", '
                 f'advertise: "127.0.0.1:{links[number]}", routes: [{others}] }}\n'
             )
-            self.servers.append(NATS(directory, f"n{number}", cluster=cluster))
+            self.servers.append(NATS(directory, f"n{number}", clients[number], cluster))
         self.wait_for_routes(2, 2, 2)
 
     def routes(self) -> list[int]:
@@ -141,3 +151,5 @@ class TwoParts:
         for server in self.servers:
             server.kill()
         self.links.close()
+        for each in self._reserved:
+            each.close()
