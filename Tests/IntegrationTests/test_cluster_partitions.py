@@ -50,6 +50,7 @@ class TwoHolders:
         # The younger one is known by its milliseconds.
         wait_until(lambda: time.time_ns() // 1_000_000 > registered + 1)
         assert register(self.newer, places[1])["type"] == "registered", "nobody in this part holds it"
+        self.older.settle()
 
     def have_one(self, relays: list[Node], sender: Client) -> None:
         """The newer one stays, and gets each message once. The sender is at a relay of neither."""
