@@ -116,7 +116,11 @@ class TwoParts:
                 f'advertise: "127.0.0.1:{links[number]}", routes: [{others}] }}\n'
             )
             self.servers.append(NATS(directory, f"n{number}", clients[number], cluster))
-        self.wait_for_routes(2, 2, 2)
+        try:
+            self.wait_for_routes(2, 2, 2)
+        except BaseException:
+            self.close()
+            raise
 
     def routes(self) -> list[int]:
         """The servers that each one is connected to."""
