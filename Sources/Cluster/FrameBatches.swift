@@ -4,15 +4,16 @@ import Transport
 
 /// Frames on their way to the holders of ids: those of one wake-up for one id are one message, with one answer.
 ///
-/// One message at a time is under way to an id, and frames that come meanwhile wait behind it. So a frame that its holder
-/// does not take, or about which there is no answer in time, is kept before those that follow it.
+/// One message at a time is under way to an id, and frames that come in the meantime wait behind it. So none of them
+/// arrives before one that its holder did not take, or about which there was no answer in time.
 @EventLoop
 final class FrameBatches {
     /// Of a message with several frames, in bytes and in frames.
-    private static let maximumBytes = 64 << 10
+    private static let maximumBytes = 512 << 10
     private static let maximumCount = 1_000
-    /// Of all frames that wait behind others, in bytes. Those that wait for the id of one too many are not sent.
-    private static let maximumWaiting = 16 << 20
+    /// Of frames that wait behind others, in bytes: for one id, and in all. Of an id with too many none is sent.
+    private static let maximumWaitingForOne = 8 << 20
+    private static let maximumWaiting = 64 << 20
 
     private struct Batch {
         let target: [UInt8]
@@ -24,6 +25,7 @@ final class FrameBatches {
     private final class Flow {
         let target: [UInt8]
         var waiting = FIFO<TransitFrame>()
+        var bytes = 0
 
         init(_ target: [UInt8]) { self.target = target }
     }
@@ -93,9 +95,12 @@ final class FrameBatches {
         }
         for frame in frames {
             flow.waiting.append(frame)
+            flow.bytes += Self.size(of: frame)
             waitingBytes += Self.size(of: frame)
         }
-        if waitingBytes > Self.maximumWaiting { EventLoop.later { [weak self] in self?.refuse(flow) } }
+        if flow.bytes > Self.maximumWaitingForOne || waitingBytes > Self.maximumWaiting {
+            EventLoop.later { [weak self] in self?.refuse(flow) }
+        }
     }
 
     private func ask(_ flow: Flow, _ frames: [TransitFrame]) {
@@ -124,6 +129,7 @@ final class FrameBatches {
             bytes += size
         }
         waitingBytes -= bytes
+        flow.bytes -= bytes
         guard frames.isEmpty else { return ask(flow, frames) }
         flows[flow.target] = nil
         relay?.setInTransit(flow.target, false)
@@ -133,6 +139,7 @@ final class FrameBatches {
     private func refuse(_ flow: Flow) {
         while let frame = flow.waiting.removeFirst() {
             waitingBytes -= Self.size(of: frame)
+            flow.bytes -= Self.size(of: frame)
             ended(frame, false, true)
         }
     }

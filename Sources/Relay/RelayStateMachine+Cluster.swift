@@ -104,11 +104,14 @@ extension RelayStateMachine {
                 forgetIfIdle(forgotten)
             }
             defer { forgetIfIdle(sender) }
-            return keep(frame.bytes, of: .proved(sender), isSealed: frame.isSealed, for: target, at: moment)
+            return keep(
+                frame.bytes, of: .proved(sender), isSealed: frame.isSealed, for: target, sequence: frame.sequence,
+                at: moment)
         }
         let network = networks.came(from: frame.address)
         defer { networks.left(network, isCounted: absent.holds(network) || acquaintances.holds(network)) }
-        return keep(frame.bytes, of: .network(network), isSealed: frame.isSealed, for: target, at: moment)
+        return keep(
+            frame.bytes, of: .network(network), isSealed: frame.isSealed, for: target, sequence: frame.sequence, at: moment)
     }
 
     /// A frame came from another relay. Returns the connection that it is for, and whether both peers have now sent each
@@ -244,4 +247,6 @@ package struct TransitFrame: Sendable {
     /// For the answer to its sender if no relay takes it, as JSON.
     let messageID: [UInt8]?
     let messageType: [UInt8]
+    /// Its place among the kept frames: those that were sent later may be kept before it is known that nobody takes it.
+    let sequence: Int64
 }

@@ -103,7 +103,7 @@ extension RelayStateMachine {
                 target: peers.name(of: target), sender: peers.name(of: sender), bytes: frame.bytes(of: bytes),
                 isSealed: isSealed, isMutual: acquaintances.areMutual(sender, target), isFresh: isFresh, connection: id,
                 address: connections[id.slot].address, messageID: echoed.map { Array($0) },
-                messageType: Array(messageType))
+                messageType: Array(messageType), sequence: absent.reserveSequence())
             forgetIfIdle(target)
             return .elsewhere(transit)
         }
@@ -121,12 +121,15 @@ extension RelayStateMachine {
     }
 
     /// Keeps a frame for a peer that is absent, or has not proved what a sealed message asks of it.
+    ///
+    /// - Parameter sequence: its place among the others; `nil` = behind them.
     mutating func keep(
-        _ frame: [UInt8], of source: AbsentStore.Source, isSealed: Bool, for target: Int, at moment: Moment
+        _ frame: [UInt8], of source: AbsentStore.Source, isSealed: Bool, for target: Int, sequence: Int64? = nil,
+        at moment: Moment
     ) -> Bool {
         // Nobody who registers an alias later may read what was sent to the code (Wire, "Absent peers").
         guard !peers.isAlias(target),
-            absent.keep(frame, for: target, from: source, isSealed: isSealed, at: moment)
+            absent.keep(frame, for: target, from: source, isSealed: isSealed, sequence: sequence, at: moment)
         else { return false }
         counters.stored += 1
         return true

@@ -151,6 +151,29 @@ import Testing
         #expect(taken?.frames.compactMap { $0.bytes.json?["payload"]?.integer } == [1, 2, 3, 4])
     }
 
+    @Test("frames are kept in the order in which they were sent, also if a later one is kept first")
+    func framesKeepTheirOrder() {
+        var bench = clustered()
+        bench.machine.restore([], at: bench.moment)
+        let alice = peer("alice", &bench)
+        for number in 1...3 { bench.receive(#"{"type":"message","to":"bob","payload":\#(number)}"#, from: alice) }
+        #expect(bench.transits.count == 3)
+        bench.endTransit()
+        // From now on frames are kept at once, while two are still on their way.
+        for number in 4...5 { bench.receive(#"{"type":"message","to":"bob","payload":\#(number)}"#, from: alice) }
+        #expect(bench.transits.count == 2)
+        bench.endTransit()
+        bench.endTransit()
+        let changes = bench.machine.takeArchiveChanges()
+        let kept = changes.compactMap { change -> Int64? in
+            if case .kept(let frame) = change { frame.sequence } else { nil }
+        }
+        #expect(changes.count == 5 && Set(kept).count == 5, "each is written once, and none is deleted")
+        let taken = bench.machine.takeKept(for: Array("bob".utf8), isProved: false, at: bench.moment)
+        #expect(taken?.frames.compactMap { $0.bytes.json?["payload"]?.integer } == [1, 2, 3, 4, 5])
+        #expect(taken?.frames.map(\.sequence) == kept.sorted())
+    }
+
     @Test func aFrameIsKeptForItsSenderAlthoughThatHasGone() {
         var bench = clustered()
         let alice = peer("alice", &bench)

@@ -1,4 +1,4 @@
-/// The frames stored for one offline peer, in order of arrival, with their senders.
+/// The frames stored for one offline peer, in the order of their sequences, with their senders.
 struct AbsentQueue {
     /// The sender that a frame counts for.
     enum Source: Hashable {
@@ -45,8 +45,10 @@ struct AbsentQueue {
 
     func holding(of source: Source) -> Holding? { holdings.first { $0.source == source } }
 
-    mutating func append(_ frame: Frame) {
-        frames.append(frame)
+    /// Puts a frame behind those that were sent before it: most often at the end.
+    mutating func insert(_ frame: Frame) {
+        let place = frames.lastIndex { $0.sequence < frame.sequence }.map { $0 + 1 } ?? 0
+        frames.insert(frame, at: place)
         bytes += frame.cost
         if let place = holdings.firstIndex(where: { $0.source == frame.source }) {
             holdings[place].frames += 1

@@ -73,13 +73,22 @@ struct AbsentStore {
     /// Has the network sent something that is still here?
     func holds(_ network: Int) -> Bool { shares[network] != nil }
 
+    /// The place of a frame that may be kept later: before all that come after this call.
+    mutating func reserveSequence() -> Int64 {
+        defer { nextSequence += 1 }
+        return nextSequence
+    }
+
     /// Keeps a frame, or counts it as refused. Returns whether it was kept.
+    ///
+    /// - Parameter sequence: its place, from ``reserveSequence()``; `nil` = behind all others.
     @discardableResult
     mutating func keep(
-        _ frame: [UInt8], for peer: Int, from source: Source, isSealed: Bool = false, at moment: Moment
+        _ frame: [UInt8], for peer: Int, from source: Source, isSealed: Bool = false, sequence: Int64? = nil,
+        at moment: Moment
     ) -> Bool {
-        defer { nextSequence += 1 }
-        return keep(StoredFrame(frame, nextSequence, from: source, isSealed: isSealed, at: moment), for: peer)
+        let place = if let sequence { sequence } else { reserveSequence() }
+        return keep(StoredFrame(frame, place, from: source, isSealed: isSealed, at: moment), for: peer)
     }
 
     private mutating func keep(_ frame: StoredFrame, for peer: Int) -> Bool {
@@ -94,7 +103,7 @@ struct AbsentStore {
             return false
         }
         displaced += UInt64(before.frames - queue.frames.count)
-        queue.append(frame)
+        queue.insert(frame)
         return true
     }
 
@@ -237,12 +246,16 @@ struct AbsentStore {
         for holding in queue.holdings { count(holding, peers: 1, bytes: holding.bytes) }
         for holding in before.holdings { count(holding, peers: -1, bytes: -holding.bytes) }
         guard changes != nil else { return }
-        // Both rise; new frames are at the end.
-        var rest = queue.frames[...]
-        for sequence in before.sequences {
-            if rest.first?.sequence == sequence { rest.removeFirst() } else { changes?.append(.gone(sequence)) }
+        // Both rise.
+        var old = before.sequences[...]
+        for frame in queue.frames {
+            while let sequence = old.first, sequence < frame.sequence {
+                old.removeFirst()
+                changes?.append(.gone(sequence))
+            }
+            if old.first == frame.sequence { old.removeFirst() } else { changes?.append(.kept(frame, for: peer)) }
         }
-        for frame in rest { changes?.append(.kept(frame, for: peer)) }
+        for sequence in old { changes?.append(.gone(sequence)) }
     }
 
     private mutating func count(_ holding: AbsentQueue.Holding, peers: Int, bytes: Int) {
