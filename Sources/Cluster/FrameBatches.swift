@@ -9,10 +9,12 @@ import Transport
 @EventLoop
 final class FrameBatches {
     /// Of a message with several frames, in bytes and in frames.
-    private static let maximumBytes = 512 << 10
+    private static let maximumBytes = 64 << 10
     private static let maximumCount = 1_000
+    /// Of frames that wait for one id, in bytes. While there are more, nothing is read from those who send them.
+    private static let enough = 1 << 20
     /// Of frames that wait behind others, in bytes: for one id, and in all. Of an id with too many none is sent.
-    private static let maximumWaitingForOne = 8 << 20
+    private static let maximumWaitingForOne = 16 << 20
     private static let maximumWaiting = 64 << 20
 
     private struct Batch {
@@ -26,6 +28,8 @@ final class FrameBatches {
         let target: [UInt8]
         var waiting = FIFO<TransitFrame>()
         var bytes = 0
+        /// Whose frames are too many.
+        var paused: Set<ConnectionID> = []
 
         init(_ target: [UInt8]) { self.target = target }
     }
@@ -97,6 +101,10 @@ final class FrameBatches {
             flow.waiting.append(frame)
             flow.bytes += Self.size(of: frame)
             waitingBytes += Self.size(of: frame)
+            if flow.bytes > Self.enough {
+                flow.paused.insert(frame.connection)
+                relay?.pauseReading(of: frame.connection)
+            }
         }
         if flow.bytes > Self.maximumWaitingForOne || waitingBytes > Self.maximumWaiting {
             EventLoop.later { [weak self] in self?.refuse(flow) }
@@ -130,6 +138,10 @@ final class FrameBatches {
         }
         waitingBytes -= bytes
         flow.bytes -= bytes
+        if flow.bytes <= Self.enough / 2 {
+            for connection in flow.paused { relay?.resumeReading(of: connection) }
+            flow.paused = []
+        }
         guard frames.isEmpty else { return ask(flow, frames) }
         flows[flow.target] = nil
         relay?.setInTransit(flow.target, false)

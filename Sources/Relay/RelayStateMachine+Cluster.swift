@@ -111,7 +111,8 @@ extension RelayStateMachine {
         let network = networks.came(from: frame.address)
         defer { networks.left(network, isCounted: absent.holds(network) || acquaintances.holds(network)) }
         return keep(
-            frame.bytes, of: .network(network), isSealed: frame.isSealed, for: target, sequence: frame.sequence, at: moment)
+            frame.bytes, of: .network(network), isSealed: frame.isSealed, for: target, sequence: frame.sequence,
+            at: moment)
     }
 
     /// A frame came from another relay. Returns the connection that it is for, and whether both peers have now sent each
@@ -242,7 +243,7 @@ package struct TransitFrame: Sendable {
     package let isMutual: Bool
     /// See ``Registration/isFresh(at:)``.
     let isFresh: Bool
-    let connection: ConnectionID
+    package let connection: ConnectionID
     let address: String
     /// For the answer to its sender if no relay takes it, as JSON.
     let messageID: [UInt8]?

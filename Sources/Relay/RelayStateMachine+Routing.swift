@@ -97,7 +97,7 @@ extension RelayStateMachine {
         let messageType = UnsafeRawBufferPointer(rebasing: bytes[envelope.type.range])
         // What is kept for it already goes first, and what is on its way to other relays before that.
         if isClustered, !isTargetClosing, peers.registration(of: target) == nil,
-            absent.isEmpty(for: target) || inTransit.contains(peers.name(of: target))
+            absent.isEmpty(for: target) || peers.inTransit.contains(peers.name(of: target))
         {
             let transit = TransitFrame(
                 target: peers.name(of: target), sender: peers.name(of: sender), bytes: frame.bytes(of: bytes),

@@ -113,8 +113,6 @@ struct RelayStateMachine: ~Copyable {
 
     /// Whether there are other relays to ask.
     var isClustered: Bool { peers.isClustered }
-    /// Ids with frames that other relays have been offered, and may not take.
-    var inTransit: Set<[UInt8]> = []
     var connectionCount: Int { counters.openConnections }
     var registeredCount: Int { counters.registeredPeers }
 

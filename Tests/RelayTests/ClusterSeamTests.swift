@@ -136,7 +136,7 @@ import Testing
         func send(_ number: Int, _ bench: inout Bench) {
             bench.receive(#"{"type":"message","to":"bob","payload":\#(number)}"#, from: alice)
         }
-        bench.machine.inTransit = [bob]
+        bench.machine.peers.inTransit = [bob]
         for number in 1...2 { send(number, &bench) }
         bench.endTransit()
         #expect(types(alice, &bench) == ["peer-offline"])
@@ -144,7 +144,7 @@ import Testing
         send(3, &bench)
         #expect(bench.transits.count == 2 && types(alice, &bench).isEmpty)
         for _ in 2...3 { bench.endTransit() }
-        bench.machine.inTransit = []
+        bench.machine.peers.inTransit = []
         send(4, &bench)
         #expect(types(alice, &bench) == ["peer-offline", "peer-offline", "peer-offline"] && bench.transits.isEmpty)
         let taken = bench.machine.takeKept(for: bob, isProved: false, at: bench.moment)

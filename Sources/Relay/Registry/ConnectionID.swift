@@ -1,5 +1,5 @@
 /// Names a connection for as long as it lives. Slots are used again; the generation tells the users of one apart.
-struct ConnectionID: Hashable, Sendable {
+package struct ConnectionID: Hashable, Sendable {
     let slot: Int
     let generation: UInt32
 

@@ -25,6 +25,8 @@ struct PeerTable: ~Copyable {
     let isClustered: Bool
     /// Peers that other relays have, as far as somebody here may hear of them.
     var elsewhere: [Int: Whereabouts] = [:]
+    /// Ids with frames that other relays have been offered, and may not take.
+    var inTransit: Set<[UInt8]> = []
 
     init(isClustered: Bool = false) { self.isClustered = isClustered }
 

@@ -98,8 +98,13 @@ extension Relay {
     /// Whether frames for the id are with the cluster, which has not said what has become of them. Until then further ones
     /// go there as well, behind them, and are not kept before them.
     package func setInTransit(_ name: [UInt8], _ isInTransit: Bool) {
-        if isInTransit { machine.inTransit.insert(name) } else { machine.inTransit.remove(name) }
+        if isInTransit { machine.peers.inTransit.insert(name) } else { machine.peers.inTransit.remove(name) }
     }
+
+    /// Nothing is read from the connection until ``resumeReading(of:)``: it sends faster than others take it.
+    package func pauseReading(of id: ConnectionID) { socket(of: id)?.pauseReading() }
+
+    package func resumeReading(of id: ConnectionID) { socket(of: id)?.resumeReading() }
 
     /// No other relay has taken the frame.
     ///

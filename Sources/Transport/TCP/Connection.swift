@@ -37,6 +37,8 @@ final class Connection {
     var consumer: (any ConnectionConsumer)?
     var state = State.open
     /// Written by the consumer, not yet encrypted. Call ``didWrite()`` after appending.
+    // A queue calls nobody, so no access can meet another one.
+    @exclusivity(unchecked)
     var out = ByteQueue()
     var transmission = Transmission()
     var isDirty = false

@@ -38,6 +38,23 @@ extension FrameDecoder {
         return (bytes, isASCII || UTF8Check.isValid(UnsafeRawBufferPointer(bytes)))
     }
 
+    /// A ping or pong that stands whole in the input, unmasked in place. `nil` for everything else, with the input untouched.
+    static func takeWholeControl(
+        _ input: inout UnsafeMutableRawBufferPointer, isMasked: Bool
+    ) -> (bytes: UnsafeRawBufferPointer, isPing: Bool)? {
+        let header = isMasked ? 6 : 2
+        guard let base = input.baseAddress, input.count >= header else { return nil }
+        // 0x89 and 0x8A: final, no reserved bits, ping or pong.
+        let (first, second) = (base.load(as: UInt8.self), base.load(fromByteOffset: 1, as: UInt8.self))
+        guard first == 0x89 || first == 0x8A, (second & 0x80 != 0) == isMasked else { return nil }
+        let length = Int(second & 0x7f)
+        guard length <= 125, input.count - header >= length else { return nil }
+        let bytes = UnsafeMutableRawBufferPointer(start: base + header, count: length)
+        if isMasked { _ = unmask(bytes, base.loadUnaligned(fromByteOffset: 2, as: UInt32.self)) }
+        input = UnsafeMutableRawBufferPointer(start: base + header + length, count: input.count - header - length)
+        return (UnsafeRawBufferPointer(bytes), first == 0x89)
+    }
+
     /// Takes the mask off, and tells in the same pass whether all is ASCII.
     private static func unmask(_ bytes: UnsafeMutableRawBufferPointer, _ key: UInt32) -> Bool {
         guard let base = bytes.baseAddress else { return true }

@@ -76,6 +76,9 @@ struct FrameDecoder: ~Copyable {
             guard text.isUTF8 else { return fail(1007, .notUTF8, "a message is not UTF-8") }
             return .text(UnsafeRawBufferPointer(text.bytes))
         }
+        if reader == nil, let control = Self.takeWholeControl(&input, isMasked: isMasked) {
+            return countMinorFrame() ?? (control.isPing ? .ping(control.bytes) : .pong(control.bytes))
+        }
         return readFrames(&input)
     }
 
@@ -103,11 +106,10 @@ struct FrameDecoder: ~Copyable {
                 guard reader.didTake(frame) else { continue }
                 readers.put(reader)
                 self.reader = nil
-                if isControl || frame.fin == 0 && frame.payload_length < Self.minorFragment {
-                    minorFrames += 1
-                    guard minorFrames <= minorLimit else {
-                        return fail(1008, .tooManyFrames, "too many control frames and short fragments")
-                    }
+                if isControl || frame.fin == 0 && frame.payload_length < Self.minorFragment,
+                    let failure = countMinorFrame()
+                {
+                    return failure
                 }
                 if isControl {
                     isControlGivenOut = true
@@ -122,6 +124,12 @@ struct FrameDecoder: ~Copyable {
             }
         }
         return nil
+    }
+
+    private mutating func countMinorFrame() -> FrameEvent? {
+        minorFrames += 1
+        guard minorFrames > minorLimit else { return nil }
+        return fail(1008, .tooManyFrames, "too many control frames and short fragments")
     }
 
     /// The rules that wslay leaves to its caller.

@@ -22,6 +22,8 @@ package final class WebSocket {
     let encoder: FrameEncoder
     let options: WebSocketOptions
     var state: State
+    // It calls nobody, so no access can meet another one, and none is checked for that at run time.
+    @exclusivity(unchecked)
     var decoder: FrameDecoder
     var keepalive: Keepalive?
     /// Came in, and waits for ``resumeReading()``.
